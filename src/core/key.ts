@@ -1,0 +1,79 @@
+// API keys: their shape, their checksum, and who they let in. The key itself is never stored, only
+// its SHA-256: with 256 bits of chance a slow hash would protect nothing and cost every request.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { base62 } from './base62.ts';
+
+export const scopes = ['subscribe', 'publish', 'read', 'admin', 'operator'] as const;
+export type Scope = (typeof scopes)[number];
+
+export interface Key {
+  /** Eight characters that stand in the key after `rbk_`, and name it in lists. */
+  id: string;
+  appNo: number;
+  appId: string;
+  name: string;
+  scopes: readonly Scope[];
+  hash: Uint8Array;
+  /** While a rotation overlaps: the key that still works, and until when. */
+  oldHash: Uint8Array | undefined;
+  oldUntilMs: number | undefined;
+  createdMs: number;
+  expiresMs: number | undefined;
+  revokedMs: number | undefined;
+  usedMs: number | undefined;
+}
+
+const prefix = 'rbk_';
+const idChars = 8;
+const secretChars = 43;
+const checksumChars = 6;
+const shape = /^rbk_[0-9A-Za-z]{57}$/;
+
+/** `rbk_` + id + 256 bits of chance + checksum; `id` is given when an existing key is rotated. */
+export function makeKey(
+  randomBytes: (count: number) => Uint8Array,
+  id = base62(randomBytes(idChars), idChars),
+): { id: string; key: string } {
+  const body = prefix + id + base62(randomBytes(32), secretChars);
+  return { id, key: body + checksum(body) };
+}
+
+/**
+ * The id to look a presented key up by, or undefined when it cannot be a key at all. A key that an
+ * operator chose (RINGBACK_API_KEY) has no checksum: its id is cut from its hash.
+ */
+export function keyIdOf(presented: string): string | undefined {
+  if (!presented.startsWith(prefix)) {
+    return base62(hashKey(presented), secretChars).slice(-idChars);
+  }
+  if (!shape.test(presented)) return undefined;
+  const body = presented.slice(0, -checksumChars);
+  if (checksum(body) !== presented.slice(-checksumChars)) return undefined;
+  return presented.slice(prefix.length, prefix.length + idChars);
+}
+
+export function hashKey(presented: string): Uint8Array {
+  return createHash('sha256').update(presented).digest();
+}
+
+/** Whether the key with this hash opens the door now. Compares in constant time. */
+export function admits(key: Key, presentedHash: Uint8Array, nowMs: number): boolean {
+  const isCurrent = timingSafeEqual(key.hash, presentedHash);
+  const isOld =
+    timingSafeEqual(key.oldHash ?? nothing, presentedHash) && nowMs < (key.oldUntilMs ?? 0);
+  return (isCurrent || isOld) && isLive(key, nowMs);
+}
+
+/** Not revoked and not expired. */
+export function isLive(key: Key, nowMs: number): boolean {
+  return key.revokedMs === undefined && nowMs < (key.expiresMs ?? Infinity);
+}
+
+const nothing = new Uint8Array(32);
+
+function checksum(body: string): string {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, crc32(body));
+  return base62(bytes, checksumChars);
+}

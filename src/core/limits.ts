@@ -1,0 +1,55 @@
+// Every limit of the program, in one place. A loop, queue, body or batch without a name here is a bug.
+
+export const limits = {
+  /** One request body. */
+  bodyBytesMax: 1_048_576,
+  /** Nesting of a JSON body; deeper ones break serialisers further down the road. */
+  jsonDepthMax: 64,
+  /** Values (objects, arrays, scalars, keys) in one JSON body. */
+  jsonNodesMax: 50_000,
+  /** Request line and headers together. */
+  headBytesMax: 16_384,
+  /** A callback URL, as given and as canonicalised. */
+  urlBytesMax: 2_048,
+  /** Callbacks that one subscribe call may register. */
+  callbacksPerSubscriptionMax: 64,
+  /** An event name or pattern. */
+  eventNameCharsMax: 128,
+  /** Names of apps and keys. */
+  nameCharsMax: 128,
+  /** Idempotency-Key header. */
+  idempotencyKeyCharsMax: 255,
+  idempotencyKeepMs: 24 * 60 * 60 * 1000,
+  /** Lists: items per page, and rows a query may examine to fill one. */
+  pageItemsDefault: 50,
+  pageItemsMax: 500,
+  rowsExaminedMax: 10_000,
+  /** Store batches. */
+  batchEditsMax: 512,
+  editsWaitingMax: 4_096,
+  readsWaitingMax: 4_096,
+  /** SQLite: how long a locked file is waited for, and pages in the log before it is folded in. */
+  storeBusyMs: 5_000,
+  storeLogPages: 4_000,
+  /** Key cache: how long a revoked key may still be believed on another node. */
+  keyCacheMs: 1_000,
+  keyCacheEntriesMax: 10_000,
+  /** Last-used is written at most this often per key. */
+  keyTouchMs: 60_000,
+  /** Rotation: how long the old key or signing secret stays valid, by default and at most. */
+  rotationOverlapMs: 24 * 60 * 60 * 1000,
+  rotationOverlapMaxMs: 30 * 24 * 60 * 60 * 1000,
+  /** Guard: one look-up, and the addresses it may answer. */
+  dnsTimeoutMs: 2_000,
+  dnsAddressesMax: 16,
+  connectTimeoutMs: 5_000,
+  /** Inbound connections. */
+  requestTimeoutMs: 15_000,
+  headersTimeoutMs: 10_000,
+  connectionTimeoutMs: 20_000,
+  keepAliveTimeoutMs: 72_000,
+  requestsPerSocketMax: 1_000,
+  connectionsMax: 2_048,
+  /** How long a stop waits for requests under way. */
+  stopTimeoutMs: 10_000,
+} as const;

@@ -1,0 +1,54 @@
+// Sealing of secrets at rest: AES-256-GCM, bound to a context, so that a sealed value that is moved
+// to another row does not open. Layout: version, key id (4), nonce (12), tag (16), ciphertext.
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+
+const version = 1;
+const keyIdBytes = 4;
+export const nonceBytes = 12;
+const tagBytes = 16;
+const headBytes = 1 + keyIdBytes + nonceBytes + tagBytes;
+
+/** Keys of 32 bytes. The first one seals; all of them open, which is how a key is replaced. */
+export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];
+
+export interface SealOptions {
+  ring: KeyRing;
+  nonce: Uint8Array;
+  /** What the value belongs to; the same text must be given to open it. */
+  context: string;
+}
+
+export function seal(plain: Uint8Array, { ring, nonce, context }: SealOptions): Uint8Array {
+  const cipher = createCipheriv('aes-256-gcm', ring[0], nonce);
+  cipher.setAAD(Buffer.from(context));
+  const text = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([[version], keyId(ring[0]), nonce, cipher.getAuthTag(), text].map(bytes));
+}
+
+/** The plain bytes, or undefined when the key, the context or a single bit is not the right one. */
+export function open(
+  sealed: Uint8Array,
+  { ring, context }: Pick<SealOptions, 'ring' | 'context'>,
+): Uint8Array | undefined {
+  if (sealed.length < headBytes || sealed[0] !== version) return undefined;
+  const id = Buffer.from(sealed.subarray(1, 1 + keyIdBytes));
+  const key = ring.find((candidate) => id.equals(keyId(candidate)));
+  if (key === undefined) return undefined;
+  const nonce = sealed.subarray(1 + keyIdBytes, headBytes - tagBytes);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce);
+  decipher.setAAD(Buffer.from(context));
+  decipher.setAuthTag(sealed.subarray(headBytes - tagBytes, headBytes));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]);
+  } catch {
+    return undefined; // The tag did not match: not ours, or changed.
+  }
+}
+
+function keyId(key: Uint8Array): Uint8Array {
+  return createHash('sha256').update(key).digest().subarray(0, keyIdBytes);
+}
+
+function bytes(part: Uint8Array | number[]): Buffer {
+  return Buffer.from(part);
+}

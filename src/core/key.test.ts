@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { admits, hashKey, isLive, keyIdOf, makeKey, type Key } from './key.ts';
 
-const { id, key } = makeKey(randomBytes);
+const { id, key } = makeKey({ randomBytes });
 
 function stored(change: Partial<Key> = {}): Key {
   return {
@@ -30,7 +30,7 @@ describe('makeKey', () => {
   });
 
   it('keeps the id of a key that is rotated', () => {
-    const next = makeKey(randomBytes, id);
+    const next = makeKey({ randomBytes }, id);
     assert.equal(keyIdOf(next.key), id);
     assert.notEqual(next.key, key);
   });
@@ -40,7 +40,7 @@ describe('makeKey', () => {
     const keys = new Set<string>();
     const seen = new Map<string, number>();
     for (let i = 0; i < count; i += 1) {
-      const made = makeKey(randomBytes).key;
+      const made = makeKey({ randomBytes }).key;
       keys.add(made);
       // The first digit of the 43 carries under 6 bits of the 256 and is no fair coin.
       for (const char of made.slice(13, 55)) seen.set(char, (seen.get(char) ?? 0) + 1);

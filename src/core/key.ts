@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { base62 } from './base62.ts';
+import type { World } from './world.ts';
 
 export const scopes = ['subscribe', 'publish', 'read', 'admin', 'operator'] as const;
 export type Scope = (typeof scopes)[number];
@@ -32,10 +33,10 @@ const shape = /^rbk_[0-9A-Za-z]{57}$/;
 
 /** `rbk_` + id + 256 bits of chance + checksum; `id` is given when an existing key is rotated. */
 export function makeKey(
-  randomBytes: (count: number) => Uint8Array,
-  id = base62(randomBytes(idChars), idChars),
+  world: Pick<World, 'randomBytes'>,
+  id = base62(world.randomBytes(idChars), idChars),
 ): { id: string; key: string } {
-  const body = prefix + id + base62(randomBytes(32), secretChars);
+  const body = prefix + id + base62(world.randomBytes(32), secretChars);
   return { id, key: body + checksum(body) };
 }
 

@@ -31,6 +31,9 @@ export const limits = {
   /** SQLite: how long a locked file is waited for, and pages in the log before it is folded in. */
   storeBusyMs: 5_000,
   storeLogPages: 4_000,
+  /** The keeper: rows deleted in one step, and how long it rests when there is nothing left. */
+  keeperRowsMax: 500,
+  keeperEveryMs: 60_000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,

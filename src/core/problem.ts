@@ -11,7 +11,7 @@ export const problems = {
   cross_origin: { status: 403, title: 'A cookie key was sent from another origin' },
   not_found: { status: 404, title: 'There is nothing here' },
   method_not_allowed: { status: 405, title: 'The path does not offer this method' },
-  not_acceptable: { status: 406, title: 'The answer is not available in that form' },
+  request_timeout: { status: 408, title: 'The request did not arrive in time' },
   conflict: { status: 409, title: 'The resource is in a state that forbids this' },
   body_too_large: { status: 413, title: 'The request body is too large' },
   url_too_long: { status: 414, title: 'The request URL is too long' },

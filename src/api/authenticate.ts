@@ -1,0 +1,146 @@
+// Who calls? Executes the security requirements of an operation: one alternative is enough, all
+// schemes of an alternative must hold, and whatever is wrong looks the same from outside.
+import type { Alternative, Operation, Scheme } from '../contract/contract.ts';
+import { withPrefix } from '../core/id.ts';
+import type { Key, Scope } from '../core/key.ts';
+import { Problem } from '../core/problem.ts';
+import type { Identifier } from '../engine/identify.ts';
+import { crossOriginFault } from './origin.ts';
+import type { RawHead } from './raw-request.ts';
+
+/** Undefined: anonymous, where the contract allows it. */
+export type Caller = Key | undefined;
+
+export interface Means {
+  identifier: Identifier;
+  publicOrigin: string;
+}
+
+export async function authenticate(
+  operation: Operation,
+  head: RawHead,
+  { identifier, publicOrigin }: Means,
+): Promise<Caller> {
+  const { security, method } = operation;
+  if (security.length === 0) return undefined;
+  const held = await holding(security, head, identifier);
+  const best = held.find(({ usesCookie }) => !usesCookie) ?? held[0];
+  if (best === undefined) {
+    if (security.some(({ schemes }) => schemes.length === 0)) return undefined;
+    throw new Problem('unauthorized', unauthorizedDetail);
+  }
+  const fault = best.usesCookie ? crossOriginFault({ method, head }, publicOrigin) : undefined;
+  if (fault !== undefined) {
+    throw new Problem('cross_origin', `Cannot take a key from a cookie here: ${fault}`);
+  }
+  const scope = scopeOf(operation);
+  if (scope !== undefined && !best.key.scopes.includes(scope)) {
+    const has = best.key.scopes.join(', ');
+    const message = `${operation.operationId} needs the scope "${scope}", the key has: ${has}`;
+    throw new Problem('missing_scope', message);
+  }
+  return best.key;
+}
+
+/** One challenge per alternative, as RFC 9110 asks; AND shows as several in one challenge. */
+export function challenges(security: readonly Alternative[]): string {
+  const texts = security
+    .filter(({ schemes }) => schemes.length > 0)
+    .map(({ schemes }) => {
+      const main = schemes.find(({ credential }) => credential === 'key') ?? schemes[0];
+      const others = schemes.filter((scheme) => scheme !== main);
+      const and = others.map(({ carrier }) => `and="${carrierName(carrier)}"`);
+      return [main === undefined ? 'ApiKey realm="ringback"' : challenge(main), ...and].join(', ');
+    });
+  return texts.length === 0 ? 'ApiKey realm="ringback"' : texts.join(', ');
+}
+
+/** A subscribe or unsubscribe of a foreign contract names no scope; it is ours to name. */
+export function scopeOf({ scope, role }: Operation): Scope | undefined {
+  return scope ?? (role.kind === 'managed' ? undefined : 'subscribe');
+}
+
+const unauthorizedDetail =
+  'The request needs a valid API key. WWW-Authenticate says where it is expected.';
+
+interface Held {
+  key: Key;
+  usesCookie: boolean;
+}
+
+async function holding(
+  security: readonly Alternative[],
+  head: RawHead,
+  identifier: Identifier,
+): Promise<Held[]> {
+  const held: Held[] = [];
+  for (const { schemes } of security) {
+    const key = await keyHeld(schemes, head, identifier);
+    const usesCookie = schemes.some(({ carrier }) => carrier.in === 'cookie');
+    if (key !== undefined) held.push({ key, usesCookie });
+  }
+  return held;
+}
+
+/** The key for which all schemes hold; several keys must belong to one app. */
+async function keyHeld(
+  schemes: readonly Scheme[],
+  head: RawHead,
+  identifier: Identifier,
+): Promise<Key | undefined> {
+  let held: Key | undefined;
+  for (const scheme of schemes.filter(({ credential }) => credential === 'key')) {
+    const presented = credentialIn(scheme, head);
+    const key = presented === undefined ? undefined : await identifier.identify(presented);
+    if (key === undefined || (held !== undefined && held.appNo !== key.appNo)) return undefined;
+    held ??= key;
+  }
+  if (held === undefined) return undefined;
+  const appId = withPrefix('app', held.appId);
+  const appIds = schemes.filter(({ credential }) => credential === 'app_id');
+  return appIds.every((scheme) => credentialIn(scheme, head) === appId) ? held : undefined;
+}
+
+/** What stands in the carrier; nothing when it is empty, missing or given twice. */
+function credentialIn({ carrier }: Scheme, head: RawHead): string | undefined {
+  const given = valuesIn(carrier, head);
+  return given.length === 1 && given[0] !== '' ? given[0] : undefined;
+}
+
+function valuesIn(carrier: Scheme['carrier'], head: RawHead): readonly string[] {
+  switch (carrier.in) {
+    case 'header':
+      return head.headerLines(carrier.name).map((line) => line.trim());
+    case 'query':
+      return head.query.filter(([name]) => name === carrier.name).map(([, value]) => value);
+    case 'cookie':
+      return head.cookies.filter(([name]) => name === carrier.name).map(([, value]) => value);
+    case 'bearer':
+      return authorization(head, 'bearer');
+    case 'basic':
+      return authorization(head, 'basic').map(passwordOf);
+  }
+}
+
+function authorization(head: RawHead, scheme: string): string[] {
+  return head.headerLines('authorization').map((line) => {
+    const space = line.indexOf(' ');
+    return line.slice(0, space).toLowerCase() === scheme ? line.slice(space + 1).trim() : '';
+  });
+}
+
+function passwordOf(encoded: string): string {
+  const decoded = Buffer.from(encoded, 'base64').toString();
+  const colon = decoded.indexOf(':');
+  return colon < 0 ? '' : decoded.slice(colon + 1);
+}
+
+function challenge({ carrier }: Scheme): string {
+  if (carrier.in === 'bearer') return 'Bearer realm="ringback"';
+  if (carrier.in === 'basic') return 'Basic realm="ringback"';
+  return `ApiKey realm="ringback", in="${carrier.in}", name="${carrier.name}"`;
+}
+
+function carrierName(carrier: Scheme['carrier']): string {
+  return 'name' in carrier ? carrier.name : carrier.in;
+}

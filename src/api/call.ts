@@ -1,0 +1,24 @@
+// A call as handlers see it: read and checked against the contract, and who makes it.
+import type { Message } from '../contract/exchange.ts';
+import type { App } from '../core/app.ts';
+import type { Key } from '../core/key.ts';
+
+export interface Call {
+  /** The caller's app; for an anonymous caller the app `default`. */
+  app: Pick<App, 'no' | 'id'>;
+  key: Key | undefined;
+  request: Message;
+}
+
+export interface Reply {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  /** JSON, unless a media type says otherwise: then a string. */
+  body?: unknown;
+  mediaType?: string;
+}
+
+export type Handler = (call: Call) => Promise<Reply>;
+
+/** Handlers by operationId. */
+export type Handlers = Readonly<Record<string, Handler>>;

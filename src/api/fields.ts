@@ -1,0 +1,73 @@
+// Typed access to what the contract has already checked. A value of another type here means that the
+// contract and the handler disagree: a bug, so it crashes the request instead of guessing.
+import assert from 'node:assert/strict';
+import type { Message } from '../contract/exchange.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problem.ts';
+import { isCursor } from '../store/cursor.ts';
+import type { PageInput } from '../store/store.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The JSON object in the body; nothing there reads as an empty one. */
+export function bodyFields({ body }: Message): Fields {
+  if (body === undefined) return {};
+  return object(body, 'body');
+}
+
+export function object(value: unknown, name: string): Fields {
+  assert(typeof value === 'object' && value !== null && !Array.isArray(value), `${name}: object`);
+  return Object.fromEntries(Object.entries(value));
+}
+
+export function text(fields: Fields, name: string): string {
+  const value = fields[name];
+  assert(typeof value === 'string', `${name}: expected a string`);
+  return value;
+}
+
+export function optionalText(fields: Fields, name: string): string | undefined {
+  return fields[name] === undefined ? undefined : text(fields, name);
+}
+
+export function integer(fields: Fields, name: string): number {
+  const value = fields[name];
+  assert(typeof value === 'number' && Number.isInteger(value), `${name}: expected an integer`);
+  return value;
+}
+
+export function optionalInteger(fields: Fields, name: string): number | undefined {
+  return fields[name] === undefined ? undefined : integer(fields, name);
+}
+
+export function list(fields: Fields, name: string): readonly unknown[] {
+  const value = fields[name] ?? [];
+  assert(Array.isArray(value), `${name}: expected a list`);
+  return value;
+}
+
+export function pathText({ path }: Message, name: string): string {
+  return text(Object.fromEntries(path), name);
+}
+
+export function pageInput({ query }: Message): PageInput {
+  const fields = Object.fromEntries(query);
+  const after = optionalText(fields, 'cursor');
+  if (after !== undefined && !isCursor(after)) {
+    const message = 'is no cursor, expected the nextCursor of the page before';
+    throw new Problem('invalid_request', `query.cursor ${message}`, {
+      faults: [{ field: 'query.cursor', message }],
+    });
+  }
+  return { limit: optionalInteger(fields, 'limit') ?? limits.pageItemsDefault, after };
+}
+
+/** `overlapSeconds` of a rotation, in milliseconds. */
+export function overlapMs(request: Message): number {
+  const seconds = optionalInteger(bodyFields(request), 'overlapSeconds');
+  return seconds === undefined ? limits.rotationOverlapMs : seconds * 1000;
+}
+
+export function time(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,68 @@
+// Handlers of API keys. A secret leaves only in the answer to the call that made it.
+import { isLive, scopes as allScopes, type Key } from '../../core/key.ts';
+import { Problem } from '../../core/problem.ts';
+import type { Context } from '../../engine/context.ts';
+import type { Identifier } from '../../engine/identify.ts';
+import { createKey, getKey, listKeys, revokeKey, rotateKey } from '../../engine/keys.ts';
+import type { Call, Handlers } from '../call.ts';
+import * as fields from '../fields.ts';
+
+export function keyHandlers(context: Context, identifier: Identifier): Handlers {
+  const show = (key: Key): Record<string, unknown> => showKey(key, context.world.nowMs());
+  return {
+    listKeys: async ({ app, request }) => {
+      const page = await listKeys(context, app, fields.pageInput(request));
+      return { status: 200, body: { items: page.items.map(show), nextCursor: page.next ?? null } };
+    },
+    createKey: async (call) => {
+      const wish = readWish(call);
+      const { key, secret } = await createKey(context, call.app, wish);
+      return { status: 201, body: { ...show(key), key: secret } };
+    },
+    getKey: async ({ app, request }) => {
+      const key = await getKey(context, app, fields.pathText(request, 'id'));
+      return { status: 200, body: show(key) };
+    },
+    rotateKey: async ({ app, request }) => {
+      const id = fields.pathText(request, 'id');
+      const rotation = { id, overlapMs: fields.overlapMs(request) };
+      const { key, secret } = await rotateKey(context, app, rotation);
+      identifier.forget(key.id);
+      return { status: 200, body: { ...show(key), key: secret } };
+    },
+    revokeKey: async ({ app, request }) => {
+      const key = await revokeKey(context, app, fields.pathText(request, 'id'));
+      identifier.forget(key.id);
+      return { status: 204 };
+    },
+  };
+}
+
+function readWish({ key: caller, request }: Call): Parameters<typeof createKey>[2] {
+  const body = fields.bodyFields(request);
+  const scopes = allScopes.filter((scope) => fields.list(body, 'scopes').includes(scope));
+  if (scopes.includes('operator') && caller?.scopes.includes('operator') !== true) {
+    const message = 'Cannot give a key the scope "operator": the calling key does not have it';
+    throw new Problem('missing_scope', message);
+  }
+  const expiresAt = fields.optionalText(body, 'expiresAt');
+  const expiresMs = expiresAt === undefined ? undefined : Date.parse(expiresAt);
+  return { name: fields.text(body, 'name'), scopes, expiresMs };
+}
+
+function showKey(key: Key, nowMs: number): Record<string, unknown> {
+  const { id, name, scopes, createdMs, expiresMs, revokedMs, usedMs, oldUntilMs } = key;
+  const unlive = revokedMs === undefined ? 'expired' : 'revoked';
+  const isOverlapping = oldUntilMs !== undefined && nowMs < oldUntilMs;
+  return {
+    id: `rbk_${id}`,
+    name,
+    scopes,
+    state: isLive(key, nowMs) ? 'active' : unlive,
+    createdAt: fields.time(createdMs),
+    ...(expiresMs === undefined ? {} : { expiresAt: fields.time(expiresMs) }),
+    ...(revokedMs === undefined ? {} : { revokedAt: fields.time(revokedMs) }),
+    ...(usedMs === undefined ? {} : { lastUsedAt: fields.time(usedMs) }),
+    ...(isOverlapping ? { oldValidUntil: fields.time(oldUntilMs) } : {}),
+  };
+}

@@ -1,0 +1,89 @@
+// Handlers of the subscription resource: what subscribe calls created, to see and to change.
+import assert from 'node:assert/strict';
+import { withPrefix } from '../../core/id.ts';
+import type { SigningSecret } from '../../core/signing-secret.ts';
+import type { Callback, Subscription, SubscriptionState } from '../../core/subscription.ts';
+import type { Context } from '../../engine/context.ts';
+import {
+  changeSubscription,
+  getSecrets,
+  getSubscription,
+  listSubscriptions,
+  rotateSecret,
+  unsubscribe,
+} from '../../engine/subscriptions.ts';
+import type { Handlers, Reply } from '../call.ts';
+import * as fields from '../fields.ts';
+
+export function subscriptionHandlers(context: Context): Handlers {
+  return {
+    listSubscriptions: async ({ app, request }) => {
+      const state = readState(fields.optionalText(Object.fromEntries(request.query), 'state'));
+      const page = await listSubscriptions(context, app, { ...fields.pageInput(request), state });
+      const items = page.items.map(showSubscription);
+      return { status: 200, body: { items, nextCursor: page.next ?? null } };
+    },
+    getSubscription: async ({ app, request }) => {
+      const found = await getSubscription(context, app, fields.pathText(request, 'id'));
+      return { status: 200, body: showSubscription(found) };
+    },
+    editSubscription: async ({ app, request }) => {
+      const body = fields.bodyFields(request);
+      const state = readState(fields.optionalText(body, 'state'));
+      assert(state === undefined || state === 'active' || state === 'paused');
+      const urls = fields.list(body, 'callbacks').map((item) => {
+        const callback = fields.object(item, 'callback');
+        const position = fields.integer(callback, 'position');
+        return { position, url: fields.text(callback, 'url') };
+      });
+      const id = fields.pathText(request, 'id');
+      const changed = await changeSubscription(context, app, { id, change: { state, urls } });
+      return { status: 200, body: showSubscription(changed) };
+    },
+    deleteSubscription: async ({ app, request }) => {
+      await unsubscribe(context, app, fields.pathText(request, 'id'));
+      return { status: 204 };
+    },
+    getSecret: async ({ app, request }) =>
+      showSecrets(await getSecrets(context, app, fields.pathText(request, 'id'))),
+    rotateSecret: async ({ app, request }) => {
+      const id = fields.pathText(request, 'id');
+      const overlapMs = fields.overlapMs(request);
+      return showSecrets(await rotateSecret(context, app, { id, overlapMs }));
+    },
+  };
+}
+
+function showSubscription(subscription: Subscription): Record<string, unknown> {
+  const { id, state, contract, operation, callbacks, createdMs, endedMs } = subscription;
+  return {
+    id: withPrefix('sub', id),
+    state,
+    contract,
+    operation,
+    callbacks: callbacks.map(showCallback),
+    createdAt: fields.time(createdMs),
+    ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
+  };
+}
+
+function showCallback(callback: Callback): Record<string, unknown> {
+  const { position, label, event, method, url, inactive } = callback;
+  const target = inactive === undefined ? { url } : { inactive };
+  return { position, label, event, method, ...target };
+}
+
+function showSecrets(secrets: readonly SigningSecret[]): Reply {
+  const [current, previous] = secrets;
+  assert(current, 'A subscription has a signing secret');
+  const { secret } = current;
+  if (previous?.expiresMs === undefined) return { status: 200, body: { secret } };
+  const old = { secret: previous.secret, expiresAt: fields.time(previous.expiresMs) };
+  return { status: 200, body: { secret, previous: old } };
+}
+
+const states: readonly SubscriptionState[] = ['active', 'paused', 'disabled', 'ended'];
+
+function readState(name: string | undefined): SubscriptionState | undefined {
+  return states.find((state) => state === name);
+}

@@ -1,0 +1,30 @@
+// A key in a cookie is sent by browsers on their own, so a page of somebody else's could use it.
+// For requests that change something, the browser must say that they come from our own origin.
+import type { RawHead } from './raw-request.ts';
+import { isJson, readMediaType } from './raw-request.ts';
+
+/** Why the request is refused, or undefined when it may pass (RULINGS 26). */
+export function crossOriginFault(
+  { method, head }: { method: string; head: RawHead },
+  publicOrigin: string,
+): string | undefined {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return undefined;
+  const site = head.header.get('sec-fetch-site');
+  const origin = head.header.get('origin');
+  if (site !== undefined) {
+    if (site !== 'same-origin' && site !== 'none') {
+      return `Sec-Fetch-Site is ${JSON.stringify(site)}, expected same-origin or none`;
+    }
+  } else if (origin !== undefined && origin !== publicOrigin) {
+    return `Origin is ${JSON.stringify(origin)}, expected ${JSON.stringify(publicOrigin)}`;
+  }
+  return bodyFault(head);
+}
+
+function bodyFault({ header }: RawHead): string | undefined {
+  const hasBody = Number(header.get('content-length') ?? 0) > 0 || header.has('transfer-encoding');
+  if (!hasBody) return undefined;
+  const type = readMediaType(header.get('content-type'));
+  if (type !== undefined && isJson(type.mediaType)) return undefined;
+  return 'the body is no JSON, expected Content-Type application/json';
+}

@@ -1,0 +1,65 @@
+// Problems on the wire: application/problem+json (RFC 9457), and fastify's own errors as ours.
+import { Problem, problems, type ProblemCode } from '../core/problem.ts';
+import { StoreUnavailable } from '../store/store.ts';
+
+export const problemMediaType = 'application/problem+json';
+
+export interface ProblemBody {
+  type: string;
+  title: string;
+  status: number;
+  code: ProblemCode;
+  detail: string;
+  requestId: string;
+  errors?: readonly { field: string; message: string }[];
+}
+
+export function problemBody(problem: Problem, requestId: string): ProblemBody {
+  const { code, status, message, faults } = problem;
+  const body: ProblemBody = {
+    type: `/docs#${code}`,
+    title: problems[code].title,
+    status,
+    code,
+    detail: message,
+    requestId,
+  };
+  return faults.length === 0 ? body : { ...body, errors: faults };
+}
+
+/** Any error as a Problem. What we did not foresee is ours, and shows nothing of itself. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof StoreUnavailable) {
+    const detail = 'The store cannot be reached or is full. Nothing was kept: try again.';
+    return new Problem('store_unavailable', detail, { cause: error });
+  }
+  const known = error instanceof Error && 'code' in error ? fastifyProblem(error.code) : undefined;
+  if (known !== undefined) return new Problem(known.code, known.detail, { cause: error });
+  const detail = 'Something unforeseen happened. The request id leads to it in the log.';
+  return new Problem('internal', detail, { cause: error });
+}
+
+const bodyDetail = 'The request body is larger than 1 MiB (1,048,576 bytes), the most accepted';
+
+function fastifyProblem(code: unknown): { code: ProblemCode; detail: string } | undefined {
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return { code: 'body_too_large', detail: bodyDetail };
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return {
+        code: 'malformed_request',
+        detail: 'The body is not as long as Content-Length says',
+      };
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_ASYNC_CONSTRAINT':
+      return {
+        code: 'malformed_request',
+        detail: 'The request path is not validly percent-encoded',
+      };
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return { code: 'url_too_long', detail: 'A part of the request path is too long' };
+    default:
+      return undefined;
+  }
+}

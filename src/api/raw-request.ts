@@ -1,0 +1,62 @@
+// What a request carries, as plain values: repeated query parameters, headers and cookies stay
+// visible, so that nobody downstream has to guess which of two values was meant.
+import type { IncomingMessage } from 'node:http';
+
+export interface RawHead {
+  /** Decoded, in order, repetitions included. */
+  query: readonly (readonly [string, string])[];
+  /** Lower-case names; a repeated header is joined by a comma, as RFC 9110 says. */
+  header: ReadonlyMap<string, string>;
+  /** In order, repetitions included. */
+  cookies: readonly (readonly [string, string])[];
+  /** Every line of a header, for those that must not be repeated. */
+  headerLines: (name: string) => readonly string[];
+}
+
+export function readHead(request: Pick<IncomingMessage, 'url' | 'headersDistinct'>): RawHead {
+  const header = new Map<string, string>();
+  for (const [name, lines] of Object.entries(request.headersDistinct)) {
+    if (lines !== undefined) header.set(name, lines.join(', '));
+  }
+  const headerLines = (name: string): readonly string[] =>
+    request.headersDistinct[name.toLowerCase()] ?? [];
+  const cookies = headerLines('cookie').flatMap(readCookies);
+  return { query: readQuery(request.url ?? ''), header, cookies, headerLines };
+}
+
+function readQuery(url: string): [string, string][] {
+  const mark = url.indexOf('?');
+  return mark < 0 ? [] : [...new URLSearchParams(url.slice(mark + 1))];
+}
+
+function readCookies(line: string): [string, string][] {
+  const cookies: [string, string][] = [];
+  for (const pair of line.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals < 0) continue;
+    cookies.push([pair.slice(0, equals).trim(), unquote(pair.slice(equals + 1).trim())]);
+  }
+  return cookies;
+}
+
+function unquote(value: string): string {
+  return value.length >= 2 && value.startsWith('"') && value.endsWith('"')
+    ? value.slice(1, -1)
+    : value;
+}
+
+/** `application/json; charset=utf-8`, taken apart; undefined when it is no media type. */
+export function readMediaType(
+  text: string | undefined,
+): { mediaType: string; charset: string | undefined } | undefined {
+  const found = /^([\w.+-]+\/[\w.+-]+)((?: ?; ?[\w.+-]+=(?:[\w.+-]+|"[^"\\]*"))*)$/.exec(
+    text ?? '',
+  );
+  if (found === null) return undefined;
+  const charset = /charset="?([^";]+)/i.exec(found[2] ?? '')?.[1];
+  return { mediaType: (found[1] ?? '').toLowerCase(), charset: charset?.toLowerCase() };
+}
+
+export function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || mediaType.endsWith('+json');
+}

@@ -1,0 +1,65 @@
+// `ringback serve`: runs the service until it is told to stop, and greets whoever started it.
+import { pino } from 'pino';
+import { withPrefix } from '../core/id.ts';
+import { version } from '../core/version.ts';
+import { startService, type Service } from '../service.ts';
+import { CannotOpenStore } from '../store/cannot-open-store.ts';
+import { CliFailure } from './failure.ts';
+import { configOf, readFlags } from './flags.ts';
+import type { Terminal } from './terminal.ts';
+
+export async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+  const { env, positionals } = readFlags(args, terminal.env, []);
+  if (positionals.length > 0) {
+    throw new CliFailure(`Cannot serve "${positionals.join(' ')}": expected flags only`);
+  }
+  const config = configOf(env, terminal.err);
+  const log = pino(
+    { level: config.log, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: false }),
+  );
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined); // Heard below, once the service runs.
+  const { world } = terminal;
+  const service = await startService(config, { world, log, onFatal: failed.reject }).catch(explain);
+  try {
+    terminal.out(greeting(service));
+    await Promise.race([terminal.stopped, failed.promise]);
+    terminal.out('Stopping: requests under way are finished first.\n');
+  } finally {
+    await service[Symbol.asyncDispose]();
+    log.flush();
+  }
+}
+
+/** What the person can mend is said in a sentence; anything else keeps its stack. */
+function explain(error: unknown): never {
+  if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (error instanceof Error && (code === 'EADDRINUSE' || code === 'EACCES' || code === 'ENOENT')) {
+    throw new CliFailure(`Cannot start: ${error.message}`, { cause: error });
+  }
+  throw error;
+}
+
+function greeting({ url, defaultApp, firstKey, isChosenKeyDead }: Service): string {
+  const lines = [
+    `Ringback ${version} listens on ${url}`,
+    '',
+    `  app id     ${withPrefix('app', defaultApp.id)}`,
+    `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
+    `  reference  ${url}/docs`,
+    '',
+  ];
+  if (isChosenKeyDead) {
+    lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
+  }
+  const key = firstKey ?? '$RINGBACK_API_KEY';
+  lines.push(
+    'Subscribe a callback URL:',
+    `  curl -X POST ${url}/subscribe -H "X-API-Key: ${key}" \\`,
+    `    -H "Content-Type: application/json" -d '{"callbackUrl":"http://127.0.0.1:9000/"}'`,
+    '',
+  );
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,12 @@
+// The terminal as a value, so that a command can be run by a test.
+import type { Environment } from '../config.ts';
+import type { World } from '../core/world.ts';
+
+export interface Terminal {
+  out: (text: string) => void;
+  err: (text: string) => void;
+  env: Environment;
+  world: World;
+  /** Resolves when the person, or the system, asks the program to stop. */
+  stopped: Promise<void>;
+}

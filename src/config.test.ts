@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import { readConfig, type Config, type Environment } from './config.ts';
+
+function config(env: Environment): Config {
+  const reading = readConfig(env);
+  assert.equal(reading.kind, 'config', inspect(reading));
+  return reading.config;
+}
+
+function mistakes(env: Environment): readonly string[] {
+  const reading = readConfig(env);
+  assert.equal(reading.kind, 'mistakes', JSON.stringify(env));
+  return reading.mistakes;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'ringback-config-'));
+after(() => rmSync(folder, { recursive: true }));
+
+describe('readConfig', () => {
+  it('has a default for all that is needed', () => {
+    const { host, port, data, trustProxy, requireAppId, log, apiKey } = config({});
+    assert.deepEqual(
+      { host, port, data, trustProxy, requireAppId, log, apiKey },
+      {
+        host: '127.0.0.1',
+        port: 8080,
+        data: './data',
+        trustProxy: false,
+        requireAppId: false,
+        log: 'info',
+        apiKey: undefined,
+      },
+    );
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    assert.equal(config({ RINGBACK_PORT: '', RINGBACK_API_KEY: '' }).port, 8080);
+  });
+
+  it('reports all mistakes at once, and what was expected', () => {
+    assert.deepEqual(
+      mistakes({
+        RINGBACK_PORT: '99999',
+        RINGBACK_TRUST_PROXY: 'maybe',
+        RINGBACK_LOG: 'loud',
+        RINGBACK_PUBLIC_URL: 'ringback.example',
+        RINGBACK_ALLOW_TARGETS: '10.0.0.0/40',
+        RINGBACK_TLS_CERT: 'cert.pem',
+        DATABASE_URL: 'postgres://x',
+      }),
+      [
+        'Cannot read RINGBACK_PORT "99999": expected a port from 0 to 65535',
+        'Cannot read RINGBACK_PUBLIC_URL "ringback.example": expected an http or https URL without query and fragment',
+        'Cannot read RINGBACK_TRUST_PROXY "maybe": expected on or off',
+        'Cannot read RINGBACK_LOG "loud": expected one of fatal, error, warn, info, debug, trace, silent',
+        'Cannot read RINGBACK_ALLOW_TARGETS "10.0.0.0/40": entry "10.0.0.0/40": prefix is 40, expected 0 to 32',
+        'Cannot use DATABASE_URL: this version keeps its data in SQLite only',
+        'Cannot serve https: expected RINGBACK_TLS_CERT and RINGBACK_TLS_KEY together',
+      ],
+    );
+  });
+
+  it('never shows a secret in a mistake', () => {
+    const [text = ''] = mistakes({ RINGBACK_API_KEY: 'CANARY' });
+    assert.match(text, /RINGBACK_API_KEY: expected 32 visible ASCII characters/);
+    assert.doesNotMatch(text, /CANARY/);
+    const [more = ''] = mistakes({ RINGBACK_ENCRYPTION_KEY: 'CANARY' });
+    assert.doesNotMatch(more, /CANARY/);
+  });
+
+  it('refuses a key that begins like ours but has a wrong checksum', () => {
+    const [text = ''] = mistakes({ RINGBACK_API_KEY: `rbk_${'x'.repeat(57)}` });
+    assert.match(text, /checksum/);
+  });
+
+  it('reads secrets from files, and refuses both at once', () => {
+    const path = join(folder, 'key');
+    const key = 'k'.repeat(40);
+    writeFileSync(path, `${key}\n`);
+    assert.equal(config({ RINGBACK_API_KEY_FILE: path }).apiKey, key);
+    assert.match(
+      mistakes({ RINGBACK_API_KEY_FILE: path, RINGBACK_API_KEY: key })[0] ?? '',
+      /twice/,
+    );
+    assert.match(mistakes({ RINGBACK_API_KEY_FILE: join(folder, 'none') })[0] ?? '', /ENOENT/);
+  });
+
+  it('allows loopback targets by default only while it listens on loopback', () => {
+    assert.equal(config({}).policy.allow.length, 2);
+    assert.equal(config({ RINGBACK_HOST: 'localhost' }).policy.allow.length, 2);
+    assert.equal(config({ RINGBACK_HOST: '0.0.0.0' }).policy.allow.length, 0);
+    assert.equal(config({ RINGBACK_ALLOW_TARGETS: 'none' }).policy.allow.length, 0);
+  });
+
+  it('takes the encryption key in base64 or hex, older ones behind it', () => {
+    const key = Buffer.alloc(32, 7);
+    const older = Buffer.alloc(32, 8);
+    const text = `${key.toString('base64')}, ${older.toString('hex')}`;
+    const ring = config({ RINGBACK_ENCRYPTION_KEY: text }).encryptionKey ?? [];
+    assert.deepEqual(
+      ring.map((it) => Buffer.from(it)),
+      [key, older],
+    );
+    assert.equal(mistakes({ RINGBACK_ENCRYPTION_KEY: `${key.toString('hex')},x` }).length, 1);
+  });
+
+  it('warns when keys would travel in the clear, and of settings it does not know', () => {
+    const warnings = (env: Environment): string[] => {
+      const reading = readConfig(env);
+      return reading.kind === 'config' ? [...reading.warnings] : [];
+    };
+    assert.deepEqual(warnings({}), []);
+    assert.match(warnings({ RINGBACK_HOST: '0.0.0.0' })[0] ?? '', /only safe over HTTPS/);
+    assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', RINGBACK_TRUST_PROXY: 'on' }), []);
+    const tls = { RINGBACK_TLS_CERT: 'c', RINGBACK_TLS_KEY: 'k' };
+    assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', ...tls }), []);
+    assert.match(warnings({ RINGBACK_PROT: '1' })[0] ?? '', /RINGBACK_PROT is no setting/);
+  });
+});

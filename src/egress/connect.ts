@@ -1,0 +1,238 @@
+// Opens a connection to a vetted URL and to nothing else: the socket goes to an address that the
+// guard has judged, and where it really ended is judged again before a byte is sent. No proxies,
+// no unix sockets, no look-ups; TLS name and Host header stay the name of the URL.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { isIP, connect as tcpConnect } from 'node:net';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
+import { connect as tlsConnect } from 'node:tls';
+import { limits } from '../core/limits.ts';
+import type { World } from '../core/world.ts';
+import { realWorld } from '../core/world.ts';
+import { isSame, parseAddress } from './address.ts';
+import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from './guard.ts';
+import { showUrl } from './guard.ts';
+
+export interface Connector {
+  /** TCP to exactly this address. Rejects once the signal is aborted, and then leaves nothing. */
+  connect(target: { address: string; port: number; signal: AbortSignal }): Promise<Socket>;
+}
+
+export interface DialOptions {
+  readonly guard: Guard;
+  readonly connector?: Connector;
+  readonly world?: Pick<World, 'sleep' | 'monotonicMs'>;
+  /** For all addresses and the TLS handshake together. */
+  readonly timeoutMs?: number;
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'ALPNProtocols' | 'session'>;
+}
+
+export type DialResult =
+  | { readonly kind: 'connected'; readonly socket: Socket | TLSSocket; readonly address: string }
+  | { readonly kind: 'blocked'; readonly message: string }
+  | {
+      readonly kind: 'failed';
+      readonly reason: 'connect' | 'tls' | 'timeout' | 'aborted';
+      readonly message: string;
+      readonly cause: unknown;
+    };
+
+// Of a long answer only the first few are tried, so that each has time for a handshake.
+const dialAddressesMax = 3;
+const keepAliveDelayMs = 60_000;
+
+/** Tries the vetted addresses in order; each gets an equal share of the time that is left. */
+export async function dial(
+  vetted: Vetted,
+  options: DialOptions & { readonly signal?: AbortSignal },
+): Promise<DialResult> {
+  const { world = realWorld(), timeoutMs = limits.connectTimeoutMs, signal } = options;
+  const addresses = vetted.addresses.slice(0, dialAddressesMax);
+  assert(addresses.length > 0, 'A vetted URL has at least one address.');
+  const startMs = world.monotonicMs();
+  let result: DialResult | undefined;
+  for (const [index, address] of addresses.entries()) {
+    const leftMs = timeoutMs - (world.monotonicMs() - startMs);
+    const shareMs = Math.max(1, Math.floor(leftMs / (addresses.length - index)));
+    const deadline = startDeadline({ world, ms: shareMs, signal });
+    result = await dialOne(vetted.url, address, { ...options, deadline: deadline.signal });
+    deadline.stop();
+    const next = result.kind === 'failed' && ['connect', 'timeout'].includes(result.reason);
+    if (!next) return result;
+  }
+  assert(result !== undefined);
+  return result;
+}
+
+/** The connector of the machine. Names are a bug here: the system would look them up unguarded. */
+export function systemConnector(): Connector {
+  return {
+    async connect({ address, port, signal }) {
+      assert(isIP(address) !== 0, `Cannot connect to "${address}": expected an address.`);
+      const socket = tcpConnect({
+        host: address,
+        port,
+        autoSelectFamily: false,
+        noDelay: true,
+        keepAlive: true,
+        keepAliveInitialDelay: keepAliveDelayMs,
+      });
+      socket.on('error', leaveToClose);
+      try {
+        await once(socket, 'connect', { signal });
+        return socket;
+      } catch (error) {
+        socket.destroy();
+        throw error;
+      }
+    },
+  };
+}
+
+/** Why undici got no socket. */
+export class DialError extends Error {
+  readonly result: Refused | Unresolved | Exclude<DialResult, { kind: 'connected' }>;
+
+  constructor(result: DialError['result']) {
+    super(result.message, result.kind === 'failed' ? { cause: result.cause } : undefined);
+    this.name = 'DialError';
+    this.result = result;
+  }
+}
+
+/** For undici's `connect` option: whatever a dispatcher asks for is read, vetted and dialled. */
+export function undiciConnect(options: DialOptions): UndiciConnect {
+  return ({ protocol, hostname, port }, callback) => {
+    const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
+    const origin = `${protocol}//${host}${port === '' ? '' : `:${port}`}/`;
+    void openVetted(origin, options).then((result) => answer(result, callback));
+  };
+}
+
+/** Structurally undici's connector, so that this floor needs no undici. */
+export type UndiciConnect = (
+  options: { protocol: string; hostname: string; port: string },
+  callback: (...result: [null, Socket | TLSSocket] | [Error, null]) => void,
+) => void;
+
+function answer(
+  result: DialResult | Refused | Unresolved,
+  callback: Parameters<UndiciConnect>[1],
+): void {
+  if (result.kind === 'connected') callback(null, result.socket);
+  else callback(new DialError(result), null);
+}
+
+async function openVetted(
+  href: string,
+  options: DialOptions,
+): Promise<DialResult | Refused | Unresolved> {
+  const read = options.guard.read(href);
+  if (read.kind === 'refused') return read;
+  const vetted = await options.guard.vet(read.url);
+  return vetted.kind === 'vetted' ? dial(vetted, options) : vetted;
+}
+
+async function dialOne(
+  url: CallbackUrl,
+  address: string,
+  options: DialOptions & { readonly signal?: AbortSignal; readonly deadline: AbortSignal },
+): Promise<DialResult> {
+  const { guard, connector = systemConnector(), signal, deadline } = options;
+  if (guard.judgeAddress(address).kind === 'forbidden') return blocked(url);
+  const opened = await attempt(connector.connect({ address, port: url.port, signal: deadline }));
+  if (opened.kind === 'threw') return failed(url, 'connect', { ...opened, signal, deadline });
+  const { remoteAddress } = opened.value;
+  const arrived = isSame(parseAddress(remoteAddress ?? ''), parseAddress(address));
+  if (!arrived || guard.judgeAddress(remoteAddress).kind === 'forbidden') {
+    opened.value.destroy();
+    // A peer that hangs up at once leaves no remote address: that is a failure, not an attack.
+    if (remoteAddress !== undefined) return blocked(url);
+    return failed(url, 'connect', { cause: undefined, signal, deadline });
+  }
+  if (url.protocol === 'http:') return { kind: 'connected', socket: opened.value, address };
+  const secured = await attempt(secure(opened.value, { url, tls: options.tls, deadline }));
+  if (secured.kind === 'threw') return failed(url, 'tls', { ...secured, signal, deadline });
+  return { kind: 'connected', socket: secured.value, address };
+}
+
+async function secure(
+  socket: Socket,
+  options: { url: CallbackUrl; tls: DialOptions['tls']; deadline: AbortSignal },
+): Promise<TLSSocket> {
+  const { host } = options.url;
+  // An address is no TLS server name; the certificate is then checked against the address itself.
+  const peer = host.kind === 'address' ? { host: host.address } : { servername: host.name };
+  const secured = tlsConnect({
+    ALPNProtocols: ['http/1.1'],
+    ...options.tls,
+    ...peer,
+    socket,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true, // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  });
+  secured.on('error', leaveToClose);
+  try {
+    await once(secured, 'secureConnect', { signal: options.deadline });
+    return secured;
+  } catch (error) {
+    secured.destroy();
+    socket.destroy();
+    throw error;
+  }
+}
+
+type Attempt<T> = { kind: 'value'; value: T } | { kind: 'threw'; cause: unknown };
+
+async function attempt<T>(promise: Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { kind: 'value', value: await promise };
+  } catch (cause) {
+    return { kind: 'threw', cause };
+  }
+}
+
+// An error after the hand-over closes the socket, and its owner sees the close. Without a listener
+// an error between two owners would end the process.
+function leaveToClose(): void {}
+
+function blocked(url: CallbackUrl): DialResult {
+  const message = `Cannot reach callback URL "${showUrl(url.href)}": its address is forbidden`;
+  return { kind: 'blocked', message };
+}
+
+function failed(
+  url: CallbackUrl,
+  stage: 'connect' | 'tls',
+  why: { cause: unknown; signal: AbortSignal | undefined; deadline: AbortSignal },
+): DialResult {
+  const inTime = why.deadline.aborted ? 'timeout' : stage;
+  const reason = why.signal?.aborted === true ? 'aborted' : inTime;
+  const message = `Cannot reach callback URL "${showUrl(url.href)}": ${failures[reason]}`;
+  return { kind: 'failed', reason, message, cause: why.cause };
+}
+
+const failures = {
+  connect: 'no connection, expected one',
+  tls: 'no trusted TLS connection, expected one',
+  timeout: 'no connection in time, expected one',
+  aborted: 'the attempt was given up',
+} as const;
+
+// A signal that is aborted when the time is up or when the caller's signal is.
+function startDeadline(options: {
+  world: Pick<World, 'sleep'>;
+  ms: number;
+  signal: AbortSignal | undefined;
+}): { signal: AbortSignal; stop(): void } {
+  const { world, ms, signal } = options;
+  const done = new AbortController();
+  const expired = new AbortController();
+  world.sleep(ms, done.signal).then(
+    () => expired.abort(),
+    () => undefined, // Stopped in time.
+  );
+  const either = signal === undefined ? expired.signal : AbortSignal.any([expired.signal, signal]);
+  return { signal: either, stop: () => done.abort() };
+}

@@ -1,0 +1,17 @@
+// What every verb of the engine works with. Made once, by app.ts.
+import type { App } from '../core/app.ts';
+import type { KeyRing } from '../core/seal.ts';
+import type { World } from '../core/world.ts';
+import type { Guard } from '../egress/guard.ts';
+import type { Store } from '../store/store.ts';
+
+export interface Context {
+  world: World;
+  store: Store;
+  guard: Guard;
+  newId: () => string;
+  /** Seals signing secrets at rest. */
+  ring: KeyRing;
+  /** The app that anonymous calls belong to, where a contract allows them. */
+  defaultApp: App;
+}

@@ -1,0 +1,103 @@
+// API keys of an app: made, listed, rotated with an overlap, revoked. A secret is given out once.
+import { defaultAppName, type App } from '../core/app.ts';
+import { hashKey, makeKey, type Key, type Scope } from '../core/key.ts';
+import { Problem } from '../core/problem.ts';
+import type { NewKey, Page, PageInput } from '../store/store.ts';
+import type { Context } from './context.ts';
+
+/** A key as it was just made: the only moment at which its secret is known. */
+export interface FreshKey {
+  key: Key;
+  secret: string;
+}
+
+export interface KeyWish {
+  name: string;
+  scopes: readonly Scope[];
+  expiresMs: number | undefined;
+}
+
+type Owner = Pick<App, 'no'>;
+type Means = Pick<Context, 'world' | 'store' | 'defaultApp'>;
+
+/** Ids have 47 bits: two that meet are rare, and simply drawn again. */
+export const drawsMax = 3;
+
+export async function createKey(context: Means, app: Owner, wish: KeyWish): Promise<FreshKey> {
+  if (wish.scopes.includes('operator') && app.no !== context.defaultApp.no) {
+    const message = `expected none: only keys of the app "${defaultAppName}" can hold "operator"`;
+    throw new Problem('missing_scope', `Cannot give a key the scope "operator": ${message}`);
+  }
+  if (wish.expiresMs !== undefined && wish.expiresMs <= context.world.nowMs()) {
+    const message = 'Cannot make a key that has expired: expected a time in the future';
+    const faults = [{ field: 'body#/expiresAt', message: 'must be in the future' }];
+    throw new Problem('invalid_request', message, { faults });
+  }
+  for (let draws = 0; draws < drawsMax; draws += 1) {
+    const { fresh, secret } = drawKey(context, wish);
+    const result = await context.store.edit('createKey', { appNo: app.no, key: fresh });
+    if (result.kind === 'created') return { key: result.key, secret };
+  }
+  throw new Problem('internal', 'Cannot draw a free key id');
+}
+
+export async function listKeys({ store }: Means, app: Owner, page: PageInput): Promise<Page<Key>> {
+  return store.read('keys', { appNo: app.no, page });
+}
+
+export async function getKey({ store }: Means, app: Owner, id: string): Promise<Key> {
+  const bare = bareId(id);
+  const key = bare === undefined ? undefined : await store.read('key', { id: bare });
+  if (key === undefined || key.appNo !== app.no) throw notFound(id);
+  return key;
+}
+
+export async function rotateKey(
+  context: Means,
+  app: Owner,
+  { id, overlapMs }: { id: string; overlapMs: number },
+): Promise<FreshKey> {
+  const bare = bareId(id);
+  if (bare === undefined) throw notFound(id);
+  const { key: secret } = makeKey(context.world, bare);
+  const oldUntilMs = context.world.nowMs() + overlapMs;
+  const result = await context.store.edit('rotateKey', {
+    appNo: app.no,
+    id: bare,
+    hash: hashKey(secret),
+    oldUntilMs,
+  });
+  if (result.kind === 'not_found') throw notFound(id);
+  if (result.kind === 'revoked') {
+    throw new Problem(
+      'conflict',
+      `Cannot rotate key ${id}: it was revoked, make a new one instead`,
+    );
+  }
+  return { key: result.key, secret };
+}
+
+export async function revokeKey({ store }: Means, app: Owner, id: string): Promise<Key> {
+  const bare = bareId(id);
+  if (bare === undefined) throw notFound(id);
+  const result = await store.edit('revokeKey', { appNo: app.no, id: bare });
+  if (result.kind === 'not_found') throw notFound(id);
+  return result.key;
+}
+
+export function drawKey(
+  { world }: Pick<Context, 'world'>,
+  { name, scopes, expiresMs }: KeyWish,
+): { fresh: NewKey; secret: string } {
+  const { id, key: secret } = makeKey(world);
+  return { fresh: { id, hash: hashKey(secret), name, scopes, expiresMs }, secret };
+}
+
+/** Keys are named by `rbk_` and their eight characters. */
+function bareId(id: string): string | undefined {
+  return /^rbk_([0-9A-Za-z]{8})$/.exec(id)?.[1];
+}
+
+function notFound(id: string): Problem {
+  return new Problem('not_found', `There is no key ${JSON.stringify(id.slice(0, 12))}`);
+}

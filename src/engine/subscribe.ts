@@ -1,0 +1,99 @@
+// Subscribe: compose the answer, make the targets from request and answer, commit, then answer.
+// A request that is refused registers nothing.
+import { createHash } from 'node:crypto';
+import type { App } from '../core/app.ts';
+import { withPrefix } from '../core/id.ts';
+import { Problem } from '../core/problem.ts';
+import { makeSigningSecret, signingSecretBytes } from '../core/signing-secret.ts';
+import { composeAnswer, type Answer } from '../contract/answer.ts';
+import type { Operation, Variant } from '../contract/contract.ts';
+import type { Exchange, Message } from '../contract/exchange.ts';
+import type { Idempotency } from '../store/store.ts';
+import type { Context } from './context.ts';
+import { openSecrets, sealSecrets } from './secrets.ts';
+import { makeCallbacks } from './targets.ts';
+
+export interface SubscribeCall {
+  app: Pick<App, 'no' | 'id'>;
+  contract: string;
+  operation: Operation;
+  variant: Variant;
+  request: Message;
+  /** Absolute, without credentials. */
+  url: string;
+  idempotency: { key: string; body: Uint8Array } | undefined;
+}
+
+export async function subscribe(context: Context, call: SubscribeCall): Promise<Answer> {
+  const { world, store, guard, ring } = context;
+  const { app, contract, operation, variant } = call;
+  const id = context.newId();
+  const secret = makeSigningSecret(world.randomBytes(signingSecretBytes), world.nowMs());
+  const answer = answerFor(call, { id, secret: secret.secret });
+  const callbacks = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), guard);
+  const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
+  const result = await store.edit('subscribe', {
+    subscription: {
+      id,
+      appNo: app.no,
+      contract,
+      operation: operation.operationId,
+      callbacks,
+      secrets,
+    },
+    idempotency: idempotencyOf(call),
+  });
+  switch (result.kind) {
+    case 'created':
+      return answer;
+    case 'repeated': {
+      const { id: known, secrets: sealed } = result.subscription;
+      const owner = { appId: app.id, subscriptionId: known };
+      return answerFor(call, { id: known, secret: openSecrets(ring, owner, sealed)[0]?.secret });
+    }
+    case 'mismatch':
+      throw new Problem(
+        'idempotency_mismatch',
+        'The Idempotency-Key was used for another request within the last 24 hours: ' +
+          'expected the same request, or a new key',
+        { faults: [{ field: 'header.Idempotency-Key', message: 'was used for another request' }] },
+      );
+  }
+}
+
+function answerFor(
+  { variant, request }: SubscribeCall,
+  { id, secret }: { id: string; secret: string | undefined },
+): Answer {
+  return composeAnswer(variant.answer, {
+    request,
+    id: withPrefix('sub', id),
+    secret: secret ?? '',
+  });
+}
+
+function exchangeOf(call: SubscribeCall, answer: Answer): Omit<Exchange, 'method'> {
+  const response: Message = {
+    header: new Map(Object.entries(answer.headers)),
+    query: new Map(),
+    path: new Map(),
+    body: answer.body,
+  };
+  return { url: call.url, statusCode: answer.status, request: call.request, response };
+}
+
+/** The key is bound to the operation; the print is of all that makes the request what it is. */
+function idempotencyOf({ operation, idempotency, url }: SubscribeCall): Idempotency | undefined {
+  if (idempotency === undefined) return undefined;
+  return {
+    key: digest(operation.operationId, idempotency.key).subarray(0, 16),
+    print: digest(operation.method, url, idempotency.body),
+  };
+}
+
+/** Of the parts' own digests, so that `ab`, `c` and `a`, `bc` differ. */
+function digest(...parts: (string | Uint8Array)[]): Uint8Array {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(createHash('sha256').update(part).digest());
+  return hash.digest();
+}

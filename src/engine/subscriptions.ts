@@ -1,0 +1,148 @@
+// What can be done with a subscription once it is there: end it, pause it, point it elsewhere,
+// replace its secret. Another app's subscription is not found, exactly like an unknown one.
+import type { App } from '../core/app.ts';
+import { withoutPrefix } from '../core/id.ts';
+import { Problem, type Fault } from '../core/problem.ts';
+import {
+  makeSigningSecret,
+  rotateSecrets,
+  signingSecretBytes,
+  validSecrets,
+  type SigningSecret,
+} from '../core/signing-secret.ts';
+import type { Subscription, SubscriptionState } from '../core/subscription.ts';
+import type { EditInput, Page, PageInput } from '../store/store.ts';
+import type { Context } from './context.ts';
+import { openSecrets, sealSecrets } from './secrets.ts';
+import { accept } from './targets.ts';
+
+type Owner = Pick<App, 'no' | 'id'>;
+
+export async function unsubscribe(context: Context, app: Owner, id: string): Promise<Subscription> {
+  const bare = withoutPrefix('sub', id);
+  if (bare === undefined) throw notFound(id);
+  const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare });
+  if (result.kind === 'not_found') throw notFound(id);
+  return result.subscription;
+}
+
+export async function getSubscription(
+  { store }: Context,
+  app: Owner,
+  id: string,
+): Promise<Subscription> {
+  const bare = withoutPrefix('sub', id);
+  const found =
+    bare === undefined ? undefined : await store.read('subscription', { appNo: app.no, id: bare });
+  if (found === undefined) throw notFound(id);
+  return found;
+}
+
+export async function listSubscriptions(
+  { store }: Context,
+  app: Owner,
+  { state, ...page }: PageInput & { state: SubscriptionState | undefined },
+): Promise<Page<Subscription>> {
+  return store.read('subscriptions', { appNo: app.no, page, state });
+}
+
+export interface SubscriptionChange {
+  state: 'active' | 'paused' | undefined;
+  urls: readonly { position: number; url: string }[];
+}
+
+export async function changeSubscription(
+  context: Context,
+  app: Owner,
+  { id, change }: { id: string; change: SubscriptionChange },
+): Promise<Subscription> {
+  return edit(context, app, id, async (subscription) => {
+    const urls = await acceptUrls(context, subscription, change.urls);
+    return { result: undefined, edits: { state: change.state, urls, secrets: undefined } };
+  }).then(({ subscription }) => subscription);
+}
+
+/** The secrets that sign now, newest first. */
+export async function getSecrets(
+  context: Context,
+  app: Owner,
+  id: string,
+): Promise<SigningSecret[]> {
+  const subscription = await getSubscription(context, app, id);
+  const owner = { appId: app.id, subscriptionId: subscription.id };
+  const secrets = openSecrets(context.ring, owner, subscription.secrets);
+  return validSecrets(secrets, context.world.nowMs());
+}
+
+export async function rotateSecret(
+  context: Context,
+  app: Owner,
+  { id, overlapMs }: { id: string; overlapMs: number },
+): Promise<SigningSecret[]> {
+  const { world, ring } = context;
+  const { result } = await edit(context, app, id, async ({ id: subscriptionId, secrets }) => {
+    const owner = { appId: app.id, subscriptionId };
+    const next = makeSigningSecret(world.randomBytes(signingSecretBytes), world.nowMs());
+    const rotated = rotateSecrets(openSecrets(ring, owner, secrets), next, overlapMs);
+    const sealed = sealSecrets({ ring, world }, owner, rotated);
+    return { result: rotated, edits: { state: undefined, urls: [], secrets: sealed } };
+  });
+  return result;
+}
+
+type Edits = Pick<EditInput<'editSubscription'>, 'state' | 'urls' | 'secrets'>;
+const editTriesMax = 5;
+
+/** Reads, decides and writes, again if somebody else was faster. */
+async function edit<T>(
+  context: Context,
+  app: Owner,
+  id: string,
+  decide: (subscription: Subscription) => Promise<{ result: T; edits: Edits }>,
+): Promise<{ subscription: Subscription; result: T }> {
+  for (let tries = 0; tries < editTriesMax; tries += 1) {
+    const seen = await getSubscription(context, app, id);
+    if (seen.state === 'ended') throw ended(id);
+    const { result, edits } = await decide(seen);
+    const key = { appNo: app.no, id: seen.id, version: seen.version };
+    const written = await context.store.edit('editSubscription', { ...key, ...edits });
+    if (written.kind === 'edited') return { subscription: written.subscription, result };
+    if (written.kind === 'ended') throw ended(id);
+    if (written.kind === 'not_found') throw notFound(id);
+  }
+  throw new Problem('conflict', `Cannot change ${id}: others keep changing it at the same time`);
+}
+
+async function acceptUrls(
+  { guard }: Context,
+  { callbacks }: Subscription,
+  urls: SubscriptionChange['urls'],
+): Promise<{ position: number; url: string }[]> {
+  const faults: Fault[] = [];
+  const seen = new Set<number>();
+  const accepted: { position: number; url: string }[] = [];
+  for (const [index, { position, url }] of urls.entries()) {
+    const at = `body#/callbacks/${index}`;
+    if (position >= callbacks.length || seen.has(position)) {
+      const expected = `expected each position once, from 0 to ${callbacks.length - 1}`;
+      const message = `There is no callback ${position} to change: ${expected}`;
+      throw new Problem('invalid_request', message, {
+        faults: [{ field: `${at}/position`, message }],
+      });
+    }
+    seen.add(position);
+    const verdict = await accept(url, guard);
+    if (verdict.kind === 'refused') faults.push({ field: `${at}/url`, message: verdict.message });
+    else accepted.push({ position, url: verdict.url });
+  }
+  if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
+  return accepted;
+}
+
+function notFound(id: string): Problem {
+  return new Problem('not_found', `There is no subscription ${JSON.stringify(id)}`);
+}
+
+function ended(id: string): Problem {
+  return new Problem('conflict', `Cannot change ${id}: it has ended, subscribe again instead`);
+}

@@ -1,0 +1,147 @@
+// Callback targets of a subscribe call: from the contract's expressions and the request to URLs that
+// the guard accepts. Every mistake is collected, so that a caller sees them all at once.
+import { evaluate } from '../contract/evaluate.ts';
+import { printExpression, type Expression } from '../contract/expression.ts';
+import { buildTargets, fillEvent, type Target } from '../contract/target.ts';
+import { expressionsOf, type Template } from '../contract/template.ts';
+import type { CallbackDefinition } from '../contract/contract.ts';
+import type { Exchange } from '../contract/exchange.ts';
+import { isEventPattern } from '../core/pattern.ts';
+import { limits } from '../core/limits.ts';
+import { Problem, type Fault } from '../core/problem.ts';
+import type { Callback } from '../core/subscription.ts';
+import type { Guard } from '../egress/guard.ts';
+
+/** The callbacks to register, inactive ones included. Throws when none can be active. */
+export async function makeCallbacks(
+  definitions: readonly CallbackDefinition[],
+  exchange: Omit<Exchange, 'method'>,
+  guard: Guard,
+): Promise<Callback[]> {
+  const drafts = definitions.flatMap((definition) => draft(definition, exchange));
+  if (drafts.length > limits.callbacksPerSubscriptionMax) {
+    const most = limits.callbacksPerSubscriptionMax;
+    throw new Problem(
+      'no_callback',
+      `The request makes ${drafts.length} callbacks, at most ${most}`,
+    );
+  }
+  const faults: Fault[] = [];
+  const callbacks = await Promise.all(
+    drafts.map(async (it, position) => settle(it, { position, guard, faults })),
+  );
+  if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
+  if (callbacks.every(({ inactive }) => inactive !== undefined)) {
+    const reasons = callbacks.map(({ label, inactive }) => `${label}: ${inactive}`).join('; ');
+    throw new Problem(
+      'no_callback',
+      `No callback target can be made: ${reasons || 'none declared'}`,
+    );
+  }
+  return callbacks;
+}
+
+interface Draft {
+  definition: CallbackDefinition;
+  event: string;
+  target: Target;
+  field: string;
+}
+
+/** One draft, or several where the key is a list of URLs. */
+function draft(definition: CallbackDefinition, exchange: Omit<Exchange, 'method'>): Draft[] {
+  const seen: Exchange = { ...exchange, method: definition.method };
+  const event = eventOf(definition.event, seen);
+  if (definition.target === undefined) {
+    const reason = definition.inactive ?? 'its key is no runtime expression';
+    return [{ definition, event, target: { kind: 'unresolved', reason }, field: '' }];
+  }
+  const field = fieldOf(expressionsOf(definition.target)[0]);
+  return buildTargets(definition.target, seen).map((target) => ({
+    definition,
+    event,
+    target,
+    field,
+  }));
+}
+
+/** The pattern that a callback hears: text, or text made of the request. */
+function eventOf(template: Template, exchange: Exchange): string {
+  let event = '';
+  for (const part of template) {
+    if (part.kind === 'text') {
+      event += part.text;
+      continue;
+    }
+    const value = evaluate(part.expression, exchange);
+    if (value.kind !== 'value') {
+      const reason = value.kind === 'unresolved' ? value.reason : 'it is no single text';
+      throw eventProblem(part.expression, `Cannot tell which event to hear: ${reason}`);
+    }
+    event += value.text;
+  }
+  if (isEventPattern(event)) return event;
+  const expected = 'expected segments of letters, digits, _ and -, joined by dots';
+  throw eventProblem(
+    expressionsOf(template)[0],
+    `Cannot hear event ${JSON.stringify(event)}: it is no event name, ${expected}`,
+  );
+}
+
+function eventProblem(expression: Expression | undefined, message: string): Problem {
+  const faults = expression === undefined ? [] : [{ field: fieldOf(expression), message }];
+  return new Problem('invalid_request', message, { faults });
+}
+
+interface Settling {
+  position: number;
+  guard: Guard;
+  faults: Fault[];
+}
+
+async function settle(it: Draft, { position, guard, faults }: Settling): Promise<Callback> {
+  const { definition, event, target, field } = it;
+  const { id, label, method } = definition;
+  const callback = { position, label, event, definition: id, method };
+  if (target.kind === 'unresolved') return { ...callback, url: '', inactive: target.reason };
+  const accepted =
+    target.kind === 'refused'
+      ? { kind: target.kind, message: target.reason }
+      : await accept(target.url, guard);
+  if (accepted.kind === 'refused') {
+    faults.push({ field, message: accepted.message });
+    return { ...callback, url: '', inactive: accepted.message };
+  }
+  return { ...callback, url: accepted.url, inactive: undefined };
+}
+
+type Accepted = { kind: 'accepted'; url: string } | { kind: 'refused'; message: string };
+
+/** Stands for the event name while a URL that has a place for it is judged. */
+const standIn = 'ringback-event-type';
+
+/**
+ * Judges a target URL and gives its canonical form. A name that cannot be resolved just now is
+ * accepted: it is judged again at every attempt. A name that does not exist is refused.
+ */
+export async function accept(url: string, guard: Guard): Promise<Accepted> {
+  const reading = guard.read(fillEvent(url, standIn));
+  if (reading.kind === 'refused') return { kind: 'refused', message: reading.message };
+  const verdict = await guard.vet(reading.url);
+  if (
+    verdict.kind === 'refused' ||
+    (verdict.kind === 'unresolved' && verdict.reason === 'missing')
+  ) {
+    return { kind: 'refused', message: verdict.message };
+  }
+  const { href } = reading.url;
+  return {
+    kind: 'accepted',
+    url: url.includes('{') ? href.replaceAll(standIn, '{eventType}') : href,
+  };
+}
+
+/** `$request.body#/callbackUrl` → `body#/callbackUrl`, as faults name it. */
+function fieldOf(expression: Expression | undefined): string {
+  return expression === undefined ? '' : printExpression(expression).replace(/^\$(request\.)?/, '');
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+// argv → command. Mistakes are sentences on stderr; the exit code says whether it worked.
+import { CliFailure } from './cli/failure.ts';
+import { key, keyUsage } from './cli/key.ts';
+import { serve } from './cli/serve.ts';
+import type { Terminal } from './cli/terminal.ts';
+import { version } from './core/version.ts';
+import { realWorld } from './core/world.ts';
+
+const commands = { serve, key };
+
+const usage = `Ringback ${version}: a subscription and callback service.
+
+Usage:
+  ringback serve [--port 8080] [--data ./data] …     every setting is a flag: docs/settings.md
+${keyUsage.replace('Usage:\n', '')}  ringback --version
+`;
+
+async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<void> {
+  if (name === '--version') return terminal.out(`${version}\n`);
+  if (name === undefined || name === '--help' || name === 'help') return terminal.out(usage);
+  const command = Object.entries(commands).find(([known]) => known === name)?.[1];
+  if (command === undefined) {
+    const known = Object.keys(commands).join(' or ');
+    throw new CliFailure(`Cannot run "${name}": expected ${known}\n\n${usage}`);
+  }
+  if (args.includes('--help')) return terminal.out(usage);
+  return command(args, terminal);
+}
+
+/** The first signal asks to stop; the second one is not waited for. */
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}
+
+const terminal: Terminal = {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  env: process.env,
+  world: realWorld(),
+  stopped: untilSignal(),
+};
+
+try {
+  await main(process.argv.slice(2), terminal);
+  process.exitCode ??= 0;
+} catch (error) {
+  if (!(error instanceof CliFailure)) throw error;
+  terminal.err(`${error.message}\n`);
+  process.exitCode = 1;
+}

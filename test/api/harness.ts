@@ -1,0 +1,101 @@
+// Starts the real service for a test: real sockets, real SQL in memory, a made-up name server.
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { readConfig, type Environment } from '../../src/config.ts';
+import { realWorld, type World } from '../../src/core/world.ts';
+import type { Resolver } from '../../src/egress/resolve.ts';
+import { startService } from '../../src/service.ts';
+
+export interface Running extends AsyncDisposable {
+  url: string;
+  appId: string;
+  /** The first key: every scope. */
+  key: string;
+  call: (call: Call) => Promise<Answer>;
+  /** What was logged, as text. */
+  logged: () => string;
+}
+
+export interface Call {
+  method?: string;
+  path: string;
+  /** `undefined`: the first key, in the header; `null`: none. */
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** Sent as JSON, unless it is bytes or text: then as it is. */
+  body?: unknown;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Empty when the answer is no JSON object. */
+  json: Record<string, unknown>;
+}
+
+export interface StartOptions {
+  env?: Environment;
+  world?: World;
+  /** Name → addresses; other names do not exist. */
+  names?: Readonly<Record<string, readonly string[]>>;
+}
+
+export async function start({ env = {}, world, names = {} }: StartOptions = {}): Promise<Running> {
+  const reading = readConfig({
+    RINGBACK_DATA: ':memory:',
+    RINGBACK_PORT: '0',
+    RINGBACK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ...env,
+  });
+  if (reading.kind === 'mistakes') throw new Error(reading.mistakes.join('\n'));
+  const lines: string[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+  const service = await startService(reading.config, {
+    world: world ?? realWorld(),
+    log,
+    resolver: fakeResolver(names),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const key = service.firstKey ?? env['RINGBACK_API_KEY'] ?? '';
+  return {
+    url: service.url,
+    appId: `app_${service.defaultApp.id}`,
+    key,
+    call: async (call) => send(service.url, key, call),
+    logged: () => lines.join(''),
+    [Symbol.asyncDispose]: async () => service[Symbol.asyncDispose](),
+  };
+}
+
+export function fakeResolver(names: Readonly<Record<string, readonly string[]>>): Resolver {
+  return {
+    resolve: async (name) => {
+      const addresses = names[name];
+      return addresses === undefined
+        ? { kind: 'missing' }
+        : { kind: 'addresses', addresses: [...addresses] };
+    },
+  };
+}
+
+async function send(base: string, firstKey: string, call: Call): Promise<Answer> {
+  const { method = 'GET', path, key = firstKey, headers = {}, body } = call;
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(base + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(key === null ? {} : { 'x-api-key': key }),
+      ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isRaw ? (body as BodyInit) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
+  return { status: response.status, headers: response.headers, text, json };
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { managementHandlers } from '../../src/api/handlers.ts';
+import { loadContract } from '../../src/contract/load.ts';
+import { problems } from '../../src/core/problem.ts';
+import {
+  errorsNotDocumented,
+  filesTooLong,
+  importCycles,
+  importsUpwards,
+  operationsWithoutHandler,
+  type Tree,
+} from './checks.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+function read(pattern: string): Tree {
+  const paths = globSync(pattern, { cwd: root });
+  assert.ok(paths.length > 0, `${pattern} finds files`);
+  return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+}
+
+function isTest(path: string): boolean {
+  return path.endsWith('.test.ts');
+}
+
+const source: Tree = new Map([...read('src/**/*.ts')].filter(([path]) => !isTest(path)));
+
+describe('importsUpwards', () => {
+  it('finds nothing in the source', () => {
+    assert.deepEqual(importsUpwards(source), []);
+  });
+
+  it('finds an import that runs up a floor, also of a type', () => {
+    const tree = new Map([['src/core/id.ts', "import type { X } from '../engine/x.ts';"]]);
+    assert.deepEqual(importsUpwards(tree), [
+      'src/core/id.ts imports src/engine/x.ts: not a lower floor',
+    ]);
+  });
+
+  it('finds an import of a neighbour on the same floor', () => {
+    const tree = new Map([['src/store/a.ts', "import { x } from '../egress/b.ts';"]]);
+    assert.equal(importsUpwards(tree).length, 1);
+  });
+
+  it('finds a file that stands in no room', () => {
+    assert.equal(
+      importsUpwards(new Map([['src/utils/a.ts', "import '../core/id.ts';"]])).length,
+      1,
+    );
+    assert.equal(importsUpwards(new Map([['src/api/a.ts', "import '../utils/b.ts';"]])).length, 1);
+  });
+});
+
+describe('importCycles', () => {
+  it('finds nothing in the source', () => {
+    assert.deepEqual(importCycles(source), []);
+  });
+
+  it('finds two files that import each other, and longer ways round', () => {
+    const two = new Map([
+      ['src/core/a.ts', "import { b } from './b.ts';"],
+      ['src/core/b.ts', "export { a } from './a.ts';"],
+    ]);
+    assert.deepEqual(importCycles(two), ['src/core/a.ts → src/core/b.ts → src/core/a.ts']);
+    const three = new Map([
+      ['src/core/a.ts', "import type { B } from './b.ts';"],
+      ['src/core/b.ts', "await import('./c.ts');"],
+      ['src/core/c.ts', "import './a.ts';"],
+    ]);
+    assert.equal(importCycles(three).length, 1);
+  });
+});
+
+describe('filesTooLong', () => {
+  it('finds nothing in the source', () => {
+    assert.deepEqual(filesTooLong(source), []);
+  });
+
+  it('finds a file of 301 lines', () => {
+    assert.deepEqual(filesTooLong(new Map([['a.ts', 'x\n'.repeat(300)]])), []);
+    assert.equal(filesTooLong(new Map([['a.ts', 'x\n'.repeat(301)]])).length, 1);
+  });
+});
+
+describe('errorsNotDocumented', () => {
+  const page = readFileSync(join(root, 'docs/errors.md'), 'utf8');
+
+  it('finds nothing in docs/errors.md', () => {
+    assert.deepEqual(errorsNotDocumented(problems, page), []);
+  });
+
+  it('finds a code that is missing, one that is too many, and one that differs', () => {
+    const more = { ...problems, made_up: { status: 418, title: 'Teapot' } };
+    assert.deepEqual(errorsNotDocumented(more, page), ['made_up is not in docs/errors.md']);
+    const { conflict: _conflict, ...fewer } = problems;
+    assert.deepEqual(errorsNotDocumented(fewer, page), ['conflict is in docs/errors.md only']);
+    const other = { ...problems, conflict: { status: 410, title: problems.conflict.title } };
+    assert.equal(errorsNotDocumented(other, page).length, 1);
+  });
+});
+
+describe('operationsWithoutHandler', async () => {
+  const contract = await loadContract(join(root, 'openapi.yaml'));
+  const handlers = managementHandlers({
+    contract,
+    // Handlers are only listed here, never called.
+    context: {} as Parameters<typeof managementHandlers>[0]['context'],
+    identifier: {} as Parameters<typeof managementHandlers>[0]['identifier'],
+  });
+
+  it('finds nothing in openapi.yaml', () => {
+    assert.deepEqual(operationsWithoutHandler(contract.operations, handlers), []);
+  });
+
+  it('finds an operation without a handler, and a handler without an operation', () => {
+    const { getHealth: _getHealth, ...fewer } = handlers;
+    assert.deepEqual(operationsWithoutHandler(contract.operations, fewer), [
+      'getHealth has no handler',
+    ]);
+    const more = { ...handlers, madeUp: handlers['getHealth'] };
+    assert.deepEqual(operationsWithoutHandler(contract.operations, more), [
+      'the handler madeUp has no operation',
+    ]);
+  });
+});

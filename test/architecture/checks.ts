@@ -1,0 +1,112 @@
+// Rules of the house as pure functions over a tree of files, so that a test can show each of them
+// failing on a small made-up tree as well as holding on the real one.
+
+/** Path below the project's root → text. */
+export type Tree = ReadonlyMap<string, string>;
+
+/** Rooms and their floors. A file imports its own room and lower floors only, types included. */
+export const floors: Readonly<Record<string, number>> = {
+  core: 0,
+  contract: 1,
+  store: 1,
+  egress: 1,
+  engine: 2,
+  'config.ts': 2,
+  api: 3,
+  'service.ts': 4,
+  cli: 5,
+  'main.ts': 6,
+};
+
+export function importsUpwards(tree: Tree): string[] {
+  return importsOf(tree).flatMap(([from, to]) => {
+    const [room, other] = [roomOf(from), roomOf(to)];
+    const [floor, otherFloor] = [floors[room], floors[other]];
+    if (floor === undefined) return [`${from} stands in no room`];
+    if (otherFloor === undefined) return [`${from} imports ${to}, which stands in no room`];
+    return room === other || otherFloor < floor ? [] : [`${from} imports ${to}: not a lower floor`];
+  });
+}
+
+export function importCycles(tree: Tree): string[] {
+  const targets = Map.groupBy(importsOf(tree), ([from]) => from);
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, way: readonly string[]): void => {
+    const seenAt = way.indexOf(file);
+    if (seenAt >= 0) {
+      cycles.push([...way.slice(seenAt), file].join(' → '));
+      return;
+    }
+    if (done.has(file)) return;
+    for (const [, to] of targets.get(file) ?? []) visit(to, [...way, file]);
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  return cycles;
+}
+
+export const linesMax = 300;
+
+export function filesTooLong(tree: Tree): string[] {
+  return [...tree].flatMap(([path, text]) => {
+    const lines = text.trimEnd().split('\n').length;
+    return lines > linesMax ? [`${path} has ${lines} lines, at most ${linesMax}`] : [];
+  });
+}
+
+/** Rows `| \`code\` | status | title | …` of docs/errors.md against the table in code. */
+export function errorsNotDocumented(
+  problems: Readonly<Record<string, { status: number; title: string }>>,
+  page: string,
+): string[] {
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (\d+) \| ([^|]+) \|/gm)];
+  const written = new Map(
+    rows.map(([, code = '', status, title = '']) => [code, { status, title }]),
+  );
+  const missing = Object.entries(problems).flatMap(([code, { status, title }]) => {
+    const row = written.get(code);
+    if (row === undefined) return [`${code} is not in docs/errors.md`];
+    const isSame = row.status === String(status) && row.title.trim() === title;
+    return isSame ? [] : [`${code} is ${status} "${title}", docs/errors.md says otherwise`];
+  });
+  const strangers = [...written.keys()].filter((code) => !(code in problems));
+  return [...missing, ...strangers.map((code) => `${code} is in docs/errors.md only`)];
+}
+
+export interface OperationLike {
+  operationId: string;
+  role: { kind: string };
+}
+
+export function operationsWithoutHandler(
+  operations: readonly OperationLike[],
+  handlers: Readonly<Record<string, unknown>>,
+): string[] {
+  const managed = operations.filter(({ role }) => role.kind === 'managed');
+  const names = new Set(managed.map(({ operationId }) => operationId));
+  return [
+    ...[...names].filter((name) => !(name in handlers)).map((name) => `${name} has no handler`),
+    ...Object.keys(handlers)
+      .filter((name) => !names.has(name))
+      .map((name) => `the handler ${name} has no operation`),
+  ];
+}
+
+/** Pairs of files: who imports whom, below src/. */
+function importsOf(tree: Tree): [string, string][] {
+  return [...tree].flatMap(([path, text]) =>
+    [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(
+      ([, to = '']): [string, string] => [path, resolve(path, to)],
+    ),
+  );
+}
+
+function resolve(from: string, to: string): string {
+  return new URL(to, `file:///${from}`).pathname.slice(1);
+}
+
+/** `src/store/sqlite/row.ts` → `store`; `src/main.ts` → `main.ts`. */
+function roomOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}

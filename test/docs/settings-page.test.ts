@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { settingsPage } from '../../tools/settings-page.ts';
+
+describe('settingsPage', () => {
+  it('is what docs/settings.md says: if not, run npm run docs', () => {
+    const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+    assert.equal(page, settingsPage());
+  });
+});

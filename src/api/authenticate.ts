@@ -1,6 +1,6 @@
 // Who calls? Executes the security requirements of an operation: one alternative is enough, all
 // schemes of an alternative must hold, and whatever is wrong looks the same from outside.
-import type { Alternative, Operation, Scheme } from '../contract/contract.ts';
+import type { Alternative, Carrier, Operation, Scheme } from '../contract/contract.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Key, Scope } from '../core/key.ts';
 import { Problem } from '../core/problem.ts';
@@ -107,7 +107,7 @@ function credentialIn({ carrier }: Scheme, head: RawHead): string | undefined {
   return given.length === 1 && given[0] !== '' ? given[0] : undefined;
 }
 
-function valuesIn(carrier: Scheme['carrier'], head: RawHead): readonly string[] {
+function valuesIn(carrier: Carrier, head: RawHead): readonly string[] {
   switch (carrier.in) {
     case 'header':
       return head.headerLines(carrier.name).map((line) => line.trim());
@@ -119,6 +119,8 @@ function valuesIn(carrier: Scheme['carrier'], head: RawHead): readonly string[] 
       return authorization(head, 'bearer');
     case 'basic':
       return authorization(head, 'basic').map(passwordOf);
+    case 'nowhere':
+      return [];
   }
 }
 
@@ -138,9 +140,10 @@ function passwordOf(encoded: string): string {
 function challenge({ carrier }: Scheme): string {
   if (carrier.in === 'bearer') return 'Bearer realm="ringback"';
   if (carrier.in === 'basic') return 'Basic realm="ringback"';
+  if (carrier.in === 'nowhere') return 'ApiKey realm="ringback"';
   return `ApiKey realm="ringback", in="${carrier.in}", name="${carrier.name}"`;
 }
 
-function carrierName(carrier: Scheme['carrier']): string {
+function carrierName(carrier: Carrier): string {
   return 'name' in carrier ? carrier.name : carrier.in;
 }

@@ -1,4 +1,5 @@
 // A call as handlers see it: read and checked against the contract, and who makes it.
+import type { Variant } from '../contract/contract.ts';
 import type { Message } from '../contract/exchange.ts';
 import type { App } from '../core/app.ts';
 import type { Key } from '../core/key.ts';
@@ -8,6 +9,12 @@ export interface Call {
   app: Pick<App, 'no' | 'id'>;
   key: Key | undefined;
   request: Message;
+  /** Of a subscribe operation: the one that the request fits. */
+  variant: Variant | undefined;
+  /** Path and query as they came, credentials included: never to be stored or logged. */
+  target: string;
+  /** The body as it came. */
+  bytes: Uint8Array;
 }
 
 export interface Reply {

@@ -1,7 +1,7 @@
 // A key in a cookie is sent by browsers on their own, so a page of somebody else's could use it.
 // For requests that change something, the browser must say that they come from our own origin.
-import type { RawHead } from './raw-request.ts';
-import { isJson, readMediaType } from './raw-request.ts';
+import { isJson } from '../contract/media.ts';
+import { readMediaType, type RawHead } from './raw-request.ts';
 
 /** Why the request is refused, or undefined when it may pass (RULINGS 26). */
 export function crossOriginFault(

@@ -56,7 +56,3 @@ export function readMediaType(
   const charset = /charset="?([^";]+)/i.exec(found[2] ?? '')?.[1];
   return { mediaType: (found[1] ?? '').toLowerCase(), charset: charset?.toLowerCase() };
 }
-
-export function isJson(mediaType: string): boolean {
-  return mediaType === 'application/json' || mediaType.endsWith('+json');
-}

@@ -1,9 +1,10 @@
 // Callback targets of a subscribe call: from the contract's expressions and the request to URLs that
 // the guard accepts. Every mistake is collected, so that a caller sees them all at once.
 import { evaluate } from '../contract/evaluate.ts';
-import { printExpression, type Expression } from '../contract/expression.ts';
+import type { Expression } from '../contract/expression.ts';
 import { buildTargets, fillEvent, type Target } from '../contract/target.ts';
 import { expressionsOf, type Template } from '../contract/template.ts';
+import { fieldOf } from '../contract/variants.ts';
 import type { CallbackDefinition } from '../contract/contract.ts';
 import type { Exchange } from '../contract/exchange.ts';
 import { isEventPattern } from '../core/pattern.ts';
@@ -56,7 +57,8 @@ function draft(definition: CallbackDefinition, exchange: Omit<Exchange, 'method'
     const reason = definition.inactive ?? 'its key is no runtime expression';
     return [{ definition, event, target: { kind: 'unresolved', reason }, field: '' }];
   }
-  const field = fieldOf(expressionsOf(definition.target)[0]);
+  const [first] = expressionsOf(definition.target);
+  const field = first === undefined ? '' : fieldOf(first);
   return buildTargets(definition.target, seen).map((target) => ({
     definition,
     event,
@@ -139,9 +141,4 @@ export async function accept(url: string, guard: Guard): Promise<Accepted> {
     kind: 'accepted',
     url: url.includes('{') ? href.replaceAll(standIn, '{eventType}') : href,
   };
-}
-
-/** `$request.body#/callbackUrl` → `body#/callbackUrl`, as faults name it. */
-function fieldOf(expression: Expression | undefined): string {
-  return expression === undefined ? '' : printExpression(expression).replace(/^\$(request\.)?/, '');
 }

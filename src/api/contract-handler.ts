@@ -1,0 +1,52 @@
+// Handlers of operations that a contract itself defines: subscribe and unsubscribe.
+import assert from 'node:assert/strict';
+import { withPrefix } from '../core/id.ts';
+import type { Contract, Operation } from '../contract/contract.ts';
+import type { Context } from '../engine/context.ts';
+import { subscribe } from '../engine/subscribe.ts';
+import { unsubscribe } from '../engine/subscriptions.ts';
+import type { Handler } from './call.ts';
+import { withoutCredentials } from './credentials.ts';
+
+export interface ContractHandlerMeans {
+  context: Context;
+  contract: Contract;
+  operation: Operation;
+  publicUrl: () => string;
+}
+
+export function contractHandler(means: ContractHandlerMeans): Handler {
+  const { operation } = means;
+  const { role } = operation;
+  assert(role.kind !== 'managed', `${operation.operationId} has a handler of its own`);
+  if (role.kind === 'subscribe') return subscribeHandler(means);
+  return async ({ app, request }) => {
+    const value = request[role.id.in === 'path' ? 'path' : 'query'].get(role.id.name);
+    const { id } = await unsubscribe(means.context, app, String(value));
+    const hasBody = role.status !== 204 && role.status !== 205;
+    return hasBody
+      ? { status: role.status, body: { subscriberId: withPrefix('sub', id) } }
+      : { status: role.status };
+  };
+}
+
+function subscribeHandler({
+  context,
+  contract,
+  operation,
+  publicUrl,
+}: ContractHandlerMeans): Handler {
+  return async ({ app, request, variant, target, bytes }) => {
+    assert(variant, `${operation.operationId} was read with a variant`);
+    const key = request.header.get('idempotency-key');
+    return subscribe(context, {
+      app,
+      contract: contract.title,
+      operation,
+      variant,
+      request,
+      url: publicUrl() + withoutCredentials(target, contract),
+      idempotency: key === undefined ? undefined : { key, body: bytes },
+    });
+  };
+}

@@ -1,0 +1,147 @@
+// The block half of a small, safe CommonMark: paragraphs, lists, fenced code, quotes, headings.
+// Headings become bold lines: the outline of the page is ours. Tables stay as they were typed.
+import { bounds } from './bounds.ts';
+import { html } from './html.ts';
+import type { Fragment, Html } from './html.ts';
+import { inline } from './inline.ts';
+
+const depthMax = 4;
+
+/** Nothing for no text. */
+export function prose(text: string | undefined): Fragment {
+  if (text === undefined || text.trim() === '') return undefined;
+  const cut = text.length > bounds.descriptionCharsMax;
+  const kept = cut ? `${text.slice(0, bounds.descriptionCharsMax)} …` : text;
+  return html`<div class="prose">${blocks(kept.split(/\r\n|[\r\n]/u), 0)}</div>`;
+}
+
+interface Block {
+  content: Fragment;
+  /** The first line behind it. */
+  end: number;
+}
+
+type Reader = (lines: readonly string[], at: number, depth: number) => Block | undefined;
+
+const readers: readonly Reader[] = [blank, fence, heading, table, quote, list, paragraph];
+
+function blocks(lines: readonly string[], depth: number): Fragment {
+  const out: Fragment[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const block = firstBlock(lines, at, depth);
+    out.push(block.content);
+    at = block.end;
+  }
+  return out;
+}
+
+function firstBlock(lines: readonly string[], at: number, depth: number): Block {
+  for (const reader of readers) {
+    const block = reader(lines, at, depth);
+    if (block !== undefined) return block;
+  }
+  return { content: undefined, end: at + 1 };
+}
+
+function blank(lines: readonly string[], at: number): Block | undefined {
+  return isBlank(lines[at]) ? { content: undefined, end: at + 1 } : undefined;
+}
+
+function fence(lines: readonly string[], at: number): Block | undefined {
+  const mark = /^ {0,3}(`{3,}|~{3,})/u.exec(lines[at] ?? '')?.[1];
+  if (mark === undefined) return undefined;
+  const close = lines.findIndex((line, index) => index > at && line.trim().startsWith(mark));
+  const end = close < 0 ? lines.length : close;
+  const code = lines.slice(at + 1, end).join('\n');
+  return { content: html`<pre><code>${code}</code></pre>`, end: end + 1 };
+}
+
+function heading(lines: readonly string[], at: number): Block | undefined {
+  const text = /^ {0,3}#{1,6} +(.*)$/u.exec(lines[at] ?? '')?.[1];
+  if (text === undefined) return undefined;
+  const content = inline(text.replace(/ #+ *$/u, ''));
+  return { content: html`<p class="heading"><strong>${content}</strong></p>`, end: at + 1 };
+}
+
+function table(lines: readonly string[], at: number): Block | undefined {
+  const end = endOf(lines, at, (line) => /^ *\|/u.test(line));
+  if (end === at) return undefined;
+  return { content: html`<pre>${lines.slice(at, end).join('\n')}</pre>`, end };
+}
+
+function quote(lines: readonly string[], at: number, depth: number): Block | undefined {
+  const end = endOf(lines, at, (line) => /^ {0,3}>/u.test(line));
+  if (end === at || depth >= depthMax) return undefined;
+  const inside = lines.slice(at, end).map((line) => line.replace(/^ {0,3}> ?/u, ''));
+  return { content: html`<blockquote>${blocks(inside, depth + 1)}</blockquote>`, end };
+}
+
+const bullet = /^( *)([-*+]|\d{1,9}[.)]) +(?=\S)/u;
+
+function list(lines: readonly string[], at: number, depth: number): Block | undefined {
+  const isOrdered = /^ *\d/u.test(lines[at] ?? '');
+  const items: Html[] = [];
+  let end = at;
+  for (
+    let start = bullet.exec(lines[end] ?? '');
+    start !== null && depth < depthMax && /\d/u.test(start[2] ?? '') === isOrdered;
+    start = bullet.exec(lines[end] ?? '')
+  ) {
+    const indent = start[0].length;
+    const next = itemEnd(lines, end, start[1]?.length ?? 0);
+    const inside = lines.slice(end, next).map((line, index) => dedent(line, index, indent));
+    items.push(html`<li>${item(inside, depth + 1)}</li>`);
+    end = next;
+  }
+  if (items.length === 0) return undefined;
+  return { content: isOrdered ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`, end };
+}
+
+/** An item goes on over indented lines, and over what merely wrapped. */
+function itemEnd(lines: readonly string[], at: number, outer: number): number {
+  let end = at + 1;
+  for (; end < lines.length; end += 1) {
+    const line = lines[end] ?? '';
+    const start = bullet.exec(line);
+    if (start !== null && (start[1]?.length ?? 0) <= outer + 1) break;
+    if (isBlank(line) && !/^ {2,}\S/u.test(lines[end + 1] ?? '')) break;
+    if (start === null && isBlank(lines[end - 1]) && !line.startsWith('  ')) break;
+  }
+  // One blank line between two items does not end the list.
+  return isBlank(lines[end]) && bullet.test(lines[end + 1] ?? '') ? end + 1 : end;
+}
+
+function dedent(line: string, index: number, indent: number): string {
+  return index === 0 ? line.slice(indent) : line.replace(new RegExp(`^ {0,${indent}}`, 'u'), '');
+}
+
+/** A single paragraph needs no tags of its own. */
+function item(lines: readonly string[], depth: number): Fragment {
+  const end = endOf(lines, 0, (line) => !startsBlock(line));
+  const rest = lines.slice(end);
+  const text = lines.slice(0, end).join('\n');
+  return [inline(text), rest.every(isBlank) ? undefined : blocks(rest, depth)];
+}
+
+function paragraph(lines: readonly string[], at: number): Block {
+  const end = Math.max(
+    at + 1,
+    endOf(lines, at, (line) => !startsBlock(line)),
+  );
+  const text = lines.slice(at, end).map((line) => line.trim());
+  return { content: html`<p>${inline(text.join('\n'))}</p>`, end };
+}
+
+function startsBlock(line: string): boolean {
+  return isBlank(line) || /^ {0,3}(?:`{3}|~{3}|#{1,6} |>|\|)/u.test(line) || bullet.test(line);
+}
+
+function endOf(lines: readonly string[], at: number, holds: (line: string) => boolean): number {
+  let end = at;
+  while (end < lines.length && holds(lines[end] ?? '')) end += 1;
+  return end;
+}
+
+function isBlank(line: string | undefined): boolean {
+  return line !== undefined && line.trim() === '';
+}

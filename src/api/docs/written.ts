@@ -1,0 +1,153 @@
+// Reads the document as it is written: descriptions and examples are not part of a compiled contract.
+// Only references inside the document are followed; nothing is opened, nothing is trusted.
+import { isList, isObject, own } from '../../contract/document.ts';
+import type { JsonObject } from '../../contract/document.ts';
+import type { Contract, Operation } from '../../contract/contract.ts';
+import { bounds } from './bounds.ts';
+
+export type Found =
+  /** `refs`: the references that were followed on the way. */
+  | { kind: 'found'; object: JsonObject; refs: readonly string[] }
+  /** In another file, or nowhere. */
+  | { kind: 'elsewhere'; ref: string }
+  /** No object at all. */
+  | { kind: 'nothing' };
+
+/** What stands there, or behind the reference that stands there. Siblings of a reference win. */
+export function follow(root: JsonObject, value: unknown): Found {
+  let object = value;
+  let siblings: JsonObject = {};
+  const refs: string[] = [];
+  while (isObject(object)) {
+    const ref = own(object, '$ref');
+    if (typeof ref !== 'string') return { kind: 'found', object: { ...object, ...siblings }, refs };
+    if (refs.includes(ref) || refs.length >= bounds.refHopsMax) return { kind: 'elsewhere', ref };
+    refs.push(ref);
+    const { $ref: _ref, ...others } = object;
+    siblings = { ...others, ...siblings };
+    object = pointed(root, ref);
+    if (object === undefined) return { kind: 'elsewhere', ref };
+  }
+  return { kind: 'nothing' };
+}
+
+/** The object there, references followed; an empty one where there is none. */
+export function objectAt(root: JsonObject, value: unknown, ...keys: string[]): JsonObject {
+  let found = follow(root, value);
+  for (const key of keys) {
+    found = found.kind === 'found' ? follow(root, own(found.object, key)) : found;
+  }
+  return found.kind === 'found' ? found.object : {};
+}
+
+/** Own entries, without extensions. */
+export function entriesOf(object: JsonObject): [string, unknown][] {
+  return Object.entries(object).filter(([key]) => !key.startsWith('x-'));
+}
+
+export function textIn(object: JsonObject, key: string): string | undefined {
+  const value = own(object, key);
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+export function listIn(object: JsonObject, key: string): readonly unknown[] {
+  const value = own(object, key);
+  return isList(value) ? value : [];
+}
+
+/** `#/components/schemas/Message` → `Message`. */
+export function nameOfRef(ref: string): string {
+  return tokensOf(ref).at(-1) ?? ref;
+}
+
+/** An operation of the document, and the path item that holds it. */
+export interface Written {
+  operation: JsonObject;
+  item: JsonObject;
+}
+
+/** By the name that the contract gives it (draft.ts: the operationId, else method and path). */
+export function writtenOperations({ document }: Contract): ReadonlyMap<string, Written> {
+  const found = new Map<string, Written>();
+  for (const [path, value] of entriesOf(objectAt(document, document['paths']))) {
+    const item = objectAt(document, value);
+    for (const [key, method] of Object.entries(item)) {
+      const operation = objectAt(document, method);
+      const name = textIn(operation, 'operationId') ?? `${key.toUpperCase()} ${path}`;
+      if (methods.has(key)) found.set(name, { operation, item });
+    }
+  }
+  return found;
+}
+
+/** A callback's operation by the id of its definition: label, key and method. */
+export function writtenCallback(root: JsonObject, operation: JsonObject, id: string): JsonObject {
+  for (const [label, callback] of entriesOf(objectAt(root, operation['callbacks']))) {
+    if (!id.startsWith(`${label} `)) continue;
+    for (const [key, item] of entriesOf(objectAt(root, callback))) {
+      const method = id.slice(`${label} ${key} `.length).toLowerCase();
+      if (id.startsWith(`${label} ${key} `) && methods.has(method)) {
+        return objectAt(root, item, method);
+      }
+    }
+  }
+  return {};
+}
+
+/** Parameters as written, by place and name; those of the operation win over those of the path. */
+export function writtenParameters(
+  root: JsonObject,
+  { item, operation }: Written,
+): ReadonlyMap<string, JsonObject> {
+  const all = [...listIn(item, 'parameters'), ...listIn(operation, 'parameters')];
+  const objects = all.map((one) => objectAt(root, one));
+  return new Map(objects.map((one) => [parameterKey({ in: one['in'], name: one['name'] }), one]));
+}
+
+export function parameterKey(parameter: { in: unknown; name: unknown }): string {
+  const name = String(parameter.name);
+  const place = String(parameter.in);
+  return `${place} ${place === 'header' ? name.toLowerCase() : name}`;
+}
+
+/** The tag that an operation stands under: its first. */
+export function tagOf(written: Written | undefined): string | undefined {
+  const [tag] = written === undefined ? [] : listIn(written.operation, 'tags');
+  return typeof tag === 'string' && tag !== '' ? tag : undefined;
+}
+
+export function summaryOf(operation: Operation, written: Written | undefined): string {
+  const summary = written && textIn(written.operation, 'summary');
+  return summary ?? operation.operationId;
+}
+
+const methods = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'query']);
+
+function pointed(root: JsonObject, ref: string): unknown {
+  if (!ref.startsWith('#')) return undefined;
+  let value: unknown = root;
+  for (const token of tokensOf(ref)) {
+    // A pointer may lead through something that is a reference itself.
+    if (isObject(value) && typeof own(value, '$ref') === 'string') return undefined;
+    if (isList(value)) value = value[Number(token)];
+    else if (isObject(value)) value = own(value, token);
+    else return undefined;
+  }
+  return value;
+}
+
+function tokensOf(ref: string): string[] {
+  const fragment = ref.slice(ref.indexOf('#') + 1);
+  return decode(fragment)
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

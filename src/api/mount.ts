@@ -1,0 +1,133 @@
+// Puts the operations of contracts on the server: a route each, by what the document says. Who calls
+// is settled before the body is read; what the request means is settled by the contract.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Contract, Operation } from '../contract/contract.ts';
+import { readRequest, type Reading } from '../contract/request.ts';
+import { Problem } from '../core/problem.ts';
+import type { Context } from '../engine/context.ts';
+import type { Identifier } from '../engine/identify.ts';
+import { authenticate, challenges, type Caller } from './authenticate.ts';
+import { readBody, unsupported } from './body.ts';
+import type { Call, Handler, Handlers, Reply } from './call.ts';
+import { contractHandler } from './contract-handler.ts';
+import { readHead } from './raw-request.ts';
+import { routeOf } from './route.ts';
+import { sendProblem } from './server.ts';
+
+export interface MountMeans {
+  context: Context;
+  identifier: Identifier;
+  contracts: readonly Contract[];
+  /** For operations that are neither subscribe nor unsubscribe. */
+  handlers: Handlers;
+  /** Without a slash at the end. Asked for at each request: the port may be known only then. */
+  publicUrl: () => string;
+}
+
+export function mount(server: FastifyInstance, means: MountMeans): void {
+  for (const contract of means.contracts) {
+    for (const operation of contract.operations) {
+      const handler = handlerFor(contract, operation, means);
+      if (handler !== undefined) mountOperation(server, { operation, handler }, means);
+    }
+  }
+  const operations = means.contracts.flatMap((contract) => contract.operations);
+  server.setNotFoundHandler((request, reply) => refuseRoute(operations, request, reply));
+}
+
+interface Mounted {
+  operation: Operation;
+  handler: Handler;
+}
+
+function handlerFor(
+  contract: Contract,
+  operation: Operation,
+  means: MountMeans,
+): Handler | undefined {
+  if (operation.role.kind === 'managed') return means.handlers[operation.operationId];
+  return contractHandler({ contract, operation, ...means });
+}
+
+function mountOperation(
+  server: FastifyInstance,
+  { operation, handler }: Mounted,
+  { context, identifier, publicUrl }: MountMeans,
+): void {
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  const { url, pathOf } = routeOf(operation.path);
+  server.route({
+    method: operation.method,
+    url,
+    onRequest: async (request, reply) => {
+      const publicOrigin = new URL(publicUrl()).origin;
+      const head = readHead(request.raw);
+      try {
+        callers.set(request, await authenticate(operation, head, { identifier, publicOrigin }));
+      } catch (error) {
+        const isUnknown = error instanceof Problem && error.code === 'unauthorized';
+        if (isUnknown) void reply.header('www-authenticate', challenges(operation.security));
+        throw error;
+      }
+    },
+    handler: async (request, reply) => {
+      const head = readHead(request.raw);
+      const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+      const reading = readRequest(operation, {
+        path: pathOf(request.params),
+        query: head.query,
+        header: head.header,
+        cookie: new Map(head.cookies),
+        body: operation.body === undefined ? undefined : readBody(bytes, head),
+      });
+      const key = callers.get(request);
+      const app = key === undefined ? context.defaultApp : { no: key.appNo, id: key.appId };
+      const call: Call = { app, key, ...understood(reading), target: request.url, bytes };
+      return send(reply, await handler(call));
+    },
+  });
+}
+
+function understood(reading: Reading): Pick<Call, 'request' | 'variant'> {
+  switch (reading.kind) {
+    case 'valid':
+      return { request: reading.message, variant: reading.variant };
+    case 'invalid': {
+      const [first] = reading.faults;
+      const more = reading.faults.length - 1;
+      const rest = more > 0 ? `, and ${more} more` : '';
+      const detail = `${first?.field ?? 'The request'} ${first?.message ?? 'is not valid'}${rest}`;
+      throw new Problem('invalid_request', detail, { faults: reading.faults });
+    }
+    case 'no_variant':
+      throw new Problem('no_variant', reading.detail, { faults: reading.faults });
+    case 'unsupported': {
+      const offered = reading.offered.join(' or ');
+      throw unsupported(`Content-Type is "${reading.mediaType}", expected ${offered}`);
+    }
+  }
+}
+
+function send(reply: FastifyReply, { status, headers = {}, body, mediaType }: Reply): FastifyReply {
+  void reply.code(status).headers(headers);
+  if (body === undefined) return reply.send();
+  if (mediaType !== undefined) return reply.type(`${mediaType}; charset=utf-8`).send(body);
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+/** No such path, or no such method on it: then the answer lists the ones there are. */
+function refuseRoute(
+  operations: readonly Operation[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const path = request.url.split('?', 1)[0] ?? '';
+  const methods = operations.filter((it) => routeOf(it.path).matches(path)).map((it) => it.method);
+  if (methods.length === 0) {
+    return sendProblem(new Problem('not_found', 'There is nothing at this path'), request, reply);
+  }
+  const allow = methods.join(', ');
+  void reply.header('allow', allow);
+  const detail = `The path does not offer ${request.method}, expected ${allow}`;
+  return sendProblem(new Problem('method_not_allowed', detail), request, reply);
+}

@@ -1,0 +1,39 @@
+// Path templates of a document as routes of the server. Parameters are numbered there, because their
+// names in documents may hold any character.
+
+export interface Route {
+  /** As the server's router writes it. */
+  url: string;
+  /** The router's parameters under their own names. */
+  pathOf: (params: unknown) => ReadonlyMap<string, string>;
+  matches: (path: string) => boolean;
+}
+
+export function routeOf(path: string): Route {
+  const names: string[] = [];
+  let url = '';
+  let pattern = '';
+  for (const part of path.split(/(\{[^{}]+\})/u)) {
+    if (part.startsWith('{') && part.endsWith('}')) {
+      url += `:p${names.length}`;
+      pattern += '[^/]+';
+      names.push(part.slice(1, -1));
+    } else {
+      url += part.replaceAll(':', '::');
+      pattern += RegExp.escape(part);
+    }
+  }
+  const shape = new RegExp(`^${pattern}$`, 'u');
+  return {
+    url: url === '' ? '/' : url,
+    pathOf: (params) => {
+      const given = new Map(Object.entries(isRecord(params) ? params : {}));
+      return new Map(names.map((name, index) => [name, String(given.get(`p${index}`) ?? '')]));
+    },
+    matches: (it) => shape.test(it),
+  };
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

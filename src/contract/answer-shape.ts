@@ -1,0 +1,112 @@
+// What the answer to a subscribe call looks like: status, echoed fields, and where the id goes.
+import type { AnswerShape, Link, Location } from './contract.ts';
+import type { Draft } from './draft.ts';
+import { compileLinks, idOf } from './links.ts';
+import { jsonContent } from './media.ts';
+import { child, warn } from './place.ts';
+import type { Place } from './place.ts';
+import { propertiesOf } from './properties.ts';
+import { successes } from './responses.ts';
+
+export interface AnswerOptions {
+  /** The document's path of every operation, and the path of its first server. */
+  drafts: readonly Draft[];
+  basePath: string;
+  /** Operations that take a subscriber id back. */
+  unsubscribeIds: ReadonlySet<string>;
+  /** What the variant says; otherwise the lowest declared 2xx. */
+  status: number | undefined;
+}
+
+export function compileAnswer(draft: Draft, options: AnswerOptions): AnswerShape {
+  const declared = successes(draft.place);
+  const status = options.status ?? declared[0]?.status ?? 201;
+  const response = declared.find((one) => one.status === status);
+  if (response === undefined && declared.length > 0) {
+    warn(draft.place, `answers ${status}, which its responses do not declare`);
+  }
+  const linksOf = (place: Place): Link[] => compileLinks(place, draft, options.drafts);
+  const links = response === undefined ? [] : linksOf(response.place);
+  const content = response && child(response.place, 'content');
+  const properties = propertiesOf(jsonContent(content)?.schema);
+  const others = declared.flatMap(({ place }) => linksOf(place));
+  const idLink = preferUnsubscribe([...links, ...others], options.unsubscribeIds);
+  const location = locate(draft, { ...options, links: [...links, ...others] });
+  return {
+    status,
+    echoes: [...properties].filter(([, place]) => isEchoed(place)).map(([name]) => name),
+    idPointers: idPointers({ idLink, location, properties }),
+    secretPointer: findSecret(properties, 0),
+    location,
+    links,
+  };
+}
+
+function isEchoed(property: Place): boolean {
+  return child(property, 'writeOnly')?.value !== true;
+}
+
+function preferUnsubscribe(links: readonly Link[], ids: ReadonlySet<string>): Link | undefined {
+  const taking = links.filter((link) => idOf(link) !== undefined);
+  return taking.find(({ operationId }) => ids.has(operationId)) ?? taking[0];
+}
+
+/**
+ * Where a link names no place, `subscriberId`; and if the schema has a property that is plainly the
+ * id of what was created, also that one, because clients of the document will look there.
+ */
+function idPointers({ idLink, location, properties }: IdHints): readonly (readonly string[])[] {
+  const named = idLink && idOf(idLink);
+  if (named !== undefined) return [named.pointer];
+  const names = new Set([location?.id.toLowerCase(), 'subscriberid', 'subscriptionid', 'id']);
+  const declared = [...names].flatMap((name) =>
+    [...properties.keys()].filter((key) => key.replaceAll(/[_-]/gu, '').toLowerCase() === name),
+  );
+  const [first = 'subscriberId'] = declared;
+  return first === 'subscriberId' ? [[first]] : [['subscriberId'], [first]];
+}
+
+interface IdHints {
+  idLink: Link | undefined;
+  location: Location | undefined;
+  properties: ReadonlyMap<string, Place>;
+}
+
+const secretDepthMax = 4;
+
+function findSecret(properties: ReadonlyMap<string, Place>, depth: number): string[] | undefined {
+  for (const [name, place] of properties) {
+    if (child(place, 'x-ringback')?.value === 'secret') return [name];
+  }
+  if (depth === secretDepthMax) return undefined;
+  for (const [name, place] of properties) {
+    const inside = findSecret(propertiesOf(place), depth + 1);
+    if (inside !== undefined) return [name, ...inside];
+  }
+  return undefined;
+}
+
+/** The path below the subscribe path, or one that a link hands the id to. */
+function locate(
+  { path }: Draft,
+  { drafts, basePath, links }: AnswerOptions & { links: readonly Link[] },
+): Location | undefined {
+  const folder = path.replace(/\/$/u, '');
+  for (const one of drafts) {
+    const id = lastParameter(one.path);
+    if (id !== undefined && one.path === `${folder}/{${id}}`)
+      return { path: basePath + one.path, id };
+  }
+  for (const link of links) {
+    const linked = drafts.find(({ operationId }) => operationId === link.operationId);
+    const id = linked && lastParameter(linked.path);
+    if (linked !== undefined && id !== undefined && id === idOf(link)?.parameter) {
+      return { path: basePath + linked.path, id };
+    }
+  }
+  return undefined;
+}
+
+function lastParameter(path: string): string | undefined {
+  return /\/\{([^{}/]+)\}$/u.exec(path)?.[1];
+}

@@ -1,0 +1,57 @@
+// Composes the answer to a subscribe call from its shape. It comes before the targets are made, since
+// expressions may read it (RULINGS 15). Pointers make objects only, never lists, never prototypes.
+import type { AnswerShape, Location } from './contract.ts';
+import { isObject } from './document.ts';
+import type { JsonObject } from './document.ts';
+import type { Message } from './exchange.ts';
+
+export interface Answer {
+  status: number;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** JSON; undefined where the status allows no body. */
+  body: JsonObject | undefined;
+}
+
+export function composeAnswer(
+  shape: AnswerShape,
+  { request, id, secret }: { request: Message; id: string; secret: string },
+): Answer {
+  const location = shape.location && fill(shape.location, { id, values: request.path });
+  const headers = location === undefined ? {} : { location };
+  if (shape.status === 204 || shape.status === 205) {
+    return { status: shape.status, headers, body: undefined };
+  }
+  const echoed = Object.entries(isObject(request.body) ? request.body : {});
+  let body: JsonObject = Object.fromEntries(echoed.filter(([name]) => shape.echoes.includes(name)));
+  for (const pointer of shape.idPointers) body = withValue(body, pointer, id);
+  if (shape.secretPointer !== undefined) body = withValue(body, shape.secretPointer, secret);
+  return { status: shape.status, headers, body };
+}
+
+/** A copy of the object with the value at the pointer. `fromEntries` never calls a setter. */
+function withValue(object: JsonObject, pointer: readonly string[], value: unknown): JsonObject {
+  const [token, ...rest] = pointer;
+  if (token === undefined) return object;
+  const before = Object.hasOwn(object, token) ? object[token] : undefined;
+  const inside = rest.length === 0 ? value : withValue(isObject(before) ? before : {}, rest, value);
+  const others = Object.entries(object).filter(([name]) => name !== token);
+  return Object.fromEntries([...others, [token, inside]]);
+}
+
+/** Undefined when a parameter of the path is neither the id nor in the request. */
+function fill(
+  location: Location,
+  { id, values }: { id: string; values: ReadonlyMap<string, unknown> },
+): string | undefined {
+  let isFilled = true;
+  const path = location.path.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) => {
+    const value = name === location.id ? id : values.get(name);
+    if (typeof value === 'string' || typeof value === 'number') {
+      return encodeURIComponent(String(value).toWellFormed());
+    }
+    isFilled = false;
+    return '';
+  });
+  return isFilled ? path : undefined;
+}

@@ -1,0 +1,175 @@
+// An OpenAPI schema, 3.0 to 3.2, as one self-contained JSON Schema 2020-12: everything reachable
+// stands under `$defs`, each branch of a oneOf or anyOf too, so that it can be checked on its own.
+// What cannot be read is left out with a warning; nothing here makes a schema stricter.
+import { bounds } from './bounds.ts';
+import { isList, isObject, own } from './document.ts';
+import type { JsonObject } from './document.ts';
+import { keywords } from './keywords.ts';
+import { cutLoops } from './loops.ts';
+import { child, describe, errorAt, items, nameOf, refOf, target, warn } from './place.ts';
+import type { Place } from './place.ts';
+
+export type Schema = Record<string, unknown> | boolean;
+
+export interface Bundle {
+  $ref: string;
+  $defs: Record<string, Schema>;
+}
+
+export function bundle(place: Place): Bundle {
+  const defs = new Map<string, Schema>();
+  const shelf: Shelf = { defs, names: new Map(), waiting: [] };
+  const root = define(place, shelf);
+  for (let next = shelf.waiting.shift(); next !== undefined; next = shelf.waiting.shift()) {
+    defs.set(next.name, convert(next.place, { shelf, depth: 0 }));
+  }
+  if (cutLoops(defs)) {
+    warn(place, 'refers to itself with no property in between; that part is not checked');
+  }
+  return { $ref: refTo(root), $defs: Object.fromEntries(defs) };
+}
+
+export function refTo(name: string): string {
+  return `#/$defs/${name}`;
+}
+
+/** Schemas that got a name, by their place, and those of them that are still to be converted. */
+interface Shelf {
+  defs: Map<string, Schema>;
+  names: Map<string, string>;
+  waiting: { name: string; place: Place }[];
+}
+
+interface Position {
+  shelf: Shelf;
+  depth: number;
+}
+
+function define(place: Place, shelf: Shelf): string {
+  const key = nameOf(place);
+  const known = shelf.names.get(key);
+  if (known !== undefined) return known;
+  if (shelf.names.size >= bounds.schemasMax) {
+    throw errorAt(place, 'use the schema', `it reaches more than ${bounds.schemasMax} others`);
+  }
+  const name = `s${shelf.names.size}`;
+  shelf.names.set(key, name);
+  shelf.waiting.push({ name, place });
+  return name;
+}
+
+function convert(place: Place, position: Position): Schema {
+  const { value } = place;
+  if (typeof value === 'boolean') return value;
+  if (!isObject(value)) {
+    warn(place, `is ${describe(value)}, expected a schema; anything is accepted there`);
+    return true;
+  }
+  if (position.depth > bounds.schemaDepthMax) {
+    throw errorAt(place, 'use the schema', `it is nested deeper than ${bounds.schemaDepthMax}`);
+  }
+  const ref = target(place);
+  const referred = ref && { $ref: refTo(define(ref, position.shelf)) };
+  // In 3.0 nothing beside a reference counts; from 3.1 on it does, and there it is rarely an accident.
+  const siblings =
+    refOf(place) !== undefined && !isModern(place) ? {} : convertOwn(place, position);
+  const schema = { ...referred, ...siblings };
+  return own(value, 'nullable') === true ? withNull(schema, position.shelf) : schema;
+}
+
+function convertOwn(place: Place, position: Position): Record<string, unknown> {
+  const converted: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(withNumericBounds(place.value))) {
+    const keyword = keywords.get(key);
+    if (keyword === undefined) continue;
+    const there = { ...place, tokens: [...place.tokens, key], value };
+    if (!keyword.accepts(value)) {
+      warn(there, `is ${describe(value)}, expected ${keyword.expected}; it is ignored`);
+      continue;
+    }
+    const deeper = { ...position, depth: position.depth + 1 };
+    if (keyword.kind === 'value') converted.push([key, convertValue(place, { key, value })]);
+    if (keyword.kind === 'schema') converted.push([key, convert(there, deeper)]);
+    if (keyword.kind === 'schemas') {
+      converted.push([key, items(there).map((item) => convert(item, deeper))]);
+    }
+    if (keyword.kind === 'branches') {
+      converted.push([key, items(there).map((item) => branch(item, position.shelf))]);
+    }
+    if (keyword.kind === 'schema map') {
+      const members = ownEntries(there).map(([name, member]) => [name, convert(member, deeper)]);
+      converted.push([key, Object.fromEntries(members)]);
+    }
+  }
+  return Object.fromEntries(converted);
+}
+
+/** A property may be called `$ref`; only a text there is a reference, and none stands in a map. */
+function ownEntries(place: Place): [string, Place][] {
+  return Object.entries(isObject(place.value) ? place.value : {}).map(([key, value]) => [
+    key,
+    { ...place, tokens: [...place.tokens, key], value },
+  ]);
+}
+
+function branch(place: Place, shelf: Shelf): Record<string, unknown> {
+  const ref = isObject(place.value) && Object.keys(place.value).length === 1 && target(place);
+  return { $ref: refTo(define(ref || place, shelf)) };
+}
+
+/** Requests, ours and those of others, need not carry what is read-only. */
+function convertValue(place: Place, { key, value }: { key: string; value: unknown }): unknown {
+  if (key !== 'required' || !isList(value)) return value;
+  const properties = child(place, 'properties');
+  return value.filter((name) => {
+    const property = properties && child(properties, String(name));
+    return (property && child(property, 'readOnly')?.value) !== true;
+  });
+}
+
+/** `minimum: 1, exclusiveMinimum: true` of 3.0 is `exclusiveMinimum: 1`. */
+function withNumericBounds(schema: unknown): JsonObject {
+  if (!isObject(schema)) return {};
+  const numeric: Record<string, unknown> = { ...schema };
+  for (const [flag, limit] of exclusive) {
+    if (typeof numeric[flag] !== 'boolean') continue;
+    if (numeric[flag] && typeof numeric[limit] === 'number') {
+      numeric[flag] = numeric[limit];
+      delete numeric[limit];
+    } else {
+      delete numeric[flag];
+    }
+  }
+  return numeric;
+}
+
+const exclusive = [
+  ['exclusiveMinimum', 'minimum'],
+  ['exclusiveMaximum', 'maximum'],
+] as const;
+
+/** `nullable` also where 3.0 says it has no effect, beside a reference: everybody means it. */
+function withNull(schema: Record<string, unknown>, shelf: Shelf): Schema {
+  if (Object.keys(schema).length === 0) return schema;
+  const { type } = schema;
+  if (type === undefined) return { anyOf: [put({ type: 'null' }, shelf), put(schema, shelf)] };
+  const values = schema['enum'];
+  return {
+    ...schema,
+    type: [...new Set([type, 'null'].flat())],
+    ...(isList(values) && { enum: [...new Set([...values, null])] }),
+  };
+}
+
+/** A name for a schema that stands nowhere in the document. */
+function put(schema: Record<string, unknown>, { defs, names }: Shelf): Record<string, unknown> {
+  const name = `s${names.size}`;
+  names.set(`made ${name}`, name);
+  defs.set(name, schema);
+  return { $ref: refTo(name) };
+}
+
+function isModern({ source }: Place): boolean {
+  const version = isObject(source.root.root) ? String(source.root.root['openapi']) : '';
+  return !/^3(?:\.0|$)/u.test(version);
+}

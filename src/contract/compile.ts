@@ -1,0 +1,116 @@
+// Compiles an OpenAPI document into a contract: what each operation does, and how.
+import { basename } from 'node:path';
+import { compileAnswer } from './answer-shape.ts';
+import { compileCallbacks } from './callbacks.ts';
+import type { Contract, Operation, Role } from './contract.ts';
+import { ContractError, isObject } from './document.ts';
+import type { Document, JsonObject } from './document.ts';
+import { draftOperations } from './draft.ts';
+import type { Draft } from './draft.ts';
+import { at, child, entries, items, openSource, text, warn } from './place.ts';
+import type { Place } from './place.ts';
+import type { Validator } from './schema.ts';
+import { compileScope, compileSecurity } from './security.ts';
+import { findUnsubscribes } from './unsubscribe.ts';
+import type { Unsubscribe } from './unsubscribe.ts';
+import { compileVariants } from './variant-definitions.ts';
+
+export function compileContract(document: Document): Contract {
+  const value = checkVersion(document);
+  const root = openSource(document);
+  const drafts = draftOperations(root);
+  const subscribes = drafts.filter(isSubscribe);
+  const unsubscribes = findUnsubscribes(subscribes, drafts);
+  const basePath = basePathOf(root);
+  const compiling: Compiling = { drafts, basePath, unsubscribes };
+  const operations = drafts.map((draft) => compileOperation(draft, compiling));
+  for (const operation of operations) prepare(operation);
+  const title = text(child(root, 'info'), 'title') ?? '';
+  if (title === '') warn(root, 'info.title is missing; the name of the file is used');
+  return {
+    title: title === '' ? basename(document.path) : title,
+    document: value,
+    operations,
+    warnings: root.source.warnings,
+  };
+}
+
+interface Compiling {
+  drafts: readonly Draft[];
+  basePath: string;
+  unsubscribes: ReadonlyMap<string, Unsubscribe>;
+}
+
+function checkVersion({ path, root }: Document): JsonObject {
+  const fail = (reason: string): ContractError =>
+    new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
+  if (!isObject(root)) throw fail('expected an OpenAPI document, which is an object');
+  const version = root['openapi'] ?? root['swagger'];
+  if (version === undefined) throw fail('field "openapi" is missing, expected 3.0, 3.1 or 3.2');
+  // Unquoted, 3.0 is the number 3.
+  const written = JSON.stringify(version);
+  if (/^"?3(?:\.[0-2])?(?:[.-][^"]*)?"?$/u.test(written)) return root;
+  throw fail(`OpenAPI version is ${written}, expected 3.0, 3.1 or 3.2`);
+}
+
+function isSubscribe({ place }: Draft): boolean {
+  return entries(child(place, 'callbacks')).some(([label]) => !label.startsWith('x-'));
+}
+
+/** The path of the first server, without a slash at its end. */
+function basePathOf(root: Place): string {
+  const [server] = items(child(root, 'servers'));
+  const written = text(server, 'url') ?? '';
+  const url = written.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) => {
+    const value = server && at(server, 'variables', name, 'default')?.value;
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  });
+  const parsed = URL.parse(url, 'http://localhost/');
+  if (parsed === null && server !== undefined) {
+    warn(server, `Cannot read the URL "${url}"; paths stand under "/"`);
+  }
+  return (parsed?.pathname ?? '').replace(/\/+$/u, '');
+}
+
+function compileOperation(draft: Draft, compiling: Compiling): Operation {
+  const { operationId, method, path, parameters, body, place } = draft;
+  return {
+    operationId,
+    method,
+    path: compiling.basePath + path,
+    parameters,
+    body,
+    security: compileSecurity(place),
+    scope: compileScope(place),
+    role: compileRole(draft, compiling),
+  };
+}
+
+function compileRole(draft: Draft, { drafts, basePath, unsubscribes }: Compiling): Role {
+  if (isSubscribe(draft)) {
+    const callbacks = compileCallbacks(draft);
+    if (callbacks.length === 0) warn(draft.place, 'has no callback that can run');
+    const unsubscribeIds = new Set(unsubscribes.keys());
+    const variants = compileVariants(draft, callbacks, (status) =>
+      compileAnswer(draft, { drafts, basePath, unsubscribeIds, status }),
+    );
+    return { kind: 'subscribe', variants };
+  }
+  const unsubscribe = unsubscribes.get(draft.operationId);
+  return unsubscribe === undefined ? { kind: 'managed' } : { kind: 'unsubscribe', ...unsubscribe };
+}
+
+/** Reads the schemas of what will be executed, so that what is wrong with them is told at load. */
+function prepare({ role, parameters, body }: Operation): void {
+  if (role.kind === 'managed') return;
+  const payloads =
+    role.kind === 'subscribe'
+      ? role.variants.flatMap(({ callbacks }) => callbacks.map(({ payload }) => payload))
+      : [];
+  const validators: (Validator | undefined)[] = [
+    ...parameters.map(({ schema }) => schema),
+    ...(body?.content.values() ?? []),
+    ...payloads,
+  ];
+  for (const validator of validators) validator?.schema();
+}

@@ -1,0 +1,152 @@
+// An executable contract: what an OpenAPI document says, compiled into values that the engine and
+// the API can run. Nothing here knows an HTTP server.
+import type { Scope } from '../core/key.ts';
+import type { Expression } from './expression.ts';
+import type { Validator } from './schema.ts';
+import type { Template } from './template.ts';
+
+export interface Contract {
+  /** `info.title`; names the contract in subscriptions and lists. */
+  title: string;
+  /** The document as it is served. */
+  document: Readonly<Record<string, unknown>>;
+  operations: readonly Operation[];
+  /** What was repaired, ignored or cannot run; the contract runs all the same. */
+  warnings: readonly Warning[];
+}
+
+export interface Warning {
+  /** Where in the document, `#/paths/~1x`; of another file of it: `common.yaml#/a/b`. */
+  pointer: string;
+  message: string;
+}
+
+export interface Operation {
+  /** As in the document; where it has none: `POST /streams`, without the path of the server. */
+  operationId: string;
+  /** Upper case. */
+  method: string;
+  /** As in the document, `{id}` included, behind the path of the first server. */
+  path: string;
+  parameters: readonly Parameter[];
+  body: RequestBody | undefined;
+  /** One alternative is enough; an empty list needs no key at all. */
+  security: readonly Alternative[];
+  scope: Scope | undefined;
+  role: Role;
+}
+
+/** What the engine does for an operation. Managed ones have a handler of their own. */
+export type Role =
+  | { kind: 'managed' }
+  | { kind: 'subscribe'; variants: readonly Variant[] }
+  /** `id` is the parameter that takes the subscriber id. */
+  | { kind: 'unsubscribe'; id: Parameter; status: number };
+
+export interface Parameter {
+  /** As in the document; the case of a header's name means nothing. */
+  name: string;
+  in: 'path' | 'query' | 'header' | 'cookie';
+  required: boolean;
+  /** `json`: the text is a JSON document (`content` instead of `schema`). */
+  style: Style;
+  explode: boolean;
+  /** `?flag=` stands for no value. */
+  mayBeEmpty: boolean;
+  /** The type that text is read as, and what the value must then fulfil. */
+  schema: Validator | undefined;
+}
+
+export const styles = [
+  'simple',
+  'label',
+  'matrix',
+  'form',
+  'spaceDelimited',
+  'pipeDelimited',
+  'deepObject',
+  'json',
+] as const;
+export type Style = (typeof styles)[number];
+
+export interface RequestBody {
+  required: boolean;
+  /** By media type, lower case; may hold ranges such as `application/*`. Empty: anything goes. */
+  content: ReadonlyMap<string, Validator | undefined>;
+}
+
+/** All schemes must hold. No scheme at all: anonymous. */
+export interface Alternative {
+  schemes: readonly Scheme[];
+}
+
+export interface Scheme {
+  name: string;
+  /** Whether the API key itself is expected there, or the id of the app it belongs to. */
+  credential: 'key' | 'app_id';
+  carrier: Carrier;
+}
+
+export type Carrier =
+  | { in: 'header' | 'query' | 'cookie'; name: string }
+  | { in: 'bearer' }
+  | { in: 'basic' }
+  /** No request can carry it, so the scheme never holds. Keeps an operation shut (RULINGS 23). */
+  | { in: 'nowhere' };
+
+/** One way to use a subscribe operation. An operation without variants has one, named ''. */
+export interface Variant {
+  name: string;
+  /** All of these must be in the request. */
+  needs: readonly Expression[];
+  /** And at least one of these, if there are any. */
+  needsAny: readonly Expression[];
+  callbacks: readonly CallbackDefinition[];
+  answer: AnswerShape;
+}
+
+export interface CallbackDefinition {
+  /** Stays the same while label, key and method do: `myEvent {$request.body#/url} POST`. */
+  id: string;
+  label: string;
+  /** The key as repaired; undefined when it can never resolve, and why. */
+  target: Template | undefined;
+  inactive: string | undefined;
+  /** Upper case. */
+  method: string;
+  /** The event it hears; may hold expressions. */
+  event: Template;
+  mediaType: string;
+  payload: Validator | undefined;
+  /** Declared statuses: `200`, `2XX`, `default`. */
+  statuses: readonly string[];
+  /** The receiver's status that ends the subscription. */
+  unsubscribeStatus: number;
+}
+
+export interface AnswerShape {
+  status: number;
+  /** Top-level properties that the response schema declares: those in the request are echoed. */
+  echoes: readonly string[];
+  /** Where the subscriber id goes in the body, as pointer tokens. */
+  idPointers: readonly (readonly string[])[];
+  /** Where the signing secret goes: the property marked `x-ringback: secret`. */
+  secretPointer: readonly string[] | undefined;
+  /** Path of the created resource, where the document has one. */
+  location: Location | undefined;
+  links: readonly Link[];
+}
+
+export interface Location {
+  /** Behind the path of the first server. Other parameters are those of the subscribe path. */
+  path: string;
+  /** The parameter of the path that takes the subscriber id. */
+  id: string;
+}
+
+export interface Link {
+  name: string;
+  operationId: string;
+  /** Parameter name, without a leading `path.` or the like → where its value comes from. */
+  parameters: ReadonlyMap<string, Expression | { kind: 'constant'; value: unknown }>;
+}

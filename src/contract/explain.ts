@@ -1,0 +1,244 @@
+// Says what is wrong with a value, out of the errors of the schema checker: one sentence per place,
+// and of several allowed forms only what is wrong with the one that was most likely meant.
+import type { ErrorObject } from 'ajv';
+import { bounds } from './bounds.ts';
+import { isList, isObject } from './document.ts';
+import { printPointer } from './expression.ts';
+import { typeOf } from './shape.ts';
+
+/** A fault with what is needed to compare it with others. */
+export interface Finding {
+  /** JSON pointer of the faulty place, relative to the checked value. */
+  pointer: string;
+  message: string;
+  keyword: string;
+  /** How far inside the value the check had come. */
+  depth: number;
+}
+
+/** What can be asked about one branch of a oneOf or anyOf. */
+export interface Branches {
+  /** The errors that a value has there. */
+  check(ref: string, value: unknown): readonly ErrorObject[];
+  /** The properties that it declares. */
+  properties(ref: string): readonly string[];
+}
+
+export function explain(errors: readonly ErrorObject[], branches: Branches): Finding[] {
+  const findings: Finding[] = [];
+  // From the end: the errors of all branches stand directly before the one of the oneOf or anyOf.
+  for (let at = errors.length - 1; at >= 0; at -= 1) {
+    const error = errors[at];
+    if (error === undefined) break;
+    if (error.keyword !== 'oneOf' && error.keyword !== 'anyOf') {
+      findings.unshift(...explainOne(error));
+      continue;
+    }
+    const { skipped, found } = explainBranches(error, branches);
+    findings.unshift(...found);
+    at -= skipped;
+  }
+  return findings;
+}
+
+function explainBranches(
+  error: ErrorObject,
+  branches: Branches,
+): { skipped: number; found: Finding[] } {
+  const refs = isList(error.schema) ? error.schema.flatMap(refIn) : [];
+  const failed: Failure[] = [];
+  let skipped = 0;
+  let passed = 0;
+  for (const ref of refs) {
+    if (passed > 1) break; // The checker stops there too.
+    const errors = branches.check(ref, error.data);
+    skipped += errors.length;
+    if (errors.length === 0) passed += 1;
+    else failed.push(makeFailure(explain(errors, branches), error.data, branches.properties(ref)));
+  }
+  if (passed > 1) {
+    const message = 'fits more than one of the allowed forms, expected exactly one';
+    return { skipped, found: [finding(error, message)] };
+  }
+  const best = failed.toSorted(byFit)[0]?.findings ?? [];
+  return { skipped, found: best.map((one) => below(error.instancePath, one)) };
+}
+
+/** What is wrong with a value as one branch sees it, and how likely that branch was meant. */
+interface Failure {
+  findings: readonly Finding[];
+  /** The value is of another kind altogether. */
+  isAlien: boolean;
+  /** Properties of the value that the branch declares. */
+  known: number;
+  depth: number;
+}
+
+function makeFailure(
+  findings: readonly Finding[],
+  value: unknown,
+  properties: readonly string[],
+): Failure {
+  const has = new Set(Object.keys(isObject(value) ? value : {}));
+  return {
+    findings,
+    isAlien: findings.some(({ keyword, depth }) => keyword === 'type' && depth === 0),
+    known: properties.filter((name) => has.has(name)).length,
+    depth: Math.max(...findings.map(({ depth }) => depth)),
+  };
+}
+
+/** The branch that knows most of the value; then few faults are better than many, and deep ones. */
+function byFit(a: Failure, b: Failure): number {
+  return (
+    Number(a.isAlien) - Number(b.isAlien) ||
+    b.known - a.known ||
+    a.findings.length - b.findings.length ||
+    b.depth - a.depth
+  );
+}
+
+/** bundle.ts makes every branch a reference. */
+function refIn(schema: unknown): string[] {
+  const ref = isObject(schema) ? schema['$ref'] : undefined;
+  return typeof ref === 'string' ? [ref] : [];
+}
+
+function below(path: string, one: Finding): Finding {
+  return { ...one, pointer: path + one.pointer, depth: depthOf(path) + one.depth };
+}
+
+function explainOne(error: ErrorObject): Finding[] {
+  const params: Record<string, unknown> = error.params;
+  const data: unknown = error.data;
+  const schema: unknown = error.schema;
+  switch (error.keyword) {
+    case 'required':
+      return [finding(error, 'is required', params['missingProperty'])];
+    case 'dependentRequired':
+      return [
+        finding(error, `is required beside ${show(params['property'])}`, params['missingProperty']),
+      ];
+    case 'additionalProperties':
+      return [finding(error, 'is not expected here', params['additionalProperty'])];
+    case 'unevaluatedProperties':
+      return [finding(error, 'is not expected here', params['unevaluatedProperty'])];
+    case 'propertyNames':
+    case 'if':
+      return []; // What is wrong inside has been said before.
+    case 'type':
+      return [finding(error, `must be ${typeNames(schema)}, is ${kindOf(data, schema)}`)];
+    default:
+      return [
+        finding(error, sentence(error.keyword, { schema, data, params }), error.propertyName),
+      ];
+  }
+}
+
+interface Details {
+  schema: unknown;
+  data: unknown;
+  params: Record<string, unknown>;
+}
+
+function sentence(keyword: string, { schema, data, params }: Details): string {
+  const limit = String(schema);
+  switch (keyword) {
+    case 'enum':
+      return `must be ${oneOf(schema)}, is ${show(data)}`;
+    case 'const':
+      return `must be ${show(schema)}, is ${show(data)}`;
+    case 'minimum':
+      return `must be at least ${limit}, is ${show(data)}`;
+    case 'maximum':
+      return `must be at most ${limit}, is ${show(data)}`;
+    case 'exclusiveMinimum':
+      return `must be more than ${limit}, is ${show(data)}`;
+    case 'exclusiveMaximum':
+      return `must be less than ${limit}, is ${show(data)}`;
+    case 'multipleOf':
+      return `must be a multiple of ${limit}, is ${show(data)}`;
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return `must have at least ${count(limit, keyword)}, has ${sizeOf(data)}`;
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return `must have at most ${count(limit, keyword)}, has ${sizeOf(data)}`;
+    case 'uniqueItems':
+      return `must not repeat items: ${String(params['j'])} and ${String(params['i'])} are equal`;
+    case 'pattern':
+      return `must match the pattern ${show(schema)}`;
+    case 'format':
+      return `must have the format ${show(schema)}, is ${show(data)}`;
+    case 'contains':
+      return 'lacks an item that it must contain, or has too many of them';
+    case 'not':
+      return 'has a form that is not allowed here';
+    default:
+      return 'is not expected here';
+  }
+}
+
+function finding(error: ErrorObject, message: string, property?: unknown): Finding {
+  const inside = typeof property === 'string' ? printPointer([property]) : '';
+  return {
+    pointer: error.instancePath + inside,
+    message,
+    keyword: error.keyword,
+    depth: depthOf(error.instancePath),
+  };
+}
+
+function depthOf(path: string): number {
+  return path.split('/').length - 1;
+}
+
+const articles: Readonly<Record<string, string>> = {
+  null: 'null',
+  integer: 'an integer',
+  array: 'a list',
+  object: 'an object',
+};
+
+export function typeNames(types: unknown): string {
+  const names = [types].flat().map((type) => articles[String(type)] ?? `a ${String(type)}`);
+  return orList(names);
+}
+
+/** `1.5` is no integer, but "is a number" would not say why. */
+function kindOf(data: unknown, expected: unknown): string {
+  const type = typeOf(data);
+  const fraction = type === 'number' && [expected].flat().includes('integer');
+  return fraction ? String(data) : typeNames(type);
+}
+
+function oneOf(values: unknown): string {
+  const shown = (isList(values) ? values : []).slice(0, bounds.valuesShownMax).map(show);
+  const more = isList(values) && values.length > shown.length ? ', …' : '';
+  return `${shown.length === 1 ? '' : 'one of '}${shown.join(', ')}${more}`;
+}
+
+function count(limit: string, keyword: string): string {
+  const noun = keyword.endsWith('Length') ? 'character' : keyword.endsWith('Items') ? 'item' : '';
+  if (noun === '') return `${limit} ${limit === '1' ? 'property' : 'properties'}`;
+  return `${limit} ${noun}${limit === '1' ? '' : 's'}`;
+}
+
+function sizeOf(data: unknown): number {
+  if (typeof data === 'string') return Array.from(data).length;
+  return isList(data) ? data.length : Object.keys(isObject(data) ? data : {}).length;
+}
+
+/** A value in a sentence: as JSON, and short enough to read. */
+export function show(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return typeNames(typeOf(value));
+  const text = JSON.stringify(value) ?? 'missing';
+  const max = bounds.quotedCharsMax;
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
+}
+
+export function orList(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}

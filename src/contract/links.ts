@@ -1,0 +1,87 @@
+// Links of a response: which operation they lead to, and what they hand over to it.
+import type { Link } from './contract.ts';
+import type { Draft } from './draft.ts';
+import { resolve } from './evaluate.ts';
+import type { Exchange } from './exchange.ts';
+import { parseExpression } from './expression.ts';
+import type { Expression } from './expression.ts';
+import { child, entries, nameOf, target, text, warn } from './place.ts';
+import type { Place } from './place.ts';
+import { checkVisible } from './visible.ts';
+
+/** The values of the link's parameters; what does not resolve is left out. */
+export function evaluateLink(link: Link, exchange: Exchange): ReadonlyMap<string, unknown> {
+  const values = new Map<string, unknown>();
+  for (const [name, source] of link.parameters) {
+    if (source.kind === 'constant') {
+      values.set(name, source.value);
+      continue;
+    }
+    const resolved = resolve(source, exchange);
+    if (resolved.kind === 'found') values.set(name, resolved.value);
+  }
+  return values;
+}
+
+/** Links that lead nowhere are left out with a warning. */
+export function compileLinks(response: Place, from: Draft, drafts: readonly Draft[]): Link[] {
+  return entries(child(response, 'links')).flatMap(([name, place]) => {
+    const operation = operationOf(place, drafts);
+    if (operation === undefined) return [];
+    const parameters = entries(child(place, 'parameters')).map(
+      ([key, source]) => [unqualified(key), compileSource(source, from)] as const,
+    );
+    return [{ name, operationId: operation.operationId, parameters: new Map(parameters) }];
+  });
+}
+
+/** Where the created thing's id stands in the answer, as this link reads it, and who takes it. */
+export function idOf(link: Link): { parameter: string; pointer: readonly string[] } | undefined {
+  for (const [parameter, source] of link.parameters) {
+    if (source.kind === 'body' && source.from === 'response' && source.pointer.length > 0) {
+      return { parameter, pointer: source.pointer };
+    }
+  }
+  return undefined;
+}
+
+function operationOf(place: Place, drafts: readonly Draft[]): Draft | undefined {
+  const id = text(place, 'operationId');
+  const ref = text(place, 'operationRef');
+  if (id !== undefined) {
+    const found = drafts.find(({ operationId }) => operationId === id);
+    if (found === undefined) warn(place, `Cannot follow the link: no operation is called "${id}"`);
+    return found;
+  }
+  if (ref === undefined) {
+    warn(place, 'Cannot follow the link: expected operationId or operationRef');
+    return undefined;
+  }
+  const referred = target({ ...place, value: { $ref: ref } });
+  const found = referred && drafts.find((one) => nameOf(one.place) === nameOf(referred));
+  if (referred !== undefined && found === undefined) {
+    warn(place, `Cannot follow the link: "${ref}" is no operation of this contract`);
+  }
+  return found;
+}
+
+/** `path.id` says the same as `id`, and where it stands. */
+function unqualified(name: string): string {
+  return name.replace(/^(?:path|query|header|cookie)\.(?=.)/u, '');
+}
+
+function compileSource(
+  place: Place,
+  from: Draft,
+): Expression | { kind: 'constant'; value: unknown } {
+  const { value } = place;
+  if (typeof value !== 'string' || !/^\{?\$/u.test(value)) return { kind: 'constant', value };
+  const parsed = parseExpression(value.replace(/^\{(.*)\}$/su, '$1'));
+  if (parsed.kind === 'parsed') {
+    checkVisible([parsed.expression], place, from);
+    return parsed.expression;
+  }
+  const reason = `character ${parsed.at + 1} is no ${parsed.expected}`;
+  warn(place, `Cannot read expression ${JSON.stringify(value)}: ${reason}; it is taken literally`);
+  return { kind: 'constant', value };
+}

@@ -1,0 +1,55 @@
+// Schemas that lead back to themselves about the same value, as a parent that is one of its children
+// which are all of their parent: a checker would never end. The step that closes the circle is cut.
+import { isList, isObject } from './document.ts';
+
+/** Changes the schemas in place; says whether there was anything to cut. */
+export function cutLoops(defs: ReadonlyMap<string, unknown>): boolean {
+  const states = new Map<string, 'open' | 'done'>();
+  let isCut = false;
+
+  for (const name of defs.keys()) visit(name);
+  return isCut;
+
+  function visit(name: string): void {
+    if (states.has(name)) return;
+    states.set(name, 'open');
+    walk(defs.get(name));
+    states.set(name, 'done');
+  }
+
+  /** Whether the schema itself closes a circle; it then accepts anything. */
+  function walk(schema: unknown): boolean {
+    if (!isMutable(schema)) return false;
+    let closes = false;
+    const ref = schema['$ref'];
+    if (typeof ref === 'string') {
+      const name = ref.slice(ref.lastIndexOf('/') + 1);
+      if (states.get(name) === 'open') {
+        delete schema['$ref'];
+        closes = true;
+        isCut = true;
+      } else {
+        visit(name);
+      }
+    }
+    for (const keyword of ['allOf', 'then', 'else', 'dependentSchemas']) {
+      for (const part of partsOf(schema[keyword], keyword)) walk(part);
+    }
+    for (const keyword of ['anyOf', 'oneOf', 'not', 'if']) {
+      // One branch that accepts anything would turn the meaning of the others.
+      const closing = partsOf(schema[keyword], keyword).map((part) => walk(part));
+      if (closing.includes(true)) delete schema[keyword];
+    }
+    return closes;
+  }
+}
+
+function partsOf(value: unknown, keyword: string): readonly unknown[] {
+  if (isList(value)) return value;
+  if (keyword === 'dependentSchemas') return isObject(value) ? Object.values(value) : [];
+  return value === undefined ? [] : [value];
+}
+
+function isMutable(value: unknown): value is Record<string, unknown> {
+  return isObject(value);
+}

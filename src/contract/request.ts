@@ -1,0 +1,176 @@
+// Reads a request against an operation: parameters first, then which variant, then the body. That
+// order gives people the message that helps most. Never throws, whatever the request holds.
+import type { Fault } from '../core/problem.ts';
+import { bounds } from './bounds.ts';
+import type { Operation, Parameter, Variant } from './contract.ts';
+import { isObject } from './document.ts';
+import type { Message } from './exchange.ts';
+import type { Expression } from './expression.ts';
+import { coveringType, isJson } from './media.ts';
+import { kindOf, readScalar, readSpread, readTexts } from './read-text.ts';
+import type { TextReading } from './read-text.ts';
+import type { Validator } from './schema.ts';
+import { expressionsOf } from './template.ts';
+import { chooseVariant } from './variants.ts';
+
+/** A request as it came: nothing but split and decoded. */
+export interface RawRequest {
+  path: ReadonlyMap<string, string>;
+  /** In order, repetitions included. */
+  query: readonly (readonly [string, string])[];
+  /** Names in lower case. */
+  header: ReadonlyMap<string, string>;
+  cookie: ReadonlyMap<string, string>;
+  /** The parsed JSON, the decoded form, or whatever else it is; undefined when there is none. */
+  body: { mediaType: string; value: unknown } | undefined;
+}
+
+export type Reading =
+  /** `variant` is that of a subscribe operation. */
+  | { kind: 'valid'; message: Message; variant: Variant | undefined }
+  | { kind: 'invalid'; faults: Fault[] }
+  /** `detail` is a sentence about the whole request. */
+  | { kind: 'no_variant'; detail: string; faults: Fault[] }
+  | { kind: 'unsupported'; mediaType: string; offered: readonly string[] };
+
+export function readRequest(operation: Operation, raw: RawRequest): Reading {
+  const body = readBody(operation, raw);
+  if (body.kind === 'unsupported') return body;
+  const { message, faults } = readParameters(operation, raw, body.value);
+  const variants = operation.role.kind === 'subscribe' ? operation.role.variants : undefined;
+  let variant: Variant | undefined;
+  if (variants !== undefined) {
+    const hasVariants = variants.some(({ name }) => name !== '');
+    if (hasVariants && faults.length > 0) return invalid(faults);
+    const choice = chooseVariant(operation, variants, message);
+    if (choice.kind !== 'chosen') return { ...choice, kind: 'no_variant' };
+    variant = choice.variant;
+  }
+  if (variant === undefined || readsBody(variant)) faults.push(...body.check());
+  return faults.length === 0 ? { kind: 'valid', message, variant } : invalid(faults);
+}
+
+function invalid(faults: readonly Fault[]): Reading {
+  return { kind: 'invalid', faults: faults.slice(0, bounds.faultsMax) };
+}
+
+function readParameters(
+  { parameters }: Operation,
+  raw: RawRequest,
+  body: unknown,
+): { message: Message; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const header = new Map<string, string>();
+  for (const name of ['accept', 'content-type']) {
+    const text = raw.header.get(name);
+    if (text !== undefined) header.set(name, text);
+  }
+  const values = { path: new Map<string, unknown>(), query: new Map<string, unknown>() };
+  for (const parameter of parameters) {
+    const { in: kind, name } = parameter;
+    const reading = readParameter(parameter, raw);
+    if (reading.kind === 'faults') {
+      faults.push(...reading.faults.map((one) => prefixed(`${kind}.${name}`, one)));
+    } else if (reading.value !== undefined) {
+      if (kind === 'path' || kind === 'query') values[kind].set(name, reading.value);
+      if (kind === 'header') header.set(name.toLowerCase(), headerText(reading.value, raw, name));
+    }
+  }
+  return { message: { header, ...values, body }, faults };
+}
+
+/** Headers are seen as they came; a default as its text. */
+function headerText(value: unknown, raw: RawRequest, name: string): string {
+  const given = raw.header.get(name.toLowerCase());
+  return given ?? (typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** The value, or undefined when it is absent and may be. */
+function readParameter(parameter: Parameter, raw: RawRequest): TextReading {
+  const { schema, required } = parameter;
+  const shape = schema?.shape();
+  const reading = readGiven(parameter, raw);
+  if (reading === undefined) {
+    if (shape?.default !== undefined) return { kind: 'value', value: shape.default };
+    if (!required) return { kind: 'value', value: undefined };
+    return { kind: 'faults', faults: [{ field: '', message: 'is required' }] };
+  }
+  if (reading.kind === 'faults' || schema === undefined) return reading;
+  const faults = schema.check(reading.value);
+  return faults.length === 0 ? reading : { kind: 'faults', faults };
+}
+
+function readGiven(parameter: Parameter, raw: RawRequest): TextReading | undefined {
+  const { in: kind, name, style, explode, schema, mayBeEmpty } = parameter;
+  const shape = schema?.shape();
+  const isSpread = kind === 'query' && style !== 'json' && (style === 'deepObject' || explode);
+  if (isSpread && shape !== undefined && kindOf(shape) === 'object') {
+    return readSpread(raw.query, parameter, shape);
+  }
+  const texts =
+    kind === 'query'
+      ? raw.query.filter(([key]) => key === name).map(([, text]) => text)
+      : [raw[kind].get(kind === 'header' ? name.toLowerCase() : name) ?? []].flat();
+  if (texts.length === 0) return undefined;
+  const isEmpty = texts.length === 1 && texts[0] === '';
+  if (isEmpty && mayBeEmpty && shape?.types.has('string') === false) return undefined;
+  return readTexts(texts, parameter, shape);
+}
+
+type BodyReading =
+  | { kind: 'read'; value: unknown; check: () => Fault[] }
+  | Extract<Reading, { kind: 'unsupported' }>;
+
+function readBody({ body }: Operation, raw: RawRequest): BodyReading {
+  if (body === undefined) return { kind: 'read', value: undefined, check: () => [] };
+  if (raw.body === undefined) {
+    const missing = body.required ? [{ field: 'body', message: 'is required' }] : [];
+    return { kind: 'read', value: undefined, check: () => missing };
+  }
+  const { mediaType, value } = raw.body;
+  if (body.content.size === 0) return { kind: 'read', value, check: () => [] };
+  const type = coveringType(body.content, mediaType);
+  if (type === undefined) {
+    return { kind: 'unsupported', mediaType, offered: [...body.content.keys()] };
+  }
+  const schema = body.content.get(type);
+  if (schema === undefined) return { kind: 'read', value, check: () => [] };
+  if (isJson(mediaType)) return { kind: 'read', value, check: () => bodyFaults(schema, value) };
+  if (!/^application\/x-www-form-urlencoded\b/iu.test(mediaType)) {
+    return { kind: 'read', value, check: () => [] }; // Its schema describes parts or bytes.
+  }
+  const form = readForm(schema, value);
+  return { kind: 'read', value: form, check: () => bodyFaults(schema, form) };
+}
+
+function bodyFaults(schema: Validator, value: unknown): Fault[] {
+  return schema.check(value).map((one) => prefixed('body', one));
+}
+
+/** The texts of a form as the kinds that its schema describes; what does not fit stays text. */
+function readForm(schema: Validator, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).map(([name, field]) => {
+    const shape = schema.shape().property(name);
+    const reading = typeof field === 'string' ? readScalar(field, shape) : undefined;
+    return [name, reading?.kind === 'value' ? reading.value : field];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** `body` and `/name` make `body#/name`; `query.ids` and `/0` make `query.ids/0`. */
+function prefixed(field: string, fault: Fault): Fault {
+  const hash = field === 'body' && fault.field !== '' ? '#' : '';
+  return { ...fault, field: field + hash + fault.field };
+}
+
+/** A body beside a variant that does not look at it says nothing, and may be anything. */
+function readsBody({ name, needs, needsAny, callbacks }: Variant): boolean {
+  const expressions: readonly Expression[] = [
+    ...needs,
+    ...needsAny,
+    ...callbacks.flatMap(({ target, event }) => [target ?? [], event].flatMap(expressionsOf)),
+  ];
+  if (name === '') return true;
+  return expressions.some((one) => one.kind === 'body' && one.from === 'request');
+}

@@ -1,0 +1,81 @@
+// Validators made from schemas. Nothing is compiled before the first value is checked, and then only
+// what that schema reaches. Regular expressions are run as the document's author wrote them.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { Fault } from '../core/problem.ts';
+import { bounds } from './bounds.ts';
+import { bundle } from './bundle.ts';
+import type { Bundle } from './bundle.ts';
+import { explain } from './explain.ts';
+import type { Branches } from './explain.ts';
+import { regExp } from './keywords.ts';
+import { nameOf } from './place.ts';
+import type { Place } from './place.ts';
+import { shapeOf } from './shape.ts';
+import type { Shape } from './shape.ts';
+
+export interface Validator {
+  /** Where the schema stands in the contract: `#/components/schemas/Message`. */
+  place: string;
+  /** Self-contained JSON Schema 2020-12. */
+  schema(): Bundle;
+  /** The kind of value that text is to be read as. */
+  shape(): Shape;
+  /** What is wrong, if anything; fields are JSON pointers relative to the value, '' is the value. */
+  check(value: unknown): Fault[];
+}
+
+export function makeValidator(place: Place): Validator {
+  const schema = once(() => bundle(place));
+  const shape = once(() => shapeOf(schema()));
+  const compiled = once(() => compile(schema()));
+  return { place: nameOf(place), schema, shape, check: (value) => compiled()(value) };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+const rootId = 'schema';
+
+function compile(schema: Bundle): (value: unknown) => Fault[] {
+  const ajv = makeAjv();
+  ajv.addSchema(schema, rootId);
+  const errorsOf = (ref: string, value: unknown): readonly ErrorObject[] => {
+    const validate: ValidateFunction | undefined = ajv.getSchema(rootId + ref);
+    return validate === undefined || validate(value) ? [] : (validate.errors ?? []);
+  };
+  const branches: Branches = {
+    check: errorsOf,
+    properties: (ref) => shapeOf({ ...schema, $ref: ref }).properties,
+  };
+  return (value) => {
+    const findings = explain(errorsOf('', value), branches);
+    const faults = new Map(
+      findings.map(({ pointer, message }) => [
+        `${pointer} ${message}`,
+        { field: pointer, message },
+      ]),
+    );
+    return [...faults.values()].slice(0, bounds.faultsMax);
+  };
+}
+
+function makeAjv(): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    verbose: true,
+    meta: false,
+    validateSchema: false,
+    ownProperties: true,
+    logger: false,
+    code: { regExp: Object.assign(regExp, { code: 'regExp' }) },
+  });
+  addFormats.default(ajv);
+  // A bad URL is judged by the guard, with a better answer than a schema can give (RULINGS 14).
+  for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
+  return ajv;
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { load } from 'js-yaml';
+import type { Alternative } from './contract.ts';
+import { parseExpression } from './expression.ts';
+import { at, openSource } from './place.ts';
+import type { Place } from './place.ts';
+import { compileScope, compileSecurity, credentialTest } from './security.ts';
+
+const components = `
+components:
+  securitySchemes:
+    Header: { type: apiKey, in: header, name: X-API-Key }
+    Query: { type: apiKey, in: query, name: api_key }
+    Cookie: { type: apiKey, in: cookie, name: X-API-KEY }
+    AppId: { type: apiKey, in: header, name: x-App-Id }
+    Tenant: { type: apiKey, in: query, name: tenant, x-ringback: app-id }
+    Bearer: { type: http, scheme: Bearer }
+    Basic: { type: http, scheme: basic }
+    Digest: { type: http, scheme: digest }
+    OAuth: { type: oauth2, flows: {} }
+    OpenId: { type: openIdConnect, openIdConnectUrl: https://x.example }
+    Mtls: { type: mutualTLS }
+    Ref: { $ref: '#/components/securitySchemes/Header' }
+    Dangling: { $ref: '#/components/securitySchemes/Gone' }
+    Nameless: { type: apiKey, in: header }
+    Placeless: { type: apiKey, in: body, name: x }
+    Odd: { type: odd }
+`;
+
+/** An operation with this security, below a document with that. */
+function operation(own: string | undefined, global?: string): Place {
+  const yaml = `${components}
+${global === undefined ? '' : `security: ${global}`}
+op: { ${own === undefined ? '' : `security: ${own}`} }`;
+  const place = at(openSource({ path: 'api.yaml', root: load(yaml) }), 'op');
+  assert.ok(place);
+  return place;
+}
+
+function alternatives(own: string | undefined, global?: string): string[] {
+  return compileSecurity(operation(own, global)).map(print);
+}
+
+function print({ schemes }: Alternative): string {
+  return schemes
+    .map(({ name, credential, carrier }) => {
+      const where = 'name' in carrier ? `${carrier.in} ${carrier.name}` : carrier.in;
+      return `${name}: ${credential} in ${where}`;
+    })
+    .join(' AND ');
+}
+
+describe('compileSecurity', () => {
+  it('reads AND within one entry and OR between entries (ruling 22)', () => {
+    assert.deepEqual(alternatives('[{ Header: [], AppId: [] }, { Query: [] }]'), [
+      'Header: key in header X-API-Key AND AppId: app_id in header x-App-Id',
+      'Query: key in query api_key',
+    ]);
+  });
+
+  it('takes the list of the document where the operation has none (ruling 22)', () => {
+    assert.deepEqual(alternatives(undefined, '[{ Header: [] }]'), ['Header: key in header X-API-Key']);
+    assert.deepEqual(alternatives('[{ Query: [] }]', '[{ Header: [] }]'), [
+      'Query: key in query api_key',
+    ]);
+  });
+
+  it('reads {} as anonymous and [] as no requirement at all (ruling 22)', () => {
+    assert.deepEqual(compileSecurity(operation('[{}, { Header: [] }]'))[0], { schemes: [] });
+    assert.deepEqual(alternatives('[]', '[{ Header: [] }]'), []);
+    assert.deepEqual(alternatives(undefined), []);
+  });
+
+  it('carries the key of foreign schemes as bearer or basic (ruling 23)', () => {
+    assert.deepEqual(alternatives('[{ Bearer: [] }, { Basic: [] }, { OAuth: [x] }, { OpenId: [] }]'), [
+      'Bearer: key in bearer',
+      'Basic: key in basic',
+      'OAuth: key in bearer',
+      'OpenId: key in bearer',
+    ]);
+  });
+
+  it('follows a reference to a scheme, and knows cookies', () => {
+    assert.deepEqual(alternatives('[{ Ref: [], Cookie: [] }]'), [
+      'Ref: key in header X-API-Key AND Cookie: key in cookie X-API-KEY',
+    ]);
+  });
+
+  it('knows the app id by its header or by x-ringback (ruling 29)', () => {
+    assert.deepEqual(alternatives('[{ Header: [], Tenant: [] }]'), [
+      'Header: key in header X-API-Key AND Tenant: app_id in query tenant',
+    ]);
+  });
+
+  it('fails closed on a scheme that is not declared or makes no sense (ruling 23)', () => {
+    const cases: [string, string][] = [
+      ['Unknown', '#/op/security/1/Unknown'],
+      ['Dangling', '#/op/security/1/Dangling'],
+      ['Nameless', '#/components/securitySchemes/Nameless'],
+      ['Placeless', '#/components/securitySchemes/Placeless'],
+      ['Odd', '#/components/securitySchemes/Odd'],
+    ];
+    for (const [name, pointer] of cases) {
+      assert.throws(() => alternatives(`[{ Header: [] }, { ${name}: [] }]`), {
+        name: 'ContractError',
+        pointer,
+        message: new RegExp(`^Cannot use security scheme "${name}" at ${pointer}: it `),
+      });
+    }
+  });
+
+  it('fails closed on requirements that cannot be read', () => {
+    assert.throws(() => alternatives('{ Header: [] }'), /expected a list, found an object/);
+    assert.throws(() => alternatives('null'), /expected a list, found null/);
+    assert.throws(() => alternatives('[Header]'), /expected an object, found a string/);
+    assert.throws(() => alternatives('[null]'), /expected an object, found null/);
+  });
+
+  it('leaves an alternative out that cannot run, and says so (ruling 23)', () => {
+    const place = operation('[{ Mtls: [] }, { Header: [], Digest: [] }, { Query: [] }]');
+    assert.deepEqual(compileSecurity(place).map(print), ['Query: key in query api_key']);
+    assert.deepEqual(place.source.warnings, [
+      {
+        pointer: '#/op/security/0/Mtls',
+        message: 'an alternative with "Mtls" (mutualTLS) cannot run; it is left out',
+      },
+      {
+        pointer: '#/op/security/1/Digest',
+        message: 'an alternative with "Digest" (http digest) cannot run; it is left out',
+      },
+    ]);
+  });
+
+  it('keeps an operation shut when no alternative can run (ruling 23)', () => {
+    for (const security of ['[{ Mtls: [] }]', '[{ Mtls: [], Header: [] }, { Digest: [] }]']) {
+      const place = operation(security);
+      const compiled = compileSecurity(place);
+      assert.deepEqual(compiled.map(print), ['none: key in nowhere']);
+      assert.match(place.source.warnings.at(-1)?.message ?? '', /every request is refused/);
+    }
+  });
+
+  it('takes the id of an app for no key: anybody may know it', () => {
+    const place = operation('[{ AppId: [] }]');
+    assert.deepEqual(compileSecurity(place).map(print), ['none: key in nowhere']);
+    assert.match(place.source.warnings[0]?.message ?? '', /asks for the id of an app but for no key/);
+  });
+});
+
+describe('compileScope', () => {
+  function scope(value: string): unknown {
+    const place = at(openSource({ path: 'a', root: load(`op: { ${value} }`) }), 'op');
+    assert.ok(place);
+    return compileScope(place);
+  }
+
+  it('reads x-ringback-scope (ruling 28)', () => {
+    assert.equal(scope('x-ringback-scope: publish'), 'publish');
+    assert.equal(scope(''), undefined);
+  });
+
+  it('refuses a scope that does not exist (ruling 28)', () => {
+    assert.throws(() => scope('x-ringback-scope: write'), {
+      name: 'ContractError',
+      pointer: '#/op/x-ringback-scope',
+      message: /it is "write", expected one of subscribe, publish, read, admin, operator/,
+    });
+    assert.throws(() => scope('x-ringback-scope: [read]'), /it is \["read"\]/);
+  });
+});
+
+describe('credentialTest', () => {
+  it('knows every place where a credential travels (ruling 4)', () => {
+    const isCredential = credentialTest(operation('[]'));
+    const test = (text: string): boolean => {
+      const parsed = parseExpression(text);
+      assert.ok(parsed.kind === 'parsed');
+      return isCredential(parsed.expression);
+    };
+    for (const text of [
+      '$request.header.X-API-KEY',
+      '$request.header.Authorization',
+      '$request.header.proxy-authorization',
+      '$request.header.cookie',
+      '$request.header.x-app-id',
+      '$request.query.api_key',
+    ]) {
+      assert.equal(test(text), true, text);
+    }
+    for (const text of [
+      '$request.header.x-other',
+      '$request.query.API_KEY',
+      '$request.path.api_key',
+      '$request.body#/api_key',
+      '$response.header.x-api-key',
+      '$url',
+    ]) {
+      assert.equal(test(text), false, text);
+    }
+  });
+});

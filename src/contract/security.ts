@@ -1,0 +1,126 @@
+// Security requirements compiled to alternatives (RULINGS 22, 23, 28). Whatever cannot be understood
+// or cannot run must shut a door, never open one.
+import { scopes } from '../core/key.ts';
+import type { Scope } from '../core/key.ts';
+import type { Alternative, Carrier, Scheme } from './contract.ts';
+import { isList, isObject } from './document.ts';
+import type { Expression } from './expression.ts';
+import { at, child, describe, entries, errorAt, items, rootOf, text, warn } from './place.ts';
+import type { Place } from './place.ts';
+
+/** The alternatives of an operation: its own list, else the one of the document. */
+export function compileSecurity(operation: Place): readonly Alternative[] {
+  const root = rootOf(operation);
+  const list = child(operation, 'security') ?? child(root, 'security');
+  if (list === undefined) return [];
+  if (!isList(list.value)) {
+    throw errorAt(list, 'read the security requirements', `expected a list, found ${is(list)}`);
+  }
+  const requirements = items(list).map(compileRequirement);
+  const alternatives = requirements.filter(({ schemes }) => schemes.every(canHold));
+  if (requirements.length > 0 && alternatives.length === 0) {
+    warn(list, 'no alternative can run; every request is refused');
+    return [{ schemes: [{ name: 'none', credential: 'key', carrier: { in: 'nowhere' } }] }];
+  }
+  return alternatives;
+}
+
+/** `x-ringback-scope`: what a key must be allowed to do. */
+export function compileScope(operation: Place): Scope | undefined {
+  const place = child(operation, 'x-ringback-scope');
+  if (place === undefined) return undefined;
+  const scope = scopes.find((known) => known === place.value);
+  if (scope !== undefined) return scope;
+  const found = JSON.stringify(place.value);
+  throw errorAt(place, 'read the scope', `it is ${found}, expected one of ${scopes.join(', ')}`);
+}
+
+export function isAppIdScheme(scheme: Readonly<Record<string, unknown>>): boolean {
+  if (scheme['x-ringback'] === 'app-id') return true;
+  return scheme['in'] === 'header' && String(scheme['name']).toLowerCase() === 'x-app-id';
+}
+
+/** Where credentials travel in this contract: no expression may read them (RULINGS 4). */
+export function credentialTest(place: Place): (expression: Expression) => boolean {
+  const headers = new Set(['authorization', 'proxy-authorization', 'cookie']);
+  const queries = new Set<string>();
+  for (const [, scheme] of entries(schemesIn(place))) {
+    const name = text(scheme, 'name') ?? '';
+    if (text(scheme, 'in') === 'header') headers.add(name.toLowerCase());
+    if (text(scheme, 'in') === 'query') queries.add(name);
+  }
+  return (expression) => {
+    if (!('name' in expression) || expression.from !== 'request') return false;
+    if (expression.kind === 'header') return headers.has(expression.name);
+    return expression.kind === 'query' && queries.has(expression.name);
+  };
+}
+
+function compileRequirement(place: Place): Alternative {
+  if (!isObject(place.value)) {
+    throw errorAt(place, 'read the security requirement', `expected an object, found ${is(place)}`);
+  }
+  const schemes = entries(place).map(([name, there]) => compileScheme(name, there));
+  if (schemes.length > 0 && schemes.every(({ credential }) => credential === 'app_id')) {
+    warn(place, 'asks for the id of an app but for no key; this alternative cannot run');
+    return { schemes: schemes.map((scheme) => ({ ...scheme, carrier: { in: 'nowhere' } })) };
+  }
+  return { schemes };
+}
+
+function compileScheme(name: string, there: Place): Scheme {
+  const declared = schemesIn(there);
+  const scheme = declared && child(declared, name);
+  const properties = Object.fromEntries(entries(scheme).map(([key, { value }]) => [key, value]));
+  if (scheme === undefined || Object.keys(properties).length === 0) {
+    const known = entries(declared).map(([key]) => key);
+    const expected = known.length === 0 ? 'none is declared' : `expected ${known.join(' or ')}`;
+    throw errorAt(there, `use security scheme "${name}"`, `it is not declared, ${expected}`);
+  }
+  const carrier = compileCarrier(properties);
+  if (carrier === undefined) {
+    const reason = 'it needs a known "type", and an apiKey also "in" and "name"';
+    throw errorAt(scheme, `use security scheme "${name}"`, reason);
+  }
+  if (carrier.in === 'nowhere') {
+    const kind = [properties['type'], properties['scheme']].filter(Boolean).join(' ');
+    warn(there, `an alternative with "${name}" (${kind}) cannot run; it is left out`);
+  }
+  return { name, credential: isAppIdScheme(properties) ? 'app_id' : 'key', carrier };
+}
+
+function schemesIn(place: Place): Place | undefined {
+  return at(rootOf(place), 'components', 'securitySchemes');
+}
+
+function compileCarrier(scheme: Readonly<Record<string, unknown>>): Carrier | undefined {
+  const { type, in: place, name } = scheme;
+  switch (type) {
+    case 'apiKey':
+      if (typeof name !== 'string' || name === '') return undefined;
+      return place === 'header' || place === 'query' || place === 'cookie'
+        ? { in: place, name }
+        : undefined;
+    case 'http':
+      return httpCarrier(String(scheme['scheme']).toLowerCase());
+    case 'oauth2':
+    case 'openIdConnect':
+      return { in: 'bearer' };
+    case 'mutualTLS':
+      return { in: 'nowhere' };
+    default:
+      return undefined;
+  }
+}
+
+function httpCarrier(scheme: string): Carrier {
+  return scheme === 'bearer' || scheme === 'basic' ? { in: scheme } : { in: 'nowhere' };
+}
+
+function canHold({ carrier }: Scheme): boolean {
+  return carrier.in !== 'nowhere';
+}
+
+function is(place: Place): string {
+  return describe(place.value);
+}

@@ -1,0 +1,69 @@
+// What a schema says about the kind of a value: enough to read text as that kind. It never judges;
+// where a schema allows several kinds, the text stays text if it may.
+import type { Bundle } from './bundle.ts';
+import { isList, isObject, own } from './document.ts';
+import type { JsonObject } from './document.ts';
+
+export interface Shape {
+  /** JSON types; none where the schema does not say. */
+  types: ReadonlySet<string>;
+  default: unknown;
+  /** Names of declared properties. */
+  properties: readonly string[];
+  items(): Shape;
+  property(name: string): Shape;
+}
+
+export function shapeOf(bundle: Bundle): Shape {
+  return shape(bundle, [{ $ref: bundle.$ref }]);
+}
+
+function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
+  const parts = new Set<JsonObject>();
+  for (const schema of schemas) gather(schema, { bundle, parts });
+  const all = (keyword: string): unknown[] =>
+    [...parts].map((part) => own(part, keyword)).filter((value) => value !== undefined);
+  const maps = all('properties').filter(isObject);
+  return {
+    types: new Set([...parts].flatMap(typesOf)),
+    default: all('default')[0],
+    properties: [...new Set(maps.flatMap((map) => Object.keys(map)))],
+    items: () => shape(bundle, all('items')),
+    property(name) {
+      const declared = maps.filter((map) => Object.hasOwn(map, name)).map((map) => map[name]);
+      return shape(bundle, declared.length > 0 ? declared : all('additionalProperties'));
+    },
+  };
+}
+
+/** All schemas that speak about the same value. */
+function gather(schema: unknown, { bundle, parts }: Gathering): void {
+  if (!isObject(schema) || parts.has(schema)) return;
+  parts.add(schema);
+  const ref = own(schema, '$ref');
+  if (typeof ref === 'string') {
+    gather(bundle.$defs[ref.slice(ref.lastIndexOf('/') + 1)], { bundle, parts });
+  }
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    const list = own(schema, keyword);
+    for (const part of isList(list) ? list : []) gather(part, { bundle, parts });
+  }
+}
+
+interface Gathering {
+  bundle: Bundle;
+  parts: Set<JsonObject>;
+}
+
+function typesOf(schema: JsonObject): string[] {
+  const declared = [own(schema, 'type') ?? []].flat().map(String);
+  if (declared.length > 0) return declared;
+  const values = own(schema, 'enum') ?? (Object.hasOwn(schema, 'const') ? [schema['const']] : []);
+  return isList(values) ? values.map(typeOf) : [];
+}
+
+/** The JSON type of a value. */
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return isList(value) ? 'array' : typeof value;
+}

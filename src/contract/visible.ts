@@ -1,0 +1,53 @@
+// Which expressions a contract may use, told at load: credentials are taboo (RULINGS 4), and what can
+// never resolve is worth a warning (RULINGS 7, 8).
+import type { Parameter } from './contract.ts';
+import type { Draft } from './draft.ts';
+import { printExpression } from './expression.ts';
+import type { Expression, ParameterExpression } from './expression.ts';
+import { errorAt, warn } from './place.ts';
+import type { Place } from './place.ts';
+import { credentialTest } from './security.ts';
+
+/** Throws for a credential; warns, at the place, about what the operation does not declare. */
+export function checkVisible(
+  expressions: readonly Expression[],
+  place: Place,
+  draft: Pick<Draft, 'parameters' | 'body'>,
+): void {
+  const isCredential = credentialTest(place);
+  for (const expression of expressions) {
+    const source = printExpression(expression);
+    if (isCredential(expression)) {
+      throw errorAt(place, `use "${source}"`, 'a credential travels there, and must stay with us');
+    }
+    const reason = unseen(expression, draft);
+    if (reason !== undefined) warn(place, `"${source}" never resolves: ${reason}`);
+  }
+}
+
+function unseen(
+  expression: Expression,
+  { parameters, body }: Pick<Draft, 'parameters' | 'body'>,
+): string | undefined {
+  if (expression.kind === 'body') {
+    if (expression.from === 'response' || body !== undefined) return undefined;
+    return 'the operation declares no request body';
+  }
+  if (!('name' in expression)) return undefined;
+  if (expression.from === 'response') {
+    return expression.kind === 'header' ? undefined : 'a response has no such parameters';
+  }
+  if (isAlwaysThere(expression)) return undefined;
+  const { kind, name } = expression;
+  const isDeclared = parameters.some((one) => one.in === kind && nameIn(one) === name);
+  return isDeclared ? undefined : `the operation declares no such ${kind} parameter`;
+}
+
+function nameIn({ in: kind, name }: Parameter): string {
+  return kind === 'header' ? name.toLowerCase() : name;
+}
+
+function isAlwaysThere({ kind, name }: ParameterExpression): boolean {
+  if (kind === 'header') return name === 'accept' || name === 'content-type';
+  return kind === 'path' && name === 'eventType'; // RULINGS 6.
+}

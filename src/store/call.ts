@@ -1,0 +1,75 @@
+// What crosses the border between the engine and a database: calls, batches and replies as plain
+// values, so that a thread, a socket or a simulation can stand in between.
+import type { EditInput, EditOutput, EditVerb, ReadInput, ReadOutput, ReadVerb } from './store.ts';
+
+export type EditCall<V extends EditVerb = EditVerb> = {
+  [K in V]: { verb: K; input: EditInput<K> };
+}[V];
+export type ReadCall<V extends ReadVerb = ReadVerb> = {
+  [K in V]: { verb: K; input: ReadInput<K> };
+}[V];
+
+/** Work that is written together, at one time. Publishes, settles and claims will stand beside. */
+export interface Batch {
+  nowMs: number;
+  edits: readonly EditCall[];
+}
+
+export type BatchReply = { kind: 'written'; edits: readonly EditReply[] } | StoreFailure;
+/** Replies stand in the order of the calls. */
+export type EditReply = { kind: 'done'; output: EditOutput<EditVerb> } | VerbFailure;
+export type ReadReply = { kind: 'done'; output: ReadOutput<ReadVerb> } | VerbFailure | StoreFailure;
+
+/** This one call broke a rule of the database or of the program; its neighbours did not suffer. */
+export interface VerbFailure {
+  kind: 'failed';
+  message: string;
+  /** The stack where it happened, for the log. */
+  trace: string;
+}
+
+/** The store itself failed. Fatal: what is on the disk is in doubt, and the process must end. */
+export interface StoreFailure {
+  kind: 'unavailable' | 'fatal';
+  message: string;
+  trace: string;
+}
+
+/** The way to a database. It rejects only when the way itself breaks. */
+export interface Transport {
+  send(batch: Batch): Promise<BatchReply>;
+  read(call: ReadCall): Promise<ReadReply>;
+  /** Answers what was sent, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+export function editCall<V extends EditVerb>(verb: V, input: EditInput<V>): EditCall {
+  return follow({ verb, input });
+}
+
+export function readCall<V extends ReadVerb>(verb: V, input: ReadInput<V>): ReadCall {
+  return follow({ verb, input });
+}
+
+/** The output as what `verb` gives. The reply must be the one at the place of that verb's call. */
+export function editOutput<V extends EditVerb>(
+  _verb: V,
+  output: EditOutput<EditVerb>,
+): EditOutput<V> {
+  return follow(output);
+}
+
+export function readOutput<V extends ReadVerb>(
+  _verb: V,
+  output: ReadOutput<ReadVerb>,
+): ReadOutput<V> {
+  return follow(output);
+}
+
+// TypeScript cannot follow one verb of many through a list and back. The four functions above say
+// what is known: a call is made of one verb's parts, and its reply answers that verb.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it is what an assertion is
+function follow<T>(value: unknown): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place; see above
+  return value as T;
+}

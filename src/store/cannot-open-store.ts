@@ -1,0 +1,13 @@
+// Why a store could not be opened at all, in words meant for the person who starts Ringback.
+
+export type CannotOpenCode = 'in_use' | 'newer_schema' | 'bad_migrations' | 'failed';
+
+export class CannotOpenStore extends Error {
+  override readonly name = 'CannotOpenStore';
+  readonly code: CannotOpenCode;
+
+  constructor(code: CannotOpenCode, message: string, options?: { cause: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,31 @@
+// The key that wraps signing secrets, where the operator sets none: made once, in a file of its own
+// beside the database, so that a copied database alone opens nothing.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { World } from '../core/world.ts';
+
+const keyBytes = 32;
+
+export interface KeyFile {
+  path: string;
+  key: Uint8Array;
+  /** The file was not there before. */
+  isNew: boolean;
+}
+
+export function readOrMakeKeyFile(dataDir: string, world: Pick<World, 'randomBytes'>): KeyFile {
+  const path = join(dataDir, 'encryption.key');
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const made = Buffer.from(world.randomBytes(keyBytes));
+  try {
+    writeFileSync(path, `${made.toString('base64')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    return { path, key: made, isNew: true };
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
+  if (key.length !== keyBytes) {
+    throw new Error(`Cannot read "${path}": it holds ${key.length} bytes, expected ${keyBytes}`);
+  }
+  return { path, key, isNew: false };
+}

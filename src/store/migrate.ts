@@ -1,0 +1,68 @@
+// Migrations: numbered .sql files, applied in order, each once, never edited. This file decides which
+// ones are due; running them, each in its own transaction, is the adapter's part.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CannotOpenStore } from './cannot-open-store.ts';
+
+export interface Migration {
+  number: number;
+  name: string;
+  sql: string;
+}
+
+/** What the database remembers of a migration. */
+export type AppliedMigration = Pick<Migration, 'number' | 'name'>;
+
+export interface MigrationState {
+  /** What the database is called in messages. */
+  database: string;
+  /** All migrations of this program, and those that the database has had, by number. */
+  known: readonly Migration[];
+  applied: readonly AppliedMigration[];
+}
+
+/** The migrations that the database still needs, in order; refuses a database it cannot know. */
+export function dueMigrations({ database, known, applied }: MigrationState): Migration[] {
+  refuseGaps('the program', known);
+  refuseGaps(`"${database}"`, applied);
+  if (applied.length > known.length) {
+    throw new CannotOpenStore(
+      'newer_schema',
+      `Cannot open "${database}": it is at migration ${applied.length}, and this program knows ` +
+        `migrations up to ${known.length}; start the newer Ringback that wrote it`,
+    );
+  }
+  for (const [index, { number, name }] of applied.entries()) {
+    const expected = known[index]?.name;
+    if (name !== expected) {
+      throw badMigrations(`number ${number} of "${database}" is "${name}", expected "${expected}"`);
+    }
+  }
+  return known.slice(applied.length);
+}
+
+/** Reads `0001_init.sql`, `0002_…` from a folder, in order of their numbers. */
+export function readMigrations(dir: string): Migration[] {
+  return readdirSync(dir)
+    .sort()
+    .map((file) => {
+      const [, digits = '', name = ''] = fileShape.exec(file) ?? [];
+      if (name === '')
+        throw badMigrations(`found file "${file}", expected a name like 0001_init.sql`);
+      return { number: Number(digits), name, sql: readFileSync(join(dir, file), 'utf8') };
+    });
+}
+
+const fileShape = /^(\d{4})_([a-z][a-z0-9_]*)\.sql$/;
+
+function refuseGaps(owner: string, list: readonly AppliedMigration[]): void {
+  for (const [index, { number }] of list.entries()) {
+    if (number !== index + 1) {
+      throw badMigrations(`${owner} has number ${number} at place ${index + 1}, expected no gaps`);
+    }
+  }
+}
+
+function badMigrations(what: string): CannotOpenStore {
+  return new CannotOpenStore('bad_migrations', `Cannot apply migrations: ${what}`);
+}

@@ -1,0 +1,69 @@
+// Opens the embedded store: a file in a folder, served by threads; or memory, for tests.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { limits } from '../core/limits.ts';
+import type { World } from '../core/world.ts';
+import { createBatcher } from './batcher.ts';
+import type { ReadReply, Transport } from './call.ts';
+import { readCall, readOutput } from './call.ts';
+import { CannotOpenStore } from './cannot-open-store.ts';
+import { rebuild, unreachable } from './rebuild.ts';
+import { openSqlite } from './sqlite/adapter.ts';
+import { inProcess } from './sqlite/in-process.ts';
+import { openThreads } from './sqlite/thread.ts';
+import type { ReadOutput, ReadVerb, Store } from './store.ts';
+
+export interface StoreOptions {
+  /** The folder of the database file, made when missing; or ':memory:', gone when closed. */
+  dataDir: string;
+  world: Pick<World, 'nowMs'>;
+  /** Nothing more can be written and what is on the disk is in doubt: end the process. */
+  onFatal: (error: Error) => void;
+}
+
+/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
+export async function openStore({ dataDir, world, onFatal }: StoreOptions): Promise<Store> {
+  const options = { migrationsDir, nowMs: world.nowMs() };
+  if (dataDir === ':memory:') {
+    const sqlite = openSqlite({ path: dataDir, ...options });
+    return storeOver(inProcess(sqlite, { onFatal }), world);
+  }
+  const path = join(dataDir, 'ringback.db');
+  makeFolder(dataDir);
+  return storeOver(await openThreads({ path, onFatal, ...options }), world);
+}
+
+/** The port over any transport. */
+export function storeOver(transport: Transport, { nowMs }: Pick<World, 'nowMs'>): Store {
+  const { batchEditsMax, editsWaitingMax } = limits;
+  const batcher = createBatcher(transport, { nowMs, batchEditsMax, editsWaitingMax });
+  return {
+    edit: batcher.edit,
+    read: async (verb, input) => outputOf(verb, transport.read(readCall(verb, input))),
+    close: batcher.close,
+  };
+}
+
+const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
+
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `Cannot make the data folder "${dataDir}": ${reason}`;
+    throw new CannotOpenStore('failed', message, { cause: error });
+  }
+}
+
+async function outputOf<V extends ReadVerb>(
+  verb: V,
+  asked: Promise<ReadReply>,
+): Promise<ReadOutput<V>> {
+  const reply = await asked.catch((error: unknown) => {
+    throw unreachable(error);
+  });
+  if (reply.kind !== 'done') throw rebuild(reply);
+  return readOutput(verb, reply.output);
+}

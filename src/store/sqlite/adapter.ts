@@ -1,0 +1,120 @@
+// The store in SQLite, synchronous: no clock, no thread, no promise. Time comes in the batch. A
+// thread, a test or a simulation puts itself around it.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Batch, BatchReply, ReadCall, ReadReply, StoreFailure } from '../call.ts';
+import { CannotOpenStore } from '../cannot-open-store.ts';
+import { applyMigrations } from './apply-migrations.ts';
+import { connect } from './connect.ts';
+import { createPrivate } from './create-private.ts';
+import { storeFailure, verbFailure } from './failure.ts';
+import type { Lock } from './lock.ts';
+import { takeLock } from './lock.ts';
+import { writeTogether } from './transaction.ts';
+import { applyEdit, applyRead, prepareEdits, prepareReads } from './verbs.ts';
+
+export interface SqliteReader {
+  read: (call: ReadCall) => ReadReply;
+  close: () => void;
+}
+
+export interface Sqlite extends SqliteReader {
+  run: (batch: Batch) => BatchReply;
+}
+
+export interface SqliteOptions {
+  /** The database file, or ':memory:'. */
+  path: string;
+  migrationsDir: string;
+  /** When migrations are said to be applied. */
+  nowMs: number;
+}
+
+/** Opens for writing, alone: takes the lock, then brings the schema up. Throws CannotOpenStore. */
+export function openSqlite({ path, migrationsDir, nowMs }: SqliteOptions): Sqlite {
+  return explained(path, () => {
+    const lock = path === ':memory:' ? noLock : takeLock(path);
+    try {
+      if (path !== ':memory:') createPrivate(path);
+      const db = connect({ path, access: 'write' });
+      return closing(db, () => {
+        applyMigrations(db, { database: path, migrationsDir, nowMs });
+        return adapterOn(db, lock);
+      });
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  });
+}
+
+/** A second connection for reads, beside one that `openSqlite` holds. */
+export function openSqliteReader({ path }: Pick<SqliteOptions, 'path'>): SqliteReader {
+  return explained(path, () => {
+    const db = connect({ path, access: 'read' });
+    return closing(db, () => readerOn(db));
+  });
+}
+
+/** The adapter on a connection whose schema is up to date. */
+export function adapterOn(db: DatabaseSync, lock: Lock = noLock): Sqlite {
+  const edits = prepareEdits(db);
+  const reader = readerOn(db);
+  let broken: StoreFailure | undefined;
+  return {
+    run: ({ nowMs, edits: calls }) => {
+      if (broken !== undefined) return broken;
+      const items = calls.map((call) => ({
+        verb: call.verb,
+        apply: () => applyEdit(edits, call, { nowMs }),
+      }));
+      const written = writeTogether(db, items);
+      if (written.kind === 'written') return { kind: 'written', edits: written.replies };
+      if (written.kind === 'fatal') broken = written;
+      return written;
+    },
+    read: reader.read,
+    close: () => {
+      reader.close();
+      lock.release();
+    },
+  };
+}
+
+function readerOn(db: DatabaseSync): SqliteReader {
+  const reads = prepareReads(db);
+  return {
+    read: (call) => {
+      try {
+        db.exec('begin'); // One snapshot for all statements of the read.
+        const output = applyRead(reads, call);
+        db.exec('commit');
+        return { kind: 'done', output };
+      } catch (error) {
+        if (db.isOpen && db.isTransaction) db.exec('rollback');
+        return storeFailure(error) ?? verbFailure(call.verb, error);
+      }
+    },
+    close: () => db.close(),
+  };
+}
+
+const noLock: Lock = { release: () => {} };
+
+function closing<T>(db: DatabaseSync, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function explained<T>(path: string, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    if (error instanceof CannotOpenStore) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CannotOpenStore('failed', `Cannot open "${path}": ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,13 @@
+// Makes an empty file that only its owner may read, unless there is a file already. SQLite gives its
+// log and index files the same mode. An existing file is not even opened: closing it again would
+// drop every lock that this process holds on it.
+import { closeSync, openSync } from 'node:fs';
+
+export function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (!exists) throw error;
+  }
+}

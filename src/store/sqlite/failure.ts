@@ -1,0 +1,68 @@
+// What an error says about the store: one bad item, a store that cannot work now, or a disk whose
+// state is in doubt. Pure.
+import type { StoreFailure, VerbFailure } from '../call.ts';
+
+const busy = 5;
+/** Primary result codes of the database itself: its file, its disk, its memory, its locks. */
+const storeCodes = new Set([
+  2, // internal
+  3, // perm
+  4, // abort
+  busy,
+  6, // locked
+  7, // nomem
+  8, // readonly
+  9, // interrupt
+  10, // ioerr
+  11, // corrupt
+  13, // full
+  14, // cantopen
+  15, // protocol
+  17, // schema
+  22, // nolfs
+  26, // notadb
+]);
+/**
+ * A failed fsync of the file (1034) or of its folder (1290). The kernel may have dropped the pages and
+ * will report success next time, so nothing this process says about the disk can be believed.
+ */
+const fatalCodes = new Set([1034, 1290]);
+
+/** A failure of the store as a whole, or undefined when the error belongs to one item. */
+export function storeFailure(error: unknown): StoreFailure | undefined {
+  const code = sqliteCode(error);
+  if (code !== undefined && fatalCodes.has(code)) return { kind: 'fatal', ...describe(error) };
+  const isStore = code === undefined ? isClosed(error) : storeCodes.has(code & 0xff);
+  return isStore ? { kind: 'unavailable', ...describe(error) } : undefined;
+}
+
+export function verbFailure(verb: string, error: unknown): VerbFailure {
+  const { message, trace } = describe(error);
+  return { kind: 'failed', message: `Cannot run "${verb}": ${message}`, trace };
+}
+
+/** For errors of the steps around the items (begin, commit): they can only be the store's. */
+export function unavailable(error: unknown): StoreFailure {
+  return storeFailure(error) ?? { kind: 'unavailable', ...describe(error) };
+}
+
+export function isBusy(error: unknown): boolean {
+  return ((sqliteCode(error) ?? 0) & 0xff) === busy;
+}
+
+function describe(error: unknown): { message: string; trace: string } {
+  if (!(error instanceof Error)) return { message: String(error), trace: '' };
+  const code = sqliteCode(error);
+  const message = code === undefined ? error.message : `${error.message} (SQLite ${code})`;
+  return { message, trace: error.stack ?? '' };
+}
+
+/** The extended result code. */
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error && 'errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';
+}

@@ -1,0 +1,29 @@
+// The one-process lock: an exclusive transaction, held for life, on a database of its own beside the
+// data. The kernel lets go of it when the process dies, however it dies, so no stale lock exists.
+import { DatabaseSync } from 'node:sqlite';
+import { CannotOpenStore } from '../cannot-open-store.ts';
+import { createPrivate } from './create-private.ts';
+import { isBusy } from './failure.ts';
+
+export interface Lock {
+  release(): void;
+}
+
+/** Takes the lock of the database at `path`, or refuses at once when another process has it. */
+export function takeLock(path: string): Lock {
+  const lockPath = `${path}.lock`;
+  createPrivate(lockPath);
+  const db = new DatabaseSync(lockPath, { timeout: 0 });
+  try {
+    db.exec('begin exclusive');
+  } catch (error) {
+    db.close();
+    if (!isBusy(error)) throw error;
+    throw new CannotOpenStore(
+      'in_use',
+      `Cannot open "${path}": another Ringback process is using it; ` +
+        'stop that process, or give this one a data folder of its own',
+    );
+  }
+  return { release: () => db.close() };
+}

@@ -1,0 +1,11 @@
+// The shape of a verb in this adapter. Each verb's file prepares its statements once, on opening,
+// and gives back the function that runs them.
+import type { EditInput, EditOutput, EditVerb, ReadInput, ReadOutput, ReadVerb } from '../store.ts';
+
+export interface EditContext {
+  /** The time of the batch. */
+  nowMs: number;
+}
+
+export type Edit<V extends EditVerb> = (input: EditInput<V>, context: EditContext) => EditOutput<V>;
+export type Read<V extends ReadVerb> = (input: ReadInput<V>) => ReadOutput<V>;

@@ -1,0 +1,63 @@
+// All verbs of the port, each prepared on a connection, and the way from a call to its verb.
+import type { DatabaseSync } from 'node:sqlite';
+import type { EditCall, ReadCall } from '../call.ts';
+import type { EditOutput, EditVerb, ReadOutput, ReadVerb } from '../store.ts';
+import { prepareApp, prepareApps, prepareCreateApp } from './apps.ts';
+import { prepareEditSubscription } from './edit-subscription.ts';
+import { prepareForget } from './forget.ts';
+import { prepareHealth } from './health.ts';
+import {
+  prepareCreateKey,
+  prepareKey,
+  prepareKeys,
+  prepareRevokeKey,
+  prepareRotateKey,
+  prepareTouchKeys,
+} from './keys.ts';
+import { prepareKeepSetting } from './settings.ts';
+import { prepareSubscribe } from './subscribe.ts';
+import { prepareSubscription, prepareSubscriptions } from './subscriptions.ts';
+import { prepareUnsubscribe } from './unsubscribe.ts';
+import type { Edit, EditContext, Read } from './verb.ts';
+
+export type EditTable = { [V in EditVerb]: Edit<V> };
+export type ReadTable = { [V in ReadVerb]: Read<V> };
+
+export function prepareEdits(db: DatabaseSync): EditTable {
+  return {
+    createApp: prepareCreateApp(db),
+    createKey: prepareCreateKey(db),
+    rotateKey: prepareRotateKey(db),
+    revokeKey: prepareRevokeKey(db),
+    touchKeys: prepareTouchKeys(db),
+    subscribe: prepareSubscribe(db),
+    unsubscribe: prepareUnsubscribe(db),
+    editSubscription: prepareEditSubscription(db),
+    keepSetting: prepareKeepSetting(db),
+    forget: prepareForget(db),
+  };
+}
+
+export function prepareReads(db: DatabaseSync): ReadTable {
+  return {
+    key: prepareKey(db),
+    keys: prepareKeys(db),
+    app: prepareApp(db),
+    apps: prepareApps(db),
+    subscription: prepareSubscription(db),
+    subscriptions: prepareSubscriptions(db),
+    health: prepareHealth(db),
+  };
+}
+
+export function applyEdit<V extends EditVerb>(
+  edits: EditTable,
+  call: EditCall<V>,
+  context: EditContext,
+): EditOutput<V> {
+  return edits[call.verb](call.input, context);
+}
+
+export function applyRead<V extends ReadVerb>(reads: ReadTable, call: ReadCall<V>): ReadOutput<V> {
+  return reads[call.verb](call.input);
+}

@@ -1,0 +1,143 @@
+// The Store port: what the engine may ask of a database, as named verbs with plain values.
+// Edits gather into batches and are on stable storage when they resolve; reads see every edit that
+// resolved before. An expected refusal is a value; a rejected promise means the store itself failed.
+import type { App } from '../core/app.ts';
+import type { Key, Scope } from '../core/key.ts';
+import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';
+
+export interface Store {
+  edit<V extends EditVerb>(verb: V, input: EditInput<V>): Promise<EditOutput<V>>;
+  read<V extends ReadVerb>(verb: V, input: ReadInput<V>): Promise<ReadOutput<V>>;
+  /** Finishes what was handed over, then lets go of the database. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * The store cannot take the work now: full, broken, closed or out of reach. Nothing was promised; when
+ * the connection broke during the commit, what was asked may still have happened.
+ */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/** This one call broke a rule of the database: a bug of its caller, not a state of the store. */
+export class VerbFailed extends Error {
+  override readonly name = 'VerbFailed';
+}
+
+export interface NewKey {
+  id: string;
+  hash: Uint8Array;
+  name: string;
+  scopes: readonly Scope[];
+  expiresMs: number | undefined;
+}
+
+export interface NewSubscription {
+  id: string;
+  appNo: number;
+  contract: string;
+  operation: string;
+  callbacks: readonly Callback[];
+  secrets: Uint8Array;
+}
+
+/** `key` and `print` are digests: of operation and Idempotency-Key, and of the request. */
+export interface Idempotency {
+  key: Uint8Array;
+  print: Uint8Array;
+}
+
+export interface PageInput {
+  limit: number;
+  /** Where the page before ended, as its `next` said. */
+  after: string | undefined;
+}
+
+export interface Page<T> {
+  items: T[];
+  /** Present while there may be more, even when this page is short. */
+  next: string | undefined;
+}
+
+/** What each edit takes and gives. Every edit runs inside the batch's transaction. */
+export interface Edits {
+  createApp: {
+    input: { id: string; name: string; key: NewKey };
+    output:
+      | { kind: 'created'; app: App; key: Key }
+      | { kind: 'name_taken' }
+      | { kind: 'key_taken' };
+  };
+  createKey: {
+    input: { appNo: number; key: NewKey };
+    output: { kind: 'created'; key: Key } | { kind: 'key_taken' };
+  };
+  /** The present hash becomes the old one, valid until `oldUntilMs`. */
+  rotateKey: {
+    input: { appNo: number; id: string; hash: Uint8Array; oldUntilMs: number };
+    output: { kind: 'rotated'; key: Key } | { kind: 'revoked' } | { kind: 'not_found' };
+  };
+  revokeKey: {
+    input: { appNo: number; id: string };
+    output: { kind: 'revoked'; key: Key } | { kind: 'not_found' };
+  };
+  /** Notes when keys were last used. */
+  touchKeys: { input: { ids: readonly string[] }; output: { kind: 'touched' } };
+  subscribe: {
+    input: { subscription: NewSubscription; idempotency: Idempotency | undefined };
+    output:
+      | { kind: 'created'; subscription: Subscription }
+      /** The same request was answered before, with this subscription. */
+      | { kind: 'repeated'; subscription: Subscription }
+      /** The idempotency key belongs to another request. */
+      | { kind: 'mismatch' };
+  };
+  /** Ends it with all its callbacks; ending it again changes nothing. */
+  unsubscribe: {
+    input: { appNo: number; id: string };
+    output: { kind: 'ended'; subscription: Subscription } | { kind: 'not_found' };
+  };
+  /** Changes state, targets or sealed secrets, if it still has the version that the caller saw. */
+  editSubscription: {
+    input: {
+      appNo: number;
+      id: string;
+      version: number;
+      state: Exclude<SubscriptionState, 'ended'> | undefined;
+      urls: readonly { position: number; url: string }[];
+      secrets: Uint8Array | undefined;
+    };
+    output:
+      | { kind: 'edited'; subscription: Subscription }
+      | { kind: 'stale' }
+      | { kind: 'ended' }
+      | { kind: 'not_found' };
+  };
+  /** Keeps a value under a name unless there is one already; gives the one that is kept. */
+  keepSetting: { input: { name: string; value: Uint8Array }; output: { value: Uint8Array } };
+  /** Deletes what is older than its time: at most `limit` rows. */
+  forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
+}
+
+export interface Reads {
+  /** By its own id, in any app: this is the read that finds out which app is calling. */
+  key: { input: { id: string }; output: Key | undefined };
+  keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };
+  app: { input: { id: string } | { name: string }; output: App | undefined };
+  apps: { input: { page: PageInput }; output: Page<App> };
+  subscription: { input: { appNo: number; id: string }; output: Subscription | undefined };
+  subscriptions: {
+    input: { appNo: number; page: PageInput; state: SubscriptionState | undefined };
+    output: Page<Subscription>;
+  };
+  /** Proves that the database answers, and says which migration it is at. */
+  health: { input: Record<string, never>; output: { schema: number } };
+}
+
+export type EditVerb = keyof Edits;
+export type EditInput<V extends EditVerb> = Edits[V]['input'];
+export type EditOutput<V extends EditVerb> = Edits[V]['output'];
+export type ReadVerb = keyof Reads;
+export type ReadInput<V extends ReadVerb> = Reads[V]['input'];
+export type ReadOutput<V extends ReadVerb> = Reads[V]['output'];

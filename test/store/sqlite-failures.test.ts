@@ -1,0 +1,191 @@
+// When the store itself fails: nothing is acknowledged, everybody hears of it, and it heals.
+import { strict as assert } from 'node:assert';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import type { Batch, Transport } from '../../src/store/call.ts';
+import { storeOver } from '../../src/store/open.ts';
+import { adapterOn } from '../../src/store/sqlite/adapter.ts';
+import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
+import { connect } from '../../src/store/sqlite/connect.ts';
+import { inProcess } from '../../src/store/sqlite/in-process.ts';
+import { openThreads } from '../../src/store/sqlite/thread.ts';
+import type { Store } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
+import { newApp, newSubscription } from './contract.ts';
+import { migrationsDir } from './open-memory.ts';
+
+const unavailable = { name: 'StoreUnavailable' };
+
+describe('a full database', () => {
+  it('refuses edits, goes on reading, and takes edits again when there is room', async () => {
+    const { db, store } = setUp();
+    const app = await newApp(store);
+    const pages = Number(db.prepare('pragma page_count').get()?.['page_count']);
+    db.exec(`pragma max_page_count = ${pages}`);
+    const acked: string[] = [];
+    const fill = async () => {
+      for (;;) acked.push(await subscribe(store, app));
+    };
+    await assert.rejects(fill(), { ...unavailable, message: /full/ });
+    assert.deepEqual(await idsOf(store, app), acked.toReversed());
+    db.exec('pragma max_page_count = 1000000');
+    acked.push(await subscribe(store, app));
+    assert.deepEqual(await idsOf(store, app), acked.toReversed());
+  });
+
+  it('fails all edits of a batch, not only the one that did not fit', async () => {
+    const { db, store } = setUp();
+    const app = await newApp(store);
+    const pages = Number(db.prepare('pragma page_count').get()?.['page_count']);
+    db.exec(`pragma max_page_count = ${pages}`);
+    const results = await Promise.allSettled(
+      Array.from({ length: 200 }, async () => subscribe(store, app)),
+    );
+    // The first went alone and fitted; the rest was one batch.
+    assert.equal(results[0]?.status, 'fulfilled');
+    for (const result of results.slice(1)) {
+      assert(result.status === 'rejected' && result.reason instanceof StoreUnavailable);
+    }
+    assert.equal((await idsOf(store, app)).length, 1);
+  });
+});
+
+describe('a database that cannot be written', () => {
+  it('refuses edits until it can', async () => {
+    const { db, store } = setUp();
+    const app = await newApp(store);
+    db.exec('pragma query_only = on');
+    await assert.rejects(subscribe(store, app), { ...unavailable, message: /readonly/ });
+    db.exec('pragma query_only = off');
+    await subscribe(store, app);
+  });
+});
+
+describe('a database that another connection has locked', () => {
+  it('refuses edits until it is free', async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
+    t.after(() => rmSync(dir, { recursive: true }));
+    const path = join(dir, 'x.db');
+    const { db, store } = setUp(connect({ path, access: 'write' }));
+    const app = await newApp(store);
+    db.exec('pragma busy_timeout = 0');
+    const other = new DatabaseSync(path);
+    other.exec('begin immediate');
+    await assert.rejects(subscribe(store, app), { ...unavailable, message: /locked/ });
+    assert.deepEqual(await idsOf(store, app), []);
+    other.exec('rollback');
+    other.close();
+    await subscribe(store, app);
+    await store.close();
+  });
+});
+
+describe('a failed fsync', () => {
+  it('is fatal: the process is told, and nothing is acknowledged ever after', async () => {
+    const db = new FailingCommit(':memory:');
+    const { store, fatal } = setUp(db);
+    const app = await newApp(store);
+    db.failure = Object.assign(new Error('disk I/O error'), { errcode: 1034 });
+    await assert.rejects(subscribe(store, app), { ...unavailable, message: /disk I\/O error/ });
+    assert.equal(fatal.length, 1);
+    db.failure = undefined; // The next fsync would report success, and that is the trap.
+    await assert.rejects(subscribe(store, app), unavailable);
+    assert.deepEqual(await idsOf(store, app), []);
+  });
+});
+
+describe('a commit that fails', () => {
+  it('keeps nothing of its batch, and the next one is written', async () => {
+    const db = new FailingCommit(':memory:');
+    const { store, fatal } = setUp(db);
+    const app = await newApp(store);
+    db.failure = Object.assign(new Error('disk I/O error'), { errcode: 778 });
+    await assert.rejects(subscribe(store, app), unavailable);
+    db.failure = undefined;
+    assert.deepEqual(await idsOf(store, app), []);
+    const id = await subscribe(store, app);
+    assert.deepEqual(await idsOf(store, app), [id]);
+    assert.deepEqual(fatal, []);
+  });
+});
+
+describe('a thread that dies', () => {
+  it('rejects what waits and what comes, and the process is told', async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
+    t.after(() => rmSync(dir, { recursive: true }));
+    const died = Promise.withResolvers<Error>();
+    const transport = await openThreads({
+      path: join(dir, 'x.db'),
+      migrationsDir,
+      nowMs: 1,
+      onFatal: died.resolve,
+    });
+    const poison: Batch = JSON.parse('{ "nowMs": 1 }'); // No edits: the thread falls over it.
+    const waiting = [transport.send(poison), transport.send({ nowMs: 1, edits: [] })];
+    for (const each of waiting) await assert.rejects(each, unavailable);
+    const error = await died.promise;
+    assert(error instanceof StoreUnavailable && error.cause instanceof TypeError);
+    await assert.rejects(transport.send({ nowMs: 1, edits: [] }), unavailable);
+    await transport.close();
+  });
+});
+
+describe('a thread that is asked too much', () => {
+  it('refuses at once', async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
+    t.after(() => rmSync(dir, { recursive: true }));
+    const onFatal = (error: Error) => {
+      throw error;
+    };
+    const path = join(dir, 'x.db');
+    const transport = await openThreads({ path, migrationsDir, nowMs: 1, onFatal });
+    const reads = Array.from({ length: 5_000 }, async () =>
+      transport.read({ verb: 'health', input: {} }),
+    );
+    const results = await Promise.allSettled(reads);
+    const refused = results.filter(({ status }) => status === 'rejected');
+    assert.equal(refused.length, 5_000 - 4_096);
+    await transport.close();
+  });
+});
+
+class FailingCommit extends DatabaseSync {
+  failure: Error | undefined;
+
+  override exec(sql: string): void {
+    if (sql === 'commit' && this.failure !== undefined && this.isTransaction) throw this.failure;
+    super.exec(sql);
+  }
+}
+
+interface SetUp {
+  db: DatabaseSync;
+  store: Store;
+  transport: Transport;
+  fatal: Error[];
+}
+
+function setUp(db: DatabaseSync = connect({ path: ':memory:', access: 'write' })): SetUp {
+  applyMigrations(db, { database: ':memory:', migrationsDir, nowMs: 1 });
+  const fatal: Error[] = [];
+  const transport = inProcess(adapterOn(db), { onFatal: (error) => fatal.push(error) });
+  return { db, transport, fatal, store: storeOver(transport, { nowMs: () => 1 }) };
+}
+
+type AppOf = Awaited<ReturnType<typeof newApp>>;
+
+async function subscribe(store: Store, app: AppOf): Promise<string> {
+  const subscription = newSubscription(app);
+  const output = await store.edit('subscribe', { subscription, idempotency: undefined });
+  assert.equal(output.kind, 'created');
+  return subscription.id;
+}
+
+async function idsOf(store: Store, app: AppOf): Promise<string[]> {
+  const page = { limit: 500, after: undefined };
+  const listed = await store.read('subscriptions', { appNo: app.no, page, state: undefined });
+  return listed.items.map(({ id }) => id);
+}

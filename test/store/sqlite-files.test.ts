@@ -1,0 +1,168 @@
+// What the embedded store does with its folder, its files and its connections.
+import { strict as assert } from 'node:assert';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { realWorld } from '../../src/core/world.ts';
+import { openStore } from '../../src/store/open.ts';
+import { openSqlite } from '../../src/store/sqlite/adapter.ts';
+import { connect } from '../../src/store/sqlite/connect.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newApp } from './contract.ts';
+import { migrationsDir } from './open-memory.ts';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'ringback-'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+describe('connect', () => {
+  it('sets what the promises rest on', () => {
+    const db = connect({ path: join(root, 'x.db'), access: 'write' });
+    assert.deepEqual(pragmas(db), {
+      journal_mode: 'wal',
+      synchronous: 2, // full
+      foreign_keys: 1,
+      busy_timeout: 5000,
+      wal_autocheckpoint: 4000,
+      trusted_schema: 0,
+    });
+    db.close();
+  });
+
+  it('cannot write through a connection for reads', () => {
+    const path = join(root, 'x.db');
+    const db = connect({ path, access: 'write' });
+    db.exec('create table t (a integer) strict');
+    const reader = connect({ path, access: 'read' });
+    assert.throws(() => reader.exec('insert into t values (1)'), { message: /readonly/ });
+    const { busy_timeout, trusted_schema, foreign_keys } = pragmas(reader);
+    assert.deepEqual(
+      { busy_timeout, trusted_schema, foreign_keys },
+      { busy_timeout: 5000, trusted_schema: 0, foreign_keys: 1 },
+    );
+    reader.close();
+    db.close();
+  });
+});
+
+describe('openStore', () => {
+  it('makes the folder for its owner only, and the files too', async () => {
+    const dataDir = join(root, 'deep', 'data');
+    const store = await open(dataDir);
+    await newApp(store);
+    assert.equal(modeOf(dataDir), 0o700);
+    const files = readdirSync(dataDir).sort();
+    assert.deepEqual(files, [
+      'ringback.db',
+      'ringback.db-shm',
+      'ringback.db-wal',
+      'ringback.db.lock',
+    ]);
+    for (const file of files) assert.equal(modeOf(join(dataDir, file)), 0o600, file);
+    await store.close();
+    assert.deepEqual(readdirSync(dataDir).sort(), ['ringback.db', 'ringback.db.lock']);
+  });
+
+  it('opens what an earlier start made', async () => {
+    const first = await open(root);
+    const app = await newApp(first);
+    await first.close();
+    const second = await open(root);
+    assert.deepEqual(await second.read('app', { id: app.id }), app);
+    await second.close();
+  });
+
+  it('refuses a database that a newer program wrote, and lets go of it', async () => {
+    await (await open(root)).close();
+    const path = join(root, 'ringback.db');
+    const known = readdirSync(migrationsDir).length;
+    const db = new DatabaseSync(path);
+    db.exec(`insert into migration values (${known + 1}, 'later', 1)`);
+    db.close();
+    await assert.rejects(open(root), {
+      name: 'CannotOpenStore',
+      code: 'newer_schema',
+      message:
+        `Cannot open "${path}": it is at migration ${known + 1}, and this program knows ` +
+        `migrations up to ${known}; start the newer Ringback that wrote it`,
+    });
+    const again = new DatabaseSync(path);
+    again.exec(`delete from migration where number = ${known + 1}`);
+    again.close();
+    await (await open(root)).close();
+  });
+
+  it('refuses a file that is no database', async () => {
+    writeFileSync(join(root, 'ringback.db'), 'this is a diary, dear reader. '.repeat(100));
+    await assert.rejects(open(root), {
+      name: 'CannotOpenStore',
+      code: 'failed',
+      message: /^Cannot open ".*ringback\.db": file is not a database/,
+    });
+  });
+
+  it('refuses a folder that cannot be made', async () => {
+    writeFileSync(join(root, 'file'), '');
+    await assert.rejects(open(join(root, 'file', 'data')), {
+      name: 'CannotOpenStore',
+      code: 'failed',
+      message: /^Cannot make the data folder/,
+    });
+  });
+});
+
+describe('openSqlite', () => {
+  it('undoes a migration that fails half-way, and says which one', () => {
+    const dir = join(root, 'migrations');
+    const path = join(root, 'x.db');
+    writeMigrations(dir, { '0001_init.sql': 'create table a (b text) strict; create tabel c;' });
+    assert.throws(() => openSqlite({ path, migrationsDir: dir, nowMs: 1 }), {
+      code: 'failed',
+      message: /^Cannot open ".*x\.db": migration 1 "init" failed: near "tabel"/,
+    });
+    const db = new DatabaseSync(path);
+    const tables = db.prepare("select name from sqlite_schema where type = 'table'").all();
+    assert.deepEqual(
+      tables.map(({ name }) => name),
+      ['migration'],
+    );
+    db.close();
+  });
+});
+
+async function open(dataDir: string): Promise<Store> {
+  return openStore({
+    dataDir,
+    world: realWorld(),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+}
+
+function writeMigrations(dir: string, files: Record<string, string>): void {
+  mkdirSync(dir);
+  for (const [name, sql] of Object.entries(files)) writeFileSync(join(dir, name), sql);
+}
+
+function pragmas(db: DatabaseSync): Record<string, unknown> {
+  const names = [
+    'journal_mode',
+    'synchronous',
+    'foreign_keys',
+    'busy_timeout',
+    'wal_autocheckpoint',
+    'trusted_schema',
+  ];
+  return Object.fromEntries(
+    names.map((name) => [name, Object.values(db.prepare(`pragma ${name}`).get() ?? {})[0]]),
+  );
+}
+
+function modeOf(path: string): number {
+  return statSync(path).mode & 0o777;
+}

@@ -12,7 +12,7 @@ import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
 import { readHead } from './raw-request.ts';
 import { routeOf } from './route.ts';
-import { sendProblem } from './server.ts';
+import { note, sendProblem } from './server.ts';
 
 export interface MountMeans {
   context: Context;
@@ -60,10 +60,13 @@ function mountOperation(
     method: operation.method,
     url,
     onRequest: async (request, reply) => {
+      note(request, { operation: operation.operationId });
       const publicOrigin = new URL(publicUrl()).origin;
       const head = readHead(request.raw);
       try {
-        callers.set(request, await authenticate(operation, head, { identifier, publicOrigin }));
+        const caller = await authenticate(operation, head, { identifier, publicOrigin });
+        if (caller !== undefined) note(request, { app: caller.appId, key: caller.id });
+        callers.set(request, caller);
       } catch (error) {
         const isUnknown = error instanceof Problem && error.code === 'unauthorized';
         if (isUnknown) void reply.header('www-authenticate', challenges(operation.security));

@@ -50,15 +50,27 @@ export function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   if (problem.status === 503) void reply.header('retry-after', '1');
-  if (problem.status >= 500) failures.set(request, problem);
+  if (problem.status >= 500) note(request, { err: problem.cause ?? problem });
   return reply
     .code(problem.status)
     .type(problemMediaType)
     .send(JSON.stringify(problemBody(problem, request.id)));
 }
 
-/** Why a request failed on our side, for its log line. */
-const failures = new WeakMap<FastifyRequest, Problem>();
+/** Facts about a request for its one log line. Never a URL, a header or a body. */
+export function note(request: FastifyRequest, facts: Facts): void {
+  notes.set(request, { ...notes.get(request), ...facts });
+}
+
+interface Facts {
+  operation?: string;
+  app?: string;
+  key?: string;
+  /** Why it failed on our side. */
+  err?: unknown;
+}
+
+const notes = new WeakMap<FastifyRequest, Facts>();
 
 /** Bytes are read as they come; what they mean is decided by the operation they are for. */
 function takeBodiesAsBytes(server: FastifyInstance): void {
@@ -82,7 +94,6 @@ function addHeaders(server: FastifyInstance): void {
   });
 }
 
-/** The path stands without its query: keys and tokens live there. */
 function logRequests(server: FastifyInstance, { log, world }: ServerOptions): void {
   const started = new WeakMap<FastifyRequest, number>();
   server.addHook('onRequest', async (request) => {
@@ -90,16 +101,15 @@ function logRequests(server: FastifyInstance, { log, world }: ServerOptions): vo
   });
   server.addHook('onResponse', async (request, reply) => {
     const tookMs = world.monotonicMs() - (started.get(request) ?? world.monotonicMs());
-    const failure = failures.get(request);
+    const facts = notes.get(request) ?? {};
     const line = {
       requestId: request.id,
       method: request.method,
-      route: request.routeOptions.url ?? 'none',
       status: reply.statusCode,
       tookMs: Math.round(tookMs * 10) / 10,
-      ...(failure === undefined ? {} : { err: failure.cause ?? failure }),
+      ...facts,
     };
-    if (failure === undefined) log.info(line, 'request');
+    if (facts.err === undefined) log.info(line, 'request');
     else log.error(line, 'request failed');
   });
 }

@@ -1,0 +1,46 @@
+// A delivery: one event on its way to one callback. Named by the event and a number, so that it needs
+// no id of its own: `dlv_<event>_<n>`; an attempt is `att_<event>_<n>_<k>`.
+
+export type DeliveryState = 'due' | 'running' | 'delivered' | 'dead' | 'cancelled';
+
+export const deliveryStates: readonly DeliveryState[] = [
+  'due',
+  'running',
+  'delivered',
+  'dead',
+  'cancelled',
+];
+
+export interface DeliveryName {
+  event: string;
+  n: number;
+}
+
+/** What a node needs to make an attempt: a delivery it holds the lease of. */
+export interface Leased extends DeliveryName {
+  eventName: string;
+  payload: Uint8Array;
+  lane: number;
+  callback: number;
+  /** Attempts made since it last became due by hand; the schedule counts these. */
+  tries: number;
+  /** Attempts made in all; numbers the next one. */
+  attempts: number;
+  /** Proof of the lease: a settle with another one changes nothing. */
+  lease: number;
+}
+
+export function deliveryId({ event, n }: DeliveryName): string {
+  return `dlv_${event}_${n}`;
+}
+
+/** The delivery's name, or undefined when the text is no delivery id. */
+export function parseDeliveryId(text: string): DeliveryName | undefined {
+  const found = /^dlv_([0-7][0-9a-hjkmnp-tv-z]{25})_(0|[1-9][0-9]{0,8})$/.exec(text);
+  if (found?.[1] === undefined) return undefined;
+  return { event: found[1], n: Number(found[2]) };
+}
+
+export function attemptId({ event, n }: DeliveryName, k: number): string {
+  return `att_${event}_${n}_${k}`;
+}

@@ -1,0 +1,37 @@
+// When a delivery is tried again. The schedule is the operator's; a receiver may ask for more time,
+// within bounds, but never for less.
+import type { Header } from './attempt.ts';
+
+const jitter = 0.2;
+const askedMaxMs = 24 * 60 * 60 * 1000;
+
+export interface RetryInput {
+  /** Attempts that were made before the one that just failed. */
+  tries: number;
+  waitsMs: readonly number[];
+  nowMs: number;
+  /** What the receiver asked for by Retry-After, as a time. */
+  askedMs: number | undefined;
+  /** From 0 up to 1. */
+  chance: number;
+}
+
+/** The time of the next attempt, or undefined when the schedule is used up. */
+export function nextDueMs(input: RetryInput): number | undefined {
+  const { tries, waitsMs, nowMs, askedMs, chance } = input;
+  const waitMs = waitsMs[tries];
+  if (waitMs === undefined) return undefined;
+  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);
+  const asked = Math.min(askedMs ?? 0, nowMs + askedMaxMs);
+  return Math.round(Math.max(jittered, asked));
+}
+
+/** Retry-After as a time: seconds from now, or a date. Anything else was not meant for us. */
+export function readRetryAfter(headers: readonly Header[], nowMs: number): number | undefined {
+  const text = headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1].trim();
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return nowMs + Number(text) * 1000;
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? undefined : dateMs;
+}

@@ -1,0 +1,170 @@
+// The part of the Store port that moves events to callbacks: publish, claim, settle, fan out, look.
+// A delivery is leased to a node by a token; whatever comes with another token changes nothing.
+import type { Attempt } from '../core/attempt.ts';
+import type { DeliveryName, DeliveryState, Leased } from '../core/delivery.ts';
+import type { Event } from '../core/event.ts';
+import type { Idempotency, Page, PageInput } from './store.ts';
+
+/** Who gets an event: all that hear its name, one subscription, or every callback of it (a ping). */
+export type Audience =
+  | { kind: 'everyone' }
+  | { kind: 'subscription'; id: string }
+  | { kind: 'all_callbacks'; id: string };
+
+/** A node's readiness to take fresh deliveries straight to the wire, as of the moment of writing. */
+export interface Offer {
+  lease: number;
+  /** Deliveries that may be born with this lease. */
+  room: number;
+  /** Free slots of lanes that have deliveries on this node; any other lane has `laneRoom`. */
+  free: ReadonlyMap<number, number>;
+  laneRoom: number;
+}
+
+/** A delivery that a publish or a fan-out made and leased to the node that offered. */
+export interface Born extends DeliveryName {
+  lane: number;
+  callback: number;
+}
+
+export interface DeliveryEdits {
+  /**
+   * Events with their deliveries, or with the cursor that will make them: all or nothing. Matching
+   * happens inside the transaction, so no subscription that was answered before is ever missed.
+   */
+  publish: {
+    input: {
+      appNo: number;
+      contract: string;
+      events: readonly { id: string; name: string; payload: Uint8Array }[];
+      audience: Audience;
+      idempotency: Idempotency | undefined;
+    };
+    output:
+      | { kind: 'accepted'; events: readonly Accepted[] }
+      /** The same request was answered before, with these. */
+      | { kind: 'repeated'; events: readonly Accepted[] }
+      | { kind: 'mismatch' }
+      /** The addressed subscription is unknown, another app's, or has ended. */
+      | { kind: 'not_found' };
+  };
+  /**
+   * A new incarnation of a node. `aloneHere` (SQLite): every lease of an older one is freed at once.
+   */
+  startNode: {
+    input: { name: string; role: string; version: string; aloneHere: boolean };
+    output: { node: number; freed: number };
+  };
+  /** Sends a delivery again: a dead one goes on, a delivered or cancelled one gets a successor. */
+  retryDelivery: {
+    input: { appNo: number } & DeliveryName;
+    output:
+      | { kind: 'due'; n: number }
+      | { kind: 'pending' }
+      | { kind: 'ended' }
+      | { kind: 'not_found' };
+  };
+  /** Cancels waiting deliveries of ended subscriptions, at most `limit`. */
+  sweep: { input: { limit: number }; output: { cancelled: number } };
+}
+
+export interface Accepted {
+  id: string;
+  /** Undefined for a large fan-out: it goes on after the answer. */
+  deliveries: number | undefined;
+}
+
+export interface DeliveryReads {
+  /** What sending needs to know of callbacks; unknown ones are left out. */
+  targets: { input: { callbacks: readonly number[] }; output: readonly Target[] };
+  event: { input: { appNo: number; id: string }; output: Event | undefined };
+  events: { input: { appNo: number; page: PageInput; name: string | undefined }; output: Page<Event> };
+  delivery: { input: { appNo: number } & DeliveryName; output: Delivery | undefined };
+  attempts: { input: { appNo: number } & DeliveryName; output: readonly Attempt[] };
+  deliveries: {
+    input: { appNo: number; page: PageInput; filter: DeliveryFilter };
+    output: Page<Delivery>;
+  };
+  /** Accepted = delivered + dead + cancelled + pending, at one instant, over all apps. For tests. */
+  tally: { input: Record<string, never>; output: Readonly<Record<DeliveryState, number>> };
+}
+
+export interface Target {
+  callback: number;
+  lane: number;
+  isActive: boolean;
+  subscription: string;
+  appNo: number;
+  appId: string;
+  contract: string;
+  operation: string;
+  definition: string;
+  method: string;
+  url: string;
+  /** Sealed. */
+  secrets: Uint8Array;
+}
+
+export interface DeliveryFilter {
+  state: DeliveryState | undefined;
+  /** Event name, not a pattern. */
+  name: string | undefined;
+  event: string | undefined;
+  subscription: string | undefined;
+}
+
+export interface Delivery extends DeliveryName {
+  eventName: string;
+  subscription: string;
+  callback: { position: number; label: string; method: string; url: string };
+  state: DeliveryState;
+  attempts: number;
+  status: number | undefined;
+  error: string | undefined;
+  /** While due: when the next attempt may start. */
+  dueMs: number | undefined;
+  createdMs: number;
+  endedMs: number | undefined;
+}
+
+/** What a node hands in at once: settlements first, then a claim, then a piece of a fan-out. */
+export interface Work {
+  nowMs: number;
+  settlements: readonly Settlement[];
+  claim: Offer | undefined;
+  /** Makes the next deliveries of one large fan-out, at most `limit`. */
+  fanOut: { offer: Offer; limit: number } | undefined;
+}
+
+export interface Settlement extends DeliveryName {
+  lease: number;
+  outcome:
+    | { kind: 'delivered' }
+    | { kind: 'retry'; dueMs: number }
+    | { kind: 'dead'; reason: string }
+    /** The receiver wants no more: ends the subscription in the same transaction. */
+    | { kind: 'gone' }
+    | { kind: 'cancelled' }
+    /** Given back without an attempt, due at `dueMs`. */
+    | { kind: 'released'; dueMs: number };
+  attempt: AttemptRecord | undefined;
+}
+
+/** An attempt as it is written; its number follows from those before. */
+export type AttemptRecord = Omit<Attempt, 'k'> & { node: number };
+
+export interface Worked {
+  /** In the order of the settlements. */
+  settled: readonly Settled[];
+  claimed: readonly Leased[];
+  fannedOut: { deliveries: readonly Leased[]; isMore: boolean };
+  /** When the next lane is ready; undefined when none ever is. */
+  readyMs: number | undefined;
+}
+
+export type Settled =
+  | { kind: 'settled' }
+  /** The subscription has ended with it: nothing more may start on these lanes. */
+  | { kind: 'gone'; subscription: string; lanes: readonly number[] }
+  /** The lease was not the present one; nothing changed. */
+  | { kind: 'stale' };

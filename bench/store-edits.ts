@@ -30,7 +30,7 @@ const transport = await openThreads({
   },
 });
 const { editsWaitingMax, batchEditsMax } = limits;
-const { nowMs } = world;
+const nowMs = (): number => world.nowMs();
 const grouped = createBatcher(transport, { nowMs, editsWaitingMax, batchEditsMax });
 const single = createBatcher(transport, { nowMs, editsWaitingMax, batchEditsMax: 1 });
 

@@ -78,7 +78,10 @@ export interface DeliveryReads {
   /** What sending needs to know of callbacks; unknown ones are left out. */
   targets: { input: { callbacks: readonly number[] }; output: readonly Target[] };
   event: { input: { appNo: number; id: string }; output: Event | undefined };
-  events: { input: { appNo: number; page: PageInput; name: string | undefined }; output: Page<Event> };
+  events: {
+    input: { appNo: number; page: PageInput; name: string | undefined };
+    output: Page<Event>;
+  };
   delivery: { input: { appNo: number } & DeliveryName; output: Delivery | undefined };
   attempts: { input: { appNo: number } & DeliveryName; output: readonly Attempt[] };
   deliveries: {
@@ -127,13 +130,35 @@ export interface Delivery extends DeliveryName {
   endedMs: number | undefined;
 }
 
+/** What a write leaves behind: when the next lane is ready, and whether a fan-out has begun. */
+export interface Outlook {
+  readyMs: number | undefined;
+  isFanningOut: boolean;
+}
+
+/**
+ * The dispatcher as the store sees it. Asked just before each batch is written, so that what it offers
+ * is what it has; at most one batch is under way, so nothing is offered twice.
+ */
+export interface Worker {
+  /** Before a write: room for fresh deliveries. */
+  offer(): Offer | undefined;
+  /** After a write, before any of its edits resolves: what was born with the offered lease. */
+  take(deliveries: readonly Leased[], outlook: Outlook): void;
+  /** Before work: a claim, a step of a fan-out, or neither. */
+  claim(): Offer | undefined;
+  fanOut(): Offer | undefined;
+  /** After work, before any settlement resolves. */
+  worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
+}
+
 /** What a node hands in at once: settlements first, then a claim, then a piece of a fan-out. */
 export interface Work {
   nowMs: number;
   settlements: readonly Settlement[];
   claim: Offer | undefined;
-  /** Makes the next deliveries of one large fan-out, at most `limit`. */
-  fanOut: { offer: Offer; limit: number } | undefined;
+  /** Makes the next deliveries of the oldest large fan-out. */
+  fanOut: Offer | undefined;
 }
 
 export interface Settlement extends DeliveryName {
@@ -158,7 +183,10 @@ export interface Worked {
   settled: readonly Settled[];
   claimed: readonly Leased[];
   fannedOut: { deliveries: readonly Leased[]; isMore: boolean };
-  /** When the next lane is ready; undefined when none ever is. */
+  /**
+   * When the next lane is ready; undefined when none ever is. Lanes that the claim's offer calls full
+   * do not count: whoever frees a slot asks again.
+   */
   readyMs: number | undefined;
 }
 

@@ -35,8 +35,9 @@ export async function openStore({ dataDir, world, onFatal }: StoreOptions): Prom
 }
 
 /** The port over any transport. */
-export function storeOver(transport: Transport, { nowMs }: Pick<World, 'nowMs'>): Store {
+export function storeOver(transport: Transport, world: Pick<World, 'nowMs'>): Store {
   const { batchEditsMax, editsWaitingMax } = limits;
+  const nowMs = (): number => world.nowMs();
   const batcher = createBatcher(transport, { nowMs, batchEditsMax, editsWaitingMax });
   return {
     edit: batcher.edit,

@@ -590,7 +590,7 @@ export function storeContract(name: string, open: OpenSubject): void {
           if (isPoisoned(i)) {
             assert(result.status === 'rejected');
             assert(result.reason instanceof VerbFailed);
-            assert.match(result.reason.message, /^Cannot run "subscribe": UNIQUE constraint/);
+            assert.match(result.reason.message, /^Cannot run "subscribe": /);
           } else {
             assert(result.status === 'fulfilled' && result.value.kind === 'created');
             assert.equal(result.value.subscription.id, inputs[i]?.id);

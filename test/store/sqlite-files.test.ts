@@ -14,10 +14,14 @@ import { newApp } from './contract.ts';
 import { migrationsDir } from './open-memory.ts';
 
 let root: string;
+const opened: Store[] = [];
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'ringback-'));
 });
-afterEach(() => rmSync(root, { recursive: true }));
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+  rmSync(root, { recursive: true });
+});
 
 describe('connect', () => {
   it('sets what the promises rest on', () => {
@@ -135,13 +139,12 @@ describe('openSqlite', () => {
 });
 
 async function open(dataDir: string): Promise<Store> {
-  return openStore({
-    dataDir,
-    world: realWorld(),
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  const store = await openStore({ dataDir, world: realWorld(), onFatal });
+  opened.push(store);
+  return store;
 }
 
 function writeMigrations(dir: string, files: Record<string, string>): void {

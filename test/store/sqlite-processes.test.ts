@@ -15,52 +15,56 @@ import type { Store } from '../../src/store/store.ts';
 
 const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
 
-describe('the one-process lock', () => {
-  let dataDir: string;
-  beforeEach(() => {
-    dataDir = mkdtempSync(join(tmpdir(), 'ringback-'));
-  });
-  afterEach(() => rmSync(dataDir, { recursive: true }));
+let dataDir: string;
+const opened: Store[] = [];
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'ringback-'));
+});
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(dataDir, { recursive: true });
+});
 
+describe('the one-process lock', () => {
   it('refuses a second process and says why', async () => {
-    const store = await open(dataDir);
-    const second = start(dataDir, 'hold');
+    const store = await open();
+    const second = start('hold');
     const [line] = await linesOf(second, 1);
     assert.equal(
       line,
       `refused in_use Cannot open "${join(dataDir, 'ringback.db')}": another Ringback process is ` +
         'using it; stop that process, or give this one a data folder of its own',
     );
-    await once(second, 'exit');
+    await exited(second);
     await store.close();
   });
 
   it('refuses while another process has it, and opens after a kill -9 of that process', async () => {
-    const holder = start(dataDir, 'hold');
+    const holder = start('hold');
     assert.deepEqual(await linesOf(holder, 1), ['opened']);
-    await assert.rejects(open(dataDir), { name: 'CannotOpenStore', code: 'in_use' });
+    await assert.rejects(open(), { name: 'CannotOpenStore', code: 'in_use' });
     await kill(holder);
-    const store = await open(dataDir);
+    const store = await open();
     await store.close();
   });
 
   it('refuses a second store in the same process, and harms the first one not', async () => {
-    const store = await open(dataDir);
-    await assert.rejects(open(dataDir), { code: 'in_use' });
-    const second = start(dataDir, 'hold');
+    const store = await open();
+    await assert.rejects(open(), { code: 'in_use' });
+    const second = start('hold');
     assert.match((await linesOf(second, 1))[0] ?? '', /^refused in_use/);
-    await once(second, 'exit');
+    await exited(second);
     await store.close();
-    await (await open(dataDir)).close();
+    await (await open()).close();
   });
 });
 
 describe('kill -9 during edits', () => {
-  it('loses nothing that was acknowledged', async (t) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'ringback-'));
-    t.after(() => rmSync(dataDir, { recursive: true }));
+  it('loses nothing that was acknowledged', async () => {
     for (const acksWanted of [1, 50, 200, 500, 1_000]) {
-      const child = start(dataDir, 'subscribe');
+      const child = start('subscribe');
       const seen = await linesOf(child, 1 + acksWanted);
       const rest = linesOf(child, Infinity);
       await kill(child);
@@ -69,7 +73,7 @@ describe('kill -9 during edits', () => {
       const acked = lines.slice(1).map((line) => line.slice('ack '.length));
       assert(acked.length >= acksWanted);
 
-      const store = await open(dataDir);
+      const store = await open();
       const listed = await allIds(store, appNo);
       const lost = acked.filter((id) => !listed.has(id));
       assert.deepEqual(lost, [], `${lost.length} of ${acked.length} are lost`);
@@ -78,20 +82,20 @@ describe('kill -9 during edits', () => {
   });
 });
 
-async function open(dataDir: string): Promise<Store> {
-  return openStore({
-    dataDir,
-    world: realWorld(),
-    onFatal: (error) => {
-      throw error;
-    },
-  });
+async function open(): Promise<Store> {
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  const store = await openStore({ dataDir, world: realWorld(), onFatal });
+  opened.push(store);
+  return store;
 }
 
-function start(dataDir: string, task: 'hold' | 'subscribe'): ChildProcess {
-  return spawn(process.execPath, [childPath, dataDir, task], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+function start(task: 'hold' | 'subscribe'): ChildProcess {
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const child = spawn(process.execPath, [childPath, dataDir, task], { stdio: [...stdio] });
+  children.push(child);
+  return child;
 }
 
 const readers = new WeakMap<ChildProcess, AsyncIterator<string>>();
@@ -112,9 +116,12 @@ async function linesOf(child: ChildProcess, count: number): Promise<string[]> {
 }
 
 async function kill(child: ChildProcess): Promise<void> {
-  const exited = once(child, 'exit');
   child.kill('SIGKILL');
-  await exited;
+  await exited(child);
+}
+
+async function exited(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
 async function allIds(store: Store, appNo: number): Promise<Set<string>> {

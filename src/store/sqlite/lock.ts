@@ -15,6 +15,7 @@ export function takeLock(path: string): Lock {
   createPrivate(lockPath);
   const db = new DatabaseSync(lockPath, { timeout: 0 });
   try {
+    db.exec('pragma journal_mode = memory'); // Nothing is ever written, so no journal file either.
     db.exec('begin exclusive');
   } catch (error) {
     db.close();

@@ -29,10 +29,9 @@ const transport = await openThreads({
     throw error;
   },
 });
-const { editsWaitingMax, batchEditsMax } = limits;
 const nowMs = (): number => world.nowMs();
-const grouped = createBatcher(transport, { nowMs, editsWaitingMax, batchEditsMax });
-const single = createBatcher(transport, { nowMs, editsWaitingMax, batchEditsMax: 1 });
+const grouped = createBatcher(transport, { ...limits, nowMs });
+const single = createBatcher(transport, { ...limits, nowMs, batchEditsMax: 1 });
 
 const appNo = await addApp(grouped);
 await measure(grouped); // Warm up.

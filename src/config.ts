@@ -2,12 +2,22 @@
 // are reported at once; nothing is guessed. docs/settings.md is made from this table.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { keyIdOf } from './core/key.ts';
-import type { KeyRing } from './core/seal.ts';
+import {
+  logLevels,
+  readAllowTargets,
+  readApiKey,
+  readDurations,
+  readKeyRing,
+  readLogLevel,
+  readPort,
+  readPublicUrl,
+  readSwitch,
+  readText,
+  readTimeout,
+  value,
+  type Reading,
+} from './config/readers.ts';
 import { parseAllowTargets, type Policy } from './egress/policy.ts';
-
-/** Text becomes a value, or a sentence says what was expected. */
-type Reading<T> = { kind: 'value'; value: T } | { kind: 'mistake'; text: string };
 
 interface Setting<T> {
   env: string;
@@ -19,9 +29,6 @@ interface Setting<T> {
   isSecret?: true;
   read: (text: string) => Reading<T>;
 }
-
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 export const settings = {
   host: {
@@ -94,6 +101,18 @@ export const settings = {
     meaning: 'refuse http callback URLs',
     read: readSwitch,
   },
+  retry: {
+    env: 'RINGBACK_RETRY',
+    fallback: '5s,5m,30m,2h,5h,10h,10h',
+    meaning: 'waits between the attempts of a delivery; the last one is followed by `dead`',
+    read: readDurations,
+  },
+  timeout: {
+    env: 'RINGBACK_TIMEOUT',
+    fallback: '15s',
+    meaning: 'how long a whole attempt may take, from 100ms to 60s',
+    read: readTimeout,
+  },
   encryptionKey: {
     env: 'RINGBACK_ENCRYPTION_KEY',
     fallback: undefined,
@@ -146,6 +165,8 @@ export function readConfig(env: Environment): ConfigReading {
     tlsKey: take('tlsKey'),
     trustProxy: take('trustProxy'),
     requireAppId: take('requireAppId'),
+    retry: take('retry'),
+    timeout: take('timeout'),
     encryptionKey: take('encryptionKey'),
     log: take('log'),
   };
@@ -222,66 +243,4 @@ function readGiven(row: Setting<unknown>, env: Environment): Reading<string | un
     const why = error instanceof Error ? error.message : String(error);
     return { kind: 'mistake', text: `Cannot read ${row.env}_FILE "${file}": ${why}` };
   }
-}
-
-function value<T>(it: T): { kind: 'value'; value: T } {
-  return { kind: 'value', value: it };
-}
-
-function mistake(expected: string): { kind: 'mistake'; text: string } {
-  return { kind: 'mistake', text: `expected ${expected}` };
-}
-
-function readText(text: string): Reading<string> {
-  return value(text);
-}
-
-function readPort(text: string): Reading<number> {
-  const isPort = /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
-  return isPort ? value(Number(text)) : mistake('a port from 0 to 65535');
-}
-
-function readSwitch(text: string): Reading<boolean> {
-  if (['on', 'true', '1', 'yes'].includes(text)) return value(true);
-  if (['off', 'false', '0', 'no'].includes(text)) return value(false);
-  return mistake('on or off');
-}
-
-function readApiKey(text: string): Reading<string> {
-  const isFit = text.length >= 32 && /^[\x21-\x7e]+$/.test(text);
-  if (!isFit) return mistake('32 visible ASCII characters or more, without spaces');
-  if (keyIdOf(text) !== undefined) return value(text);
-  return mistake('a whole key where it begins with rbk_: its checksum does not match');
-}
-
-function readPublicUrl(text: string): Reading<string> {
-  const url = URL.parse(text);
-  const isFit = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash === '';
-  if (!isFit) return mistake('an http or https URL without query and fragment');
-  return value(url.href.replace(/\/$/, ''));
-}
-
-function readAllowTargets(text: string): Reading<Policy['allow']> {
-  const reading = parseAllowTargets(text);
-  return reading.kind === 'allow'
-    ? value(reading.allow)
-    : { kind: 'mistake', text: reading.message };
-}
-
-function readLogLevel(text: string): Reading<LogLevel> {
-  const level = logLevels.find((name) => name === text);
-  return level === undefined ? mistake(`one of ${logLevels.join(', ')}`) : value(level);
-}
-
-function readKeyRing(text: string): Reading<KeyRing> {
-  const [first, ...older] = text.split(',').map((part) => readEncryptionKey(part.trim()));
-  const expected = '32 bytes in base64 or hex, several separated by commas';
-  if (first === undefined) return mistake(expected);
-  const known = older.filter((key) => key !== undefined);
-  return known.length === older.length ? value([first, ...known]) : mistake(expected);
-}
-
-function readEncryptionKey(text: string): Uint8Array | undefined {
-  const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
-  return bytes.length === 32 ? bytes : undefined;
 }

@@ -2,18 +2,19 @@
 // argv → command. Mistakes are sentences on stderr; the exit code says whether it worked.
 import { CliFailure } from './cli/failure.ts';
 import { key, keyUsage } from './cli/key.ts';
+import { listen, listenUsage } from './cli/listen.ts';
 import { serve } from './cli/serve.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { version } from './core/version.ts';
 import { realWorld } from './core/world.ts';
 
-const commands = { serve, key };
+const commands = { serve, listen, key };
 
 const usage = `Ringback ${version}: a subscription and callback service.
 
 Usage:
   ringback serve [--port 8080] [--data ./data] …     every setting is a flag: docs/settings.md
-${keyUsage.replace('Usage:\n', '')}  ringback --version
+${listenUsage}${keyUsage.replace('Usage:\n', '')}  ringback --version
 `;
 
 async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<void> {

@@ -42,15 +42,16 @@ export async function authenticate(
   return best.key;
 }
 
-/** One challenge per alternative, as RFC 9110 asks; AND shows as several in one challenge. */
+/** One challenge per alternative, as RFC 9110 asks; what else must hold stands in its `and`. */
 export function challenges(security: readonly Alternative[]): string {
   const texts = security
     .filter(({ schemes }) => schemes.length > 0)
     .map(({ schemes }) => {
       const main = schemes.find(({ credential }) => credential === 'key') ?? schemes[0];
       const others = schemes.filter((scheme) => scheme !== main);
-      const and = others.map(({ carrier }) => `and="${carrierName(carrier)}"`);
-      return [main === undefined ? 'ApiKey realm="ringback"' : challenge(main), ...and].join(', ');
+      const shown = main === undefined ? 'ApiKey realm="ringback"' : challenge(main);
+      const and = others.map(({ carrier }) => carrierName(carrier)).join(' ');
+      return and === '' ? shown : `${shown}, and="${and}"`;
     });
   return texts.length === 0 ? 'ApiKey realm="ringback"' : texts.join(', ');
 }
@@ -141,9 +142,13 @@ function challenge({ carrier }: Scheme): string {
   if (carrier.in === 'bearer') return 'Bearer realm="ringback"';
   if (carrier.in === 'basic') return 'Basic realm="ringback"';
   if (carrier.in === 'nowhere') return 'ApiKey realm="ringback"';
-  return `ApiKey realm="ringback", in="${carrier.in}", name="${carrier.name}"`;
+  return `ApiKey realm="ringback", in="${carrier.in}", name="${carrierName(carrier)}"`;
 }
 
+/** Fit for a quoted string: a document may call a parameter anything. */
 function carrierName(carrier: Carrier): string {
-  return 'name' in carrier ? carrier.name : carrier.in;
+  if (!('name' in carrier)) return carrier.in;
+  return carrier.name.replaceAll(/[^!#-[\]-~]/gu, (char) =>
+    encodeURIComponent(char.toWellFormed()),
+  );
 }

@@ -8,10 +8,16 @@ import { readMediaType, type RawHead } from './raw-request.ts';
 export interface Body {
   mediaType: string;
   value: unknown;
+  /** Members that are kept byte for byte, by their JSON pointer. */
+  opaque: ReadonlyMap<string, Uint8Array>;
 }
 
 /** Undefined when there is no body. Other media types than JSON and forms stay bytes. */
-export function readBody(bytes: Uint8Array, { header }: RawHead): Body | undefined {
+export function readBody(
+  bytes: Uint8Array,
+  { header }: RawHead,
+  opaque: string | undefined,
+): Body | undefined {
   if (bytes.length === 0) return undefined;
   const encoding = header.get('content-encoding');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -27,20 +33,21 @@ export function readBody(bytes: Uint8Array, { header }: RawHead): Body | undefin
   if (charset !== undefined && charset !== 'utf-8') {
     throw unsupported(`the charset is ${JSON.stringify(charset)}, expected utf-8`);
   }
-  if (isJson(mediaType)) return { mediaType, value: readJsonBody(bytes) };
-  if (mediaType === 'application/x-www-form-urlencoded') {
-    return { mediaType, value: readForm(bytes) };
-  }
-  return { mediaType, value: bytes };
+  if (isJson(mediaType)) return { mediaType, ...readJsonBody(bytes, opaque) };
+  const isForm = mediaType === 'application/x-www-form-urlencoded';
+  return { mediaType, value: isForm ? readForm(bytes) : bytes, opaque: new Map() };
 }
 
 export function unsupported(reason: string): Problem {
   return new Problem('unsupported_media_type', `Cannot read the body: ${reason}`);
 }
 
-function readJsonBody(bytes: Uint8Array): unknown {
-  const reading = readJson(bytes);
-  if (reading.kind === 'value') return reading.value;
+function readJsonBody(
+  bytes: Uint8Array,
+  opaque: string | undefined,
+): Pick<Body, 'value' | 'opaque'> {
+  const reading = readJson(bytes, opaque);
+  if (reading.kind === 'value') return reading;
   const faults = [{ field: 'body', message: reading.message }];
   throw new Problem('malformed_request', `Cannot read the body: it ${reading.message}`, { faults });
 }

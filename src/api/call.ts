@@ -15,6 +15,8 @@ export interface Call {
   target: string;
   /** The body as it came. */
   bytes: Uint8Array;
+  /** The members of the body that are kept byte for byte, by their JSON pointer. */
+  opaque: ReadonlyMap<string, Uint8Array>;
 }
 
 export interface Reply {

@@ -10,7 +10,7 @@ import { authenticate, challenges, type Caller } from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
 import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
-import { readHead } from './raw-request.ts';
+import { readHead, unreadableParameter } from './raw-request.ts';
 import { routeOf } from './route.ts';
 import { note, sendProblem } from './server.ts';
 
@@ -32,7 +32,10 @@ export function mount(server: FastifyInstance, means: MountMeans): void {
     }
   }
   const operations = means.contracts.flatMap((contract) => contract.operations);
-  server.setNotFoundHandler((request, reply) => refuseRoute(operations, request, reply));
+  // Before the body is read: nobody who has no business here uploads anything.
+  server.addHook('onRequest', async (request, reply) =>
+    request.is404 ? refuseRoute(operations, request, reply) : undefined,
+  );
 }
 
 interface Mounted {
@@ -45,7 +48,10 @@ function handlerFor(
   operation: Operation,
   means: MountMeans,
 ): Handler | undefined {
-  if (operation.role.kind === 'managed') return means.handlers[operation.operationId];
+  const { role, operationId } = operation;
+  if (role.kind === 'managed') {
+    return Object.hasOwn(means.handlers, operationId) ? means.handlers[operationId] : undefined;
+  }
   return contractHandler({ contract, operation, ...means });
 }
 
@@ -75,20 +81,37 @@ function mountOperation(
     },
     handler: async (request, reply) => {
       const head = readHead(request.raw);
+      refuseUnreadableQuery(request.url);
       const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+      const body = operation.body && readBody(bytes, head, operation.body.opaque);
       const reading = readRequest(operation, {
         path: pathOf(request.params),
         query: head.query,
         header: head.header,
         cookie: new Map(head.cookies),
-        body: operation.body === undefined ? undefined : readBody(bytes, head),
+        body,
       });
       const key = callers.get(request);
       const app = key === undefined ? context.defaultApp : { no: key.appNo, id: key.appId };
-      const call: Call = { app, key, ...understood(reading), target: request.url, bytes };
+      const call: Call = {
+        app,
+        key,
+        ...understood(reading),
+        target: request.url,
+        bytes,
+        opaque: body?.opaque ?? new Map(),
+      };
       return send(reply, await handler(call));
     },
   });
+}
+
+/** Lenient decoding would put other characters into a target than the caller meant. */
+function refuseUnreadableQuery(url: string): void {
+  const field = unreadableParameter(url);
+  if (field === undefined) return;
+  const message = 'is not validly percent-encoded UTF-8';
+  throw new Problem('malformed_request', `${field} ${message}`, { faults: [{ field, message }] });
 }
 
 function understood(reading: Reading): Pick<Call, 'request' | 'variant'> {
@@ -129,7 +152,7 @@ function refuseRoute(
   if (methods.length === 0) {
     return sendProblem(new Problem('not_found', 'There is nothing at this path'), request, reply);
   }
-  const allow = methods.join(', ');
+  const allow = methods.flatMap((it) => (it === 'GET' ? ['GET', 'HEAD'] : [it])).join(', ');
   void reply.header('allow', allow);
   const detail = `The path does not offer ${request.method}, expected ${allow}`;
   return sendProblem(new Problem('method_not_allowed', detail), request, reply);

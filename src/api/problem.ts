@@ -34,7 +34,7 @@ export function toProblem(error: unknown): Problem {
     const detail = 'The store cannot be reached or is full. Nothing was kept: try again.';
     return new Problem('store_unavailable', detail, { cause: error });
   }
-  const known = error instanceof Error && 'code' in error ? fastifyProblem(error.code) : undefined;
+  const known = error instanceof Error && 'code' in error ? fastifyProblem(error) : undefined;
   if (known !== undefined) return new Problem(known.code, known.detail, { cause: error });
   const detail = 'Something unforeseen happened. The request id leads to it in the log.';
   return new Problem('internal', detail, { cause: error });
@@ -42,8 +42,10 @@ export function toProblem(error: unknown): Problem {
 
 const bodyDetail = 'The request body is larger than 1 MiB (1,048,576 bytes), the most accepted';
 
-function fastifyProblem(code: unknown): { code: ProblemCode; detail: string } | undefined {
-  switch (code) {
+function fastifyProblem(
+  error: Error & { code: unknown },
+): { code: ProblemCode; detail: string } | undefined {
+  switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return { code: 'body_too_large', detail: bodyDetail };
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
@@ -59,7 +61,21 @@ function fastifyProblem(code: unknown): { code: ProblemCode; detail: string } | 
       };
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return { code: 'url_too_long', detail: 'A part of the request path is too long' };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return {
+        code: 'unsupported_media_type',
+        detail: 'Cannot read the body: Content-Type is no media type, expected application/json',
+      };
     default:
-      return undefined;
+      return isCallersMistake(error)
+        ? { code: 'malformed_request', detail: 'The request is not as HTTP expects it' }
+        : undefined;
   }
+}
+
+/** Fastify has more codes than are worth naming, but says of each whose fault it is. */
+function isCallersMistake(error: Error & { code: unknown }): boolean {
+  const isFastifys = typeof error.code === 'string' && error.code.startsWith('FST_');
+  if (!isFastifys || !('statusCode' in error) || typeof error.statusCode !== 'number') return false;
+  return error.statusCode >= 400 && error.statusCode < 500;
 }

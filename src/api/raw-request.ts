@@ -29,6 +29,25 @@ function readQuery(url: string): [string, string][] {
   return mark < 0 ? [] : [...new URLSearchParams(url.slice(mark + 1))];
 }
 
+/** The first parameter whose name or value is no percent-encoded UTF-8, as errors call it. */
+export function unreadableParameter(url: string): string | undefined {
+  const mark = url.indexOf('?');
+  const pairs = mark < 0 ? [] : url.slice(mark + 1).split('&');
+  const bad = pairs.find((pair) => !isDecodable(pair));
+  if (bad === undefined) return undefined;
+  const name = bad.split('=', 1)[0] ?? '';
+  return isDecodable(name) ? `query.${decodeURIComponent(name)}` : 'query';
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function readCookies(line: string): [string, string][] {
   const cookies: [string, string][] = [];
   for (const pair of line.split(';')) {
@@ -49,9 +68,11 @@ function unquote(value: string): string {
 export function readMediaType(
   text: string | undefined,
 ): { mediaType: string; charset: string | undefined } | undefined {
-  const found = /^([\w.+-]+\/[\w.+-]+)((?: ?; ?[\w.+-]+=(?:[\w.+-]+|"[^"\\]*"))*)$/.exec(
-    text ?? '',
-  );
+  // A space can be read in one way only: with two, a hostile header would take exponential time.
+  const found =
+    /^([\w.+-]+\/[\w.+-]+)((?:[ \t]*;(?:[ \t]*[\w.+-]+=(?:[\w.+-]+|"[^"\\]*"))?)*)$/.exec(
+      text ?? '',
+    );
   if (found === null) return undefined;
   const charset = /charset="?([^";]+)/i.exec(found[2] ?? '')?.[1];
   return { mediaType: (found[1] ?? '').toLowerCase(), charset: charset?.toLowerCase() };

@@ -1,5 +1,6 @@
 // The HTTP server: limits, headers on every answer, request ids, problems, one log line a request.
 // It knows no operation; mount.ts puts the contract's routes on it.
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -19,9 +20,13 @@ export interface ServerOptions {
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { newId, trustProxy, tls } = options;
+  const http = {
+    maxHeaderSize: limits.headBytesMax,
+    headersTimeout: limits.headersTimeoutMs,
+    requireHostHeader: false, // refuseBadHost says it in our own words.
+  };
   const server = fastify({
-    ...(tls === undefined ? {} : { https: tls }),
-    http: { maxHeaderSize: limits.headBytesMax, headersTimeout: limits.headersTimeoutMs },
+    ...(tls === undefined ? { http } : { https: { ...http, ...tls } }),
     logger: false,
     trustProxy,
     bodyLimit: limits.bodyBytesMax,
@@ -33,13 +38,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
     genReqId: (request) =>
       readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId()),
     routerOptions: { maxParamLength: limits.urlBytesMax },
-    frameworkErrors: (error, request, reply) => void sendProblem(toProblem(error), request, reply),
-    clientErrorHandler: refuseBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      addHeaders(request, reply); // No hook runs for these.
+      void sendProblem(toProblem(error), request, reply);
+      logRequest(options.log, request, reply);
+    },
+    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, options),
   });
   server.server.maxConnections = limits.connectionsMax;
   takeBodiesAsBytes(server);
-  addHeaders(server);
+  server.addHook('onRequest', async (request, reply) => addHeaders(request, reply));
   logRequests(server, options);
+  closeAfterLastAnswer(server);
+  server.addHook('onRequest', async ({ raw }) => refuseBadHost(raw));
   server.setErrorHandler((error, request, reply) => sendProblem(toProblem(error), request, reply));
   return server;
 }
@@ -88,10 +99,15 @@ const answerHeaders = {
   vary: 'Origin, Sec-Fetch-Site',
 };
 
-function addHeaders(server: FastifyInstance): void {
-  server.addHook('onRequest', async (request, reply) => {
-    void reply.headers({ ...answerHeaders, 'x-request-id': request.id });
-  });
+function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  void reply.headers({ ...answerHeaders, 'x-request-id': request.id });
+}
+
+/** RFC 9112, 3.2: exactly one, but HTTP/1.0 may have none. */
+function refuseBadHost({ headersDistinct, httpVersion }: IncomingMessage): void {
+  const count = headersDistinct['host']?.length ?? 0;
+  if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
+  throw new Problem('malformed_request', `The request has ${count} Host headers, expected one`);
 }
 
 function logRequests(server: FastifyInstance, { log, world }: ServerOptions): void {
@@ -101,16 +117,31 @@ function logRequests(server: FastifyInstance, { log, world }: ServerOptions): vo
   });
   server.addHook('onResponse', async (request, reply) => {
     const tookMs = world.monotonicMs() - (started.get(request) ?? world.monotonicMs());
-    const facts = notes.get(request) ?? {};
-    const line = {
-      requestId: request.id,
-      method: request.method,
-      status: reply.statusCode,
-      tookMs: Math.round(tookMs * 10) / 10,
-      ...facts,
-    };
-    if (facts.err === undefined) log.info(line, 'request');
-    else log.error(line, 'request failed');
+    logRequest(log, request, reply, tookMs);
+  });
+}
+
+function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, tookMs = 0): void {
+  const facts = notes.get(request) ?? {};
+  const line = {
+    requestId: request.id,
+    method: request.method,
+    status: reply.statusCode,
+    tookMs: Math.round(tookMs * 10) / 10,
+    ...facts,
+  };
+  if (facts.err === undefined) log.info(line, 'request');
+  else log.error(line, 'request failed');
+}
+
+/** A request under way at a stop is answered; without this its idle connection would hold the stop. */
+function closeAfterLastAnswer(server: FastifyInstance): void {
+  let isClosing = false;
+  server.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  server.addHook('onSend', async (_request, reply) => {
+    if (isClosing) void reply.header('connection', 'close');
   });
 }
 
@@ -120,16 +151,24 @@ function readRequestId(given: string | string[] | undefined): string | undefined
 }
 
 /** Bytes that are no HTTP request get an answer too, if there is somebody left to read it. */
-function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+function refuseBrokenRequest(
+  error: Error & { code?: string },
+  socket: Socket,
+  { log, newId }: ServerOptions,
+): void {
   if (socket.destroyed || !socket.writable) return;
   const { problem, reason } = brokenRequest(error.code);
-  const body = JSON.stringify(problemBody(problem, 'none'));
+  const requestId = withPrefix('req', newId());
+  const body = JSON.stringify(problemBody(problem, requestId));
   const head = [
     `HTTP/1.1 ${problem.status} ${reason}`,
-    `Content-Type: ${problemMediaType}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
+    ...Object.entries(answerHeaders).map(([name, value]) => `${name}: ${value}`),
+    `x-request-id: ${requestId}`,
+    `content-type: ${problemMediaType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
   ];
+  log.info({ requestId, status: problem.status }, 'request');
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 

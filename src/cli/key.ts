@@ -1,5 +1,6 @@
 // `ringback key`: makes, lists, rotates and revokes keys right in the data folder, for the moment
 // when no key is at hand. While the service runs the API does the same.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultAppName, type App } from '../core/app.ts';
 import { limits } from '../core/limits.ts';
@@ -22,14 +23,19 @@ export const keyUsage = `Usage:
 
 export async function key(args: readonly string[], terminal: Terminal): Promise<void> {
   const flags = readFlags(args, terminal.env, ['app', 'name', 'scopes']);
+  const verb = readVerb(flags.positionals[0]);
   const config = configOf(flags.env, terminal.err);
   const { world } = terminal;
+  const file = join(config.data, 'ringback.db');
+  if (!existsSync(file)) {
+    throw new CliFailure(`Cannot find "${file}": start the service once, or check --data`);
+  }
   const onFatal = (error: Error): void => terminal.err(`${error.message}\n`);
   const store = await openStore({ dataDir: config.data, world, onFatal }).catch(explain);
   try {
     const app = await findApp(store, flags.own['app'] ?? defaultAppName, config.data);
     const defaultApp = await findApp(store, defaultAppName, config.data);
-    terminal.out(await run(flags, { world, store, defaultApp }, app));
+    terminal.out(await run({ verb, ...flags }, { world, store, defaultApp }, app));
   } catch (error) {
     if (error instanceof Problem) throw new CliFailure(error.message, { cause: error });
     throw error;
@@ -40,8 +46,25 @@ export async function key(args: readonly string[], terminal: Terminal): Promise<
 
 type Means = Parameters<typeof createKey>[0];
 
-async function run({ positionals, own }: Flags, means: Means, app: App): Promise<string> {
-  const [verb, id = ''] = positionals;
+const verbs = ['list', 'create', 'rotate', 'revoke'] as const;
+type Verb = (typeof verbs)[number];
+
+function readVerb(name: string | undefined): Verb {
+  const verb = verbs.find((known) => known === name);
+  if (verb !== undefined) return verb;
+  const found = name === undefined ? 'nothing' : `"${name}"`;
+  const expected = 'list, create, rotate or revoke';
+  throw new CliFailure(
+    `Cannot run ringback key: found ${found}, expected ${expected}\n${keyUsage}`,
+  );
+}
+
+async function run(
+  { verb, positionals, own }: Flags & { verb: Verb },
+  means: Means,
+  app: App,
+): Promise<string> {
+  const [, id = ''] = positionals;
   switch (verb) {
     case 'list':
       return list(means, app);
@@ -58,14 +81,6 @@ async function run({ positionals, own }: Flags, means: Means, app: App): Promise
       return once(await rotateKey(means, app, { id, overlapMs: limits.rotationOverlapMs }));
     case 'revoke':
       return `Revoked rbk_${(await revokeKey(means, app, id)).id}.\n`;
-    case undefined:
-    default: {
-      const found = verb === undefined ? 'nothing' : `"${verb}"`;
-      const verbs = 'list, create, rotate or revoke';
-      throw new CliFailure(
-        `Cannot run ringback key: found ${found}, expected ${verbs}\n${keyUsage}`,
-      );
-    }
   }
 }
 

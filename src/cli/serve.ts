@@ -35,11 +35,15 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
 /** What the person can mend is said in a sentence; anything else keeps its stack. */
 function explain(error: unknown): never {
   if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (error instanceof Error && (code === 'EADDRINUSE' || code === 'EACCES' || code === 'ENOENT')) {
+  if (error instanceof Error && ('syscall' in error || isTlsError(error))) {
     throw new CliFailure(`Cannot start: ${error.message}`, { cause: error });
   }
   throw error;
+}
+
+/** A certificate or key file that is none, or the two do not belong together. */
+function isTlsError(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
 }
 
 function greeting({ url, defaultApp, firstKey, isChosenKeyDead }: Service): string {
@@ -55,10 +59,16 @@ function greeting({ url, defaultApp, firstKey, isChosenKeyDead }: Service): stri
     lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
   }
   const key = firstKey ?? '$RINGBACK_API_KEY';
+  const auth = `-H "X-API-Key: ${key}"`;
+  const json = '-H "Content-Type: application/json"';
   lines.push(
-    'Subscribe a callback URL:',
-    `  curl -X POST ${url}/subscribe -H "X-API-Key: ${key}" \\`,
-    `    -H "Content-Type: application/json" -d '{"callbackUrl":"http://127.0.0.1:9000/"}'`,
+    'Watch callbacks arrive, in a second terminal:',
+    `  npm run -s ringback -- listen --url ${url} --key "${key}"`,
+    '',
+    'Then subscribe another URL, publish an event, and see where it went:',
+    `  curl -X POST ${url}/subscribe ${auth} ${json} -d '{"callbackUrl":"http://127.0.0.1:8081/"}'`,
+    `  curl -X POST ${url}/events ${auth} ${json} -d '{"event":"order.created","payload":{"message":"Order 42"}}'`,
+    `  curl ${url}/deliveries ${auth}`,
     '',
   );
   return `${lines.join('\n')}\n`;

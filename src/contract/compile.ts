@@ -49,7 +49,7 @@ function checkVersion({ path, root }: Document): JsonObject {
   if (version === undefined) throw fail('field "openapi" is missing, expected 3.0, 3.1 or 3.2');
   // Unquoted, 3.0 is the number 3.
   const written = JSON.stringify(version);
-  if (/^"?3(?:\.[0-2])?(?:[.-][^"]*)?"?$/u.test(written)) return root;
+  if (/^"?3(?:\.[0-2](?:[.-][^"]*)?)?"?$/u.test(written)) return root;
   throw fail(`OpenAPI version is ${written}, expected 3.0, 3.1 or 3.2`);
 }
 

@@ -4,6 +4,7 @@ import type { Scope } from '../core/key.ts';
 import type { Expression } from './expression.ts';
 import type { Validator } from './schema.ts';
 import type { Template } from './template.ts';
+import type { Warning } from './warning.ts';
 
 export interface Contract {
   /** `info.title`; names the contract in subscriptions and lists. */
@@ -13,12 +14,6 @@ export interface Contract {
   operations: readonly Operation[];
   /** What was repaired, ignored or cannot run; the contract runs all the same. */
   warnings: readonly Warning[];
-}
-
-export interface Warning {
-  /** Where in the document, `#/paths/~1x`; of another file of it: `common.yaml#/a/b`. */
-  pointer: string;
-  message: string;
 }
 
 export interface Operation {
@@ -73,6 +68,8 @@ export interface RequestBody {
   required: boolean;
   /** By media type, lower case; may hold ranges such as `application/*`. Empty: anything goes. */
   content: ReadonlyMap<string, Validator | undefined>;
+  /** `x-ringback-opaque`: members of this name are kept byte for byte, wherever they stand. */
+  opaque: string | undefined;
 }
 
 /** All schemes must hold. No scheme at all: anonymous. */

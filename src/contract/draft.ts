@@ -66,6 +66,7 @@ function draft({ path, method, item, place }: Written): Draft {
     body: body && {
       required: child(body, 'required')?.value === true,
       content: compileContent(child(body, 'content')),
+      opaque: text(body, 'x-ringback-opaque'),
     },
   };
 }

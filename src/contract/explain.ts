@@ -25,20 +25,20 @@ export interface Branches {
 }
 
 export function explain(errors: readonly ErrorObject[], branches: Branches): Finding[] {
-  const findings: Finding[] = [];
+  const groups: Finding[][] = [];
   // From the end: the errors of all branches stand directly before the one of the oneOf or anyOf.
   for (let at = errors.length - 1; at >= 0; at -= 1) {
     const error = errors[at];
     if (error === undefined) break;
     if (error.keyword !== 'oneOf' && error.keyword !== 'anyOf') {
-      findings.unshift(...explainOne(error));
+      groups.push(explainOne(error));
       continue;
     }
     const { skipped, found } = explainBranches(error, branches);
-    findings.unshift(...found);
+    groups.push(found);
     at -= skipped;
   }
-  return findings;
+  return groups.toReversed().flat();
 }
 
 function explainBranches(
@@ -84,7 +84,7 @@ function makeFailure(
     findings,
     isAlien: findings.some(({ keyword, depth }) => keyword === 'type' && depth === 0),
     known: properties.filter((name) => has.has(name)).length,
-    depth: Math.max(...findings.map(({ depth }) => depth)),
+    depth: findings.reduce((deepest, { depth }) => Math.max(deepest, depth), 0),
   };
 }
 
@@ -142,7 +142,7 @@ interface Details {
 }
 
 function sentence(keyword: string, { schema, data, params }: Details): string {
-  const limit = String(schema);
+  const limit = show(schema);
   switch (keyword) {
     case 'enum':
       return `must be ${oneOf(schema)}, is ${show(data)}`;

@@ -2,6 +2,7 @@
 // warning, and so is what a security scheme takes care of: a key is no parameter.
 import { styles } from './contract.ts';
 import type { Parameter, Style } from './contract.ts';
+import { isJson } from './media.ts';
 import { child, entries, items, text, warn } from './place.ts';
 import type { Place } from './place.ts';
 import { makeValidator } from './schema.ts';
@@ -44,9 +45,9 @@ function compileParameter(place: Place): Parameter | undefined {
     warn(place, `Cannot read the parameter: expected ${expected}; it is ignored`);
     return undefined;
   }
-  const [json] = entries(child(place, 'content'));
-  const style = json === undefined ? styleOf(place, kind) : 'json';
-  const schema = json === undefined ? child(place, 'schema') : child(json[1], 'schema');
+  const [content] = entries(child(place, 'content'));
+  const style = content !== undefined && isJson(content[0]) ? 'json' : styleOf(place, kind);
+  const schema = child(content === undefined ? place : content[1], 'schema');
   return {
     name,
     in: kind,

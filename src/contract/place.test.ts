@@ -46,7 +46,11 @@ describe('child', () => {
   });
 
   it('follows references through references, and into lists', () => {
-    const root = open({ a: { $ref: '#/b/list/1' }, b: { $ref: '#/c' }, c: { list: [0, { x: 5 }] } });
+    const root = open({
+      a: { $ref: '#/b/list/1' },
+      b: { $ref: '#/c' },
+      c: { list: [0, { x: 5 }] },
+    });
     assert.equal(at(root, 'a', 'x')?.value, 5);
     assert.equal(at(root, 'c', 'list', '01'), undefined);
     assert.equal(at(root, 'c', 'list', '2'), undefined);
@@ -59,7 +63,10 @@ describe('child', () => {
   });
 
   it('takes only a text for a reference', () => {
-    assert.equal(at(open({ a: { $ref: { type: 'string' } } }), 'a', '$ref', 'type')?.value, 'string');
+    assert.equal(
+      at(open({ a: { $ref: { type: 'string' } } }), 'a', '$ref', 'type')?.value,
+      'string',
+    );
   });
 });
 
@@ -91,7 +98,9 @@ describe('target', () => {
     const root = open({ a: { $ref: '#/b' }, b: { $ref: '#/a' }, c: { $ref: '#/c/d' } });
     assert.equal(at(root, 'a', 'x'), undefined);
     assert.equal(at(root, 'c', 'x'), undefined);
-    assert.ok(warnings(root).every((one) => /leads back to itself|nothing at that place/.test(one)));
+    assert.ok(
+      warnings(root).every((one) => /leads back to itself|nothing at that place/.test(one)),
+    );
   });
 
   it('is undefined where no reference stands', () => {
@@ -160,7 +169,10 @@ describe('items', () => {
 describe('text', () => {
   it('is undefined for what is no text', () => {
     const root = open({ a: 'x', b: 1 });
-    assert.deepEqual([text(root, 'a'), text(root, 'b'), text(root, 'c')], ['x', undefined, undefined]);
+    assert.deepEqual(
+      [text(root, 'a'), text(root, 'b'), text(root, 'c')],
+      ['x', undefined, undefined],
+    );
     assert.equal(text(undefined, 'a'), undefined);
   });
 });

@@ -2,7 +2,7 @@
 // followed only when something behind them is asked for. Refs may be circular; the network is taboo.
 import { basename, dirname, relative, resolve } from 'node:path';
 import { bounds } from './bounds.ts';
-import type { Warning } from './contract.ts';
+import type { Warning } from './warning.ts';
 import { ContractError, isList, isObject, own, readDocument } from './document.ts';
 import type { Document } from './document.ts';
 import { printPointer } from './expression.ts';

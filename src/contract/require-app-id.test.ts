@@ -70,7 +70,10 @@ describe('requireAppId', () => {
 
   it('uses the scheme that is marked, and adds it once', () => {
     const tenant = { type: 'apiKey', in: 'query', name: 'tenant', 'x-ringback': 'app-id' };
-    const given = document({ ...schemes, Tenant: tenant }, { security: [{ Header: [], Tenant: [] }] });
+    const given = document(
+      { ...schemes, Tenant: tenant },
+      { security: [{ Header: [], Tenant: [] }] },
+    );
     assert.deepEqual(requireAppId(given)['security'], [{ Header: [], Tenant: [] }]);
   });
 

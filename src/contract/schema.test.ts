@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { bounds } from './bounds.ts';
+import { keywords } from './keywords.ts';
 import { at, openSource } from './place.ts';
 import { makeValidator } from './schema.ts';
 import type { Validator } from './schema.ts';
@@ -52,9 +53,11 @@ describe('makeValidator: messages', () => {
     ['S: { pattern: ^a }', 'b', [' must match the pattern "^a"']],
     ['S: { format: date-time }', 'today', [' must have the format "date-time", is "today"']],
     ['S: { not: { type: string } }', 'x', [' has a form that is not allowed here']],
-    ['S: { properties: { a: { items: { type: string } } } }', { a: ['x', 1] }, [
-      '/a/1 must be a string, is a number',
-    ]],
+    [
+      'S: { properties: { a: { items: { type: string } } } }',
+      { a: ['x', 1] },
+      ['/a/1 must be a string, is a number'],
+    ],
     ['S: { type: string, enum: [a], nullable: true }', null, []],
   ];
   for (const [yaml, value, expected] of cases) {
@@ -72,9 +75,11 @@ describe('makeValidator: messages', () => {
       ['S: { unevaluatedProperties: false }', { a: 1 }, ['/a is not expected here']],
       ['S: { properties: { a: false } }', { a: 1 }, ['/a is not expected here']],
       ['S: { propertyNames: { pattern: ^x } }', { a: 1 }, ['/a must match the pattern "^x"']],
-      ['S: { contains: { type: string } }', [], [
-        ' lacks an item that it must contain, or has too many of them',
-      ]],
+      [
+        'S: { contains: { type: string } }',
+        [],
+        [' lacks an item that it must contain, or has too many of them'],
+      ],
       ['S: { if: { required: [a] }, then: { required: [b] } }', { a: 1 }, ['/b is required']],
       ['S: { prefixItems: [{ type: string }] }', [1], ['/0 must be a string, is a number']],
     ];
@@ -144,7 +149,8 @@ S:
   });
 
   it('is none when several fit', () => {
-    const yaml = 'S: { oneOf: [{ type: number }, { type: string }, { minimum: 1 }, { maximum: 0 }] }';
+    const yaml =
+      'S: { oneOf: [{ type: number }, { type: string }, { minimum: 1 }, { maximum: 0 }] }';
     assert.deepEqual(faults(yaml, 5), [
       ' fits more than one of the allowed forms, expected exactly one',
     ]);
@@ -294,6 +300,70 @@ S:
         }
       }),
     );
+  });
+});
+
+describe('makeValidator: schemas that make no sense', () => {
+  /** Keywords with values of any kind, right ones among them. */
+  const schema = fc.letrec((tie) => ({
+    schema: fc.dictionary(
+      fc.constantFrom(...keywords.keys(), '$ref', 'nullable', 'readOnly', 'discriminator', '$id'),
+      fc.oneof(
+        { maxDepth: 3, depthIdentifier: 'schema' },
+        fc.constantFrom('string', 'object', '#/S', '#/S/properties/a', '#/S/oneOf/0', 3, ['a']),
+        fc.jsonValue({ maxDepth: 1 }),
+        tie('schema'),
+        fc.array(tie('schema'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom('a', 'b', '__proto__', 'constructor'), tie('schema'), {
+          maxKeys: 3,
+        }),
+      ),
+      { maxKeys: 6 },
+    ),
+  })).schema;
+
+  it('do not crash the checker, and refuse the value if they do (ajv issue 2559)', () => {
+    const yaml = `
+S: { patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, {}] }] }`;
+    assert.deepEqual(faults(yaml, {}, '3.1.0'), [
+      ' fits more than one of the allowed forms, expected exactly one',
+    ]);
+    const crashing = yaml.replace('S: {', 'S: { unevaluatedProperties: false,');
+    assert.match(
+      faults(crashing, { a: 1 }, '3.1.0')[0] ?? '',
+      /^ cannot be checked against #\/S: /,
+    );
+  });
+
+  it('never throw: what cannot be read is left out', () => {
+    fc.assert(
+      fc.property(
+        schema,
+        fc.constantFrom('3.0.4', '3.1.0'),
+        fc.jsonValue(),
+        (S, openapi, value) => {
+          const place = at(openSource({ path: 'api.yaml', root: { openapi, S } }), 'S');
+          assert.ok(place);
+          const { check, shape } = makeValidator(place);
+          for (const one of [value, { a: value, b: value }, [value], 'a', null]) {
+            const isChecked = check(one).every(({ message }) => !message.startsWith('cannot be'));
+            const mayFail = /unevaluated|valueOf|toString/.test(JSON.stringify([S, one]));
+            assert.ok(isChecked || mayFail);
+          }
+          shape().property('a').items();
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('makeValidator: large values', () => {
+  it('explains tens of thousands of errors without choking on them', () => {
+    const yaml = `
+S: { anyOf: [{ type: array, items: { anyOf: [{ type: object, required: [a, b, c] }, { type: 'null' }] } }, { type: string }] }`;
+    const list = Array.from({ length: 50_000 }, () => ({}));
+    assert.equal(faults(yaml, list).length, bounds.faultsMax);
   });
 });
 

@@ -10,27 +10,42 @@ import type { Bundle } from './bundle.ts';
 import { explain } from './explain.ts';
 import type { Branches } from './explain.ts';
 import { regExp } from './keywords.ts';
-import { nameOf } from './place.ts';
+import { follow, nameOf } from './place.ts';
 import type { Place } from './place.ts';
 import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
 
 export interface Validator {
-  /** Where the schema stands in the contract: `#/components/schemas/Message`. */
+  /** Where the schema stands, references followed: `#/components/schemas/Message`. */
   place: string;
   /** Self-contained JSON Schema 2020-12. */
-  schema(): Bundle;
+  schema: () => Bundle;
   /** The kind of value that text is to be read as. */
-  shape(): Shape;
+  shape: () => Shape;
   /** What is wrong, if anything; fields are JSON pointers relative to the value, '' is the value. */
-  check(value: unknown): Fault[];
+  check: (value: unknown) => Fault[];
 }
 
 export function makeValidator(place: Place): Validator {
   const schema = once(() => bundle(place));
   const shape = once(() => shapeOf(schema()));
   const compiled = once(() => compile(schema()));
-  return { place: nameOf(place), schema, shape, check: (value) => compiled()(value) };
+  const name = nameOf(follow(place) ?? place);
+  return {
+    place: name,
+    schema,
+    shape,
+    check(value) {
+      try {
+        return compiled()(value);
+      } catch (error) {
+        // The checker has bugs: it crashes on some schemas (see makeAjv) and on some values, such as
+        // {"valueOf": null}. What cannot be checked is refused, not let through.
+        const reason = error instanceof Error ? error.message : String(error);
+        return [{ field: '', message: `cannot be checked against ${name}: ${reason}` }];
+      }
+    },
+  };
 }
 
 function once<T>(make: () => T): () => T {
@@ -41,7 +56,7 @@ function once<T>(make: () => T): () => T {
 const rootId = 'schema';
 
 function compile(schema: Bundle): (value: unknown) => Fault[] {
-  const ajv = makeAjv();
+  const ajv = makeAjv(schema);
   ajv.addSchema(schema, rootId);
   const errorsOf = (ref: string, value: unknown): readonly ErrorObject[] => {
     const validate: ValidateFunction | undefined = ajv.getSchema(rootId + ref);
@@ -63,7 +78,7 @@ function compile(schema: Bundle): (value: unknown) => Fault[] {
   };
 }
 
-function makeAjv(): Ajv2020 {
+function makeAjv(schema: Bundle): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
@@ -74,6 +89,9 @@ function makeAjv(): Ajv2020 {
     logger: false,
     code: { regExp: Object.assign(regExp, { code: 'regExp' }) },
   });
+  // Keeping track of what was evaluated is slow, and crashes on some schemas (ajv issue 2559): it is
+  // done only where a keyword asks for it.
+  ajv.opts.unevaluated = JSON.stringify(schema).includes('"unevaluated');
   addFormats.default(ajv);
   // A bad URL is judged by the guard, with a better answer than a schema can give (RULINGS 14).
   for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);

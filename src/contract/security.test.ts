@@ -60,7 +60,9 @@ describe('compileSecurity', () => {
   });
 
   it('takes the list of the document where the operation has none (ruling 22)', () => {
-    assert.deepEqual(alternatives(undefined, '[{ Header: [] }]'), ['Header: key in header X-API-Key']);
+    assert.deepEqual(alternatives(undefined, '[{ Header: [] }]'), [
+      'Header: key in header X-API-Key',
+    ]);
     assert.deepEqual(alternatives('[{ Query: [] }]', '[{ Header: [] }]'), [
       'Query: key in query api_key',
     ]);
@@ -73,12 +75,15 @@ describe('compileSecurity', () => {
   });
 
   it('carries the key of foreign schemes as bearer or basic (ruling 23)', () => {
-    assert.deepEqual(alternatives('[{ Bearer: [] }, { Basic: [] }, { OAuth: [x] }, { OpenId: [] }]'), [
-      'Bearer: key in bearer',
-      'Basic: key in basic',
-      'OAuth: key in bearer',
-      'OpenId: key in bearer',
-    ]);
+    assert.deepEqual(
+      alternatives('[{ Bearer: [] }, { Basic: [] }, { OAuth: [x] }, { OpenId: [] }]'),
+      [
+        'Bearer: key in bearer',
+        'Basic: key in basic',
+        'OAuth: key in bearer',
+        'OpenId: key in bearer',
+      ],
+    );
   });
 
   it('follows a reference to a scheme, and knows cookies', () => {
@@ -144,7 +149,10 @@ describe('compileSecurity', () => {
   it('takes the id of an app for no key: anybody may know it', () => {
     const place = operation('[{ AppId: [] }]');
     assert.deepEqual(compileSecurity(place).map(print), ['none: key in nowhere']);
-    assert.match(place.source.warnings[0]?.message ?? '', /asks for the id of an app but for no key/);
+    assert.match(
+      place.source.warnings[0]?.message ?? '',
+      /asks for the id of an app but for no key/,
+    );
   });
 });
 

@@ -37,7 +37,7 @@ export function compileScope(operation: Place): Scope | undefined {
 
 export function isAppIdScheme(scheme: Readonly<Record<string, unknown>>): boolean {
   if (scheme['x-ringback'] === 'app-id') return true;
-  return scheme['in'] === 'header' && String(scheme['name']).toLowerCase() === 'x-app-id';
+  return scheme['in'] === 'header' && lowerCase(scheme['name']) === 'x-app-id';
 }
 
 /** Where credentials travel in this contract: no expression may read them (RULINGS 4). */
@@ -102,7 +102,7 @@ function compileCarrier(scheme: Readonly<Record<string, unknown>>): Carrier | un
         ? { in: place, name }
         : undefined;
     case 'http':
-      return httpCarrier(String(scheme['scheme']).toLowerCase());
+      return httpCarrier(lowerCase(scheme['scheme']));
     case 'oauth2':
     case 'openIdConnect':
       return { in: 'bearer' };
@@ -115,6 +115,10 @@ function compileCarrier(scheme: Readonly<Record<string, unknown>>): Carrier | un
 
 function httpCarrier(scheme: string): Carrier {
   return scheme === 'bearer' || scheme === 'basic' ? { in: scheme } : { in: 'nowhere' };
+}
+
+function lowerCase(value: unknown): string {
+  return typeof value === 'string' ? value.toLowerCase() : '';
 }
 
 function canHold({ carrier }: Scheme): boolean {

@@ -62,15 +62,13 @@ function compileList(place: Place | undefined, draft: Draft): Expression[] {
     throw errorAt(place, 'read the needs', `found ${describe(place.value)}, expected a list`);
   }
   return items(place).map((item) => {
-    const parsed = parseExpression(String(item.value));
-    if (parsed.kind === 'malformed' || !('from' in parsed.expression)) {
+    const parsed = parseExpression(typeof item.value === 'string' ? item.value : '');
+    const expression = parsed.kind === 'parsed' ? parsed.expression : undefined;
+    if (expression === undefined || !('from' in expression) || expression.from === 'response') {
       throw errorAt(item, `use ${JSON.stringify(item.value)}`, 'expected "$request.…"');
     }
-    if (parsed.expression.from === 'response') {
-      throw errorAt(item, `use ${JSON.stringify(item.value)}`, 'expected "$request.…"');
-    }
-    checkVisible([parsed.expression], item, draft);
-    return parsed.expression;
+    checkVisible([expression], item, draft);
+    return expression;
   });
 }
 

@@ -20,7 +20,7 @@ describe('readJson', () => {
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value);
         if (text.includes('"__proto__"')) return;
-        assert.deepEqual(read(text), { kind: 'value', value: JSON.parse(text) });
+        assert.deepEqual(read(text), { kind: 'value', value: JSON.parse(text), opaque: new Map() });
       }),
     );
   });
@@ -41,7 +41,8 @@ describe('readJson', () => {
   });
 
   it('accepts a byte order mark', () => {
-    assert.deepEqual(readJson(Buffer.from([0xef, 0xbb, 0xbf, 0x31])), { kind: 'value', value: 1 });
+    const reading = readJson(Buffer.from([0xef, 0xbb, 0xbf, 0x31]));
+    assert.equal(reading.kind === 'value' && reading.value, 1);
   });
 
   it('refuses bytes that are no UTF-8', () => {
@@ -75,5 +76,57 @@ describe('readJson', () => {
     for (const text of ['', '{', '{"a"', '"\\', '{"a":}', 'nul', '{"\\x":1}', '[1]]']) {
       assert.match(flaw(text), /is not valid JSON/, text);
     }
+  });
+
+  describe('with an opaque member', () => {
+    const slices = (text: string): Record<string, string> => {
+      const reading = readJson(Buffer.from(text), 'payload');
+      assert.equal(reading.kind, 'value', JSON.stringify(reading));
+      return Object.fromEntries([...reading.opaque].map(([at, bytes]) => [at, String(bytes)]));
+    };
+
+    it('keeps its bytes as they are: spaces, key order, big integers, escapes, duplicate keys', () => {
+      const payload = '{ "b":12345678901234567890,"a" : "\\u00e9é","a":1E400, "__proto__":{} }';
+      assert.deepEqual(slices(`{"event":"x","payload": \n${payload}\t}`), { '/payload': payload });
+      assert.deepEqual(slices(`{"payload":${payload} ,"event":"payload"}`), {
+        '/payload': payload,
+      });
+    });
+
+    it('finds it in every item of a list, and not inside another one', () => {
+      const text =
+        '{"events":[{"payload":{"payload":1}},{"payload":[1,{"payload":2}]},{"payload":"}"}]}';
+      assert.deepEqual(slices(text), {
+        '/events/0/payload': '{"payload":1}',
+        '/events/1/payload': '[1,{"payload":2}]',
+        '/events/2/payload': '"}"',
+      });
+    });
+
+    it('takes a value for no key', () => {
+      assert.deepEqual(slices('{"event":"payload","x":["payload",1]}'), {});
+    });
+
+    it('still refuses duplicate keys around it, and too deep ones in it', () => {
+      const flawOf = (text: string): string => {
+        const reading = readJson(Buffer.from(text), 'payload');
+        return reading.kind === 'malformed' ? reading.message : 'none';
+      };
+      assert.match(flawOf('{"payload":1,"payload":2}'), /twice/);
+      assert.match(flawOf('{"payload":{"a":1,"a":2},"a":1,"a":2}'), /twice/);
+      assert.match(flawOf(`{"payload":${'['.repeat(100)}}`), /deeper/);
+    });
+
+    it('gives back what JSON.parse reads, for any JSON', () => {
+      fc.assert(
+        fc.property(fc.json({ maxDepth: 6 }), fc.json({ maxDepth: 3 }), (payload, other) => {
+          const text = `{"a":${other.replaceAll('payload', '')},"payload": ${payload} ,"b":[]}`;
+          const reading = readJson(Buffer.from(text), 'payload');
+          if (reading.kind === 'malformed') return;
+          assert.equal(String(reading.opaque.get('/payload')), payload.trim());
+        }),
+        { numRuns: 1000 },
+      );
+    });
   });
 });

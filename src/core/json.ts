@@ -1,24 +1,37 @@
 // Reads a JSON body strictly: valid UTF-8, bounded depth and size, no key twice. Deep nesting and
-// duplicate keys are legal JSON, but break or fool what comes after, so they are refused here.
+// duplicate keys are legal JSON, but break or fool what comes after, so they are refused here. An
+// opaque member is somebody else's JSON: it is checked for depth only, and kept byte for byte.
 import { limits } from './limits.ts';
 
 export type JsonReading =
-  | { kind: 'value'; value: unknown }
+  | {
+      kind: 'value';
+      value: unknown;
+      /** The bytes of the opaque members, by their JSON pointer. */
+      opaque: ReadonlyMap<string, Uint8Array>;
+    }
   | { kind: 'malformed'; message: string };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export function readJson(bytes: Uint8Array): JsonReading {
+/** `opaque` names the members to keep as they are, wherever they stand outside another one. */
+export function readJson(bytes: Uint8Array, opaque?: string): JsonReading {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     return malformed('is not valid UTF-8');
   }
-  const flaw = scan(text);
+  const spans: Span[] = [];
+  const flaw = scan(text, opaque, spans);
   if (flaw !== undefined) return malformed(flaw);
   try {
-    return { kind: 'value', value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    const slices = spans.map(({ pointer, from, to }): [string, Uint8Array] => [
+      pointer,
+      Buffer.from(text.slice(from, to).trim()),
+    ]);
+    return { kind: 'value', value, opaque: new Map(slices) };
   } catch (error) {
     return malformed(
       `is not valid JSON: ${error instanceof Error ? error.message : 'cannot parse'}`,
@@ -30,42 +43,86 @@ function malformed(message: string): JsonReading {
   return { kind: 'malformed', message };
 }
 
+/** Where an opaque member's value stands in the text. */
+interface Span {
+  pointer: string;
+  from: number;
+  to: number;
+}
+
+/** An object or array that is open at the place of the scan. */
+interface Frame {
+  /** Of an object: the keys so far. */
+  keys: Set<string> | undefined;
+  /** The member or item that the scan is in. */
+  step: string | number;
+  keyMayFollow: boolean;
+}
+
 /** One pass over the text without recursion; only looks for what JSON.parse would let through. */
-function scan(text: string): string | undefined {
-  const open: (Set<string> | undefined)[] = []; // An object's keys so far, or undefined: an array.
+function scan(text: string, opaque: string | undefined, spans: Span[]): string | undefined {
+  const frames: Frame[] = [];
   let nodes = 0;
-  let keyMayFollow = false;
+  let open: { span: Span; depth: number } | undefined;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charAt(at);
+    const frame = frames.at(-1);
     if (char === '"') {
       const end = endOfString(text, at);
       nodes += 1;
-      const keys = keyMayFollow ? open.at(-1) : undefined;
-      if (keys !== undefined) {
-        const key = decodeKey(text.slice(at, end + 1));
-        if (keys.has(key)) return `has the key ${JSON.stringify(key)} twice in one object`;
-        if (key === '__proto__') return 'has the key "__proto__", which is not allowed';
-        keys.add(key);
+      if (frame?.keyMayFollow === true) {
+        frame.step = decodeKey(text.slice(at, end + 1));
+        const flaw = open === undefined ? keyFlaw(frame, frame.step) : undefined;
+        if (flaw !== undefined) return flaw;
+        frame.keyMayFollow = false;
       }
-      keyMayFollow = false;
       at = end;
+    } else if (char === ':') {
+      if (open === undefined && opaque !== undefined && frame?.step === opaque) {
+        open = { span: { pointer: pointerOf(frames), from: at + 1, to: at }, depth: frames.length };
+      }
     } else if (char === '{' || char === '[') {
       nodes += 1;
-      open.push(char === '{' ? new Set() : undefined);
-      keyMayFollow = char === '{';
-      if (open.length > limits.jsonDepthMax) {
+      frames.push(openFrame(char));
+      if (frames.length > limits.jsonDepthMax) {
         return `is nested deeper than ${limits.jsonDepthMax} levels`;
       }
-    } else if (char === '}' || char === ']') {
-      open.pop();
-      keyMayFollow = false;
-    } else if (char === ',') {
-      nodes += 1;
-      keyMayFollow = open.at(-1) !== undefined;
+    } else if (char === '}' || char === ']' || char === ',') {
+      if (open?.depth === frames.length) {
+        spans.push({ ...open.span, to: at });
+        open = undefined;
+      }
+      if (char === ',') {
+        nodes += 1;
+        if (frame !== undefined) nextIn(frame);
+      } else frames.pop();
     }
     if (nodes > limits.jsonNodesMax) return `holds more than ${limits.jsonNodesMax} values`;
   }
   return undefined;
+}
+
+function openFrame(char: '{' | '['): Frame {
+  return char === '{'
+    ? { keys: new Set(), step: '', keyMayFollow: true }
+    : { keys: undefined, step: 0, keyMayFollow: false };
+}
+
+function nextIn(frame: Frame): void {
+  if (typeof frame.step === 'number') frame.step += 1;
+  else frame.keyMayFollow = true;
+}
+
+function keyFlaw({ keys }: Frame, key: string): string | undefined {
+  if (keys?.has(key) === true) return `has the key ${JSON.stringify(key)} twice in one object`;
+  if (key === '__proto__') return 'has the key "__proto__", which is not allowed';
+  keys?.add(key);
+  return undefined;
+}
+
+function pointerOf(frames: readonly Frame[]): string {
+  const tokens = frames.map(({ step }) => String(step).replaceAll('~', '~0').replaceAll('/', '~1'));
+  return tokens.map((token) => `/${token}`).join('');
 }
 
 function endOfString(text: string, start: number): number {

@@ -30,6 +30,22 @@ export interface Lane {
 /** What a look, a wake or a settlement changes in a lane's row. */
 export type LaneTimes = Pick<Lane, 'gateMs' | 'readyMs' | 'tatMs' | 'failures' | 'failingMs'>;
 
+/** What became of a delivery, as its lane sees it. */
+export type LaneOutcome =
+  | { kind: 'delivered' | 'cancelled' }
+  | { kind: 'released'; dueMs: number }
+  /** `dueMs` is undefined when it is dead. */
+  | { kind: 'failed'; dueMs: number | undefined; startedMs: number };
+
+/**
+ * Whether a fresh delivery may go straight to the wire. A lane that is never ready has nothing waiting,
+ * so nobody is overtaken: without that, fresh events would starve the lane's own backlog.
+ */
+export function takesFresh(lane: Lane): boolean {
+  if (lane.state !== 'open' || lane.ordered || lane.intervalMs !== undefined) return false;
+  return lane.failures < brokenAfter && lane.readyMs === never;
+}
+
 /** How many deliveries one look may take. `free`: slots that the node has left for the lane. */
 export function room(
   lane: Lane,
@@ -39,13 +55,16 @@ export function room(
   let most = Math.min(free, quantum);
   if (lane.ordered || lane.failures >= brokenAfter) most = Math.min(most, 1);
   if (lane.intervalMs !== undefined) {
-    const saved = nowMs - Math.max(lane.tatMs, nowMs - burstMs);
-    most = Math.min(most, Math.floor(saved / lane.intervalMs));
+    const savedMs = nowMs - savedFromMs(lane, nowMs);
+    most = Math.min(most, Math.floor(savedMs / lane.intervalMs));
   }
   return Math.max(most, 0);
 }
 
-/** The lane after a look that took `took` deliveries; `nextMs` is when the first one left is due. */
+/**
+ * The lane after a look that took `took` deliveries; `nextMs` is when the first one left is due, in an
+ * ordered lane any time: the first one left is the next, whatever its number.
+ */
 export function look(
   lane: Lane,
   nowMs: number,
@@ -53,41 +72,29 @@ export function look(
 ): LaneTimes {
   const { failures, failingMs, intervalMs } = lane;
   const after = { failures, failingMs, tatMs: lane.tatMs, gateMs: lane.gateMs };
-  if (lane.ordered && took > 0) return { ...after, gateMs: never, readyMs: never };
   if (intervalMs !== undefined) {
-    after.tatMs = Math.max(lane.tatMs, nowMs - burstMs) + took * intervalMs;
+    after.tatMs = savedFromMs(lane, nowMs) + took * intervalMs;
     after.gateMs = Math.ceil(after.tatMs + intervalMs);
   }
+  if (lane.ordered && took > 0) return { ...after, gateMs: never, readyMs: never };
   if (failures >= brokenAfter && took > 0) after.gateMs = Math.max(after.gateMs, nowMs + probeMs);
   if (nextMs === undefined) return { ...after, readyMs: never };
-  return { ...after, readyMs: Math.max(nextMs, nowMs, after.gateMs) };
+  const dueMs = lane.ordered ? nowMs : nextMs;
+  return { ...after, readyMs: Math.max(dueMs, nowMs, after.gateMs) };
 }
 
 /** The lane after a delivery of it ended or goes back; undefined when nothing changes. */
-export function settled(
-  lane: Lane,
-  nowMs: number,
-  outcome:
-    | { kind: 'delivered' | 'cancelled' | 'released' }
-    | { kind: 'failed'; dueMs: number | undefined },
-): LaneTimes | undefined {
-  const { kind } = outcome;
-  const isHealthy = lane.failures === 0 && !lane.ordered;
-  if (kind !== 'failed' && isHealthy && lane.gateMs <= nowMs && kind !== 'released') {
-    return undefined;
-  }
-  const isFailure = kind === 'failed';
-  const failures = isFailure ? lane.failures + 1 : kind === 'delivered' ? 0 : lane.failures;
-  const failingMs = failures === 0 ? undefined : (lane.failingMs ?? nowMs);
-  const gateMs = gateAfter(lane, nowMs, outcome, failures);
-  const wishMs = isFailure && outcome.dueMs !== undefined ? outcome.dueMs : nowMs;
-  return {
-    failures,
-    failingMs,
-    gateMs,
-    tatMs: lane.tatMs,
-    readyMs: wake({ ...lane, gateMs }, wishMs),
-  };
+export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTimes | undefined {
+  if (lane.state === 'ended') return undefined;
+  const { failures, failingMs } = failuresAfter(lane, nowMs, outcome);
+  const gateMs = gateAfter(lane, { nowMs, outcome, failures });
+  const readyMs = wake({ ...lane, gateMs }, wishAfter(lane, { nowMs, outcome, gateMs }));
+  const isSame =
+    failures === lane.failures &&
+    failingMs === lane.failingMs &&
+    gateMs === lane.gateMs &&
+    readyMs === lane.readyMs;
+  return isSame ? undefined : { failures, failingMs, gateMs, readyMs, tatMs: lane.tatMs };
 }
 
 /** When the lane must be looked at, given a delivery that is due at `dueMs`. */
@@ -96,20 +103,57 @@ export function wake(lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>, dueMs: nu
   return Math.max(lane.gateMs, Math.min(lane.readyMs, dueMs));
 }
 
-function gateAfter(
+/** From when on unused time counts: a second of it, or enough for one delivery. */
+function savedFromMs({ tatMs, intervalMs = 0 }: Lane, nowMs: number): number {
+  return Math.max(tatMs, nowMs - Math.max(burstMs, intervalMs));
+}
+
+function failuresAfter(
   lane: Lane,
   nowMs: number,
-  outcome: Parameters<typeof settled>[2],
-  failures: number,
-): number {
-  const limited = lane.intervalMs === undefined ? 0 : Math.ceil(lane.tatMs + lane.intervalMs);
+  outcome: LaneOutcome,
+): Pick<Lane, 'failures' | 'failingMs'> {
+  const { failures, failingMs } = lane;
+  if (outcome.kind === 'delivered') return { failures: 0, failingMs: undefined };
+  if (outcome.kind !== 'failed' || isOldNews(lane, outcome)) return { failures, failingMs };
+  return { failures: failures + 1, failingMs: failingMs ?? nowMs };
+}
+
+/**
+ * A hundred attempts that were under way when the lane broke say nothing new: only the probe counts, or
+ * one bad second would close a fast lane for the longest time. The probe started after its look, which
+ * set the gate to `probeMs` later; any other attempt started before the gate was set, to more than that.
+ */
+function isOldNews(lane: Lane, { startedMs }: { startedMs: number }): boolean {
+  return !lane.ordered && lane.failures >= brokenAfter && startedMs < lane.gateMs - probeMs;
+}
+
+interface After {
+  nowMs: number;
+  outcome: LaneOutcome;
+}
+
+function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures: number }): number {
+  const limitedMs = lane.intervalMs === undefined ? 0 : Math.ceil(lane.tatMs + lane.intervalMs);
+  const hasFailed = failures > lane.failures;
+  const isBroken = failures >= brokenAfter;
+  const brokenMs = isBroken && hasFailed ? nowMs + breakFor(failures) : 0;
   if (lane.ordered) {
     // The delivery keeps its place; the lane waits for it.
-    const dueMs = outcome.kind === 'failed' ? outcome.dueMs : undefined;
-    return Math.max(dueMs ?? 0, limited);
+    const dueMs = 'dueMs' in outcome ? outcome.dueMs : undefined;
+    return Math.max(dueMs ?? 0, limitedMs, brokenMs);
   }
-  if (failures < brokenAfter) return limited;
-  if (outcome.kind !== 'failed') return lane.gateMs;
-  const doublings = Math.min(failures - brokenAfter, 10);
-  return Math.max(nowMs + Math.min(breakMs * 2 ** doublings, breakMaxMs), limited);
+  return isBroken && !hasFailed ? lane.gateMs : Math.max(limitedMs, brokenMs);
+}
+
+function breakFor(failures: number): number {
+  return Math.min(breakMs * 2 ** Math.min(failures - brokenAfter, 10), breakMaxMs);
+}
+
+/** When the lane would like to be looked at; its gate may say later. */
+function wishAfter(lane: Lane, { nowMs, outcome, gateMs }: After & { gateMs: number }): number {
+  if (lane.ordered) return nowMs;
+  if ('dueMs' in outcome && outcome.dueMs !== undefined) return outcome.dueMs;
+  // Nothing new waits here. What waits already may come sooner when the gate has moved.
+  return lane.readyMs < never && gateMs < lane.gateMs ? nowMs : lane.readyMs;
 }

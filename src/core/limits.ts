@@ -28,9 +28,37 @@ export const limits = {
   batchEditsMax: 512,
   editsWaitingMax: 4_096,
   readsWaitingMax: 4_096,
+  /** Payloads: in one batch, and waiting for one. */
+  batchPayloadBytesMax: 4 * 1_048_576,
+  payloadBytesWaitingMax: 32 * 1_048_576,
+  /** Rows that share a slice number, so that long indexes grow in a few hot pages. */
+  sliceRowsMax: 4_096,
+  /** Payloads in one page of events. */
+  pageBytesMax: 4 * 1_048_576,
   /** SQLite: how long a locked file is waited for, and pages in the log before it is folded in. */
   storeBusyMs: 5_000,
   storeLogPages: 4_000,
+  /** Deliveries under way on a node; the part of them that may be claimed; per lane at first, at most. */
+  windowMax: 256,
+  windowClaimedMax: 192,
+  laneCapStart: 8,
+  laneCapMax: 128,
+  /** How many deliveries one look at a lane may take, and lanes one claim may look at. */
+  lookRowsMax: 8,
+  claimLanesMax: 256,
+  /** A claim is made at least this often, whatever woke nobody. */
+  claimEveryMs: 10_000,
+  /** Targets above which an event is fanned out in steps, and callbacks per step. */
+  targetsAtOnceMax: 256,
+  fanOutStepMax: 250,
+  /** Events of one batch publish. */
+  batchEventsMax: 1_000,
+  /** What sending needs to know of callbacks, kept in memory. */
+  targetCacheEntriesMax: 10_000,
+  /** How long an outcome waits for a store that is away, before it is handed in again. */
+  settleAgainMs: 500,
+  /** How long a delivery waits after a failure of our own. */
+  ownFailureWaitMs: 10_000,
   /** The keeper: rows deleted in one step, and how long it rests when there is nothing left. */
   keeperRowsMax: 500,
   keeperEveryMs: 60_000,
@@ -46,6 +74,26 @@ export const limits = {
   dnsTimeoutMs: 2_000,
   dnsAddressesMax: 16,
   connectTimeoutMs: 5_000,
+  /** Responses to callbacks: the head, what is kept of it, and how long the body is read after it. */
+  responseHeadBytesMax: 16_384,
+  responseHeadersMax: 50,
+  responseHeaderNameCharsMax: 128,
+  responseHeaderCharsMax: 1_024,
+  responseReadMs: 1_000,
+  /** Interim responses (103 and the like) before the final one. */
+  responsesInterimMax: 100,
+  /** Connections to receivers: to one origin, idle in all, and how long one is kept. */
+  connectionsPerOriginMax: 128,
+  connectionsIdleMax: 1_024,
+  connectionIdleMs: 4_000,
+  connectionAgeMs: 60_000,
+  /** A request on a used connection that is closed within this time met a stale one. */
+  connectionStaleMs: 1_000,
+  /** Callback URLs whose reading is remembered. */
+  urlsRememberedMax: 4_096,
+  /** Responses: bytes read, and bytes kept of a success. */
+  responseBytesMax: 16_384,
+  responseKeptOfSuccessBytes: 1_024,
   /** Inbound connections. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

@@ -17,6 +17,7 @@ export const problems = {
   url_too_long: { status: 414, title: 'The request URL is too long' },
   unsupported_media_type: { status: 415, title: 'The request body has an unsupported type' },
   target_refused: { status: 422, title: 'The callback URL cannot be accepted' },
+  payload_refused: { status: 422, title: 'The payload breaks the contract' },
   idempotency_mismatch: { status: 422, title: 'The idempotency key was used for another request' },
   head_too_large: { status: 431, title: 'The request head is too large' },
   internal: { status: 500, title: 'Ringback failed' },

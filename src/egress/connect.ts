@@ -102,7 +102,9 @@ export class DialError extends Error {
 }
 
 /** For undici's `connect` option: whatever a dispatcher asks for is read, vetted and dialled. */
-export function undiciConnect(options: DialOptions): UndiciConnect {
+export function undiciConnect(
+  options: DialOptions & { readonly signal?: AbortSignal },
+): UndiciConnect {
   return ({ protocol, hostname, port }, callback) => {
     const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
     const origin = `${protocol}//${host}${port === '' ? '' : `:${port}`}/`;
@@ -126,11 +128,11 @@ function answer(
 
 async function openVetted(
   href: string,
-  options: DialOptions,
+  options: DialOptions & { readonly signal?: AbortSignal },
 ): Promise<DialResult | Refused | Unresolved> {
   const read = options.guard.read(href);
   if (read.kind === 'refused') return read;
-  const vetted = await options.guard.vet(read.url);
+  const vetted = await options.guard.vet(read.url, options.signal);
   return vetted.kind === 'vetted' ? dial(vetted, options) : vetted;
 }
 

@@ -1,6 +1,7 @@
 // What every verb of the engine works with. Made once, by app.ts.
 import type { App } from '../core/app.ts';
 import type { KeyRing } from '../core/seal.ts';
+import type { SubscriptionState } from '../core/subscription.ts';
 import type { World } from '../core/world.ts';
 import type { Guard } from '../egress/guard.ts';
 import type { Store } from '../store/store.ts';
@@ -12,6 +13,8 @@ export interface Context {
   newId: () => string;
   /** Seals signing secrets at rest. */
   ring: KeyRing;
+  /** Told when a subscription changed, before the change is answered. */
+  changed: (subscription: string, state: SubscriptionState) => void;
   /** The app that anonymous calls belong to, where a contract allows them. */
   defaultApp: App;
 }

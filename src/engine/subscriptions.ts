@@ -23,6 +23,7 @@ export async function unsubscribe(context: Context, app: Owner, id: string): Pro
   if (bare === undefined) throw notFound(id);
   const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare });
   if (result.kind === 'not_found') throw notFound(id);
+  context.changed(bare, 'ended');
   return result.subscription;
 }
 
@@ -106,7 +107,10 @@ async function edit<T>(
     const { result, edits } = await decide(seen);
     const key = { appNo: app.no, id: seen.id, version: seen.version };
     const written = await context.store.edit('editSubscription', { ...key, ...edits });
-    if (written.kind === 'edited') return { subscription: written.subscription, result };
+    if (written.kind === 'edited') {
+      context.changed(seen.id, written.subscription.state);
+      return { subscription: written.subscription, result };
+    }
     if (written.kind === 'ended') throw ended(id);
     if (written.kind === 'not_found') throw notFound(id);
   }
@@ -124,8 +128,9 @@ async function acceptUrls(
   for (const [index, { position, url }] of urls.entries()) {
     const at = `body#/callbacks/${index}`;
     if (position >= callbacks.length || seen.has(position)) {
-      const expected = `expected each position once, from 0 to ${callbacks.length - 1}`;
-      const message = `There is no callback ${position} to change: ${expected}`;
+      const message = seen.has(position)
+        ? `Callback ${position} is changed twice: expected each position once`
+        : `There is no callback ${position}: expected a position from 0 to ${callbacks.length - 1}`;
       throw new Problem('invalid_request', message, {
         faults: [{ field: `${at}/position`, message }],
       });

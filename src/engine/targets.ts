@@ -11,7 +11,7 @@ import { isEventPattern } from '../core/pattern.ts';
 import { limits } from '../core/limits.ts';
 import { Problem, type Fault } from '../core/problem.ts';
 import type { Callback } from '../core/subscription.ts';
-import type { Guard } from '../egress/guard.ts';
+import { showUrl, type Guard } from '../egress/guard.ts';
 
 /** The callbacks to register, inactive ones included. Throws when none can be active. */
 export async function makeCallbacks(
@@ -129,6 +129,11 @@ const standIn = 'ringback-event-type';
 export async function accept(url: string, guard: Guard): Promise<Accepted> {
   const reading = guard.read(fillEvent(url, standIn));
   if (reading.kind === 'refused') return { kind: 'refused', message: reading.message };
+  const { host, href } = reading.url;
+  if ('name' in host && host.name.includes(standIn)) {
+    const reason = 'host holds the event name, expected it behind the host';
+    return { kind: 'refused', message: `Cannot accept callback URL "${showUrl(url)}": ${reason}` };
+  }
   const verdict = await guard.vet(reading.url);
   if (
     verdict.kind === 'refused' ||
@@ -136,7 +141,6 @@ export async function accept(url: string, guard: Guard): Promise<Accepted> {
   ) {
     return { kind: 'refused', message: verdict.message };
   }
-  const { href } = reading.url;
   return {
     kind: 'accepted',
     url: url.includes('{') ? href.replaceAll(standIn, '{eventType}') : href,

@@ -2,7 +2,8 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Batcher } from './batcher.ts';
 import { createBatcher } from './batcher.ts';
-import type { Batch, BatchReply, EditReply, Transport } from './call.ts';
+import type { Batch, BatchReply, EditReply, Transport, WorkReply } from './call.ts';
+import type { Born, Offer, Outlook, Settlement, Work, Worker } from './delivery-verbs.ts';
 import { StoreUnavailable, VerbFailed } from './store.ts';
 
 describe('createBatcher', () => {
@@ -124,7 +125,7 @@ describe('createBatcher', () => {
   it('does not take a reply that is too short for an answer', async () => {
     const { transport, batcher } = setUp();
     const edit = forget(batcher, 1);
-    transport.answer({ kind: 'written', edits: [] });
+    transport.answer({ kind: 'written', edits: [], born: [], outlook: quiet });
     await assert.rejects(edit, StoreUnavailable);
   });
 
@@ -144,50 +145,443 @@ describe('createBatcher', () => {
   });
 });
 
+describe('publishing', () => {
+  it('offers right before the batch, and gives what was born before anyone is answered', async () => {
+    const { transport, batcher, worker, heard } = setUp();
+    worker.offers.push(offer(7));
+    const edits = ['a', 'b'].map(async (id) =>
+      publish(batcher, id).then(() => heard.push(`answered ${id}`)),
+    );
+    assert.deepEqual(heard, ['offer']);
+    assert.deepEqual(transport.sent[0]?.offer, offer(7));
+    transport.write({ born: [{ event: 'a', n: 0, lane: 3, callback: 4 }] });
+    await edits[0];
+    assert.deepEqual(heard, ['offer', 'take a_0', 'offer', 'answered a']);
+    assert.deepEqual(worker.taken, [
+      {
+        event: 'a',
+        n: 0,
+        lane: 3,
+        callback: 4,
+        eventName: 'name of a',
+        payload: Buffer.from('payload of a'),
+        tries: 0,
+        attempts: 0,
+        lease: 7,
+      },
+    ]);
+    transport.write();
+    await edits[1];
+  });
+
+  it('finds each payload by its event, also among many', async () => {
+    const { transport, batcher, worker } = setUp();
+    worker.offers.push(offer(8));
+    const first = forget(batcher, 1);
+    const second = publish(batcher, 'a', 'b', 'c');
+    transport.write();
+    await first;
+    transport.write({
+      born: [
+        { event: 'c', n: 1, lane: 3, callback: 4 },
+        { event: 'b', n: 0, lane: 3, callback: 4 },
+      ],
+    });
+    await second;
+    assert.deepEqual(
+      worker.taken.map(({ event, eventName, payload }) => [event, eventName, String(payload)]),
+      [
+        ['c', 'name of c', 'payload of c'],
+        ['b', 'name of b', 'payload of b'],
+      ],
+    );
+  });
+
+  it('asks for no offer when nothing is published, but passes the outlook on', async () => {
+    const { transport, batcher, worker, heard } = setUp();
+    const edit = forget(batcher, 1);
+    transport.write({ outlook: { readyMs: 55, isFanningOut: true } });
+    await edit;
+    assert.deepEqual(heard, ['take ']);
+    assert.deepEqual(worker.outlooks, [{ readyMs: 55, isFanningOut: true }]);
+  });
+
+  it('takes nothing from a batch that failed', async () => {
+    const { transport, batcher, heard } = setUp();
+    const edits = ['a', 'b'].map(async (id) => publish(batcher, id));
+    transport.answer({ kind: 'unavailable', message: 'disk full', trace: '' });
+    await assert.rejects(async () => edits[0], StoreUnavailable);
+    transport.break(new Error('lost'));
+    await assert.rejects(async () => edits[1], StoreUnavailable);
+    assert.deepEqual(heard, ['offer', 'offer']);
+  });
+
+  it('puts at most batchPayloadBytesMax into a batch, and a larger publish alone', async () => {
+    const { transport, batcher } = setUp({ batchPayloadBytesMax: 30 });
+    const edits = [
+      forget(batcher, 1),
+      publish(batcher, 'a'), // 12 bytes each.
+      forget(batcher, 2),
+      publish(batcher, 'b'),
+      publish(batcher, 'c', 'd', 'e'),
+      publish(batcher, 'f'),
+    ];
+    for (const index of [0, 3, 4, 5]) {
+      transport.write();
+      await edits[index];
+    }
+    assert.deepEqual(
+      transport.sent.map((batch) => batch.edits.length),
+      [1, 3, 1, 1],
+    );
+  });
+
+  it('refuses a publish at once when payloadBytesWaitingMax wait, but no other edit', async () => {
+    const { transport, batcher } = setUp({ payloadBytesWaitingMax: 25 });
+    const first = forget(batcher, 1);
+    const waiting = [publish(batcher, 'a'), publish(batcher, 'b')];
+    await assert.rejects(publish(batcher, 'c'), {
+      name: 'StoreUnavailable',
+      message: 'Cannot publish: 24 bytes are waiting already',
+    });
+    const other = forget(batcher, 2);
+    transport.write();
+    await first;
+    const again = publish(batcher, 'd'); // What is being written does not wait any more.
+    transport.write();
+    await Promise.all([...waiting, other]);
+    transport.write();
+    await again;
+  });
+});
+
+describe('work', () => {
+  it('hands in settlements with a claim and a fan-out, and tells the worker first', async () => {
+    const { transport, batcher, worker, heard } = setUp();
+    worker.claims.push(offer(1));
+    worker.fanOuts.push(offer(2));
+    const settling = batcher.settle(settlement('a')).then((settled) => {
+      heard.push(`answered ${settled.kind}`);
+    });
+    assert.deepEqual(heard, ['claim', 'fanOut']);
+    assert.deepEqual(transport.worked[0], {
+      nowMs: 5,
+      settlements: [settlement('a')],
+      claim: offer(1),
+      fanOut: offer(2),
+    });
+    transport.finish();
+    await settling;
+    assert.deepEqual(heard, ['claim', 'fanOut', 'worked true true', 'answered settled']);
+  });
+
+  it('is done when asked for, if the worker takes anything', async () => {
+    const { transport, batcher, worker, heard } = setUp();
+    worker.claims.push(offer(1));
+    batcher.work();
+    assert.equal(transport.worked.length, 1);
+    transport.finish();
+    await turn();
+    assert.deepEqual(heard, ['claim', 'fanOut', 'worked true false']);
+  });
+
+  it('is left alone when the worker takes nothing, and the next edit goes at once', async () => {
+    const { transport, batcher, heard } = setUp();
+    batcher.work();
+    assert.equal(transport.worked.length, 0);
+    assert.deepEqual(heard, ['claim', 'fanOut']);
+    const edit = forget(batcher, 1);
+    await turn();
+    assert.deepEqual(transport.limitsSent(), [[1]]);
+    transport.write();
+    await edit;
+  });
+
+  it('asks again for what was asked while a batch was under way', async () => {
+    const { transport, batcher, worker } = setUp();
+    worker.claims.push(offer(1), offer(2));
+    batcher.work();
+    batcher.work();
+    batcher.work();
+    transport.finish();
+    await turn();
+    assert.equal(transport.worked.length, 2);
+    transport.finish();
+    await turn();
+    assert.equal(transport.worked.length, 2);
+  });
+
+  it('takes turns with edits when both wait', async () => {
+    const { transport, batcher } = setUp({ batchEditsMax: 1 });
+    const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
+    const settling = ['a', 'b', 'c'].map(async (id) => batcher.settle(settlement(id)));
+    for (let i = 0; i < 3; i += 1) {
+      transport.write();
+      await turn();
+      transport.finish();
+      await turn();
+    }
+    await Promise.all([...edits, ...settling]);
+    assert.deepEqual(transport.order, ['write', 'work', 'write', 'work', 'write', 'work']);
+  });
+
+  it('takes settlements without end', async () => {
+    const { transport, batcher } = setUp({ editsWaitingMax: 1 });
+    const settling = ['a', 'b', 'c', 'd'].map(async (id) => batcher.settle(settlement(id)));
+    transport.finish();
+    await turn();
+    transport.finish();
+    await Promise.all(settling);
+    assert.deepEqual(
+      transport.worked.map(({ settlements }) => settlements.length),
+      [1, 3],
+    );
+  });
+
+  it('rejects the settlements of work that failed, tells the worker nothing, and goes on', async () => {
+    const { transport, batcher, worker, heard } = setUp();
+    worker.claims.push(offer(1), offer(2), offer(3));
+    const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
+    transport.answerWork({ kind: 'unavailable', message: 'disk full', trace: '' });
+    await assert.rejects(async () => settling[0], StoreUnavailable);
+    transport.break(new Error('lost'));
+    await assert.rejects(async () => settling[1], StoreUnavailable);
+    assert(!heard.some((what) => what.startsWith('worked')));
+    const again = batcher.settle(settlement('a'));
+    transport.finish();
+    assert.deepEqual(await again, { kind: 'settled' });
+  });
+
+  it('fails only the settlement that failed; to the worker it is stale', async () => {
+    const { transport, batcher, worker } = setUp();
+    const settling = batcher.settle(settlement('a'));
+    transport.answerWork({
+      kind: 'worked',
+      settled: [{ kind: 'failed', message: 'poison', trace: '' }],
+      ...nothing,
+    });
+    await assert.rejects(settling, VerbFailed);
+    assert.deepEqual(worker.settled, [{ kind: 'stale' }]);
+  });
+
+  it('does not take a reply that is too short for an answer', async () => {
+    const { transport, batcher } = setUp();
+    const settling = batcher.settle(settlement('a'));
+    transport.answerWork({ kind: 'worked', settled: [], ...nothing });
+    await assert.rejects(settling, StoreUnavailable);
+  });
+
+  it('goes without a worker', async () => {
+    const { transport, batcher } = setUp({}, 'without a worker');
+    batcher.work();
+    const edit = publish(batcher, 'a');
+    await turn();
+    transport.write();
+    await edit;
+    assert.equal(transport.sent[0]?.offer, undefined);
+    assert.equal(transport.worked.length, 0);
+  });
+
+  it('has one worker', () => {
+    const { batcher, worker } = setUp();
+    assert.throws(() => batcher.attach(worker), { message: /there is one already/ });
+  });
+
+  it('is finished before the store closes, and nothing new is leased by then', async () => {
+    const { transport, batcher, worker, heard } = setUp();
+    worker.claims.push(undefined, offer(2));
+    worker.offers.push(offer(3));
+    const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
+    const edit = publish(batcher, 'c');
+    const closing = batcher.close();
+    batcher.work();
+    await assert.rejects(batcher.settle(settlement('d')), StoreUnavailable);
+    transport.finish();
+    await turn();
+    transport.write();
+    await edit;
+    assert.equal(transport.closed, 0);
+    transport.finish();
+    await Promise.all([...settling, closing]);
+    assert.equal(transport.closed, 1);
+    assert.equal(transport.sent[0]?.offer, undefined);
+    assert.equal(transport.worked[1]?.claim, undefined);
+    assert.deepEqual(
+      heard.filter((what) => !what.startsWith('take') && !what.startsWith('worked')),
+      ['claim', 'fanOut'],
+    );
+  });
+});
+
 /** Any verb would do; `forget` carries a number there and back. */
 async function forget(batcher: Batcher, n: number): Promise<{ deleted: number }> {
   return batcher.edit('forget', { idempotencyBeforeMs: 0, limit: n });
 }
 
-function setUp(options: { batchEditsMax?: number; editsWaitingMax?: number } = {}) {
+async function publish(batcher: Batcher, ...ids: string[]): Promise<unknown> {
+  return batcher.edit('publish', {
+    appNo: 1,
+    contract: 'Ringback',
+    events: ids.map((id) => ({
+      id,
+      name: `name of ${id}`,
+      payload: Buffer.from(`payload of ${id}`),
+    })),
+    audience: { kind: 'everyone' },
+    idempotency: undefined,
+  });
+}
+
+function settlement(event: string): Settlement {
+  return { event, n: 0, lease: 9, outcome: { kind: 'delivered' }, attempt: undefined };
+}
+
+function offer(lease: number): Offer {
+  return { lease, room: 10, free: new Map(), laneRoom: 8 };
+}
+
+const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
+const nothing = {
+  claimed: [],
+  fannedOut: { deliveries: [], isMore: false },
+  readyMs: undefined,
+};
+
+/** Lets everything happen that waits for nothing. */
+async function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+interface Sizes {
+  batchEditsMax?: number;
+  editsWaitingMax?: number;
+  batchPayloadBytesMax?: number;
+  payloadBytesWaitingMax?: number;
+}
+
+function setUp(options: Sizes = {}, attached?: 'without a worker') {
   const transport = new FakeTransport();
   const clock = { ms: 5 };
+  const heard: string[] = [];
   const batcher = createBatcher(transport, {
     nowMs: () => clock.ms,
     batchEditsMax: 100,
     editsWaitingMax: 100,
+    batchPayloadBytesMax: 1_000,
+    payloadBytesWaitingMax: 1_000,
     ...options,
   });
-  return { transport, batcher, clock };
+  const worker = new FakeWorker(heard);
+  if (attached === undefined) batcher.attach(worker);
+  return { transport, batcher, clock, worker, heard };
+}
+
+/** Offers what the test has laid out, and writes down what it hears. */
+class FakeWorker implements Worker {
+  readonly offers: (Offer | undefined)[] = [];
+  readonly claims: (Offer | undefined)[] = [];
+  readonly fanOuts: (Offer | undefined)[] = [];
+  readonly taken: Parameters<Worker['take']>[0][number][] = [];
+  readonly outlooks: Outlook[] = [];
+  readonly settled: unknown[] = [];
+  readonly #heard: string[];
+
+  constructor(heard: string[]) {
+    this.#heard = heard;
+  }
+
+  offer(): Offer | undefined {
+    this.#heard.push('offer');
+    return this.offers.shift();
+  }
+
+  take(deliveries: Parameters<Worker['take']>[0], outlook: Outlook): void {
+    this.#heard.push(`take ${deliveries.map(({ event, n }) => `${event}_${n}`).join(' ')}`);
+    this.taken.push(...deliveries);
+    this.outlooks.push(outlook);
+  }
+
+  claim(): Offer | undefined {
+    this.#heard.push('claim');
+    return this.claims.shift();
+  }
+
+  fanOut(): Offer | undefined {
+    this.#heard.push('fanOut');
+    return this.fanOuts.shift();
+  }
+
+  worked(...[worked, asked]: Parameters<Worker['worked']>): void {
+    this.#heard.push(`worked ${asked.claim} ${asked.fanOut}`);
+    this.settled.push(...worked.settled);
+  }
 }
 
 /** Writes nothing until the test says so. */
 class FakeTransport implements Transport {
   readonly sent: Batch[] = [];
+  readonly worked: Work[] = [];
+  readonly order: ('write' | 'work')[] = [];
   closed = 0;
   #flying: PromiseWithResolvers<BatchReply> | undefined;
+  #working: PromiseWithResolvers<WorkReply> | undefined;
 
   async send(batch: Batch): Promise<BatchReply> {
-    assert.equal(this.#flying, undefined, 'one batch in flight at a time');
+    this.#assertIdle();
     this.sent.push(batch);
+    this.order.push('write');
     this.#flying = Promise.withResolvers();
     return this.#flying.promise;
   }
 
-  write({ failing }: { failing?: number } = {}): void {
+  async work(work: Work): Promise<WorkReply> {
+    this.#assertIdle();
+    this.worked.push(work);
+    this.order.push('work');
+    this.#working = Promise.withResolvers();
+    return this.#working.promise;
+  }
+
+  write({
+    failing,
+    born = [],
+    outlook = quiet,
+  }: { failing?: number; born?: Born[]; outlook?: Outlook } = {}): void {
     const edits = limitsOf(this.sent.at(-1)).map((limit): EditReply => {
       if (limit === failing) return { kind: 'failed', message: 'poison', trace: '' };
       return { kind: 'done', output: { deleted: limit } };
     });
-    this.answer({ kind: 'written', edits });
+    this.answer({ kind: 'written', edits, born, outlook });
+  }
+
+  /** Every settlement of the work is settled, and nothing else happened. */
+  finish(): void {
+    const settlements = this.worked.at(-1)?.settlements ?? [];
+    const settled = settlements.map(() => ({ kind: 'done', output: { kind: 'settled' } }) as const);
+    this.answerWork({ kind: 'worked', settled, ...nothing });
   }
 
   answer(reply: BatchReply): void {
-    this.#land().resolve(reply);
+    const flying = this.#flying;
+    assert(flying !== undefined, 'a batch must be in flight');
+    this.#flying = undefined;
+    flying.resolve(reply);
+  }
+
+  answerWork(reply: WorkReply): void {
+    const working = this.#working;
+    assert(working !== undefined, 'work must be in flight');
+    this.#working = undefined;
+    working.resolve(reply);
   }
 
   break(error: Error): void {
-    this.#land().reject(error);
+    const under = this.#flying ?? this.#working;
+    this.#flying = undefined;
+    this.#working = undefined;
+    under?.reject(error);
   }
 
   limitsSent(): number[][] {
@@ -202,11 +596,8 @@ class FakeTransport implements Transport {
     this.closed += 1;
   }
 
-  #land(): PromiseWithResolvers<BatchReply> {
-    const flying = this.#flying;
-    assert(flying !== undefined, 'a batch must be in flight');
-    this.#flying = undefined;
-    return flying;
+  #assertIdle(): void {
+    assert.equal(this.#flying ?? this.#working, undefined, 'one batch under way at a time');
   }
 }
 

@@ -1,5 +1,6 @@
 // What crosses the border between the engine and a database: calls, batches and replies as plain
 // values, so that a thread, a socket or a simulation can stand in between.
+import type { Born, Offer, Outlook, Settled, Work, Worked } from './delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb, ReadInput, ReadOutput, ReadVerb } from './store.ts';
 
 export type EditCall<V extends EditVerb = EditVerb> = {
@@ -9,15 +10,26 @@ export type ReadCall<V extends ReadVerb = ReadVerb> = {
   [K in V]: { verb: K; input: ReadInput<K> };
 }[V];
 
-/** Work that is written together, at one time. Publishes, settles and claims will stand beside. */
+/** Edits that are written together, at one time. Work of deliveries goes in batches of its own. */
 export interface Batch {
   nowMs: number;
   edits: readonly EditCall[];
+  /** Fresh deliveries may be born with this lease. */
+  offer: Offer | undefined;
 }
 
-export type BatchReply = { kind: 'written'; edits: readonly EditReply[] } | StoreFailure;
 /** Replies stand in the order of the calls. */
+export type BatchReply =
+  | { kind: 'written'; edits: readonly EditReply[]; born: readonly Born[]; outlook: Outlook }
+  | StoreFailure;
 export type EditReply = { kind: 'done'; output: EditOutput<EditVerb> } | VerbFailure;
+
+/** Replies to settlements stand in their order. */
+export type WorkReply =
+  | ({ kind: 'worked'; settled: readonly SettleReply[] } & Omit<Worked, 'settled'>)
+  | StoreFailure;
+export type SettleReply = { kind: 'done'; output: Settled } | VerbFailure;
+
 export type ReadReply = { kind: 'done'; output: ReadOutput<ReadVerb> } | VerbFailure | StoreFailure;
 
 /** This one call broke a rule of the database or of the program; its neighbours did not suffer. */
@@ -38,6 +50,7 @@ export interface StoreFailure {
 /** The way to a database. It rejects only when the way itself breaks. */
 export interface Transport {
   send(batch: Batch): Promise<BatchReply>;
+  work(work: Work): Promise<WorkReply>;
   read(call: ReadCall): Promise<ReadReply>;
   /** Answers what was sent, then lets go of the database. */
   close(): Promise<void>;

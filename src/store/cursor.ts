@@ -1,8 +1,24 @@
-// Cursors of lists: the number of the last row examined, as text. To callers they are opaque.
+// Cursors of lists: where the last row examined stands, as text. To callers they are opaque. Most lists
+// are in the order of row numbers; events and deliveries are in the order of their slices and names.
 
-/** Whether a text from outside can be a cursor; the store takes only such ones. */
-export function isCursor(cursor: string): boolean {
-  return /^[1-9][0-9]{0,14}$/.test(cursor);
+/** Where an event or a delivery stands among all. After a slice that is done, its event is empty. */
+export interface Position {
+  slice: number;
+  event: string;
+  n: number;
+}
+
+export type CursorKind = 'row' | 'position';
+
+const shapes: Readonly<Record<CursorKind, RegExp>> = {
+  row: /^[1-9][0-9]{0,14}$/,
+  position: /^([1-9][0-9]{0,14})_([0-7][0-9a-hjkmnp-tv-z]{25})?_(0|[1-9][0-9]{0,8})$/,
+};
+
+/** Whether a text from outside can be a cursor, of any list or of one kind of list. */
+export function isCursor(cursor: string, kind?: CursorKind): boolean {
+  const kinds: readonly CursorKind[] = kind === undefined ? ['row', 'position'] : [kind];
+  return kinds.some((one) => shapes[one].test(cursor));
 }
 
 export function cursorAt(no: number): string {
@@ -12,8 +28,22 @@ export function cursorAt(no: number): string {
 /** Where to go on, newest first: rows below this number. */
 export function belowCursor(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
-  if (!isCursor(cursor)) {
-    throw new TypeError(`Cannot go on after "${cursor}": expected what a page gave as next`);
-  }
+  if (!isCursor(cursor, 'row')) throw noCursor(cursor);
   return Number(cursor);
+}
+
+export function cursorAtPosition({ slice, event, n }: Position): string {
+  return `${slice}_${event}_${n}`;
+}
+
+/** Where to go on, newest first: names below this one. */
+export function belowPosition(cursor: string | undefined): Position {
+  if (cursor === undefined) return { slice: Number.MAX_SAFE_INTEGER, event: '~', n: 0 };
+  const found = shapes.position.exec(cursor);
+  if (found === null) throw noCursor(cursor);
+  return { slice: Number(found[1]), event: found[2] ?? '', n: Number(found[3]) };
+}
+
+function noCursor(cursor: string): TypeError {
+  return new TypeError(`Cannot go on after "${cursor}": expected what a page gave as next`);
 }

@@ -3,7 +3,8 @@
 import type { Attempt } from '../core/attempt.ts';
 import type { DeliveryName, DeliveryState, Leased } from '../core/delivery.ts';
 import type { Event } from '../core/event.ts';
-import type { Idempotency, Page, PageInput } from './store.ts';
+import type { Idempotency } from './idempotency.ts';
+import type { Page, PageInput } from './page.ts';
 
 /** Who gets an event: all that hear its name, one subscription, or every callback of it (a ping). */
 export type Audience =

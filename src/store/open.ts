@@ -36,13 +36,10 @@ export async function openStore({ dataDir, world, onFatal }: StoreOptions): Prom
 
 /** The port over any transport. */
 export function storeOver(transport: Transport, world: Pick<World, 'nowMs'>): Store {
-  const { batchEditsMax, editsWaitingMax } = limits;
-  const nowMs = (): number => world.nowMs();
-  const batcher = createBatcher(transport, { nowMs, batchEditsMax, editsWaitingMax });
+  const batcher = createBatcher(transport, { ...limits, nowMs: () => world.nowMs() });
   return {
-    edit: batcher.edit,
+    ...batcher,
     read: async (verb, input) => outputOf(verb, transport.read(readCall(verb, input))),
-    close: batcher.close,
   };
 }
 

@@ -4,10 +4,27 @@
 import type { App } from '../core/app.ts';
 import type { Key, Scope } from '../core/key.ts';
 import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';
+import type {
+  DeliveryEdits,
+  DeliveryReads,
+  Settled,
+  Settlement,
+  Worker,
+} from './delivery-verbs.ts';
+import type { Idempotency } from './idempotency.ts';
+import type { Page, PageInput } from './page.ts';
+
+export type { Idempotency, Page, PageInput };
 
 export interface Store {
   edit<V extends EditVerb>(verb: V, input: EditInput<V>): Promise<EditOutput<V>>;
   read<V extends ReadVerb>(verb: V, input: ReadInput<V>): Promise<ReadOutput<V>>;
+  /** What became of a leased delivery. Always taken while the store is open. */
+  settle(settlement: Settlement): Promise<Settled>;
+  /** Asks for a cycle of work: the worker will be asked what it can take. */
+  work(): void;
+  /** Who takes fresh and claimed deliveries. Once. */
+  attach(worker: Worker): void;
   /** Finishes what was handed over, then lets go of the database. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -42,26 +59,8 @@ export interface NewSubscription {
   secrets: Uint8Array;
 }
 
-/** `key` and `print` are digests: of operation and Idempotency-Key, and of the request. */
-export interface Idempotency {
-  key: Uint8Array;
-  print: Uint8Array;
-}
-
-export interface PageInput {
-  limit: number;
-  /** Where the page before ended, as its `next` said. */
-  after: string | undefined;
-}
-
-export interface Page<T> {
-  items: T[];
-  /** Present while there may be more, even when this page is short. */
-  next: string | undefined;
-}
-
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
-export interface Edits {
+export interface Edits extends DeliveryEdits {
   createApp: {
     input: { id: string; name: string; key: NewKey };
     output:
@@ -120,7 +119,7 @@ export interface Edits {
   forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
-export interface Reads {
+export interface Reads extends DeliveryReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };

@@ -39,9 +39,12 @@ export interface StartOptions {
   world?: World;
   /** Name → addresses; other names do not exist. */
   names?: Readonly<Record<string, readonly string[]>>;
+  /** Instead of `names`. */
+  resolver?: Resolver;
 }
 
-export async function start({ env = {}, world, names = {} }: StartOptions = {}): Promise<Running> {
+export async function start(options: StartOptions = {}): Promise<Running> {
+  const { env = {}, world, names = {}, resolver = fakeResolver(names) } = options;
   const reading = readConfig({
     RINGBACK_DATA: ':memory:',
     RINGBACK_PORT: '0',
@@ -54,7 +57,7 @@ export async function start({ env = {}, world, names = {} }: StartOptions = {}):
   const service = await startService(reading.config, {
     world: world ?? realWorld(),
     log,
-    resolver: fakeResolver(names),
+    resolver,
     onFatal: (error) => {
       throw error;
     },
@@ -95,7 +98,7 @@ async function send(base: string, firstKey: string, call: Call): Promise<Answer>
     ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '');
   const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
   return { status: response.status, headers: response.headers, text, json };
 }

@@ -11,11 +11,11 @@ export const floors: Readonly<Record<string, number>> = {
   store: 1,
   egress: 1,
   engine: 2,
-  'config.ts': 2,
+  config: 2,
   api: 3,
-  'service.ts': 4,
+  service: 4,
   cli: 5,
-  'main.ts': 6,
+  main: 6,
 };
 
 export function importsUpwards(tree: Tree): string[] {
@@ -106,7 +106,7 @@ function resolve(from: string, to: string): string {
   return new URL(to, `file:///${from}`).pathname.slice(1);
 }
 
-/** `src/store/sqlite/row.ts` → `store`; `src/main.ts` → `main.ts`. */
+/** `src/store/sqlite/row.ts` → `store`; `src/config.ts` and what lies in `src/config/` → `config`. */
 function roomOf(path: string): string {
-  return path.split('/')[1] ?? '';
+  return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 }

@@ -9,6 +9,7 @@ import { limits } from '../../src/core/limits.ts';
 import type { App } from '../../src/core/app.ts';
 import type { World } from '../../src/core/world.ts';
 import { realWorld } from '../../src/core/world.ts';
+import type { AttemptRecord } from '../../src/store/delivery-verbs.ts';
 import type { NewKey, NewSubscription, Page, Store } from '../../src/store/store.ts';
 import { StoreUnavailable, VerbFailed } from '../../src/store/store.ts';
 
@@ -756,6 +757,22 @@ export function callback(position: number, event: string): Callback {
     method: 'post',
     url: `https://receiver.example/${position}?event={eventType}`,
     inactive: undefined,
+  };
+}
+
+/** A failed attempt, unless the changes say otherwise. */
+export function attempt(changes: Partial<AttemptRecord> = {}): AttemptRecord {
+  return {
+    node: 1,
+    startedMs: 1_700_000_000_000,
+    tookMs: 12,
+    status: 500,
+    error: 'status',
+    message: undefined,
+    request: { method: 'post', url: 'https://receiver.example/0?event=a' },
+    response: { headers: [['server', 'x']], body: Buffer.from('no'), cut: false },
+    warning: undefined,
+    ...changes,
   };
 }
 

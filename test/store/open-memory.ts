@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { idMaker } from '../../src/core/id.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
+import type { Born, Offer, Outlook, Work, Worked } from '../../src/store/delivery-verbs.ts';
 import { adapterOn } from '../../src/store/sqlite/adapter.ts';
 import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connect.ts';
@@ -26,21 +27,48 @@ export interface Opened {
   /** Asserts that the edit was written. */
   edit: <V extends EditVerb>(verb: V, input: EditInput<V>) => EditOutput<V>;
   read: <V extends ReadVerb>(verb: V, input: ReadInput<V>) => ReadOutput<V>;
+  /** The same, and what was born with the offered lease. */
+  offering: <V extends EditVerb>(offer: Offer, verb: V, input: EditInput<V>) => Written<V>;
+  /** Asserts that every settlement was written. */
+  work: (work: Partial<Omit<Work, 'nowMs'>>) => Worked;
+}
+
+export interface Written<V extends EditVerb> {
+  output: EditOutput<V>;
+  born: readonly Born[];
+  outlook: Outlook;
 }
 
 export function openMemory(db = connect({ path: ':memory:', access: 'write' })): Opened {
   applyMigrations(db, { database: ':memory:', migrationsDir, nowMs: 1 });
   const adapter = adapterOn(db);
   const clock = { ms: 1_700_000_000_000 };
+  const write = <V extends EditVerb>(
+    offer: Offer | undefined,
+    verb: V,
+    input: EditInput<V>,
+  ): Written<V> => {
+    const reply = adapter.run({ nowMs: clock.ms, edits: [editCall(verb, input)], offer });
+    assert(reply.kind === 'written', JSON.stringify(reply));
+    const [first] = reply.edits;
+    assert(first?.kind === 'done', JSON.stringify(first));
+    const { born, outlook } = reply;
+    return { output: editOutput(verb, first.output), born, outlook };
+  };
   return {
     db,
     clock,
-    edit: (verb, input) => {
-      const reply = adapter.run({ nowMs: clock.ms, edits: [editCall(verb, input)] });
-      assert(reply.kind === 'written', JSON.stringify(reply));
-      const [first] = reply.edits;
-      assert(first?.kind === 'done', JSON.stringify(first));
-      return editOutput(verb, first.output);
+    edit: (verb, input) => write(undefined, verb, input).output,
+    offering: write,
+    work: ({ settlements = [], claim, fanOut }) => {
+      const reply = adapter.work({ nowMs: clock.ms, settlements, claim, fanOut });
+      assert(reply.kind === 'worked', JSON.stringify(reply));
+      const { claimed, fannedOut, readyMs } = reply;
+      const settled = reply.settled.map((one) => {
+        assert(one.kind === 'done', JSON.stringify(one));
+        return one.output;
+      });
+      return { settled, claimed, fannedOut, readyMs };
     },
     read: (verb, input) => {
       const reply = adapter.read(readCall(verb, input));

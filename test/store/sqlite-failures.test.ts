@@ -124,11 +124,14 @@ describe('a thread that dies', () => {
       onFatal: died.resolve,
     });
     const poison: Batch = JSON.parse('{ "nowMs": 1 }'); // No edits: the thread falls over it.
-    const waiting = [transport.send(poison), transport.send({ nowMs: 1, edits: [] })];
+    const waiting = [
+      transport.send(poison),
+      transport.send({ nowMs: 1, edits: [], offer: undefined }),
+    ];
     for (const each of waiting) await assert.rejects(each, unavailable);
     const error = await died.promise;
     assert(error instanceof StoreUnavailable && error.cause instanceof TypeError);
-    await assert.rejects(transport.send({ nowMs: 1, edits: [] }), unavailable);
+    await assert.rejects(transport.send({ nowMs: 1, edits: [], offer: undefined }), unavailable);
     await transport.close();
   });
 });

@@ -185,6 +185,7 @@ describe('the schema', () => {
     openMemory(opened.db);
     assert.deepEqual(rows(opened, 'select number, name from migration'), [
       { number: 1, name: 'init' },
+      { number: 2, name: 'deliveries' },
     ]);
   });
 

@@ -21,7 +21,7 @@ function read(text: string, depth: number): Fragment {
   const scan: Scan = { text, depth, unclosed: new Set() };
   const out: Fragment[] = [];
   let plainFrom = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const token = tokenAt(scan, at);
     if (token === undefined) {
       at += 1;

@@ -1,4 +1,120 @@
+// The reference page: static HTML from a loaded contract. No script, no request to anywhere; what
+// the document says is shown as text, whoever wrote it.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Contract } from '../../contract/contract.ts';
-export function docsPage(contract: Contract): { html: string; contentSecurityPolicy: string } {
-  return { html: contract.title, contentSecurityPolicy: "default-src 'none'" };
+import { version } from '../../core/version.ts';
+import { contentsView } from './contents.ts';
+import type { Sections } from './contents.ts';
+import { errorsSection } from './errors.ts';
+import { groupByTag } from './groups.ts';
+import type { Group } from './groups.ts';
+import { html, printHtml, styleTag } from './html.ts';
+import type { Fragment, Html } from './html.ts';
+import { introductionView, warningsView } from './introduction.ts';
+import { operationView } from './operation.ts';
+import { prose } from './prose.ts';
+import { findProblemRef } from './responses.ts';
+import { securitySection } from './security.ts';
+import { newMeter, operationAnchors } from './view.ts';
+import type { View } from './view.ts';
+import { writtenOperations } from './written.ts';
+
+export interface DocsPage {
+  html: string;
+  contentSecurityPolicy: string;
+}
+
+export function docsPage(contract: Contract): DocsPage {
+  const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
+  const hash = createHash('sha256').update(style).digest('base64');
+  const directives = [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    html: printHtml(pageView(contract, style)).trimStart(),
+    contentSecurityPolicy: directives.join('; '),
+  };
+}
+
+export function viewOf(contract: Contract): View {
+  const written = writtenOperations(contract);
+  const operations = [...written.values()].map(({ operation }) => operation);
+  return {
+    root: contract.document,
+    meter: newMeter(),
+    anchors: operationAnchors(contract.operations),
+    written: ({ operationId }) => written.get(operationId),
+    problemRef: findProblemRef(contract.document, operations),
+  };
+}
+
+function pageView(contract: Contract, style: string): Html {
+  const view = viewOf(contract);
+  const groups = groupByTag(view, contract.operations);
+  const security = securitySection(view);
+  const contents = contentsView(view, sectionsOf(contract, { groups, security }));
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${contract.title}: API reference</title>
+        ${styleTag(style)}
+      </head>
+      <body>
+        <a class="skip" href="#content">Skip to the content</a>
+        <div class="page">
+          <aside class="sidebar">
+            <a class="brand" href="#introduction">${contract.title}</a>
+            <nav aria-label="Contents">${contents}</nav>
+          </aside>
+          <details class="menu" id="contents">
+            <summary>Contents</summary>
+            <nav aria-label="Contents">${contents}</nav>
+          </details>
+          <main id="content" tabindex="-1">
+            ${introductionView(view, contract)} ${warningsView(contract.warnings)}
+            ${groups.map((group) => groupView(view, group))} ${security} ${errorsSection(view)}
+            ${footer()}
+          </main>
+        </div>
+      </body>
+    </html> `;
+}
+
+function sectionsOf(
+  { warnings }: Contract,
+  parts: { groups: readonly Group[]; security: Fragment },
+): Sections {
+  const notes = warnings.length === 0 ? [] : [['notes', 'Notes on this document'] as const];
+  const keys = parts.security === undefined ? [] : [['security', 'Authentication'] as const];
+  return {
+    groups: parts.groups,
+    before: [['introduction', 'Introduction'], ...notes],
+    after: [...keys, ['errors', 'Errors']],
+  };
+}
+
+function groupView(view: View, { title, anchor, description, operations }: Group): Html {
+  return html`<section class="group" aria-labelledby="${anchor}">
+    <div class="group-head">
+      <h2 id="${anchor}">${title}</h2>
+      ${prose(description)}
+    </div>
+    ${operations.map((operation) => operationView(view, operation))}
+    <p class="back"><a href="#contents">Back to the contents</a></p>
+  </section>`;
+}
+
+function footer(): Html {
+  return html`<footer>
+    <p>Made by Ringback ${version} from the document that it executes.</p>
+  </footer>`;
 }

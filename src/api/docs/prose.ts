@@ -27,7 +27,7 @@ const readers: readonly Reader[] = [blank, fence, heading, table, quote, list, p
 
 function blocks(lines: readonly string[], depth: number): Fragment {
   const out: Fragment[] = [];
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     const block = firstBlock(lines, at, depth);
     out.push(block.content);
     at = block.end;
@@ -79,14 +79,13 @@ function quote(lines: readonly string[], at: number, depth: number): Block | und
 const bullet = /^( *)([-*+]|\d{1,9}[.)]) +(?=\S)/u;
 
 function list(lines: readonly string[], at: number, depth: number): Block | undefined {
+  if (depth >= depthMax) return undefined;
   const isOrdered = /^ *\d/u.test(lines[at] ?? '');
   const items: Html[] = [];
   let end = at;
-  for (
-    let start = bullet.exec(lines[end] ?? '');
-    start !== null && depth < depthMax && /\d/u.test(start[2] ?? '') === isOrdered;
-    start = bullet.exec(lines[end] ?? '')
-  ) {
+  while (end < lines.length) {
+    const start = bullet.exec(lines[end] ?? '');
+    if (start === null || /\d/u.test(start[0]) !== isOrdered) break;
     const indent = start[0].length;
     const next = itemEnd(lines, end, start[1]?.length ?? 0);
     const inside = lines.slice(end, next).map((line, index) => dedent(line, index, indent));
@@ -94,7 +93,16 @@ function list(lines: readonly string[], at: number, depth: number): Block | unde
     end = next;
   }
   if (items.length === 0) return undefined;
-  return { content: isOrdered ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`, end };
+  return {
+    content: isOrdered
+      ? html`<ol>
+          ${items}
+        </ol>`
+      : html`<ul>
+          ${items}
+        </ul>`,
+    end,
+  };
 }
 
 /** An item goes on over indented lines, and over what merely wrapped. */

@@ -11,7 +11,7 @@ export function printValue(value: unknown): string {
 
 /** For a block of code. */
 export function printJson(value: unknown): string {
-  return cut(toJson(value, 2));
+  return toJson(value, 2);
 }
 
 /** The value without what is too deep or too much; ends even where a value holds itself. */
@@ -23,6 +23,7 @@ export function excerpt(value: unknown): unknown {
 function copy(value: unknown, at: { depth: number; meter: { left: number } }): unknown {
   const { depth, meter } = at;
   meter.left -= 1;
+  if (typeof value === 'string') return cut(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= bounds.sampleDepthMax) return '…';
   const deeper = { depth: depth + 1, meter };

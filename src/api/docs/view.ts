@@ -1,6 +1,7 @@
 // What every part of the page may look at while it is drawn.
 import type { Operation } from '../../contract/contract.ts';
 import type { JsonObject } from '../../contract/document.ts';
+import type { Validator } from '../../contract/schema.ts';
 import { bounds } from './bounds.ts';
 import type { Written } from './written.ts';
 
@@ -36,6 +37,18 @@ export function freeAnchor(wanted: string, taken: Set<string>): string {
 export function slug(text: string): string {
   const plain = text.replaceAll(/[^A-Za-z0-9_]+/gu, '-').replaceAll(/^-|-$/gu, '');
   return plain === '' ? 'x' : plain;
+}
+
+/**
+ * The schema as the contract holds it, for where the document does not: it is in another file. Only
+ * for operations that are executed: those were compiled at load, and cannot fail any more.
+ */
+export function compiledSchema(
+  view: View,
+  validator: Validator,
+): { view: View; schema: { $ref: string } } {
+  const { $ref, $defs } = validator.schema();
+  return { view: { ...view, root: { $defs } }, schema: { $ref } };
 }
 
 export function newMeter(): { rowsLeft: number } {

@@ -1,5 +1,6 @@
-// Reads the document as it is written: descriptions and examples are not part of a compiled contract.
-// Only references inside the document are followed; nothing is opened, nothing is trusted.
+// Reads the document as it is written: descriptions and examples are not part of a compiled
+// contract. Only references inside the document are followed; nothing is opened, nothing is
+// trusted.
 import { isList, isObject, own } from '../../contract/document.ts';
 import type { JsonObject } from '../../contract/document.ts';
 import type { Contract, Operation } from '../../contract/contract.ts';
@@ -118,7 +119,9 @@ export function tagOf(written: Written | undefined): string | undefined {
 
 export function summaryOf(operation: Operation, written: Written | undefined): string {
   const summary = written && textIn(written.operation, 'summary');
-  return summary ?? operation.operationId;
+  const { operationId, method } = operation;
+  // Where it has no name of its own, the method stands beside it anyway.
+  return summary ?? operationId.replace(`${method} /`, '/');
 }
 
 const methods = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'query']);

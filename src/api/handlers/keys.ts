@@ -23,8 +23,10 @@ export function keyHandlers(context: Context, identifier: Identifier): Handlers 
       const key = await getKey(context, app, fields.pathText(request, 'id'));
       return { status: 200, body: show(key) };
     },
-    rotateKey: async ({ app, request }) => {
+    rotateKey: async ({ app, key: caller, request }) => {
       const id = fields.pathText(request, 'id');
+      const { scopes } = await getKey(context, app, id);
+      if (!mayGive(caller, scopes)) throw operatorOnly('Cannot rotate a key with');
       const rotation = { id, overlapMs: fields.overlapMs(request) };
       const { key, secret } = await rotateKey(context, app, rotation);
       identifier.forget(key.id);
@@ -41,13 +43,30 @@ export function keyHandlers(context: Context, identifier: Identifier): Handlers 
 function readWish({ key: caller, request }: Call): Parameters<typeof createKey>[2] {
   const body = fields.bodyFields(request);
   const scopes = allScopes.filter((scope) => fields.list(body, 'scopes').includes(scope));
-  if (scopes.includes('operator') && caller?.scopes.includes('operator') !== true) {
-    const message = 'Cannot give a key the scope "operator": the calling key does not have it';
-    throw new Problem('missing_scope', message);
-  }
+  if (!mayGive(caller, scopes)) throw operatorOnly('Cannot give a key');
   const expiresAt = fields.optionalText(body, 'expiresAt');
-  const expiresMs = expiresAt === undefined ? undefined : Date.parse(expiresAt);
-  return { name: fields.text(body, 'name'), scopes, expiresMs };
+  return { name: fields.text(body, 'name'), scopes, expiresMs: readExpiry(expiresAt) };
+}
+
+/** Only operators hand out `operator`, be it with a new key or with the new secret of an old one. */
+function mayGive(caller: Key | undefined, scopes: Key['scopes']): boolean {
+  return !scopes.includes('operator') || caller?.scopes.includes('operator') === true;
+}
+
+function operatorOnly(action: string): Problem {
+  const message = `${action} the scope "operator": the calling key does not have it`;
+  return new Problem('missing_scope', message);
+}
+
+/** RFC 3339 knows leap seconds, the clock does not: no number may come of that, above all not NaN. */
+function readExpiry(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const expiresMs = Date.parse(text);
+  if (Number.isFinite(expiresMs)) return expiresMs;
+  const message = `is ${JSON.stringify(text)}, expected a time without a leap second`;
+  throw new Problem('invalid_request', `body#/expiresAt ${message}`, {
+    faults: [{ field: 'body#/expiresAt', message }],
+  });
 }
 
 function showKey(key: Key, nowMs: number): Record<string, unknown> {

@@ -1,16 +1,20 @@
 // The store in SQLite, synchronous: no clock, no thread, no promise. Time comes in the batch. A
 // thread, a test or a simulation puts itself around it.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch, BatchReply, ReadCall, ReadReply, StoreFailure } from '../call.ts';
+import type { Batch, BatchReply, ReadCall, ReadReply, StoreFailure, WorkReply } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
+import type { Work } from '../delivery-verbs.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect } from './connect.ts';
 import { createPrivate } from './create-private.ts';
 import { storeFailure, verbFailure } from './failure.ts';
 import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
+import type { Plan, Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
-import { applyEdit, applyRead, prepareEdits, prepareReads } from './verbs.ts';
+import { applyRead, prepareReads } from './verbs.ts';
+import { prepareWork } from './work.ts';
+import { prepareWrite } from './write.ts';
 
 export interface SqliteReader {
   read: (call: ReadCall) => ReadReply;
@@ -19,6 +23,7 @@ export interface SqliteReader {
 
 export interface Sqlite extends SqliteReader {
   run: (batch: Batch) => BatchReply;
+  work: (work: Work) => WorkReply;
 }
 
 export interface SqliteOptions {
@@ -57,20 +62,26 @@ export function openSqliteReader({ path }: Pick<SqliteOptions, 'path'>): SqliteR
 
 /** The adapter on a connection whose schema is up to date. */
 export function adapterOn(db: DatabaseSync, lock: Lock = noLock): Sqlite {
-  const edits = prepareEdits(db);
+  const planWrite = prepareWrite(db);
+  const planWork = prepareWork(db);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
+  const write = <T, R>(plan: Plan<T, R>): Written<T, R> => {
+    if (broken !== undefined) return broken;
+    const written = writeTogether(db, plan);
+    if (written.kind === 'fatal') broken = written;
+    return written;
+  };
   return {
-    run: ({ nowMs, edits: calls }) => {
-      if (broken !== undefined) return broken;
-      const items = calls.map((call) => ({
-        verb: call.verb,
-        apply: () => applyEdit(edits, call, { nowMs }),
-      }));
-      const written = writeTogether(db, items);
-      if (written.kind === 'written') return { kind: 'written', edits: written.replies };
-      if (written.kind === 'fatal') broken = written;
-      return written;
+    run: (batch) => {
+      const written = write(planWrite(batch));
+      if (written.kind !== 'written') return written;
+      return { kind: 'written', edits: written.replies, ...written.last };
+    },
+    work: (work) => {
+      const written = write(planWork(work));
+      if (written.kind !== 'written') return written;
+      return { kind: 'worked', settled: written.replies, ...written.last };
     },
     read: reader.read,
     close: () => {

@@ -46,6 +46,11 @@ export function unavailable(error: unknown): StoreFailure {
   return storeFailure(error) ?? { kind: 'unavailable', ...describe(error) };
 }
 
+/** For a broken invariant: this program can no longer be believed. */
+export function fatal(error: unknown): StoreFailure {
+  return storeFailure(error) ?? { kind: 'fatal', ...describe(error) };
+}
+
 export function isBusy(error: unknown): boolean {
   return ((sqliteCode(error) ?? 0) & 0xff) === busy;
 }

@@ -1,5 +1,5 @@
 // The adapter without a thread, for tests and simulation: the caller's own thread does the work.
-import type { Transport } from '../call.ts';
+import type { BatchReply, Transport, WorkReply } from '../call.ts';
 import { rebuild } from '../rebuild.ts';
 import type { Sqlite } from './adapter.ts';
 
@@ -7,12 +7,13 @@ export function inProcess(
   sqlite: Sqlite,
   { onFatal }: { onFatal: (error: Error) => void },
 ): Transport {
+  const heard = <R extends BatchReply | WorkReply>(reply: R): R => {
+    if (reply.kind === 'fatal') onFatal(rebuild(reply));
+    return reply;
+  };
   return {
-    send: async (batch) => {
-      const reply = sqlite.run(batch);
-      if (reply.kind === 'fatal') onFatal(rebuild(reply));
-      return reply;
-    },
+    send: async (batch) => heard(sqlite.run(batch)),
+    work: async (work) => heard(sqlite.work(work)),
     read: async (call) => sqlite.read(call),
     close: async () => sqlite.close(),
   };

@@ -77,6 +77,11 @@ export function integer(row: Row, column: string): number {
     : misfit(column, value, 'an integer');
 }
 
+export function real(row: Row, column: string): number {
+  const value = row[column];
+  return typeof value === 'number' ? value : misfit(column, value, 'a number');
+}
+
 export function bytes(row: Row, column: string): Uint8Array {
   const value = row[column];
   return value instanceof Uint8Array ? value : misfit(column, value, 'bytes');
@@ -95,7 +100,7 @@ export function one(row: Row | undefined): Row {
   return row ?? broken('Cannot read a row: the statement gave none, expected one');
 }
 
-function oneOf<T extends string>(known: readonly T[], value: string): T {
+export function oneOf<T extends string>(known: readonly T[], value: string): T {
   return (
     known.find((candidate) => candidate === value) ??
     broken(`Cannot read a row: found "${value}", expected one of ${known.join(', ')}`)

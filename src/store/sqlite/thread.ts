@@ -1,14 +1,16 @@
 // SQLite in threads of its own, so that no fsync and no long read stops the event loop: one thread
 // writes, one reads. A thin shell: what the threads do is the adapter's.
+import { strict as assert } from 'node:assert';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../core/limits.ts';
-import type { Batch, BatchReply, ReadCall, ReadReply, Transport } from '../call.ts';
+import type { ReadCall, ReadReply, Transport } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
 import { rebuild } from '../rebuild.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { SqliteOptions } from './adapter.ts';
-import type { FromThread, ThreadRole, ToThread } from './worker.ts';
+import { packBatch, packWork } from './pack.ts';
+import type { FromThread, ThreadRole, ToThread, WriteAnswer, WriteQuestion } from './worker.ts';
 
 export interface ThreadOptions extends SqliteOptions {
   /** A thread died or the disk is in doubt: nothing more will be written; end the process. */
@@ -17,7 +19,7 @@ export interface ThreadOptions extends SqliteOptions {
 
 /** Opens the writer, then the reader. Rejects with CannotOpenStore. */
 export async function openThreads({ onFatal, ...options }: ThreadOptions): Promise<Transport> {
-  const writer = new Thread<Batch, BatchReply>({ kind: 'write', options }, onFatal);
+  const writer = new Thread<WriteQuestion, WriteAnswer>({ kind: 'write', options }, onFatal);
   await writer.opened;
   const reader = new Thread<ReadCall, ReadReply>({ kind: 'read', path: options.path }, onFatal);
   try {
@@ -26,10 +28,25 @@ export async function openThreads({ onFatal, ...options }: ThreadOptions): Promi
     await writer.close();
     throw error;
   }
+  const write = async (
+    question: WriteQuestion,
+    transfer: readonly ArrayBuffer[],
+  ): Promise<WriteAnswer> => {
+    const reply = await writer.ask(question, transfer);
+    if (reply.kind === 'fatal') onFatal(rebuild(reply));
+    return reply;
+  };
   return {
     send: async (batch) => {
-      const reply = await writer.ask(batch);
-      if (reply.kind === 'fatal') onFatal(rebuild(reply));
+      const { message, transfer } = packBatch(batch);
+      const reply = await write({ kind: 'batch', batch: message }, transfer);
+      assert(reply.kind !== 'worked', 'A batch of edits was answered as if it were work');
+      return reply;
+    },
+    work: async (work) => {
+      const { message, transfer } = packWork(work);
+      const reply = await write({ kind: 'work', work: message }, transfer);
+      assert(reply.kind !== 'written', 'Work was answered as if it were a batch of edits');
       return reply;
     },
     read: async (call) => reader.ask(call),
@@ -62,7 +79,7 @@ class Thread<Question, Answer> {
     this.#worker.on('exit', () => this.#end(undefined));
   }
 
-  async ask(question: Question): Promise<Answer> {
+  async ask(question: Question, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     if (this.#state !== 'open') throw new StoreUnavailable('Cannot ask the store: it is closed');
     if (this.#waiting.size >= limits.readsWaitingMax) {
       throw new StoreUnavailable(`Cannot ask the store: ${this.#waiting.size} wait already`);
@@ -71,7 +88,7 @@ class Thread<Question, Answer> {
     const id = this.#lastId;
     const answer = Promise.withResolvers<Answer>();
     this.#waiting.set(id, answer);
-    this.#tell({ kind: 'ask', id, question });
+    this.#tell({ kind: 'ask', id, question }, transfer);
     return answer.promise;
   }
 
@@ -84,8 +101,8 @@ class Thread<Question, Answer> {
     return this.#ended.promise;
   }
 
-  #tell(message: ToThread<Question>): void {
-    this.#worker.postMessage(message);
+  #tell(message: ToThread<Question>, transfer: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer);
   }
 
   #hear(message: FromThread<Answer>): void {

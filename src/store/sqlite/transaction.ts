@@ -3,7 +3,7 @@
 // batch run again, with savepoints, and then the culprit alone fails.
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreFailure, VerbFailure } from '../call.ts';
-import { storeFailure, unavailable, verbFailure } from './failure.ts';
+import { fatal, storeFailure, unavailable, verbFailure } from './failure.ts';
 
 export interface Item<T> {
   verb: string;
@@ -11,14 +11,32 @@ export interface Item<T> {
 }
 
 export type ItemReply<T> = { kind: 'done'; output: T } | VerbFailure;
-export type Written<T> = { kind: 'written'; replies: ItemReply<T>[] } | StoreFailure;
+export type Written<T, R> = { kind: 'written'; replies: ItemReply<T>[]; last: R } | StoreFailure;
+
+/**
+ * What to do in one try: the items, and what comes last. Asked anew for each try, because what the items
+ * of a first one gathered in memory was undone with them.
+ */
+export type Plan<T, R> = (way: 'together' | 'alone') => {
+  items: readonly Item<T>[];
+  last: () => R;
+};
 
 /** All items that can be written are on stable storage when this returns `written`. */
-export function writeTogether<T>(db: DatabaseSync, items: readonly Item<T>[]): Written<T> {
-  const first = transact(db, () => items.map((item) => ({ kind: 'done', output: item.apply() })));
+export function writeTogether<T, R>(db: DatabaseSync, plan: Plan<T, R>): Written<T, R> {
+  const first = transact(db, () => {
+    const { items, last } = plan('together');
+    const replies = items.map((item) => ({ kind: 'done', output: item.apply() }) as const);
+    return { replies, last: last() };
+  });
   if (first.kind !== 'bad_item') return first;
-  const second = transact(db, () => items.map((item) => applyAlone(db, item)));
-  return second.kind === 'bad_item' ? unavailable(second.error) : second;
+  const second = transact(db, () => {
+    const { items, last } = plan('alone');
+    const replies = items.map((item) => applyAlone(db, item));
+    return { replies, last: last() };
+  });
+  // No item can be the cause now, so it is what came last: a broken invariant of our own.
+  return second.kind === 'bad_item' ? fatal(second.error) : second;
 }
 
 interface BadItem {
@@ -26,9 +44,14 @@ interface BadItem {
   error: unknown;
 }
 
+interface Done<T, R> {
+  replies: ItemReply<T>[];
+  last: R;
+}
+
 /** Begins, runs and commits; whatever goes wrong, nothing of it stays. */
-function transact<T>(db: DatabaseSync, body: () => ItemReply<T>[]): Written<T> | BadItem {
-  let replies: ItemReply<T>[];
+function transact<T, R>(db: DatabaseSync, body: () => Done<T, R>): Written<T, R> | BadItem {
+  let done: Done<T, R>;
   try {
     undo(db);
     db.exec('begin immediate');
@@ -36,7 +59,7 @@ function transact<T>(db: DatabaseSync, body: () => ItemReply<T>[]): Written<T> |
     return unavailable(error);
   }
   try {
-    replies = body();
+    done = body();
   } catch (error) {
     undo(db);
     return storeFailure(error) ?? { kind: 'bad_item', error };
@@ -47,7 +70,7 @@ function transact<T>(db: DatabaseSync, body: () => ItemReply<T>[]): Written<T> |
     undo(db);
     return unavailable(error);
   }
-  return { kind: 'written', replies };
+  return { kind: 'written', ...done };
 }
 
 function applyAlone<T>(db: DatabaseSync, item: Item<T>): ItemReply<T> {

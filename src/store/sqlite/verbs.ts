@@ -2,6 +2,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EditCall, ReadCall } from '../call.ts';
 import type { EditOutput, EditVerb, ReadOutput, ReadVerb } from '../store.ts';
+import { prepareAttempts } from './attempts.ts';
+import { prepareDeliveries } from './deliveries.ts';
+import { prepareDelivery } from './delivery.ts';
+import { prepareEvent, prepareEvents } from './events.ts';
+import { preparePublish } from './publish.ts';
+import { prepareRetryDelivery } from './retry-delivery.ts';
+import { prepareStartNode } from './start-node.ts';
+import { prepareSweep } from './sweep.ts';
+import { prepareTally } from './tally.ts';
+import { prepareTargets } from './targets.ts';
 import { prepareApp, prepareApps, prepareCreateApp } from './apps.ts';
 import { prepareEditSubscription } from './edit-subscription.ts';
 import { prepareForget } from './forget.ts';
@@ -35,6 +45,10 @@ export function prepareEdits(db: DatabaseSync): EditTable {
     editSubscription: prepareEditSubscription(db),
     keepSetting: prepareKeepSetting(db),
     forget: prepareForget(db),
+    publish: preparePublish(db),
+    startNode: prepareStartNode(db),
+    retryDelivery: prepareRetryDelivery(db),
+    sweep: prepareSweep(db),
   };
 }
 
@@ -47,6 +61,13 @@ export function prepareReads(db: DatabaseSync): ReadTable {
     subscription: prepareSubscription(db),
     subscriptions: prepareSubscriptions(db),
     health: prepareHealth(db),
+    targets: prepareTargets(db),
+    event: prepareEvent(db),
+    events: prepareEvents(db),
+    delivery: prepareDelivery(db),
+    attempts: prepareAttempts(db),
+    deliveries: prepareDeliveries(db),
+    tally: prepareTally(db),
   };
 }
 

@@ -2,13 +2,18 @@
 // told to close. It decides nothing.
 import { strict as assert } from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Batch, BatchReply, WorkReply } from '../call.ts';
 import type { CannotOpenCode } from '../cannot-open-store.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
+import type { Work } from '../delivery-verbs.ts';
 import type { SqliteOptions } from './adapter.ts';
 import { openSqlite, openSqliteReader } from './adapter.ts';
 
-/** A writer is asked with a Batch, a reader with a ReadCall. */
+/** A writer is asked with a WriteQuestion, a reader with a ReadCall. */
 export type ThreadRole = { kind: 'write'; options: SqliteOptions } | { kind: 'read'; path: string };
+
+export type WriteQuestion = { kind: 'batch'; batch: Batch } | { kind: 'work'; work: Work };
+export type WriteAnswer = BatchReply | WorkReply;
 
 export type ToThread<Question> =
   | { kind: 'ask'; id: number; question: Question }
@@ -24,7 +29,9 @@ try {
   switch (role.kind) {
     case 'write': {
       const sqlite = openSqlite(role.options);
-      serve({ answer: sqlite.run, close: sqlite.close });
+      const answer = (question: WriteQuestion): WriteAnswer =>
+        question.kind === 'batch' ? sqlite.run(question.batch) : sqlite.work(question.work);
+      serve({ answer, close: sqlite.close });
       break;
     }
     case 'read': {

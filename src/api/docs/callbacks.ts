@@ -1,0 +1,121 @@
+// The heart of the page: what a subscriber will be called with. Drawn from what is executed; the
+// document only adds its descriptions.
+import type { CallbackDefinition, Operation } from '../../contract/contract.ts';
+import type { JsonObject } from '../../contract/document.ts';
+import { printTemplate } from '../../contract/template.ts';
+import type { Template } from '../../contract/template.ts';
+import { jsonFirst } from './example-body.ts';
+import { templateView } from './expression-view.ts';
+import { html } from './html.ts';
+import type { Fragment, Html } from './html.ts';
+import { prose } from './prose.ts';
+import { schemaView } from './schema-view.ts';
+import { factsOf } from './schema.ts';
+import { compiledSchema } from './view.ts';
+import type { View } from './view.ts';
+import { entriesOf, objectAt, textIn, writtenCallback } from './written.ts';
+
+export function callbackView(view: View, operation: Operation, callback: CallbackDefinition): Html {
+  const written = view.written(operation)?.operation ?? {};
+  const called = writtenCallback(view.root, written, callback.id);
+  return html`<div class="callback">
+    <p class="callback-head">
+      <span class="words">Callback</span> <code class="label">${callback.label}</code>
+      <span class="callback-summary">${textIn(called, 'summary')}</span>
+    </p>
+    ${prose(textIn(called, 'description'))}
+    <ol class="flow">
+      <li><span class="step">When this event happens</span> ${eventWords(callback.event)}</li>
+      <li><span class="step">Ringback sends</span> ${targetView(callback)}</li>
+      <li><span class="step">With this payload</span> ${payloadView(view, called, callback)}</li>
+      <li>
+        <span class="step">And your receiver answers</span> ${answers(view, called, callback)}
+      </li>
+    </ol>
+  </div>`;
+}
+
+function eventWords(event: Template): Fragment {
+  const text = printTemplate(event);
+  const isNamedByRequest = event.some(({ kind }) => kind === 'expression');
+  const words = isNamedByRequest ? 'the event that the request names' : patternWords(text);
+  const name = isNamedByRequest ? templateView(event) : html`<code class="event">${text}</code>`;
+  return html`${name} <span class="meaning">${words}</span>`;
+}
+
+function patternWords(pattern: string): string {
+  if (pattern === '*') return 'every event';
+  return pattern.endsWith('.*') ? `every event whose name starts with ${pattern.slice(0, -1)}` : '';
+}
+
+function targetView(callback: CallbackDefinition): Fragment {
+  const { id, label, method, target, inactive } = callback;
+  const key = id.slice(label.length + 1, -(method.length + 1));
+  if (target === undefined) {
+    return html`<span class="target"><code class="template">${key}</code></span>
+      <p class="inactive"><strong>Inactive.</strong> ${inactive}</p>`;
+  }
+  const printed = printTemplate(target);
+  const isSame = [key, `{${key}}`].some((one) => one.toLowerCase() === printed.toLowerCase());
+  const note = isSame ? undefined : html`<p class="meaning">Written as <code>${key}</code></p>`;
+  return html`<span class="target"
+      ><span class="method">${method}</span> ${templateView(target)}</span
+    >
+    ${note}`;
+}
+
+/** Another file may hold the schema; then the contract knows what the document does not show. */
+function payloadView(
+  view: View,
+  called: JsonObject,
+  { mediaType, payload }: CallbackDefinition,
+): Fragment {
+  const [, media] = jsonFirst(objectAt(view.root, called['requestBody'], 'content')) ?? [];
+  const { schema } = objectAt(view.root, media);
+  if (payload === undefined) {
+    return html`<code class="media">${mediaType}</code> <span class="meaning">anything</span>`;
+  }
+  const isHere = schema !== undefined && factsOf(view.root, schema).elsewhere.length === 0;
+  if (isHere) return schemaView(view, schema, mediaType);
+  const compiled = compiledSchema(view, payload);
+  return schemaView(compiled.view, compiled.schema, mediaType);
+}
+
+function answers(view: View, called: JsonObject, callback: CallbackDefinition): Html {
+  const { statuses, unsubscribeStatus } = callback;
+  const responses = objectAt(view.root, called['responses']);
+  const written = new Map(
+    entriesOf(responses).map(([status, value]) => [
+      status.toUpperCase(),
+      textIn(objectAt(view.root, value), 'description'),
+    ]),
+  );
+  const declared = statuses.filter((status) => status !== 'default');
+  const shown = [
+    ...(declared.some(isReceived) ? [] : ['2XX']),
+    ...declared,
+    ...(declared.includes(String(unsubscribeStatus)) ? [] : [String(unsubscribeStatus)]),
+  ];
+  const rows = shown.map((status) => {
+    const text = written.get(status);
+    return html`<li>
+      <span class="status">${status.replace(/XX$/u, 'xx')}</span>
+      <span><strong>${meaningOf(status, unsubscribeStatus)}</strong> ${text}</span>
+    </li>`;
+  });
+  return html`<ul class="answers">
+    ${rows}
+    <li>
+      <span class="status">other</span> <span><strong>Tried again.</strong></span>
+    </li>
+  </ul>`;
+}
+
+function meaningOf(status: string, unsubscribeStatus: number): string {
+  if (status === String(unsubscribeStatus)) return 'Ends the subscription.';
+  return isReceived(status) ? 'Received.' : 'Tried again.';
+}
+
+function isReceived(status: string): boolean {
+  return status.startsWith('2');
+}

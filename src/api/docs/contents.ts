@@ -1,0 +1,43 @@
+// The table of contents. It stands twice on the page, beside it and (on a phone) on top of it,
+// folded; the style sheet hides one of the two, because without a script nothing could fold by
+// width.
+import type { Group } from './groups.ts';
+import { html } from './html.ts';
+import type { Fragment, Html } from './html.ts';
+import type { View } from './view.ts';
+import { summaryOf } from './written.ts';
+
+export interface Sections {
+  groups: readonly Group[];
+  /** Anchor and title of the sections that are there. */
+  before: readonly (readonly [string, string])[];
+  after: readonly (readonly [string, string])[];
+}
+
+export function contentsView(view: View, { groups, before, after }: Sections): Html {
+  return html`<ul class="contents">
+    ${before.map(sectionItem)}
+    ${groups.map(
+      ({ title, anchor, operations }) => html`<li>
+        <a class="contents-group" href="#${anchor}">${title}</a>
+        <ul>
+          ${operations.map((operation): Fragment => {
+            const name = summaryOf(operation, view.written(operation));
+            const target = view.anchors.get(operation.operationId);
+            return html`<li>
+              <a href="#${target}">
+                <span class="contents-name">${name}</span>
+                <span class="contents-method">${operation.method}</span>
+              </a>
+            </li>`;
+          })}
+        </ul>
+      </li>`,
+    )}
+    ${after.map(sectionItem)}
+  </ul>`;
+}
+
+function sectionItem([anchor, title]: readonly [string, string]): Html {
+  return html`<li><a class="contents-group" href="#${anchor}">${title}</a></li>`;
+}

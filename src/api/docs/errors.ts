@@ -1,0 +1,51 @@
+// The section on errors. Every problem links here by its code, so each code is an anchor.
+import { problems } from '../../core/problem.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { inline } from './inline.ts';
+import { remedies } from './remedies.ts';
+import { schemaView } from './schema-view.ts';
+import type { View } from './view.ts';
+
+export function errorsSection(view: View): Html {
+  const remedyOf = new Map<string, string>(Object.entries(remedies));
+  const rows = Object.entries(problems).map(
+    ([code, { status, title }]) => html`<tr id="${code}">
+      <th scope="row">
+        <a href="#${code}"><code>${code}</code></a> <span class="status">${status}</span>
+      </th>
+      <td>
+        <p class="error-title">${title}.</p>
+        <p class="remedy">${inline(remedyOf.get(code) ?? '')}</p>
+      </td>
+    </tr>`,
+  );
+  const { problemRef } = view;
+  const schema =
+    problemRef === undefined
+      ? undefined
+      : html`<details class="error-body">
+          <summary>The body of an error</summary>
+          ${schemaView(view, { $ref: problemRef })}
+        </details>`;
+  return html`<section id="errors" aria-labelledby="errors-title">
+    <h2 id="errors-title">Errors</h2>
+    <p>
+      Every answer that is no success is <code>application/problem+json</code> (RFC 9457).
+      <code>code</code> is stable, programs can rely on it; <code>detail</code> is for people;
+      <code>errors</code> names each field that is wrong.
+    </p>
+    ${schema}
+    <table class="pairs">
+      <thead>
+        <tr>
+          <th scope="col">Code</th>
+          <th scope="col">What it means, and what to do</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </section>`;
+}

@@ -1,0 +1,110 @@
+// Who may call, in words, and the section on keys: which schemes there are and where they travel.
+import type { Alternative, Carrier, Operation, Scheme } from '../../contract/contract.ts';
+import { isAppIdScheme } from '../../contract/security.ts';
+import { scopeOf } from '../authenticate.ts';
+import { html, join } from './html.ts';
+import type { Fragment, Html } from './html.ts';
+import { prose } from './prose.ts';
+import type { View } from './view.ts';
+import { entriesOf, objectAt, textIn } from './written.ts';
+
+/** "API key in header X-API-Key, or query api_key", with "and" where all of several must hold. */
+export function whoMayCall({ security }: Pick<Operation, 'security'>): Fragment {
+  if (security.length === 0) return 'Anyone; no key is needed';
+  if (security.some(({ schemes }) => schemes.some(isShut))) {
+    return 'Nobody: no alternative of the document can run';
+  }
+  const keys = security.filter(({ schemes }) => schemes.length > 0);
+  const words = alternativeWords(keys);
+  return keys.length === security.length ? words : [words, ', or nothing at all'];
+}
+
+export function scopeWords(operation: Operation): Fragment {
+  const scope = scopeOf(operation);
+  if (scope === undefined || operation.security.length === 0) return undefined;
+  return html`The key needs the scope <code>${scope}</code>`;
+}
+
+/** What a whole document offers, scheme by scheme. */
+export function securitySection(view: View): Html | undefined {
+  const schemes = entriesOf(objectAt(view.root, view.root['components'], 'securitySchemes'));
+  if (schemes.length === 0) return undefined;
+  const rows = schemes.map(([name, value]) => {
+    const scheme = objectAt(view.root, value);
+    return html`<tr>
+      <th scope="row"><code>${name}</code></th>
+      <td>${schemeWords(scheme)}${prose(textIn(scheme, 'description'))}</td>
+    </tr>`;
+  });
+  return html`<section id="security" aria-labelledby="security-title">
+    <h2 id="security-title">Authentication</h2>
+    <p>
+      Each operation says which of these it takes. Where it lists several, one is enough; where two
+      are joined by “and”, both must be right. The examples read the key from <code>$KEY</code>.
+    </p>
+    <table class="pairs">
+      <thead>
+        <tr>
+          <th scope="col">Scheme</th>
+          <th scope="col">Where it travels</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+function isShut({ carrier }: Scheme): boolean {
+  return carrier.in === 'nowhere';
+}
+
+/** What all alternatives begin with is said once. */
+function alternativeWords(alternatives: readonly Alternative[]): Fragment {
+  const areSingleKeys = alternatives.every(
+    ({ schemes }) => schemes.length === 1 && schemes[0]?.credential === 'key',
+  );
+  const phrases = alternatives.map(({ schemes }, index) => {
+    const isFirst = index === 0;
+    const words = schemes.map((scheme) =>
+      areSingleKeys && !isFirst ? carrierWords(scheme.carrier) : credentialWords(scheme),
+    );
+    return join(words, ' and ');
+  });
+  return phrases.length === 0 ? 'Anyone' : join(phrases, ', or ');
+}
+
+function credentialWords({ credential, carrier }: Scheme): Fragment {
+  return [credential === 'key' ? 'API key in ' : 'app id in ', carrierWords(carrier)];
+}
+
+function carrierWords(carrier: Carrier): Fragment {
+  switch (carrier.in) {
+    case 'header':
+    case 'query':
+    case 'cookie':
+      return html`${carrier.in} <code>${carrier.name}</code>`;
+    case 'bearer':
+      return html`header <code>Authorization: Bearer</code>`;
+    case 'basic':
+      return html`header <code>Authorization: Basic</code>, as the password`;
+    case 'nowhere':
+      return 'no place that a request has';
+  }
+}
+
+function schemeWords(scheme: Readonly<Record<string, unknown>>): Fragment {
+  const type = textIn(scheme, 'type') ?? 'unknown';
+  if (type === 'apiKey') {
+    const credential = isAppIdScheme(scheme) ? 'App id' : 'API key';
+    return html`<p>
+      ${credential} in ${textIn(scheme, 'in')} <code>${textIn(scheme, 'name')}</code>
+    </p>`;
+  }
+  const kind = [type, textIn(scheme, 'scheme')].filter((word) => word !== undefined).join(' ');
+  const isBasic = textIn(scheme, 'scheme')?.toLowerCase() === 'basic';
+  if (type === 'http' && isBasic) return html`<p>${kind}: the key is the password</p>`;
+  if (type === 'mutualTLS') return html`<p>${kind}: cannot run here</p>`;
+  return html`<p>${kind}: the key as <code>Authorization: Bearer</code></p>`;
+}

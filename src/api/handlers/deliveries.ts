@@ -1,0 +1,92 @@
+// Handlers of deliveries: where each stands, what every attempt sent and got back, and once more.
+import assert from 'node:assert/strict';
+import type { Attempt } from '../../core/attempt.ts';
+import { attemptId, deliveryId, deliveryStates, type DeliveryName } from '../../core/delivery.ts';
+import { withPrefix } from '../../core/id.ts';
+import type { Context } from '../../engine/context.ts';
+import { getDelivery, listDeliveries, retryDelivery } from '../../engine/deliveries.ts';
+import type { Delivery } from '../../store/delivery-verbs.ts';
+import type { Handlers } from '../call.ts';
+import * as fields from '../fields.ts';
+
+export function deliveryHandlers(context: Context): Handlers {
+  return {
+    listDeliveries: async ({ app, request }) => {
+      const query = Object.fromEntries(request.query);
+      const state = fields.optionalText(query, 'state');
+      const page = await listDeliveries(context, app, {
+        page: fields.pageInput(request),
+        state: deliveryStates.find((one) => one === state),
+        name: fields.optionalText(query, 'event'),
+        eventId: fields.optionalText(query, 'eventId'),
+        subscriberId: fields.optionalText(query, 'subscriberId'),
+      });
+      const items = page.items.map(showDelivery);
+      return { status: 200, body: { items, nextCursor: page.next ?? null } };
+    },
+    getDelivery: async ({ app, request }) => {
+      const found = await getDelivery(context, app, fields.pathText(request, 'id'));
+      const attempts = found.attempts.map((one) => showAttempt(found.delivery, one));
+      return { status: 200, body: { ...showDelivery(found.delivery), attempts } };
+    },
+    retryDelivery: async ({ app, request }) => {
+      const name = await retryDelivery(context, app, fields.pathText(request, 'id'));
+      return { status: 202, body: { id: deliveryId(name) } };
+    },
+  };
+}
+
+function showDelivery(delivery: Delivery): Record<string, unknown> {
+  const { event, eventName, subscription, callback, state, attempts, status, error } = delivery;
+  const { dueMs, createdMs, endedMs } = delivery;
+  return {
+    id: deliveryId(delivery),
+    state,
+    event: eventName,
+    eventId: withPrefix('evt', event),
+    subscriberId: withPrefix('sub', subscription),
+    callback,
+    attemptCount: attempts,
+    ...(status === undefined ? {} : { status }),
+    ...(error === undefined ? {} : { error }),
+    ...(dueMs === undefined ? {} : { nextAttemptAt: fields.time(dueMs) }),
+    createdAt: fields.time(createdMs),
+    ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
+  };
+}
+
+function showAttempt(delivery: DeliveryName & Delivery, attempt: Attempt): Record<string, unknown> {
+  const { k, startedMs, tookMs, status, error, message, request, response, warning } = attempt;
+  assert(k > 0, 'Attempts are numbered from 1');
+  return {
+    id: attemptId(delivery, k),
+    startedAt: fields.time(startedMs),
+    tookMs,
+    ...(status === undefined ? {} : { status }),
+    ...(error === undefined ? {} : { error }),
+    ...(message === undefined ? {} : { message }),
+    ...(warning === undefined ? {} : { warning }),
+    request: {
+      method: request.method,
+      url: request.url,
+      headers: {
+        'webhook-id': withPrefix('evt', delivery.event),
+        'webhook-timestamp': String(Math.floor(startedMs / 1000)),
+        'ringback-event': delivery.eventName,
+        'ringback-delivery': deliveryId(delivery),
+        'ringback-subscription': withPrefix('sub', delivery.subscription),
+        'ringback-attempt': String(k),
+      },
+    },
+    ...(response === undefined ? {} : { response: showResponse(response) }),
+  };
+}
+
+/** The body as text; bytes that are no text show as the mark for a broken character. */
+function showResponse(response: NonNullable<Attempt['response']>): Record<string, unknown> {
+  return {
+    headers: Object.fromEntries(response.headers),
+    body: Buffer.from(response.body).toString(),
+    isCut: response.cut,
+  };
+}

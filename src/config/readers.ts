@@ -1,0 +1,100 @@
+// How the text of a setting becomes a value: each reader gives the value, or says what it expected.
+import { keyIdOf } from '../core/key.ts';
+import type { KeyRing } from '../core/seal.ts';
+import { parseAllowTargets, type Policy } from '../egress/policy.ts';
+
+/** Text becomes a value, or a sentence says what was expected. */
+export type Reading<T> = { kind: 'value'; value: T } | { kind: 'mistake'; text: string };
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export function value<T>(it: T): { kind: 'value'; value: T } {
+  return { kind: 'value', value: it };
+}
+
+export function mistake(expected: string): { kind: 'mistake'; text: string } {
+  return { kind: 'mistake', text: `expected ${expected}` };
+}
+
+export function readText(text: string): Reading<string> {
+  return value(text);
+}
+
+export function readPort(text: string): Reading<number> {
+  const isPort = /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
+  return isPort ? value(Number(text)) : mistake('a port from 0 to 65535');
+}
+
+export function readSwitch(text: string): Reading<boolean> {
+  if (['on', 'true', '1', 'yes'].includes(text)) return value(true);
+  if (['off', 'false', '0', 'no'].includes(text)) return value(false);
+  return mistake('on or off');
+}
+
+export function readApiKey(text: string): Reading<string> {
+  const isFit = text.length >= 32 && /^[\x21-\x7e]+$/.test(text);
+  if (!isFit) return mistake('32 visible ASCII characters or more, without spaces');
+  if (keyIdOf(text) !== undefined) return value(text);
+  return mistake('a whole key where it begins with rbk_: its checksum does not match');
+}
+
+export function readPublicUrl(text: string): Reading<string> {
+  const url = URL.parse(text);
+  const isFit = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash === '';
+  if (!isFit) return mistake('an http or https URL without query and fragment');
+  return value(url.href.replace(/\/$/, ''));
+}
+
+export function readAllowTargets(text: string): Reading<Policy['allow']> {
+  const reading = parseAllowTargets(text);
+  return reading.kind === 'allow'
+    ? value(reading.allow)
+    : { kind: 'mistake', text: reading.message };
+}
+
+export function readLogLevel(text: string): Reading<LogLevel> {
+  const level = logLevels.find((name) => name === text);
+  return level === undefined ? mistake(`one of ${logLevels.join(', ')}`) : value(level);
+}
+
+export function readKeyRing(text: string): Reading<KeyRing> {
+  const [first, ...older] = text.split(',').map((part) => readEncryptionKey(part.trim()));
+  const expected = '32 bytes in base64 or hex, several separated by commas';
+  if (first === undefined) return mistake(expected);
+  const known = older.filter((key) => key !== undefined);
+  return known.length === older.length ? value([first, ...known]) : mistake(expected);
+}
+
+export function readEncryptionKey(text: string): Uint8Array | undefined {
+  const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
+  return bytes.length === 32 ? bytes : undefined;
+}
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+export function readDuration(text: string): Reading<number> {
+  const ms = durationMs(text);
+  return ms === undefined ? mistake('a duration such as 500ms, 15s, 5m, 2h or 30d') : value(ms);
+}
+
+export function readDurations(text: string): Reading<readonly number[]> {
+  const all = text.split(',').map((part) => durationMs(part.trim()));
+  const known = all.filter((ms) => ms !== undefined);
+  const isFit = known.length === all.length && known.length <= 32;
+  return isFit ? value(known) : mistake('durations such as 5s,5m,2h, at most 32 of them');
+}
+
+function durationMs(text: string): number | undefined {
+  const found = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  const unit = Object.entries(units).find(([name]) => name === found?.[2])?.[1];
+  return unit === undefined ? undefined : Number(found?.[1]) * unit;
+}
+
+/** A time that an attempt may take. */
+export function readTimeout(text: string): Reading<number> {
+  const reading = readDuration(text);
+  if (reading.kind === 'mistake') return reading;
+  const isFit = reading.value >= 100 && reading.value <= 60_000;
+  return isFit ? reading : mistake('a duration from 100ms to 60s');
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { load } from 'js-yaml';
+import { compileContract } from './compile.ts';
+import type { AnswerShape, Contract } from './contract.ts';
+
+function contract(operation: string, rest = ''): Contract {
+  const root = load(`
+openapi: 3.0.4
+info: { title: T }
+servers: [{ url: https://x.example/v1 }]
+paths:
+  /hooks:
+    post:
+      operationId: subscribe
+      callbacks: { a: { 'https://x.example/': { post: {} } } }
+      ${operation.trim().replaceAll('\n', '\n      ')}
+  ${rest.trim().replaceAll('\n', '\n  ')}
+`);
+  return compileContract({ path: 'api.yaml', root });
+}
+
+function shape(operation: string, rest = ''): AnswerShape {
+  const [first] = contract(operation, rest).operations;
+  assert.ok(first?.role.kind === 'subscribe');
+  const answer = first.role.variants[0]?.answer;
+  assert.ok(answer);
+  return answer;
+}
+
+function json(schema: string): string {
+  return `{ content: { application/json: { schema: ${schema} } } }`;
+}
+
+describe('compileAnswer', () => {
+  it('answers with the lowest declared 2xx', () => {
+    assert.equal(shape('responses: { 202: {}, 201: {}, 400: {} }').status, 201);
+    assert.equal(shape('responses: { 2XX: {} }').status, 200);
+    assert.equal(shape('responses: { 2xx: {}, 201: {} }').status, 200);
+    assert.equal(shape('responses: { default: {} }').status, 201);
+    assert.equal(shape('').status, 201);
+  });
+
+  it('prefers a plain 200 to 2XX', () => {
+    const responses = `responses: { 2XX: ${json('{ properties: { a: {} } }')}, 200: ${json('{ properties: { b: {} } }')} }`;
+    assert.deepEqual(shape(responses).echoes, ['b']);
+  });
+
+  it('warns about a variant whose status is not declared', () => {
+    const { warnings } = contract(`
+x-ringback-variants: { v: { needs: [$request.body], status: 200 } }
+requestBody: {}
+responses: { 201: {} }`);
+    assert.deepEqual(warnings, [
+      {
+        pointer: '#/paths/~1hooks/post',
+        message: 'answers 200, which its responses do not declare',
+      },
+    ]);
+  });
+
+  it('echoes what the schema declares, through references and combinations (ruling 30)', () => {
+    const schema = `{ allOf: [{ properties: { a: {}, w: { writeOnly: true } } }, { oneOf: [{ properties: { b: {} } }, { anyOf: [{ properties: { c: {}, a: {} } }] }] }] }`;
+    assert.deepEqual(shape(`responses: { 201: ${json(schema)} }`).echoes, ['a', 'b', 'c']);
+    const circular = `responses: { 201: ${json("{ $ref: '#/paths/~1hooks/post/x-s' }")} }
+x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
+    assert.deepEqual(shape(circular).echoes, ['a']);
+    assert.deepEqual(shape('responses: { 201: { content: { text/plain: {} } } }').echoes, []);
+  });
+
+  it('puts the id where a link reads it, that to the unsubscribe operation first', () => {
+    const links = `responses:
+  201:
+    links:
+      show: { operationId: show, parameters: { id: '$response.body#/data/self' } }
+      end: { operationId: end, parameters: { path.id: '$response.body#/data/id' } }`;
+    const rest = `/h/{id}:
+  parameters: [{ name: id, in: path }]
+  get: { operationId: show }
+  delete: { operationId: end }`;
+    assert.deepEqual(shape(links, rest).idPointers, [['data', 'id']]);
+    const only = links.replace(/\n +end: .*/, '');
+    assert.deepEqual(shape(only, rest).idPointers, [['data', 'self']]);
+  });
+
+  it('puts the id into subscriberId where no link reads it, and where the schema has it', () => {
+    assert.deepEqual(shape('').idPointers, [['subscriberId']]);
+    const of = (names: string): unknown =>
+      shape(`responses: { 201: ${json(`{ properties: { ${names} } }`)} }`).idPointers;
+    assert.deepEqual(of('subscriberId: {}, id: {}'), [['subscriberId']]);
+    assert.deepEqual(of('id: {}, subscription_id: {}'), [['subscriberId'], ['subscription_id']]);
+    assert.deepEqual(of('name: {}'), [['subscriberId']]);
+    const resource = '/hooks/{hookId}: { parameters: [{ name: hookId, in: path }], get: {} }';
+    assert.deepEqual(
+      shape(`responses: { 201: ${json('{ properties: { id: {}, hookId: {} } }')} }`, resource)
+        .idPointers,
+      [['subscriberId'], ['hookId']],
+    );
+  });
+
+  it('finds the place of the secret', () => {
+    const secret = '{ x-ringback: secret }';
+    const of = (schema: string): unknown =>
+      shape(`responses: { 201: ${json(schema)} }`).secretPointer;
+    assert.deepEqual(of(`{ properties: { a: {}, s: ${secret} } }`), ['s']);
+    assert.deepEqual(of(`{ properties: { a: { properties: { s: ${secret} } } } }`), ['a', 's']);
+    assert.equal(of('{ properties: { secret: {} } }'), undefined);
+    const circular = `responses: { 201: ${json("{ $ref: '#/paths/~1hooks/post/x-s' }")} }
+x-s: { properties: { a: { $ref: '#/paths/~1hooks/post/x-s' } } }`;
+    assert.equal(shape(circular).secretPointer, undefined);
+  });
+
+  it('knows the path of the created resource, below the one of the server', () => {
+    assert.equal(shape('').location, undefined);
+    assert.deepEqual(shape('', '/hooks/{id}: { get: {} }').location, {
+      path: '/v1/hooks/{id}',
+      id: 'id',
+    });
+    assert.equal(shape('', '/hooks/{id}/secret: { get: {} }').location, undefined);
+    assert.equal(shape('', '/hooks/all: { get: {} }').location, undefined);
+    const link = `responses: { 201: { links: { l: { operationId: end, parameters: { id: '$response.body#/id' } } } } }`;
+    assert.deepEqual(shape(link, '/other/{id}: { delete: { operationId: end } }').location, {
+      path: '/v1/other/{id}',
+      id: 'id',
+    });
+    assert.equal(shape(link, '/other/{no}: { delete: { operationId: end } }').location, undefined);
+  });
+});

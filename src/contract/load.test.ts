@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { loadContract } from './load.ts';
+
+const ours = join(import.meta.dirname, '..', '..', 'openapi.yaml');
+
+describe('loadContract', () => {
+  it('rejects with a ContractError', async () => {
+    await assert.rejects(loadContract('/gone/api.yaml'), { name: 'ContractError' });
+  });
+
+  it('asks for the app id everywhere, if told so, and the document shows it (ruling 29)', async () => {
+    const { operations, document, warnings } = await loadContract(ours, { requireAppId: true });
+    assert.deepEqual(warnings, []);
+    assert.deepEqual(document['security'], [
+      { ApiKeyHeader: [], AppId: [] },
+      { ApiKeyQuery: [], AppId: [] },
+      { ApiKeyCookie: [], AppId: [] },
+    ]);
+    for (const { operationId, security } of operations) {
+      const isPublic = security.length === 0;
+      assert.equal(isPublic, /^get(Health|Readiness|Openapi|Docs)/.test(operationId), operationId);
+      for (const { schemes } of security) {
+        assert.deepEqual(
+          schemes.map(({ credential }) => credential),
+          ['key', 'app_id'],
+        );
+      }
+    }
+  });
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { load } from 'js-yaml';
+import { compileContract } from './compile.ts';
+
+/** The operations below `/s/{id}` and the links of the subscribe answer to them. */
+function compile(paths: string, links: string): { roles: string[]; warnings: string[] } {
+  const root = load(`
+openapi: 3.0.4
+info: { title: T }
+paths:
+  /s:
+    post:
+      operationId: subscribe
+      callbacks: { a: { 'https://x.example/': { post: {} } } }
+      responses: { 201: { links: ${links} } }
+  ${paths.trim().replaceAll('\n', '\n  ')}
+`);
+  const { operations, warnings } = compileContract({ path: 'api.yaml', root });
+  return {
+    roles: operations.map(({ operationId, role }) =>
+      role.kind === 'unsubscribe'
+        ? `${operationId}: ${role.kind} by ${role.id.in} ${role.id.name}, ${role.status}`
+        : `${operationId}: ${role.kind}`,
+    ),
+    warnings: warnings.map(({ message }) => message),
+  };
+}
+
+const path = 'parameters: [{ name: id, in: path }]';
+const takesId = "parameters: { id: '$response.body#/id' }";
+
+describe('findUnsubscribes', () => {
+  it('finds what a link hands the id to, and never takes reading or changing for ending', () => {
+    const { roles } = compile(
+      `/s/{id}: { ${path}, get: { operationId: show }, patch: { operationId: edit }, put: { operationId: replace }, delete: { operationId: end, responses: { 204: {} } } }
+/s/{id}/ping: { ${path}, post: { operationId: ping } }`,
+      `{ a: { operationId: show, ${takesId} }, b: { operationId: edit, ${takesId} }, c: { operationId: ping, ${takesId} },
+         d: { operationId: end, ${takesId} }, e: { operationId: replace, ${takesId} } }`,
+    );
+    assert.deepEqual(roles, [
+      'subscribe: subscribe',
+      'show: managed',
+      'replace: managed',
+      'end: unsubscribe by path id, 204',
+      'edit: managed',
+      'ping: managed',
+    ]);
+  });
+
+  it('takes a POST by its name, or when nothing else can be meant', () => {
+    const paths = `/u: { post: { operationId: op, parameters: [{ name: a, in: query }, { name: id, in: query }] } }`;
+    assert.deepEqual(
+      compile(paths, `{ a: { operationId: op, ${takesId} } }`).roles[1],
+      'op: unsubscribe by query id, 200',
+    );
+    const two = `${paths}\n/v: { post: { operationId: cancelIt, parameters: [{ name: id, in: query }] } }`;
+    assert.deepEqual(
+      compile(
+        two,
+        `{ a: { operationId: op, ${takesId} }, b: { operationId: cancelIt, ${takesId} } }`,
+      ).roles.slice(1),
+      ['op: managed', 'cancelIt: unsubscribe by query id, 200'],
+    );
+  });
+
+  it('never takes a GET, whatever it is called', () => {
+    const paths = `/s/{id}: { ${path}, get: { operationId: cancelled } }`;
+    assert.equal(
+      compile(paths, `{ a: { operationId: cancelled, ${takesId} } }`).roles[1],
+      'cancelled: managed',
+    );
+    const show = `/s/{id}: { ${path}, get: { operationId: show } }`;
+    assert.equal(
+      compile(show, `{ a: { operationId: show, ${takesId} } }`).roles[1],
+      'show: managed',
+    );
+  });
+
+  it('needs a link that hands over something of the answer', () => {
+    const paths = `/s/{id}: { ${path}, delete: { operationId: end } }`;
+    for (const parameters of [
+      '{}',
+      '{ id: fixed }',
+      '{ id: $request.query.id }',
+      '{ id: $response.body }',
+    ]) {
+      const { roles } = compile(paths, `{ a: { operationId: end, parameters: ${parameters} } }`);
+      assert.equal(roles[1], 'end: managed', parameters);
+    }
+  });
+
+  it('finds what is marked, by its one path parameter or its one query parameter', () => {
+    const marked = (parameters: string): string | undefined =>
+      compile(
+        `/e/{id}: { post: { operationId: e, x-ringback: unsubscribe, parameters: [${parameters}] } }`,
+        '{}',
+      ).roles[1];
+    assert.equal(
+      marked('{ name: id, in: path }, { name: a, in: query }'),
+      'e: unsubscribe by path id, 200',
+    );
+    assert.equal(marked('{ name: a, in: query }'), 'e: unsubscribe by query a, 200');
+    assert.throws(() => marked('{ name: a, in: query }, { name: b, in: query }'), {
+      name: 'ContractError',
+      pointer: '#/paths/~1e~1{id}/post',
+      message: /expected one path parameter or one query parameter/,
+    });
+  });
+
+  it('warns when a link names a parameter that the operation does not have', () => {
+    const { roles, warnings } = compile(
+      '/u: { delete: { operationId: end } }',
+      `{ a: { operationId: end, ${takesId} } }`,
+    );
+    assert.equal(roles[1], 'end: managed');
+    assert.deepEqual(warnings, [
+      'a link hands it the subscriber id, but it declares no such parameter',
+    ]);
+  });
+});

@@ -1,0 +1,176 @@
+// Connections to receivers: taken for one request, given back, kept a short while, never too many.
+// One undici Client is one connection and lives no longer, so that it is always known whether a
+// request went out on a fresh socket or on a used one, which undici's Pool does not tell.
+import { Client } from 'undici';
+import type { World } from '../core/world.ts';
+import type { DialOptions } from './connect.ts';
+import { undiciConnect } from './connect.ts';
+
+export interface Connection {
+  /** As `https://example.com:8443`. */
+  readonly origin: string;
+  readonly client: Client;
+  readonly dial: AbortController;
+  /** On the monotonic clock. */
+  readonly bornMs: number;
+  /** Requests that were written to it. */
+  requests: number;
+}
+
+/** Who wants a connection. `use` is called once: at once, or when one is free. */
+export interface Taker {
+  readonly origin: string;
+  readonly wants: 'any' | 'fresh';
+  use(connection: Connection): void;
+}
+
+export interface ConnectionLimits {
+  readonly connectionsPerOriginMax: number;
+  readonly connectionsIdleMax: number;
+  readonly connectionIdleMs: number;
+  readonly connectionAgeMs: number;
+  readonly responseHeadBytesMax: number;
+}
+
+export interface ConnectionsOptions extends DialOptions {
+  readonly world: Pick<World, 'sleep' | 'monotonicMs'>;
+  readonly limits: ConnectionLimits;
+}
+
+/** What a request gets whose connection was closed by us or, while it rested, by the receiver. */
+export class ConnectionGone extends Error {
+  override readonly name = 'ConnectionGone';
+}
+
+interface Place {
+  /** The one that was used last comes last. */
+  readonly idle: Connection[];
+  readonly takers: Set<Taker>;
+  open: number;
+}
+
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #places = new Map<string, Place>();
+  readonly #open = new Set<Connection>();
+  readonly #idle = new Set<Connection>(); // The one that rests longest comes first.
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  take(taker: Taker): void {
+    const { connectionsPerOriginMax } = this.#options.limits;
+    const place = this.#placeOf(taker.origin);
+    const rested = taker.wants === 'any' ? this.#wake(place) : undefined;
+    if (rested !== undefined) return taker.use(rested);
+    const spare = place.open >= connectionsPerOriginMax ? place.idle[0] : undefined;
+    if (spare !== undefined) this.drop(spare);
+    if (place.open >= connectionsPerOriginMax) place.takers.add(taker);
+    else taker.use(this.#connect(taker.origin));
+  }
+
+  /** The taker no longer waits. */
+  forget(taker: Taker): void {
+    this.#places.get(taker.origin)?.takers.delete(taker);
+  }
+
+  /** Gives back a connection whose last response was read to its end. */
+  release(connection: Connection): void {
+    if (!this.#open.has(connection)) return;
+    const place = this.#placeOf(connection.origin);
+    const [taker] = place.takers;
+    if (this.#isOld(connection) || taker?.wants === 'fresh') return this.drop(connection);
+    if (taker !== undefined) {
+      place.takers.delete(taker);
+      return taker.use(connection);
+    }
+    place.idle.push(connection);
+    this.#idle.add(connection);
+    const [longest] = this.#idle;
+    const tooMany = this.#idle.size > this.#options.limits.connectionsIdleMax;
+    if (longest !== undefined && tooMany) this.drop(longest);
+  }
+
+  /** Ends a connection, and with ConnectionGone the request on it. */
+  drop(connection: Connection): void {
+    if (!this.#open.delete(connection)) return;
+    const { origin, client, dial } = connection;
+    const place = this.#placeOf(origin);
+    place.open -= 1;
+    if (this.#idle.delete(connection)) place.idle.splice(place.idle.indexOf(connection), 1);
+    dial.abort();
+    const closed = client.destroy(gone).finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+    const [taker] = place.takers;
+    if (taker !== undefined && place.open < this.#options.limits.connectionsPerOriginMax) {
+      place.takers.delete(taker);
+      taker.use(this.#connect(origin));
+    }
+    const empty = place.open === 0 && place.takers.size === 0;
+    if (empty && this.#places.get(origin) === place) this.#places.delete(origin);
+  }
+
+  /** Ends all of them; resolves when their sockets are closed. */
+  async close(): Promise<void> {
+    for (const connection of this.#open) this.drop(connection);
+    await Promise.all(this.#closing);
+  }
+
+  count(): { origins: number; open: number; idle: number } {
+    return { origins: this.#places.size, open: this.#open.size, idle: this.#idle.size };
+  }
+
+  #placeOf(origin: string): Place {
+    const found = this.#places.get(origin);
+    if (found !== undefined) return found;
+    const place: Place = { idle: [], takers: new Set(), open: 0 };
+    this.#places.set(origin, place);
+    return place;
+  }
+
+  // The one that was used last is the least likely to be stale, and lets the others time out.
+  #wake(place: Place): Connection | undefined {
+    let connection = place.idle.at(-1);
+    while (connection !== undefined && this.#isOld(connection)) {
+      this.drop(connection);
+      connection = place.idle.at(-1);
+    }
+    if (connection === undefined) return undefined;
+    place.idle.pop();
+    this.#idle.delete(connection);
+    return connection;
+  }
+
+  #isOld({ bornMs }: Connection): boolean {
+    const { world, limits } = this.#options;
+    return world.monotonicMs() - bornMs >= limits.connectionAgeMs;
+  }
+
+  #connect(origin: string): Connection {
+    const { world, limits } = this.#options;
+    const dial = new AbortController();
+    const client = new Client(origin, {
+      connect: undiciConnect({ ...this.#options, signal: dial.signal }),
+      allowH2: false,
+      useMilo: false,
+      pipelining: 1,
+      maxHeaderSize: limits.responseHeadBytesMax,
+      keepAliveTimeout: limits.connectionIdleMs,
+      keepAliveMaxTimeout: limits.connectionIdleMs, // A receiver may ask for less, never for more.
+      headersTimeout: 0, // These two begin again with each byte, so they bound nothing.
+      bodyTimeout: 0,
+    });
+    const connection = { origin, client, dial, bornMs: world.monotonicMs(), requests: 0 };
+    // Both come before undici dials again for a request that waits, and end the client instead:
+    // another connection is another decision.
+    client.on('disconnect', () => this.drop(connection));
+    client.on('connectionError', () => this.drop(connection));
+    this.#open.add(connection);
+    this.#placeOf(origin).open += 1;
+    return connection;
+  }
+}
+
+const gone = new ConnectionGone('The connection was closed before the request was answered.');

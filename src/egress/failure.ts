@@ -1,0 +1,114 @@
+// Why a request got no answer, as a name from the list and a sentence for people. Sentences are made
+// here from codes: texts of the system and of undici hold addresses and ports, and are never shown.
+import type { SendResult } from '../core/attempt.ts';
+import { ConnectionGone } from './connections.ts';
+import { DialError } from './connect.ts';
+
+export type Failure = Extract<SendResult, { kind: 'failed' }>;
+
+/** What is thrown where no answer came, read for people. `host` is the one of the URL. */
+export function explainFailure(error: unknown, host: string): Failure {
+  if (error instanceof DialError) return explainDial(error.result, host);
+  const code = codeOf(error);
+  if (isLost(error)) {
+    return failure('reset', `${host} closed the connection before its answer was complete`);
+  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
+    return failure('too_large', `The answer of ${host} has more headers than expected, 16 KiB`);
+  }
+  if (code === 'ETIMEDOUT') return failure('timeout', `${host} was not heard of any more`);
+  // Anything else means that the answer could not be read, ERR_ASSERTION of undici included.
+  return failure('protocol', `The answer of ${host} is not valid HTTP/1.1${shown(code)}`);
+}
+
+export function failure(error: Failure['error'], message: string): Failure {
+  return { kind: 'failed', error, message };
+}
+
+/** The connection went away under the request, by the receiver's doing or on the way. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof ConnectionGone) return true;
+  const code = codeOf(error);
+  if (code !== 'UND_ERR_SOCKET') return code !== undefined && lostCodes.has(code);
+  // Undici uses one code for a closed socket and for a response it will not read (100, 101).
+  return error instanceof Error && !error.message.startsWith('bad ');
+}
+
+/** This node has run out of something: not the receiver's doing. */
+export function isShortage(error: unknown): boolean {
+  if (!(error instanceof DialError) || error.result.kind !== 'failed') return false;
+  return shortageCodes.has(codeOf(error.result.cause) ?? '');
+}
+
+function explainDial(result: DialError['result'], host: string): Failure {
+  switch (result.kind) {
+    case 'refused':
+    case 'blocked':
+      return failure('blocked', result.message);
+    case 'unresolved':
+      return result.reason === 'missing'
+        ? failure('dns', `The name ${host} has no address`)
+        : failure('dns', `The name ${host} could not be looked up`);
+    case 'failed':
+      return explainNoConnection(result, host);
+  }
+}
+
+function explainNoConnection(
+  result: Extract<DialError['result'], { kind: 'failed' }>,
+  host: string,
+): Failure {
+  const code = codeOf(result.cause);
+  const late = result.reason === 'timeout' || result.reason === 'aborted' || code === 'ETIMEDOUT';
+  if (late) return failure('timeout', `No connection to ${host} came about in time`);
+  const lost = result.cause === undefined || isLost(result.cause);
+  if (result.reason === 'tls') {
+    if (lost) return failure('reset', `${host} closed the connection during the TLS handshake`);
+    return failure('tls', explainTls(code, host));
+  }
+  if (lost) return failure('reset', `${host} closed the connection at once`);
+  if (code === 'ECONNREFUSED') return failure('refused', `${host} refused the connection`);
+  return failure('refused', `${host} cannot be reached${shown(code)}`);
+}
+
+function explainTls(code: string | undefined, host: string): string {
+  const about = certificateFaults.get(code ?? '');
+  if (about !== undefined) return `The TLS certificate of ${host} ${about}`;
+  const answer = handshakeFaults.get(code ?? '');
+  if (answer !== undefined) return `${host} ${answer}`;
+  return `No trusted TLS connection to ${host} came about${shown(code)}`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+function shown(code: string | undefined): string {
+  return code !== undefined && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : '';
+}
+
+const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
+const shortageCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+
+const certificateFaults: ReadonlyMap<string, string> = new Map([
+  ['CERT_HAS_EXPIRED', 'has expired'],
+  ['CERT_NOT_YET_VALID', 'is not valid yet'],
+  ['CERT_REVOKED', 'was revoked'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'is self-signed'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'has a self-signed certificate in its chain'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is made out to another name'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'lacks the certificates between it and a trusted one'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'lacks the certificates between it and a trusted one'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'is of an unknown issuer'],
+]);
+
+const tooOld = 'speaks no TLS version that is safe, expected 1.2 or 1.3';
+const noTls = 'does not speak TLS on this port';
+const handshakeFaults: ReadonlyMap<string, string> = new Map([
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', tooOld],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', tooOld],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', noTls],
+  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', noTls],
+  ['ERR_SSL_RECORD_LAYER_FAILURE', noTls],
+]);

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { version } from '../core/version.ts';
+import type { CallbackFacts } from './request-head.ts';
+import { callbackHeaders } from './request-head.ts';
+
+const facts: CallbackFacts = {
+  mediaType: 'application/json',
+  eventId: 'evt_1',
+  eventName: 'order.created',
+  delivery: 'dlv_1_0',
+  subscription: 'sub_1',
+  attempt: 3,
+  timestampS: 1_800_000_000,
+  signature: 'v1,abc v1,def',
+};
+
+describe('callbackHeaders', () => {
+  it('says what the callback is about, who sends it and that it is signed', () => {
+    assert.deepEqual(Object.fromEntries(callbackHeaders(facts)), {
+      'content-type': 'application/json',
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': '1800000000',
+      'webhook-signature': 'v1,abc v1,def',
+      'ringback-event': 'order.created',
+      'ringback-delivery': 'dlv_1_0',
+      'ringback-subscription': 'sub_1',
+      'ringback-attempt': '3',
+      'user-agent': `Ringback/${version}`,
+      'accept-encoding': 'identity',
+      accept: '*/*',
+    });
+  });
+
+  it('takes no value that could begin another header', () => {
+    for (const eventName of ['a\r\nx: y', 'a\nb', 'a\rb', 'a\0b', 'é', '\u{10a}', '']) {
+      assert.throws(() => callbackHeaders({ ...facts, eventName }), /ringback-event/);
+    }
+    assert.throws(() => callbackHeaders({ ...facts, mediaType: 'a/b\n' }), /content-type/);
+  });
+});

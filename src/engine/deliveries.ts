@@ -1,0 +1,76 @@
+// Deliveries to look at, and to send again.
+import type { App } from '../core/app.ts';
+import type { Attempt } from '../core/attempt.ts';
+import { parseDeliveryId, type DeliveryName, type DeliveryState } from '../core/delivery.ts';
+import { withoutPrefix, type IdPrefix } from '../core/id.ts';
+import { Problem } from '../core/problem.ts';
+import type { Delivery } from '../store/delivery-verbs.ts';
+import type { Page, PageInput } from '../store/store.ts';
+import type { Context } from './context.ts';
+
+type Owner = Pick<App, 'no'>;
+
+export interface DeliveryQuery {
+  page: PageInput;
+  state: DeliveryState | undefined;
+  name: string | undefined;
+  eventId: string | undefined;
+  subscriberId: string | undefined;
+}
+
+export async function listDeliveries(
+  { store }: Context,
+  app: Owner,
+  { page, state, name, eventId, subscriberId }: DeliveryQuery,
+): Promise<Page<Delivery>> {
+  const event = bareId('evt', 'eventId', eventId);
+  const subscription = bareId('sub', 'subscriberId', subscriberId);
+  const filter = { state, name, event, subscription };
+  return store.read('deliveries', { appNo: app.no, page, filter });
+}
+
+export async function getDelivery(
+  { store }: Context,
+  app: Owner,
+  id: string,
+): Promise<{ delivery: Delivery; attempts: readonly Attempt[] }> {
+  const name = parseDeliveryId(id);
+  if (name === undefined) throw notFound(id);
+  const delivery = await store.read('delivery', { appNo: app.no, ...name });
+  if (delivery === undefined) throw notFound(id);
+  return { delivery, attempts: await store.read('attempts', { appNo: app.no, ...name }) };
+}
+
+export async function retryDelivery(
+  { store }: Context,
+  app: Owner,
+  id: string,
+): Promise<DeliveryName> {
+  const name = parseDeliveryId(id);
+  if (name === undefined) throw notFound(id);
+  const result = await store.edit('retryDelivery', { appNo: app.no, ...name });
+  switch (result.kind) {
+    case 'due':
+      return { event: name.event, n: result.n };
+    case 'pending':
+      throw new Problem('conflict', `Cannot send ${id} again: it has not ended yet`);
+    case 'ended':
+      throw new Problem('conflict', `Cannot send ${id} again: its subscription has ended`);
+    case 'not_found':
+      throw notFound(id);
+  }
+}
+
+function bareId(prefix: IdPrefix, field: string, id: string | undefined): string | undefined {
+  if (id === undefined) return undefined;
+  const bare = withoutPrefix(prefix, id);
+  if (bare !== undefined) return bare;
+  const message = `is no id of that kind, expected ${prefix}_ and 26 characters`;
+  throw new Problem('invalid_request', `query.${field} ${message}`, {
+    faults: [{ field: `query.${field}`, message }],
+  });
+}
+
+function notFound(id: string): Problem {
+  return new Problem('not_found', `There is no delivery ${JSON.stringify(id)}`);
+}

@@ -1,0 +1,198 @@
+// The dispatcher keeps deliveries moving: it takes fresh ones straight from the publish that made them,
+// claims waiting ones when there is room, and settles each when its attempt is over. The store keeps
+// the backlog; what is in memory here is a bounded window of it.
+import type { Leased } from '../core/delivery.ts';
+import { limits } from '../core/limits.ts';
+import { never } from '../core/lane.ts';
+import type { World } from '../core/world.ts';
+import type {
+  Offer,
+  Outlook,
+  Settled,
+  Settlement,
+  Worked,
+  Worker,
+} from '../store/delivery-verbs.ts';
+import { StoreUnavailable, type Store } from '../store/store.ts';
+import { createWindow, type Window } from './window.ts';
+
+export interface DispatcherMeans {
+  world: World;
+  store: Pick<Store, 'settle' | 'work' | 'attach'>;
+  node: number;
+  deliver: (leased: Leased, signal: AbortSignal) => Promise<Settlement>;
+  /** The subscription has ended because its receiver wants no more. */
+  onGone: (subscription: string) => void;
+  onError: (error: unknown, leased?: Leased) => void;
+}
+
+export class Dispatcher implements Worker {
+  readonly #means: DispatcherMeans;
+  readonly #window: Window;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #stopClaiming = new AbortController();
+  readonly #abortAttempts = new AbortController();
+  readonly #clock: Promise<void>;
+  #leases = 0;
+  /** When a claim would find something, as far as is known. */
+  #readyMs = 0;
+  /** The same, but only what was heard since the last claim was sent. */
+  #heardMs = never;
+  #isFanningOut = true;
+  /** When the clock rings next, and how to make it count anew. */
+  #ringsMs = 0;
+  #recount = new AbortController();
+
+  constructor(means: DispatcherMeans) {
+    this.#means = means;
+    // One number is holder and fencing token: the node's incarnation, then a counter.
+    this.#window = createWindow(() => means.node * 2 ** 32 + (this.#leases += 1));
+    means.store.attach(this);
+    this.#ask();
+    this.#clock = this.#tick();
+  }
+
+  /** Stops claiming, lets attempts end for a while, gives back the rest. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopClaiming.abort();
+    const ended = Promise.allSettled(this.#underWay);
+    const patience = new AbortController();
+    const grace = this.#means.world.sleep(graceMs, patience.signal).catch(() => undefined);
+    await Promise.race([ended, grace]);
+    patience.abort();
+    this.#abortAttempts.abort();
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#clock;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(limits.stopTimeoutMs);
+  }
+
+  offer(): Offer | undefined {
+    return this.#stopClaiming.signal.aborted ? undefined : this.#window.offer();
+  }
+
+  take(deliveries: readonly Leased[], { readyMs, isFanningOut }: Outlook): void {
+    if (isFanningOut) this.#isFanningOut = true;
+    this.#start(deliveries);
+    this.#hear(readyMs ?? never);
+  }
+
+  claim(): Offer | undefined {
+    if (!this.#mayClaim()) return undefined;
+    this.#heardMs = never;
+    return this.#window.claimOffer();
+  }
+
+  fanOut(): Offer | undefined {
+    return this.#isFanningOut ? this.offer() : undefined;
+  }
+
+  worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void {
+    const readyMs = worked.readyMs ?? never;
+    // A claim has seen all that was ready when it was made; what was heard meanwhile is newer.
+    this.#readyMs = Math.min(readyMs, asked.claim ? this.#heardMs : this.#readyMs);
+    if (asked.fanOut) this.#isFanningOut = worked.fannedOut.isMore;
+    this.#start(worked.claimed);
+    this.#start(worked.fannedOut.deliveries);
+    this.#ask();
+  }
+
+  #mayClaim(): boolean {
+    if (this.#stopClaiming.signal.aborted) return false;
+    return this.#readyMs <= this.#means.world.nowMs() && this.#window.claimRoom() > 0;
+  }
+
+  #start(deliveries: readonly Leased[]): void {
+    for (const leased of deliveries) {
+      this.#window.enter(leased.lane);
+      const running = this.#run(leased).finally(() => this.#underWay.delete(running));
+      this.#underWay.add(running);
+    }
+  }
+
+  async #run(leased: Leased): Promise<void> {
+    const { deliver, onError, world } = this.#means;
+    const settlement = await deliver(leased, this.#abortAttempts.signal).catch(
+      (error: unknown): Settlement => {
+        onError(error, leased);
+        const { event, n, lease } = leased;
+        const outcome = {
+          kind: 'released',
+          dueMs: world.nowMs() + limits.ownFailureWaitMs,
+        } as const;
+        return { event, n, lease, outcome, attempt: undefined };
+      },
+    );
+    const settled = await this.#settle(settlement);
+    if (settled?.kind === 'gone') this.#means.onGone(settled.subscription);
+    const { wasFull } = this.#window.leave(leased.lane, resultOf(settlement));
+    const { outcome } = settlement;
+    if (wasFull) this.#hear(world.nowMs());
+    else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
+  }
+
+  /** A store that is away for a while loses no outcome; one that is closed leaves it to the next start. */
+  async #settle(settlement: Settlement): Promise<Settled | undefined> {
+    for (;;) {
+      try {
+        return await this.#means.store.settle(settlement);
+      } catch (error) {
+        this.#means.onError(error);
+        if (!(error instanceof StoreUnavailable)) return undefined;
+        if (this.#abortAttempts.signal.aborted) return undefined;
+        const signal = this.#abortAttempts.signal;
+        await this.#means.world.sleep(limits.settleAgainMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Something will be due then. */
+  #hear(readyMs: number): void {
+    this.#readyMs = Math.min(this.#readyMs, readyMs);
+    this.#heardMs = Math.min(this.#heardMs, readyMs);
+    this.#ask();
+  }
+
+  /** Asks for work if there is any; otherwise the clock counts anew. */
+  #ask(): void {
+    if (this.#mayClaim() || this.#isFanningOut) this.#means.store.work();
+    else if (this.#readyMs < this.#ringsMs) this.#recount.abort();
+  }
+
+  /**
+   * Asks for work when something becomes due. What is due already waits for room, and whoever makes
+   * room asks; now and then the clock asks in any case.
+   */
+  async #tick(): Promise<void> {
+    const { world } = this.#means;
+    const { signal } = this.#stopClaiming;
+    while (!signal.aborted) {
+      this.#recount = new AbortController();
+      const either = AbortSignal.any([signal, this.#recount.signal]);
+      const dueInMs = this.#readyMs - world.nowMs();
+      const waitMs = dueInMs > 0 ? Math.min(dueInMs, limits.claimEveryMs) : limits.claimEveryMs;
+      this.#ringsMs = world.nowMs() + waitMs;
+      const isOver = await world.sleep(waitMs, either).then(
+        () => true,
+        () => false,
+      );
+      if (isOver) this.#hear(world.nowMs());
+    }
+  }
+}
+
+function resultOf({ outcome }: Settlement): 'success' | 'failure' | 'neither' {
+  switch (outcome.kind) {
+    case 'delivered':
+      return 'success';
+    case 'retry':
+    case 'dead':
+      return 'failure';
+    case 'gone':
+    case 'cancelled':
+    case 'released':
+      return 'neither';
+  }
+}

@@ -1,0 +1,25 @@
+// Events to look at.
+import type { App } from '../core/app.ts';
+import type { Event } from '../core/event.ts';
+import { withoutPrefix } from '../core/id.ts';
+import { Problem } from '../core/problem.ts';
+import type { Page, PageInput } from '../store/store.ts';
+import type { Context } from './context.ts';
+
+type Owner = Pick<App, 'no'>;
+
+export async function listEvents(
+  { store }: Context,
+  app: Owner,
+  { name, ...page }: PageInput & { name: string | undefined },
+): Promise<Page<Event>> {
+  return store.read('events', { appNo: app.no, page, name });
+}
+
+export async function getEvent({ store }: Context, app: Owner, id: string): Promise<Event> {
+  const bare = withoutPrefix('evt', id);
+  const found =
+    bare === undefined ? undefined : await store.read('event', { appNo: app.no, id: bare });
+  if (found !== undefined) return found;
+  throw new Problem('not_found', `There is no event ${JSON.stringify(id)}`);
+}

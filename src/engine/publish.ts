@@ -1,0 +1,129 @@
+// Publish: an event, checked against the contract, goes down with its deliveries in one transaction.
+// A 2xx means that it is on the disk. The payload's bytes are never touched.
+import { createHash } from 'node:crypto';
+import type { App } from '../core/app.ts';
+import { pingEvent } from '../core/event.ts';
+import { withoutPrefix, withPrefix } from '../core/id.ts';
+import { isEventName } from '../core/pattern.ts';
+import { Problem, type Fault } from '../core/problem.ts';
+import type { Contract } from '../contract/contract.ts';
+import { checkPayload } from '../contract/payload.ts';
+import type { Accepted, Audience } from '../store/delivery-verbs.ts';
+import type { EditInput, Idempotency } from '../store/store.ts';
+import type { Context } from './context.ts';
+
+export interface NewEvent {
+  name: string;
+  /** As parsed, to be checked. */
+  value: unknown;
+  /** As published, to be kept and sent. */
+  payload: Uint8Array;
+  /** Where it stands in the request, for messages: `body#` or `body#/events/3`. */
+  at: string;
+}
+
+export interface PublishCall {
+  app: Pick<App, 'no' | 'id'>;
+  contract: Contract;
+  events: readonly NewEvent[];
+  /** One subscription to address, by its external id. */
+  subscriberId: string | undefined;
+  idempotency: { key: string; operation: string; body: Uint8Array } | undefined;
+}
+
+export async function publish(context: Context, call: PublishCall): Promise<readonly Accepted[]> {
+  const { app, contract, events, subscriberId } = call;
+  check(contract, events);
+  const audience = audienceOf(subscriberId);
+  return write(context, {
+    appNo: app.no,
+    contract: contract.title,
+    events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
+    audience,
+    idempotency: idempotencyOf(call),
+  });
+}
+
+/** A test message to every callback of a subscription, whatever it hears. */
+export async function ping(
+  context: Context,
+  app: Pick<App, 'no'>,
+  { id, contract }: { id: string; contract: string },
+): Promise<Accepted | undefined> {
+  const bare = withoutPrefix('sub', id);
+  if (bare === undefined) throw notFound(id);
+  const payload = Buffer.from(JSON.stringify({ message: 'This is a test message from Ringback.' }));
+  const [accepted] = await write(context, {
+    appNo: app.no,
+    contract,
+    events: [{ id: context.newId(), name: pingEvent, payload }],
+    audience: { kind: 'all_callbacks', id: bare },
+    idempotency: undefined,
+  });
+  return accepted;
+}
+
+async function write(
+  { store }: Context,
+  input: EditInput<'publish'>,
+): Promise<readonly Accepted[]> {
+  const result = await store.edit('publish', input);
+  switch (result.kind) {
+    case 'accepted':
+    case 'repeated':
+      return result.events;
+    case 'mismatch':
+      throw new Problem(
+        'idempotency_mismatch',
+        'The Idempotency-Key was used for another request within the last 24 hours: ' +
+          'expected the same request, or a new key',
+        { faults: [{ field: 'header.Idempotency-Key', message: 'was used for another request' }] },
+      );
+    case 'not_found': {
+      const { audience } = input;
+      throw notFound(audience.kind === 'everyone' ? '' : withPrefix('sub', audience.id));
+    }
+  }
+}
+
+function check(contract: Contract, events: readonly NewEvent[]): void {
+  const faults: Fault[] = [];
+  for (const { name, value, at } of events) {
+    if (!isEventName(name)) {
+      const expected = 'expected segments of letters, digits, _ and -, joined by dots';
+      const message = `Cannot publish event ${JSON.stringify(name)}: it is no event name, ${expected}`;
+      throw new Problem('invalid_request', message, {
+        faults: [{ field: `${at}/event`, message: `is no event name, ${expected}` }],
+      });
+    }
+    for (const { field, message, callback } of checkPayload(contract, name, value)) {
+      const said = `${message} (callback "${callback}")`;
+      faults.push({ field: `${at}/payload${field}`, message: said });
+    }
+  }
+  const [first] = faults;
+  if (first === undefined) return;
+  const detail = `The payload breaks the contract: ${first.field} ${first.message}`;
+  throw new Problem('payload_refused', detail, { faults });
+}
+
+function audienceOf(subscriberId: string | undefined): Audience {
+  if (subscriberId === undefined) return { kind: 'everyone' };
+  const id = withoutPrefix('sub', subscriberId);
+  if (id === undefined) throw notFound(subscriberId);
+  return { kind: 'subscription', id };
+}
+
+function idempotencyOf({ idempotency }: PublishCall): Idempotency | undefined {
+  if (idempotency === undefined) return undefined;
+  const { key, operation, body } = idempotency;
+  const name = createHash('sha256').update(operation).update('\0').update(key).digest();
+  return { key: name.subarray(0, 16), print: createHash('sha256').update(body).digest() };
+}
+
+function notFound(id: string): Problem {
+  const message = `There is no active subscription ${JSON.stringify(id)}`;
+  return new Problem('not_found', message, {
+    faults: [{ field: 'body#/subscriberId', message: 'names no active subscription' }],
+  });
+}

@@ -1,0 +1,49 @@
+// Ends a delivery: its row moves from the queue to the history.
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeliveryName, DeliveryState } from '../../core/delivery.ts';
+import { integer, one } from './row.ts';
+
+export const endDeliverySql = {
+  delete: `
+    delete from delivery_live where event = ? and n = ? returning app, lane, callback, slice`,
+  insert: `
+    insert into delivery_done
+      (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+} as const;
+
+export type EndState = Exclude<DeliveryState, 'due' | 'running'>;
+
+/** As the table `delivery_done` writes them. */
+export const endStates = { delivered: 1, dead: 2, cancelled: 3 } as const;
+
+export interface Ending extends DeliveryName {
+  state: EndState;
+  attempts: number;
+  status: number | undefined;
+  error: string | undefined;
+  nowMs: number;
+}
+
+export type EndDelivery = (ending: Ending) => void;
+
+export function prepareEndDelivery(db: DatabaseSync): EndDelivery {
+  const remove = db.prepare(endDeliverySql.delete);
+  const insert = db.prepare(endDeliverySql.insert);
+  return ({ event, n, state, attempts, status = null, error = null, nowMs }) => {
+    const row = one(remove.get(event, n));
+    insert.run(
+      event,
+      n,
+      integer(row, 'app'),
+      integer(row, 'lane'),
+      integer(row, 'callback'),
+      endStates[state],
+      attempts,
+      status,
+      error,
+      integer(row, 'slice'),
+      nowMs,
+    );
+  };
+}

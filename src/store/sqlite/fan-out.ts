@@ -1,0 +1,132 @@
+// One step of the oldest large fan-out: its next deliveries and its cursor go down together, so a crash
+// anywhere neither loses nor doubles one. It reaches the callbacks that listened when it was accepted.
+import { strict as assert } from 'node:assert';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Leased } from '../../core/delivery.ts';
+import { limits } from '../../core/limits.ts';
+import { laneColumns, toLane } from './lanes.ts';
+import { prepareMakeDelivery } from './make-delivery.ts';
+import type { Listener } from './match.ts';
+import { bytes, integer, text } from './row.ts';
+import type { EditContext } from './verb.ts';
+
+const alive = 'born <= :version and (died is null or died > :version)';
+
+export const fanOutSql = {
+  oldest: `
+    select fanout.event, fanout.app, contract, version, names, step, callback, made,
+      event.name, event.slice, event.payload
+    from fanout join event on event.id = fanout.event order by fanout.event limit 1`,
+  listeners: `
+    select pattern.callback, ${laneColumns} from pattern join lane on lane.no = pattern.lane
+    where pattern.app = :app and contract = :contract and pattern = :pattern
+      and pattern.callback > :callback and ${alive}
+    order by pattern.callback limit :limit`,
+  patterns: `select pattern from pattern where callback = :callback and ${alive}`,
+  move: `
+    update fanout set step = :step, callback = :callback, made = :made
+    where event = :event and step = :oldStep and callback = :oldCallback`,
+  count: 'update event set deliveries = ? where id = ?',
+  end: 'delete from fanout where event = ?',
+} as const;
+
+/** What was born with the lease of the step. */
+export type FanOut = (context: EditContext) => Leased[];
+
+export function prepareFanOut(db: DatabaseSync): FanOut {
+  const oldest = db.prepare(fanOutSql.oldest);
+  const move = db.prepare(fanOutSql.move);
+  const count = db.prepare(fanOutSql.count);
+  const end = db.prepare(fanOutSql.end);
+  const make = prepareMakeDelivery(db);
+  const next = prepareNext(db);
+
+  return (context) => {
+    const row = oldest.get();
+    if (row === undefined) return [];
+    const event = text(row, 'event');
+    const cursor = { step: integer(row, 'step'), callback: integer(row, 'callback') };
+    const fanOut = {
+      appNo: integer(row, 'app'),
+      contract: text(row, 'contract'),
+      version: integer(row, 'version'),
+      names: toNames(text(row, 'names')),
+    };
+    const { listeners, after } = next(fanOut, cursor);
+    const slice = integer(row, 'slice');
+    let made = integer(row, 'made');
+    for (const listener of listeners) {
+      make({ event, n: made, appNo: fanOut.appNo, slice, ...listener }, context);
+      made += 1;
+    }
+    if (after === undefined) {
+      count.run(made, event);
+      end.run(event);
+    } else {
+      const { step: oldStep, callback: oldCallback } = cursor;
+      const moved = move.run({ event, oldStep, oldCallback, made, ...after });
+      assert.equal(moved.changes, 1, `Cannot move the fan-out of "${event}": it is elsewhere`);
+    }
+    const { born, slots } = context.births;
+    const sent = { eventName: text(row, 'name'), payload: bytes(row, 'payload') };
+    return born.map((each) => ({ ...each, ...sent, tries: 0, attempts: 0, lease: slots.lease }));
+  };
+}
+
+interface Cursor {
+  step: number;
+  callback: number;
+}
+
+interface FanningOut {
+  appNo: number;
+  contract: string;
+  version: number;
+  /** Patterns that hear the event, one after the other. */
+  names: readonly string[];
+}
+
+interface Piece {
+  listeners: Listener[];
+  /** Undefined: that was the last of them. */
+  after: Cursor | undefined;
+}
+
+function prepareNext(db: DatabaseSync): (fanOut: FanningOut, cursor: Cursor) => Piece {
+  const listeners = db.prepare(fanOutSql.listeners);
+  const patterns = db.prepare(fanOutSql.patterns);
+  return ({ appNo: app, contract, version, names }, { step, callback }) => {
+    const found: Listener[] = [];
+    let left: number = limits.fanOutStepMax;
+    let from = callback;
+    for (const [index, pattern] of names.entries()) {
+      if (index < step) continue;
+      const input = { app, contract, version, pattern, callback: from, limit: left };
+      const rows = listeners.all(input);
+      const earlier = names.slice(0, index);
+      for (const row of rows) {
+        const listener = { callback: integer(row, 'callback'), lane: toLane(row) };
+        from = listener.callback;
+        const isHeardBefore =
+          index > 0 &&
+          patterns
+            .all({ callback: from, version })
+            .some((each) => earlier.includes(text(each, 'pattern')));
+        if (listener.lane.state !== 'ended' && !isHeardBefore) found.push(listener);
+      }
+      left -= rows.length;
+      if (left === 0) return { listeners: found, after: { step: index, callback: from } };
+      from = 0;
+    }
+    return { listeners: found, after: undefined };
+  };
+}
+
+function toNames(json: string): string[] {
+  const names: unknown = JSON.parse(json);
+  assert(Array.isArray(names), 'Cannot read a fan-out: its names are no list');
+  return names.map((name: unknown) => {
+    assert(typeof name === 'string', 'Cannot read a fan-out: a name is no text');
+    return name;
+  });
+}

@@ -1,0 +1,63 @@
+// Lane rows: read and written here, judged by the rules in core/lane.ts.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Lane, LaneTimes } from '../../core/lane.ts';
+import { wake } from '../../core/lane.ts';
+import type { Row } from './row.ts';
+import { integer, maybe, one, real } from './row.ts';
+
+/** Of a lane called `lane`, everything that the rules ask for. */
+export const laneColumns = `lane.no as lane, lane.state as lane_state, lane.ordered, lane.gate_ms,
+  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.failures, lane.failing_ms`;
+
+export const lanesSql = {
+  one: `select ${laneColumns} from lane where no = ?`,
+  write: `
+    update lane set gate_ms = ?, ready_ms = ?, tat_ms = ?, failures = ?, failing_ms = ?
+    where no = ?`,
+  ready: 'update lane set ready_ms = ? where no = ?',
+  order: 'update lane set last_ms = max(last_ms + 1, ?) where no = ? returning last_ms',
+} as const;
+
+export interface Lanes {
+  get(no: number): Lane;
+  write(lane: Lane, times: LaneTimes): void;
+  /** Something waits in the lane, due then. */
+  wake(lane: Lane, dueMs: number): void;
+  /** When a delivery is due that joins the lane now: in an ordered one, its place in the order. */
+  join(lane: Lane, nowMs: number): number;
+}
+
+export function prepareLanes(db: DatabaseSync): Lanes {
+  const get = db.prepare(lanesSql.one);
+  const write = db.prepare(lanesSql.write);
+  const ready = db.prepare(lanesSql.ready);
+  const order = db.prepare(lanesSql.order);
+  return {
+    get: (no) => toLane(one(get.get(no))),
+    write: ({ no }, { gateMs, readyMs, tatMs, failures, failingMs }) => {
+      write.run(gateMs, readyMs, tatMs, failures, failingMs ?? null, no);
+    },
+    wake: (lane, dueMs) => {
+      const readyMs = wake(lane, dueMs);
+      if (readyMs !== lane.readyMs) ready.run(readyMs, lane.no);
+    },
+    join: (lane, nowMs) =>
+      lane.ordered ? integer(one(order.get(nowMs, lane.no)), 'last_ms') : nowMs,
+  };
+}
+
+export function toLane(row: Row): Lane {
+  return {
+    no: integer(row, 'lane'),
+    state: laneStates[integer(row, 'lane_state')] ?? 'ended',
+    ordered: integer(row, 'ordered') === 1,
+    gateMs: integer(row, 'gate_ms'),
+    readyMs: integer(row, 'ready_ms'),
+    intervalMs: maybe(real, row, 'interval_ms'),
+    tatMs: real(row, 'tat_ms'),
+    failures: integer(row, 'failures'),
+    failingMs: maybe(integer, row, 'failing_ms'),
+  };
+}
+
+const laneStates = ['open', 'held', 'ended'] as const;

@@ -1,0 +1,39 @@
+// Makes a delivery of an event: born with a lease when the node takes it straight to the wire, otherwise
+// waiting, and then its lane is woken.
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeliveryName } from '../../core/delivery.ts';
+import { takesFresh } from '../../core/lane.ts';
+import { prepareLanes } from './lanes.ts';
+import type { Listener } from './match.ts';
+import type { EditContext } from './verb.ts';
+
+export const makeDeliverySql = {
+  insert: `
+    insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
+    values (?, ?, ?, ?, ?, ?, ?, ?)`,
+} as const;
+
+export interface NewDelivery extends DeliveryName, Listener {
+  appNo: number;
+  slice: number;
+}
+
+/** The lane as it was when the event was matched; nothing else was written to it since. */
+export type MakeDelivery = (delivery: NewDelivery, context: EditContext) => void;
+
+export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {
+  const insert = db.prepare(makeDeliverySql.insert);
+  const lanes = prepareLanes(db);
+  return ({ event, n, appNo, slice, lane, callback }, { nowMs, births: { slots, born } }) => {
+    const dueMs = lanes.join(lane, nowMs);
+    const isBorn = takesFresh(lane) && slots.free(lane.no) > 0;
+    const lease = isBorn ? slots.lease : null;
+    insert.run(event, n, appNo, lane.no, callback, dueMs, slice, lease);
+    if (isBorn) {
+      slots.take(lane.no);
+      born.push({ event, n, lane: lane.no, callback });
+    } else {
+      lanes.wake(lane, nowMs);
+    }
+  };
+}

@@ -1,0 +1,28 @@
+// What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
+import type { DatabaseSync } from 'node:sqlite';
+import { integer } from './row.ts';
+import type { Slots } from './slots.ts';
+
+export const outlookSql = {
+  ready: `
+    select no, ready_ms from lane where ready_ms < 9007199254740991 order by ready_ms, no limit ?`,
+  fanOut: 'select event from fanout order by event limit 1',
+} as const;
+
+export interface Foresee {
+  /** Full lanes do not count: whoever frees a slot asks again. Undefined: none is ever ready. */
+  readyMs(slots: Slots): number | undefined;
+  isFanningOut(): boolean;
+}
+
+export function prepareForesee(db: DatabaseSync): Foresee {
+  const ready = db.prepare(outlookSql.ready);
+  const fanOut = db.prepare(outlookSql.fanOut);
+  return {
+    readyMs: (slots) => {
+      const row = ready.all(slots.fullMax() + 1).find((one) => !slots.isFull(integer(one, 'no')));
+      return row === undefined ? undefined : integer(row, 'ready_ms');
+    },
+    isFanningOut: () => fanOut.get() !== undefined,
+  };
+}

@@ -1,0 +1,108 @@
+// Publish: events with their deliveries, or with the cursor that will make them, and the idempotency
+// key; all of it or nothing.
+import { AssertionError } from 'node:assert';
+import type { DatabaseSync } from 'node:sqlite';
+import { limits } from '../../core/limits.ts';
+import type { Accepted } from '../delivery-verbs.ts';
+import type { EditInput } from '../store.ts';
+import { prepareIdempotencies } from './idempotency.ts';
+import { prepareMakeDelivery } from './make-delivery.ts';
+import type { Listener } from './match.ts';
+import { patternsHearing, prepareMatch } from './match.ts';
+import { integer } from './row.ts';
+import { prepareSlices } from './slices.ts';
+import type { Edit, EditContext } from './verb.ts';
+
+export const publishSql = {
+  event: `
+    insert into event (id, app, name, slice, created_ms, deliveries, payload)
+    values (?, ?, ?, ?, ?, ?, ?)`,
+  fanOut: `
+    insert into fanout (event, app, contract, version, names)
+    select ?, no, ?, version, ? from app where no = ?`,
+  subscription: "select no from subscription where id = ? and app = ? and state <> 'ended'",
+} as const;
+
+type Publish = EditInput<'publish'>;
+type NewEvent = Publish['events'][number];
+
+export function preparePublish(db: DatabaseSync): Edit<'publish'> {
+  const idempotencies = prepareIdempotencies(db);
+  const subscription = db.prepare(publishSql.subscription);
+  const accept = prepareAccept(db);
+
+  return (input, context) => {
+    const { appNo, audience, events, idempotency } = input;
+    const { nowMs } = context;
+    if (idempotency !== undefined) {
+      const earlier = idempotencies.find({ appNo, idempotency, nowMs });
+      if (earlier.kind === 'other') return { kind: 'mismatch' };
+      if (earlier.kind === 'same') return { kind: 'repeated', events: readResult(earlier.result) };
+    }
+    let addressed: number | undefined;
+    if (audience.kind !== 'everyone') {
+      const row = subscription.get(audience.id, appNo);
+      if (row === undefined) return { kind: 'not_found' };
+      addressed = integer(row, 'no');
+    }
+    const accepted = events.map((event) => accept(event, { ...input, addressed }, context));
+    if (idempotency !== undefined) {
+      idempotencies.keep({ appNo, idempotency, nowMs, result: printResult(accepted) });
+    }
+    return { kind: 'accepted', events: accepted };
+  };
+}
+
+type Addressed = Publish & { addressed: number | undefined };
+type Accept = (event: NewEvent, input: Addressed, context: EditContext) => Accepted;
+
+function prepareAccept(db: DatabaseSync): Accept {
+  const match = prepareMatch(db);
+  const insert = db.prepare(publishSql.event);
+  const fanOut = db.prepare(publishSql.fanOut);
+  const make = prepareMakeDelivery(db);
+  const takeSlice = prepareSlices(db);
+
+  const listenersOf = ({ name }: NewEvent, input: Addressed): Listener[] => {
+    const { appNo, contract, addressed, audience } = input;
+    if (addressed === undefined) return match.everyone({ appNo, contract, name });
+    const isForAll = audience.kind === 'all_callbacks';
+    return match.ofSubscription(addressed, isForAll ? undefined : name);
+  };
+
+  return (event, input, context) => {
+    const { id, name, payload } = event;
+    const { appNo, contract } = input;
+    const listeners = listenersOf(event, input);
+    const isMany = listeners.length > limits.targetsAtOnceMax;
+    const deliveries = isMany ? undefined : listeners.length;
+    const slice = takeSlice(1 + (deliveries ?? 0));
+    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload);
+    if (isMany) fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);
+    else {
+      for (const [n, listener] of listeners.entries()) {
+        make({ event: id, n, appNo, slice, ...listener }, context);
+      }
+    }
+    return { id, deliveries };
+  };
+}
+
+function printResult(events: readonly Accepted[]): string {
+  return JSON.stringify(events.map(({ id, deliveries }) => [id, deliveries ?? null]));
+}
+
+function readResult(result: string): Accepted[] {
+  const pairs: unknown = JSON.parse(result);
+  if (!Array.isArray(pairs)) throw noResult(result);
+  return pairs.map((pair: unknown) => {
+    if (!Array.isArray(pair)) throw noResult(result);
+    const [id, deliveries]: readonly unknown[] = pair;
+    if (typeof id !== 'string') throw noResult(result);
+    return { id, deliveries: typeof deliveries === 'number' ? deliveries : undefined };
+  });
+}
+
+function noResult(result: string): AssertionError {
+  return new AssertionError({ message: `Cannot answer with ${result}: expected pairs` });
+}

@@ -1,0 +1,18 @@
+// A way through the deliveries of an app, newest first.
+import type { Position } from '../cursor.ts';
+import type { DeliveryFilter } from '../delivery-verbs.ts';
+
+export interface Step {
+  slice: number;
+  event: string;
+  /** Undefined where there was nothing. */
+  n: number | undefined;
+}
+
+export interface WalkInput {
+  appNo: number;
+  filter: DeliveryFilter;
+  below: Position;
+}
+
+export type Walk = (input: WalkInput) => Iterable<Step>;

@@ -1,0 +1,29 @@
+// A world whose clocks stand still until the test moves them. Chance stays real, and waiting ends
+// only when it is aborted: nothing in a test may depend on how long it takes.
+import { realWorld, type World } from '../../src/core/world.ts';
+
+export interface FrozenWorld extends World {
+  /** Moves both clocks. */
+  advance: (ms: number) => void;
+}
+
+export function frozenWorld(startMs = Date.parse('2026-03-01T12:00:00Z')): FrozenWorld {
+  let passedMs = 0;
+  return {
+    nowMs: () => startMs + passedMs,
+    monotonicMs: () => passedMs,
+    randomBytes: realWorld().randomBytes,
+    sleep: async (_ms, signal) => untilAborted(signal),
+    advance: (ms) => {
+      passedMs += ms;
+    },
+  };
+}
+
+async function untilAborted(signal: AbortSignal | undefined): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  const stop = (): void => aborted.reject(new Error('aborted'));
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop);
+  return aborted.promise;
+}

@@ -1,0 +1,119 @@
+// Ringback as a real process, the way a person starts it. Tests wait for what it says, never for time.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
+/** Dozens of processes read the same source: each after the first takes half the time. */
+const compileCache = mkdtempSync(join(tmpdir(), 'ringback-compiled-'));
+process.on('exit', () => rmSync(compileCache, { recursive: true, force: true }));
+
+export interface Child extends AsyncDisposable {
+  out: () => string;
+  err: () => string;
+  /** Resolves when the text has come; rejects when the process ends without it. */
+  says: (pattern: RegExp, stream?: 'out' | 'err') => Promise<RegExpExecArray>;
+  signal: (name: NodeJS.Signals) => void;
+  /** The exit code, or the name of the signal that ended it. */
+  ended: Promise<number | string>;
+}
+
+export interface Ended {
+  code: number | string;
+  out: string;
+  err: string;
+}
+
+export type Env = Readonly<Record<string, string>>;
+
+/** Only `env` and what a shell needs: no setting of the machine may leak into a test. */
+export function startChild(args: readonly string[], env: Env = {}): Child {
+  const { PATH = '', HOME = '' } = process.env;
+  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
+    env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: compileCache, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const texts = { out: '', err: '' };
+  const listeners = new Set<() => void>();
+  const hear = (stream: keyof typeof texts, chunk: Buffer): void => {
+    texts[stream] += chunk.toString();
+    for (const listener of listeners) listener();
+  };
+  child.stdout?.on('data', (chunk: Buffer) => hear('out', chunk));
+  child.stderr?.on('data', (chunk: Buffer) => hear('err', chunk));
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(code ?? String(signal)));
+  });
+  const says: Child['says'] = async (pattern, stream = 'out') => {
+    const found = Promise.withResolvers<RegExpExecArray>();
+    const look = (): void => {
+      const match = pattern.exec(texts[stream]);
+      if (match !== null) found.resolve(match);
+    };
+    listeners.add(look);
+    look();
+    const tooLate = ended.then((code) => {
+      throw new Error(
+        `It ended with ${code} and did not say ${pattern}:\n${texts.out}\n${texts.err}`,
+      );
+    });
+    try {
+      return await Promise.race([found.promise, tooLate]);
+    } finally {
+      listeners.delete(look);
+    }
+  };
+  return {
+    out: () => texts.out,
+    err: () => texts.err,
+    says,
+    signal: (name) => void child.kill(name),
+    ended,
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Runs a command to its end. */
+export async function runChild(args: readonly string[], env: Env = {}): Promise<Ended> {
+  await using child = startChild(args, env);
+  const code = await child.ended;
+  return { code, out: child.out(), err: child.err() };
+}
+
+export interface Serving extends Child {
+  /** Where it says that it listens. */
+  url: string;
+  appId: string;
+  /** As printed; undefined when none was. */
+  key: string | undefined;
+}
+
+export async function serve(env: Env, args: readonly string[] = []): Promise<Serving> {
+  const child = startChild(['serve', ...args], { RINGBACK_PORT: '0', ...env });
+  try {
+    const [, url = ''] = await child.says(/listens on (\S+)\n/);
+    const [, appId = ''] = await child.says(/app id +(\S+)\n/);
+    await child.says(/callbackUrl.*\n/);
+    const key = /API key +(rbk_\S+)/.exec(child.out())?.[1];
+    return { ...child, url, appId, key };
+  } catch (error) {
+    await child[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+export interface Folder extends AsyncDisposable {
+  path: string;
+}
+
+export async function newFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), 'ringback-cli-'));
+  return { path, [Symbol.asyncDispose]: async () => rm(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,134 @@
+// Receivers that do as they are told, on loopback, and a sender that finds them by any name.
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import type { Server, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { realWorld } from '../../src/core/world.ts';
+import type { Connector } from '../../src/egress/connect.ts';
+import type { SendRequest } from '../../src/egress/exchange.ts';
+import type { Guard } from '../../src/egress/guard.ts';
+import { createGuard } from '../../src/egress/guard.ts';
+import { parseAllowTargets } from '../../src/egress/policy.ts';
+import type { Resolver } from '../../src/egress/resolve.ts';
+import type { Sender, SenderOptions } from '../../src/egress/send.ts';
+import { createSender } from '../../src/egress/send.ts';
+
+export interface Receiver {
+  readonly port: number;
+  readonly url: string;
+  /** Connections since the start, bytes read on them, and requests that began. */
+  readonly seen: { accepted: number; bytes: number; requests: number };
+  /** Resolves when nobody is connected. */
+  empty(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const started = new Set<Receiver>();
+
+/** For after(): nothing may keep the test's process alive. */
+export async function stopReceivers(): Promise<void> {
+  await Promise.all([...started].map(async (receiver) => receiver.stop()));
+}
+
+/** Calls `serve` for each connection. `server` may be one of TLS. */
+export async function startReceiver(
+  serve: (socket: Socket, seen: Receiver['seen']) => void,
+  server: Server = createServer({ allowHalfOpen: true }),
+): Promise<Receiver> {
+  const seen = { accepted: 0, bytes: 0, requests: 0 };
+  const sockets = new Set<Socket>();
+  const changes = new EventEmitter();
+  server.on('connection', (socket: Socket) => {
+    seen.accepted += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      changes.emit('close');
+    });
+  });
+  const event = 'setSecureContext' in server ? 'secureConnection' : 'connection';
+  server.on('tlsClientError', () => undefined);
+  server.on(event, (socket: Socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (data: Buffer) => {
+      seen.bytes += data.length;
+      if (/^[A-Z]+ /.test(data.toString('latin1', 0, 10))) seen.requests += 1;
+    });
+    serve(socket, seen);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null);
+  const receiver: Receiver = {
+    port: address.port,
+    url: `http://127.0.0.1:${address.port}/hook`,
+    seen,
+    empty: async () => {
+      while (sockets.size > 0) await once(changes, 'close');
+    },
+    stop: async () => {
+      started.delete(receiver);
+      for (const socket of sockets) socket.destroy();
+      if (server.listening) server.close();
+      await receiver.empty();
+    },
+  };
+  started.add(receiver);
+  return receiver;
+}
+
+/** Answers each request with the same bytes. Requests come in one piece: they are small. */
+export function answering(...pieces: (string | Uint8Array)[]): (socket: Socket) => void {
+  return (socket) => {
+    socket.on('end', () => socket.end());
+    socket.on('data', () => {
+      for (const piece of pieces) socket.write(piece);
+    });
+  };
+}
+
+/** A well-behaved answer that leaves the connection open. */
+export function ok(body = 'ok', status = '200 OK'): string {
+  return `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Every name has these addresses. */
+export function resolving(...addresses: string[]): Resolver {
+  return { resolve: async () => ({ kind: 'addresses', addresses }) };
+}
+
+export function guardOf(
+  options: { allow?: string; requireHttps?: boolean; resolver?: Resolver } = {},
+): Guard {
+  const { allow = 'loopback', requireHttps = false, resolver = resolving('127.0.0.1') } = options;
+  const read = parseAllowTargets(allow);
+  assert(read.kind === 'allow');
+  return createGuard({ policy: { allow: read.allow, requireHttps }, resolver });
+}
+
+export function makeSender(options: Partial<SenderOptions> = {}): Sender {
+  return createSender({ guard: guardOf(), world: realWorld(), ...options });
+}
+
+export function post(url: string, parts: Partial<SendRequest> = {}): SendRequest {
+  const headers = [['content-type', 'application/json']] as const;
+  const body = Buffer.from('{"message":"hello"}');
+  return { method: 'POST', url, headers, body, timeoutMs: 5_000, ...parts };
+}
+
+/** Notes every dial, and lets none reach anything but a port on loopback. */
+export function recorder(port?: number): Connector & { dials: string[] } {
+  const dials: string[] = [];
+  return {
+    dials,
+    async connect({ address }) {
+      dials.push(address);
+      if (port === undefined) throw new Error('This test dials nobody.');
+      const socket = connect({ host: '127.0.0.1', port });
+      await once(socket, 'connect');
+      return socket;
+    },
+  };
+}

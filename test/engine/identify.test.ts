@@ -1,0 +1,221 @@
+// The memory in front of the store: short, bounded, and never of a failure.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hashKey, makeKey, type Key } from '../../src/core/key.ts';
+import { idMaker } from '../../src/core/id.ts';
+import { limits } from '../../src/core/limits.ts';
+import { createApp } from '../../src/engine/apps.ts';
+import { createIdentifier, type Identifier } from '../../src/engine/identify.ts';
+import { openStore } from '../../src/store/open.ts';
+import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
+
+interface Stage extends AsyncDisposable {
+  world: FrozenWorld;
+  /** Counts, and fails while it is told to. */
+  store: Store;
+  counts: { reads: number; touches: number };
+  faults: { reads: boolean; edits: boolean };
+  touchErrors: unknown[];
+  newIdentifier: () => Identifier;
+  key: Key;
+  secret: string;
+}
+
+async function stage(): Promise<Stage> {
+  const world = frozenWorld();
+  const inner = await openStore({
+    dataDir: ':memory:',
+    world,
+    onFatal: (error) => assert.fail(error),
+  });
+  const counts = { reads: 0, touches: 0 };
+  const faults = { reads: false, edits: false };
+  const store: Store = {
+    ...inner,
+    read: async (verb, input) => {
+      counts.reads += 1;
+      if (faults.reads) throw new StoreUnavailable('away');
+      return inner.read(verb, input);
+    },
+    edit: async (verb, input) => {
+      if (verb === 'touchKeys') counts.touches += 1;
+      if (faults.edits) throw new StoreUnavailable('away');
+      return inner.edit(verb, input);
+    },
+  };
+  const touchErrors: unknown[] = [];
+  const onTouchError = (error: unknown): void => void touchErrors.push(error);
+  const { key, secret } = await createApp({ world, store, newId: idMaker(world) }, 'app');
+  return {
+    world,
+    store,
+    counts,
+    faults,
+    touchErrors,
+    newIdentifier: () => createIdentifier({ world, store, onTouchError }),
+    key,
+    secret,
+    [Symbol.asyncDispose]: async () => inner.close(),
+  };
+}
+
+describe('createIdentifier', () => {
+  it('asks the store once in a second, however many ask at once', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    const found = await Promise.all(Array.from({ length: 50 }, async () => identify(on.secret)));
+    assert.ok(found.every((key) => key?.id === on.key.id));
+    assert.equal(on.counts.reads, 1);
+    on.world.advance(limits.keyCacheMs - 1);
+    await identify(on.secret);
+    assert.equal(on.counts.reads, 1);
+    on.world.advance(1);
+    await identify(on.secret);
+    assert.equal(on.counts.reads, 2);
+  });
+
+  it('remembers for a second that a key is unknown', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    const unknown = makeKey(on.world).key;
+    assert.equal(await identify(unknown), undefined);
+    assert.equal(await identify(unknown), undefined);
+    assert.equal(on.counts.reads, 1);
+    on.world.advance(limits.keyCacheMs);
+    await identify(unknown);
+    assert.equal(on.counts.reads, 2);
+  });
+
+  it('lets a wrong secret of a remembered id not in, nor the right one out', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    const wrong = makeKey(on.world, on.key.id).key;
+    assert.equal(await identify(wrong), undefined);
+    assert.equal((await identify(on.secret))?.id, on.key.id);
+    assert.equal(await identify(wrong), undefined);
+    assert.equal(on.counts.reads, 1);
+  });
+
+  it('does not ask the store about a key whose checksum is wrong', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    const last = on.secret.endsWith('0') ? '1' : '0';
+    for (const broken of [`${on.secret.slice(0, -1)}${last}`, 'rbk_', `${on.secret}0`]) {
+      assert.equal(await identify(broken), undefined);
+    }
+    assert.equal(on.counts.reads, 0);
+  });
+
+  it('hears of a revocation elsewhere within a second, and of its own at once', async () => {
+    await using on = await stage();
+    const [here, elsewhere] = [on.newIdentifier(), on.newIdentifier()];
+    assert.ok((await here.identify(on.secret)) && (await elsewhere.identify(on.secret)));
+    await on.store.edit('revokeKey', { appNo: on.key.appNo, id: on.key.id });
+    here.forget(on.key.id);
+    assert.equal(await here.identify(on.secret), undefined);
+    assert.ok(await elsewhere.identify(on.secret), 'this is why the second is short');
+    on.world.advance(limits.keyCacheMs);
+    assert.equal(await elsewhere.identify(on.secret), undefined);
+    assert.ok(limits.keyCacheMs <= 1_000);
+  });
+
+  it('does not believe an answer that was under way while the key was revoked', async () => {
+    await using on = await stage();
+    const gate = Promise.withResolvers<void>();
+    const slow: Store = {
+      ...on.store,
+      read: async (verb, input) => {
+        const answer = await on.store.read(verb, input);
+        await gate.promise;
+        return answer;
+      },
+    };
+    const { world } = on;
+    const onTouchError = (error: unknown): void => assert.fail(String(error));
+    const { identify, forget } = createIdentifier({ world, store: slow, onTouchError });
+    const early = identify(on.secret);
+    await on.store.edit('revokeKey', { appNo: on.key.appNo, id: on.key.id });
+    forget(on.key.id);
+    gate.resolve();
+    await early;
+    assert.equal(await identify(on.secret), undefined);
+  });
+
+  it('sees expiry and the end of an overlap by the clock, not by its memory', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    const { key: fresh } = makeKey(on.world, on.key.id);
+    const oldUntilMs = on.world.nowMs() + 500;
+    const { appNo, id } = on.key;
+    await on.store.edit('rotateKey', { appNo, id, hash: hashKey(fresh), oldUntilMs });
+    assert.ok((await identify(on.secret)) && (await identify(fresh)));
+    on.world.advance(500);
+    assert.equal(await identify(on.secret), undefined);
+    assert.ok(await identify(fresh));
+    assert.equal(on.counts.reads, 1);
+  });
+
+  it('does not remember that the store failed', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    on.faults.reads = true;
+    await assert.rejects(identify(on.secret), StoreUnavailable);
+    await assert.rejects(identify(on.secret), StoreUnavailable);
+    on.faults.reads = false;
+    assert.equal((await identify(on.secret))?.id, on.key.id);
+  });
+
+  it('notes the last use at most once a minute for each key', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    await Promise.all(Array.from({ length: 20 }, async () => identify(on.secret)));
+    assert.equal(on.counts.touches, 1);
+    on.world.advance(limits.keyTouchMs - 1);
+    await identify(on.secret);
+    assert.equal(on.counts.touches, 1);
+    on.world.advance(1);
+    await identify(on.secret);
+    assert.equal(on.counts.touches, 2);
+  });
+
+  it('leaves the note to whoever made it within the minute, on another node too', async () => {
+    await using on = await stage();
+    await on.newIdentifier().identify(on.secret);
+    await on.store.read('key', { id: on.key.id }); // The note is written by now.
+    await on.newIdentifier().identify(on.secret);
+    assert.equal(on.counts.touches, 1);
+  });
+
+  it('notes no use of a key that was not let in', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    await identify(makeKey(on.world, on.key.id).key);
+    await identify(makeKey(on.world).key);
+    assert.equal(on.counts.touches, 0);
+  });
+
+  it('lets the caller in when the note cannot be written, and tells of it', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    on.faults.edits = true;
+    assert.equal((await identify(on.secret))?.id, on.key.id);
+    assert.equal(on.touchErrors.length, 1);
+  });
+
+  it('remembers a bounded number of keys, and forgets the oldest first', async () => {
+    await using on = await stage();
+    const { identify } = on.newIdentifier();
+    await identify(on.secret);
+    for (let index = 0; index < limits.keyCacheEntriesMax - 1; index += 1) {
+      await identify(`a chosen key that nobody has, number ${index}`);
+    }
+    const reads = on.counts.reads;
+    assert.equal(reads, limits.keyCacheEntriesMax);
+    await identify(on.secret);
+    assert.equal(on.counts.reads, reads, 'still there');
+    await identify('one more than fits');
+    await identify(on.secret);
+    assert.equal(on.counts.reads, reads + 2, 'the oldest was forgotten');
+  });
+});

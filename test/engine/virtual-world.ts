@@ -1,0 +1,90 @@
+// A world whose clock the test moves and whose chance is seeded: the same seed gives the same run.
+import type { World } from '../../src/core/world.ts';
+
+export interface VirtualWorld extends World {
+  /** Lets time pass, ringing every timer on the way, in order, with all that follows from it. */
+  pass(ms: number): Promise<void>;
+  /** Lets everything happen that needs no time. */
+  settle(): Promise<void>;
+  /** A seeded number from 0 up to 1. */
+  random(): number;
+}
+
+interface Timer {
+  atMs: number;
+  order: number;
+  ring: () => void;
+}
+
+export function virtualWorld(
+  options: { startMs?: number; seed?: number; byte?: number } = {},
+): VirtualWorld {
+  const { startMs = 1_800_000_000_000, seed = 1, byte } = options;
+  const random = mulberry32(seed);
+  const timers = new Set<Timer>();
+  let nowMs = startMs;
+  let orders = 0;
+
+  const settle = async (): Promise<void> => {
+    // A few turns of the loop: promises, and the replies of an in-process store.
+    for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  return {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs - startMs,
+    randomBytes: (count) =>
+      Uint8Array.from({ length: count }, (_, at) =>
+        byte === undefined
+          ? Math.floor(random() * 256)
+          : at === 0
+            ? byte
+            : byte === 0xff
+              ? 0xff
+              : 0,
+      ),
+    random,
+    settle,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted === true) {
+          reject(signal.reason as Error);
+          return;
+        }
+        const timer = { atMs: nowMs + Math.max(ms, 0), order: (orders += 1), ring: resolve };
+        timers.add(timer);
+        signal?.addEventListener(
+          'abort',
+          () => {
+            if (timers.delete(timer)) reject(signal.reason as Error);
+          },
+          { once: true },
+        );
+      }),
+    pass: async (ms) => {
+      const untilMs = nowMs + ms;
+      await settle();
+      for (;;) {
+        const next = [...timers]
+          .filter(({ atMs }) => atMs <= untilMs)
+          .sort((a, b) => a.atMs - b.atMs || a.order - b.order)[0];
+        if (next === undefined) break;
+        timers.delete(next);
+        nowMs = Math.max(nowMs, next.atMs);
+        next.ring();
+        await settle();
+      }
+      nowMs = untilMs;
+    },
+  };
+}
+
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,437 @@
+// A model of deliveries beside the real adapter: it knows what every delivery must be, and after each
+// command the rows have to agree with it.
+import { strict as assert } from 'node:assert';
+import type { App } from '../../src/core/app.ts';
+import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
+import { deliveryStates } from '../../src/core/delivery.ts';
+import { never } from '../../src/core/lane.ts';
+import type { Born, Offer, Settlement } from '../../src/store/delivery-verbs.ts';
+import type { EditInput } from '../../src/store/store.ts';
+import { attempt, callback, newKey, newSubscription } from './contract.ts';
+import { newId, openMemory } from './open-memory.ts';
+
+export type Outcome = Settlement['outcome']['kind'];
+
+export type Command =
+  | { kind: 'subscribe'; pattern: string; lane: 'plain' | 'ordered' | 'limited' | 'slow' }
+  | { kind: 'publish'; name: string; events: number; room: number }
+  | { kind: 'address'; who: number; how: 'subscription' | 'all_callbacks'; room: number }
+  | { kind: 'beginFanOut'; name: string }
+  | { kind: 'work'; room: number; laneRoom: number; fanOut: boolean; settle: Outcome[] }
+  | { kind: 'settle'; which: number; outcome: Outcome; waitMs: number }
+  | { kind: 'settleStale'; which: number; outcome: Outcome }
+  | { kind: 'hold' | 'resume' | 'unsubscribe'; who: number }
+  | { kind: 'retry'; which: number }
+  | { kind: 'sweep'; limit: number }
+  | { kind: 'startNode' }
+  | { kind: 'wait'; ms: number };
+
+const slots = 4;
+const intervals = { limited: 300, slow: 2_500 } as const;
+
+export class Model {
+  readonly #store = openMemory();
+  readonly #app: App;
+  readonly #subscriptions: string[] = [];
+  /** Every delivery that was ever accepted. */
+  readonly #deliveries = new Map<string, { state: DeliveryState; lane: number }>();
+  /** What this node believes to hold. */
+  readonly #held = new Map<string, Leased>();
+  #leases = 2 ** 32;
+  readonly #startMs = this.#store.clock.ms;
+  /** Claims and births of each lane. */
+  readonly #starts = new Map<number, number>();
+
+  constructor() {
+    const id = newId();
+    const output = this.#store.edit('createApp', { id, name: id, key: newKey() });
+    assert(output.kind === 'created');
+    this.#app = output.app;
+  }
+
+  run(command: Command): void {
+    switch (command.kind) {
+      case 'subscribe':
+        this.#subscribe(command);
+        break;
+      case 'publish':
+        this.#publish({ kind: 'everyone' }, command);
+        break;
+      case 'address':
+        this.#address(command);
+        break;
+      case 'beginFanOut':
+        this.#beginFanOut(command.name);
+        break;
+      case 'work':
+        this.#work(command);
+        break;
+      case 'settle':
+        this.#settle(command);
+        break;
+      case 'settleStale':
+        this.#settleStale(command);
+        break;
+      case 'hold':
+      case 'resume':
+        this.#edit(command.who, command.kind === 'hold' ? 'paused' : 'active');
+        break;
+      case 'unsubscribe':
+        this.#unsubscribe(command.who);
+        break;
+      case 'retry':
+        this.#retry(command.which);
+        break;
+      case 'sweep':
+        this.#sweep(command.limit);
+        break;
+      case 'startNode':
+        this.#startNode();
+        break;
+      case 'wait':
+        this.#store.clock.ms += command.ms;
+        break;
+    }
+    this.check();
+  }
+
+  /** Receivers recover, nobody is paused any more: then everything must end. */
+  heal(): void {
+    this.#startNode();
+    for (const [who] of this.#subscriptions.entries()) this.#edit(who, 'active');
+    for (let round = 0; this.#pending() > 0 || this.#isFanningOut(); round += 1) {
+      assert(round < 5_000, 'it does not end');
+      const offer = this.#offer(100, 100);
+      const { claimed, readyMs } = this.#cycle([], offer, this.#offer(0, 0));
+      const settlements = claimed.map((leased) => settlementOf(leased, 'delivered', 0));
+      if (settlements.length > 0) this.#cycle(settlements, undefined, undefined);
+      const cancelled = this.#sweep(10);
+      const isStuck = claimed.length === 0 && cancelled === 0 && readyMs === undefined;
+      assert(!isStuck || this.#pending() === 0, 'something waits and nobody will ever look');
+      const { clock } = this.#store;
+      if (readyMs !== undefined) clock.ms = Math.max(clock.ms + 1, readyMs);
+    }
+    this.check();
+  }
+
+  check(): void {
+    const expected = Object.fromEntries(deliveryStates.map((state) => [state, 0]));
+    for (const { state } of this.#deliveries.values()) expected[state] = (expected[state] ?? 0) + 1;
+    assert.deepEqual({ ...this.#store.read('tally', {}) }, expected);
+    for (const [what, sql] of Object.entries(broken)) {
+      assert.deepEqual(this.#rows(sql), [], what);
+    }
+  }
+
+  #subscribe({ pattern, lane }: Extract<Command, { kind: 'subscribe' }>): void {
+    const callbacks = [callback(0, pattern), callback(1, 'a')];
+    const subscription = newSubscription(this.#app, { callbacks });
+    this.#store.edit('subscribe', { subscription, idempotency: undefined });
+    this.#subscriptions.push(subscription.id);
+    const where = `where subscription = (select max(no) from subscription)`;
+    if (lane === 'ordered') this.#store.db.exec(`update lane set ordered = 1 ${where}`);
+    if (lane === 'limited' || lane === 'slow') {
+      this.#store.db.exec(`update lane set interval_ms = ${intervals[lane]} ${where}`);
+    }
+  }
+
+  #publish(
+    audience: EditInput<'publish'>['audience'],
+    { name, events, room }: { name: string; events: number; room: number },
+  ): string {
+    const input: EditInput<'publish'> = {
+      appNo: this.#app.no,
+      contract: 'Ringback',
+      events: Array.from({ length: events }, () => ({ id: newId(), name, payload: payloadOf() })),
+      audience,
+      idempotency: undefined,
+    };
+    const offer = this.#offer(room, slots);
+    const { output, born } = this.#store.offering(offer, 'publish', input);
+    if (output.kind !== 'accepted') return output.kind;
+    for (const { id, deliveries = 0 } of output.events) this.#accept(id, deliveries);
+    assert(born.length <= room);
+    for (const one of born) this.#bear(one, offer, name);
+    return output.kind;
+  }
+
+  #address({ who, how, room }: Extract<Command, { kind: 'address' }>): void {
+    const id = this.#subscriptions[who % Math.max(this.#subscriptions.length, 1)] ?? newId();
+    const found = this.#store.read('subscription', { appNo: this.#app.no, id });
+    const isThere = found !== undefined && found.state !== 'ended';
+    const kind = this.#publish({ kind: how, id }, { name: 'a', events: 1, room });
+    assert.equal(kind, isThere ? 'accepted' : 'not_found');
+  }
+
+  /** As a publish with more listeners than can be served at once. */
+  #beginFanOut(name: string): void {
+    const id = newId();
+    const appNo = this.#app.no;
+    this.#store.db
+      .prepare('insert into event (id, app, name, slice, created_ms, payload) values (?,?,?,1,1,?)')
+      .run(id, appNo, name, payloadOf());
+    this.#store.db
+      .prepare(
+        `insert into fanout (event, app, contract, version, names)
+         select ?, no, 'Ringback', version, ? from app where no = ?`,
+      )
+      .run(id, JSON.stringify([name, '*']), appNo);
+  }
+
+  #work({ room, laneRoom, fanOut, settle }: Extract<Command, { kind: 'work' }>): void {
+    const held = [...this.#held.values()];
+    const settlements = settle.flatMap((outcome, index) => {
+      const leased = held[index];
+      return leased === undefined ? [] : [settlementOf(leased, outcome, this.#nowMs() + 100)];
+    });
+    this.#cycle(settlements, this.#offer(room, laneRoom), fanOut ? this.#offer(2, 1) : undefined);
+  }
+
+  #settle({ which, outcome, waitMs }: Extract<Command, { kind: 'settle' }>): void {
+    const leased = [...this.#held.values()][which % Math.max(this.#held.size, 1)];
+    if (leased === undefined) return;
+    const settlement = settlementOf(leased, outcome, this.#nowMs() + waitMs);
+    this.#cycle([settlement], undefined, undefined);
+  }
+
+  /** A token that was valid once, or never. */
+  #settleStale({ which, outcome }: Extract<Command, { kind: 'settleStale' }>): void {
+    const [event, n] = ([...this.#deliveries.keys()][which % 50] ?? `${newId()} 0`).split(' ');
+    const lease = which % 2 === 0 ? 5 : this.#leases + 1;
+    const name = { event: event ?? '', n: Number(n) };
+    const before = this.#store.db.prepare('select total_changes() as n').get();
+    const settlement = settlementOf({ ...name, lease }, outcome, this.#nowMs());
+    const { settled } = this.#store.work({ settlements: [settlement] });
+    assert.deepEqual(settled, [{ kind: 'stale' }]);
+    assert.deepEqual(this.#store.db.prepare('select total_changes() as n').get(), before);
+  }
+
+  /** One cycle of work, with everything that must be true of it. */
+  #cycle(settlements: Settlement[], claim: Offer | undefined, fanOut: Offer | undefined) {
+    const ended = new Set(this.#rows('select no from lane where state = 2').map(({ no }) => no));
+    const lanesBefore = new Map(settlements.map((one) => [one, this.#laneOf(one)]));
+    const fanning = this.#rows('select event, made from fanout order by event limit 1')[0];
+    const worked = this.#store.work({ settlements, claim, fanOut });
+    for (const [index, settlement] of settlements.entries()) {
+      const kind = settlement.outcome.kind === 'gone' ? 'gone' : 'settled';
+      assert.equal(worked.settled[index]?.kind, kind);
+      const isEnded = ended.has(lanesBefore.get(settlement) ?? 0);
+      this.#follow(settlement, isEnded);
+      if (worked.settled[index]?.kind === 'gone') {
+        for (const lane of worked.settled[index].lanes) ended.add(lane);
+      }
+    }
+    if (fanOut !== undefined && fanning !== undefined) this.#acceptFanOut(String(fanning['event']));
+    assert(worked.claimed.length <= (claim?.room ?? 0));
+    for (const leased of worked.claimed) {
+      assert(!ended.has(leased.lane), 'a lane that has ended was claimed from');
+      this.#hold(leased);
+    }
+    for (const leased of worked.fannedOut.deliveries) {
+      assert(!ended.has(leased.lane), 'a fan-out reached a lane that has ended');
+      this.#hold(leased);
+    }
+    return worked;
+  }
+
+  #follow({ event, n, outcome }: Settlement, isEnded: boolean): void {
+    const key = `${event} ${n}`;
+    this.#held.delete(key);
+    const isBack = outcome.kind === 'retry' || outcome.kind === 'released';
+    const back = isEnded ? 'cancelled' : 'due';
+    const state = outcome.kind === 'gone' ? 'cancelled' : isBack ? back : outcome.kind;
+    this.#set(key, state === 'retry' || state === 'released' ? 'due' : state);
+  }
+
+  #edit(who: number, state: 'active' | 'paused'): void {
+    const id = this.#subscriptions[who % Math.max(this.#subscriptions.length, 1)];
+    if (id === undefined) return;
+    const appNo = this.#app.no;
+    const found = this.#store.read('subscription', { appNo, id });
+    assert(found !== undefined);
+    const input = { appNo, id, version: found.version, state, urls: [], secrets: undefined };
+    const { kind } = this.#store.edit('editSubscription', input);
+    assert.equal(kind, found.state === 'ended' ? 'ended' : 'edited');
+  }
+
+  #unsubscribe(who: number): void {
+    const id = this.#subscriptions[who % Math.max(this.#subscriptions.length, 1)];
+    if (id !== undefined) this.#store.edit('unsubscribe', { appNo: this.#app.no, id });
+  }
+
+  #retry(which: number): void {
+    const key = [...this.#deliveries.keys()][which % Math.max(this.#deliveries.size, 1)];
+    if (key === undefined) return;
+    const [event = '', n] = key.split(' ');
+    const before = this.#deliveries.get(key);
+    const output = this.#store.edit('retryDelivery', {
+      appNo: this.#app.no,
+      event,
+      n: Number(n),
+    });
+    if (output.kind === 'due') {
+      const isDead = before?.state === 'dead';
+      assert.equal(output.n === Number(n), isDead);
+      if (isDead) this.#set(key, 'due');
+      else this.#deliveries.set(`${event} ${output.n}`, { state: 'due', lane: before?.lane ?? 0 });
+    } else {
+      const isPending = before?.state === 'due' || before?.state === 'running';
+      assert.equal(output.kind, isPending ? 'pending' : 'ended');
+    }
+  }
+
+  #sweep(limit: number): number {
+    const { cancelled } = this.#store.edit('sweep', { limit });
+    assert(cancelled <= limit);
+    const found = this.#rows('select event, n from delivery_done where state = 3');
+    const gone = found.map(({ event, n }) => `${String(event)} ${String(n)}`);
+    const fresh = gone.filter((key) => this.#deliveries.get(key)?.state === 'due');
+    assert.equal(fresh.length, cancelled);
+    for (const key of fresh) this.#set(key, 'cancelled');
+    return cancelled;
+  }
+
+  #startNode(): void {
+    const input = { name: 'here', role: 'all', version: '1', aloneHere: true };
+    const { node, freed } = this.#store.edit('startNode', input);
+    assert.equal(freed, this.#held.size);
+    for (const key of this.#held.keys()) this.#set(key, 'due');
+    this.#held.clear();
+    this.#leases = (node + 1) * 2 ** 32;
+  }
+
+  #accept(event: string, deliveries: number): void {
+    for (let n = 0; n < deliveries; n += 1) {
+      this.#deliveries.set(`${event} ${n}`, { state: 'due', lane: 0 });
+    }
+  }
+
+  #acceptFanOut(event: string): void {
+    for (const { n } of this.#rows(
+      `select n from delivery_live where event = '${event}'
+       union all select n from delivery_done where event = '${event}'`,
+    )) {
+      const key = `${event} ${String(n)}`;
+      if (!this.#deliveries.has(key)) this.#deliveries.set(key, { state: 'due', lane: 0 });
+    }
+  }
+
+  #bear(born: Born, { lease }: Offer, eventName: string): void {
+    this.#hold({ ...born, eventName, payload: payloadOf(), tries: 0, attempts: 0, lease });
+  }
+
+  #hold(leased: Leased): void {
+    const key = `${leased.event} ${leased.n}`;
+    assert(!this.#held.has(key), 'a delivery is leased twice');
+    assert.equal(this.#deliveries.get(key)?.state, 'due');
+    assert.deepEqual(Buffer.from(leased.payload), payloadOf());
+    this.#held.set(key, leased);
+    this.#set(key, 'running');
+    const [lane] = this.#rows(`select state, interval_ms from lane where no = ${leased.lane}`);
+    assert.equal(lane?.['state'], 0, 'only an open lane gives deliveries');
+    this.#checkRate(leased.lane, lane['interval_ms']);
+  }
+
+  /** Never more than the rate since the start, and what may be saved up. */
+  #checkRate(lane: number, intervalMs: unknown): void {
+    const started = (this.#starts.get(lane) ?? 0) + 1;
+    this.#starts.set(lane, started);
+    if (typeof intervalMs !== 'number') return;
+    const elapsedMs = this.#nowMs() - this.#startMs + Math.max(1_000, intervalMs);
+    assert(started <= elapsedMs / intervalMs + 0.001, 'a lane is faster than its limit');
+  }
+
+  #offer(room: number, laneRoom: number): Offer {
+    this.#leases += 1;
+    const free = new Map<number, number>();
+    for (const { lane } of this.#held.values()) free.set(lane, (free.get(lane) ?? laneRoom) - 1);
+    return { lease: this.#leases, room, free, laneRoom };
+  }
+
+  #laneOf({ event, n }: Settlement): number {
+    const [row] = this.#rows(
+      `select lane from delivery_live where event = '${event}' and n = ${n}`,
+    );
+    return Number(row?.['lane']);
+  }
+
+  #set(key: string, state: DeliveryState): void {
+    const delivery = this.#deliveries.get(key);
+    assert(delivery !== undefined, `a delivery that nobody accepted: ${key}`);
+    delivery.state = state;
+  }
+
+  #pending(): number {
+    const { due, running } = this.#store.read('tally', {});
+    return due + running;
+  }
+
+  #isFanningOut(): boolean {
+    return this.#rows('select event from fanout').length > 0;
+  }
+
+  #nowMs(): number {
+    return this.#store.clock.ms;
+  }
+
+  #rows(sql: string): Record<string, unknown>[] {
+    return this.#store.db.prepare(sql).all();
+  }
+}
+
+/** What must never be found. */
+const broken = {
+  'a lane with something waiting that nobody will look at': `
+    select no from lane where state = 0 and ready_ms = ${never}
+      and exists (select 1 from delivery_live where lane = no and lease is null)
+      and not (ordered = 1
+        and exists (select 1 from delivery_live where lane = no and lease is not null))`,
+  'something waiting in an ended lane that nobody will sweep': `
+    select no from lane where state = 2 and swept = 1
+      and exists (select 1 from delivery_live where lane = no and lease is null)`,
+  'a lane that is looked at before its gate': `
+    select no from lane where state = 0 and ready_ms < gate_ms`,
+  'two running deliveries in an ordered lane': `
+    select lane from delivery_live join lane on no = lane
+    where ordered = 1 and lease is not null group by lane having count(*) > 1`,
+  'an ordered delivery that runs before an earlier one': `
+    select event from delivery_live as later join lane on no = later.lane
+    where ordered = 1 and lease is not null and exists (select 1 from delivery_live as earlier
+      where earlier.lane = later.lane and earlier.due_ms < later.due_ms)`,
+  'a delivery that is live and done': `
+    select event from delivery_live join delivery_done using (event, n)`,
+  'attempts that are not counted, or counted twice': `
+    select event from (select event, n, attempts from delivery_live
+      union all select event, n, attempts from delivery_done) as delivery
+    where attempts <> (select count(*) from attempt
+      where attempt.event = delivery.event and attempt.n = delivery.n)`,
+  'an event that counts other deliveries than it has': `
+    select id from event where deliveries is not null and deliveries <>
+      (select count(*) from delivery_live where event = id)
+      + (select count(*) from delivery_done where event = id)`,
+} as const;
+
+export function settlementOf(
+  { event, n, lease }: Pick<Leased, 'event' | 'n' | 'lease'>,
+  kind: Outcome,
+  dueMs: number,
+): Settlement {
+  const name = { event, n, lease };
+  switch (kind) {
+    case 'delivered':
+    case 'gone':
+      return { ...name, outcome: { kind }, attempt: attempt() };
+    case 'cancelled':
+      return { ...name, outcome: { kind }, attempt: undefined };
+    case 'retry':
+      return { ...name, outcome: { kind, dueMs }, attempt: attempt({ startedMs: dueMs }) };
+    case 'dead':
+      return { ...name, outcome: { kind, reason: 'exhausted' }, attempt: attempt() };
+    case 'released':
+      return { ...name, outcome: { kind, dueMs }, attempt: undefined };
+  }
+}
+
+function payloadOf(): Buffer {
+  return Buffer.from('{"message":"hello"}');
+}

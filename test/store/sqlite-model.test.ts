@@ -1,0 +1,106 @@
+// Random sequences of everything that can happen to deliveries, on the adapter in memory and a model
+// beside it. A failure prints its seed: give it to fc.assert as { seed, path } to see it again.
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Command } from './delivery-model.ts';
+import { Model } from './delivery-model.ts';
+
+const outcome = fc.constantFrom(
+  'delivered',
+  'retry',
+  'retry',
+  'dead',
+  'gone',
+  'cancelled',
+  'released',
+);
+const name = fc.constantFrom('a', 'a.b', 'c', 'ringback.ping');
+const pattern = fc.constantFrom('*', 'a', 'a.*', 'c');
+const who = fc.nat(6);
+const which = fc.nat(40);
+const room = fc.nat(5);
+
+const command = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('subscribe' as const),
+      pattern,
+      lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow'),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('publish' as const),
+      name,
+      events: fc.integer({ min: 1, max: 3 }),
+      room,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('address' as const),
+      who,
+      how: fc.constantFrom('subscription', 'all_callbacks'),
+      room,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('beginFanOut' as const), name }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('work' as const),
+      room: fc.nat(8),
+      laneRoom: fc.nat(3),
+      fanOut: fc.boolean(),
+      settle: fc.array(outcome, { maxLength: 4 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('settle' as const),
+      which,
+      outcome,
+      waitMs: fc.nat(5_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('settleStale' as const), which, outcome }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constantFrom('hold', 'resume', 'resume', 'unsubscribe'), who }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('retry' as const), which }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('sweep' as const),
+      limit: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'startNode' as const }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(40_000) }) },
+);
+
+const beginning: Command[] = [
+  { kind: 'subscribe', pattern: '*', lane: 'plain' },
+  { kind: 'subscribe', pattern: 'a.*', lane: 'ordered' },
+];
+
+describe('any sequence of commands', () => {
+  it('keeps every promise of the lanes, loses nothing, and ends', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 60, size: 'max' }), (commands) => {
+        const model = new Model();
+        for (const one of [...beginning, ...commands]) model.run(one);
+        model.heal();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

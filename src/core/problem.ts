@@ -1,28 +1,110 @@
 // The one table of what can go wrong for a caller, and the one error class that carries it.
-// docs/errors.md lists the same codes; a test holds the two equal.
+// docs/errors.md says the same; a test holds the two equal.
 
 export const problems = {
-  malformed_request: { status: 400, title: 'The request cannot be read' },
-  invalid_request: { status: 400, title: 'The request does not fit the contract' },
-  no_variant: { status: 400, title: 'The request fits no variant of the operation, or several' },
-  no_callback: { status: 400, title: 'No callback target can be made from the request' },
-  unauthorized: { status: 401, title: 'A valid API key is required' },
-  missing_scope: { status: 403, title: 'The API key lacks the scope for this operation' },
-  cross_origin: { status: 403, title: 'A cookie key was sent from another origin' },
-  not_found: { status: 404, title: 'There is nothing here' },
-  method_not_allowed: { status: 405, title: 'The path does not offer this method' },
-  request_timeout: { status: 408, title: 'The request did not arrive in time' },
-  conflict: { status: 409, title: 'The resource is in a state that forbids this' },
-  body_too_large: { status: 413, title: 'The request body is too large' },
-  url_too_long: { status: 414, title: 'The request URL is too long' },
-  unsupported_media_type: { status: 415, title: 'The request body has an unsupported type' },
-  target_refused: { status: 422, title: 'The callback URL cannot be accepted' },
-  payload_refused: { status: 422, title: 'The payload breaks the contract' },
-  idempotency_mismatch: { status: 422, title: 'The idempotency key was used for another request' },
-  head_too_large: { status: 431, title: 'The request head is too large' },
-  internal: { status: 500, title: 'Ringback failed' },
-  store_unavailable: { status: 503, title: 'The store is not available' },
-} as const satisfies Record<string, { status: number; title: string }>;
+  malformed_request: {
+    status: 400,
+    title: 'The request cannot be read',
+    remedy: 'Send valid HTTP and JSON: UTF-8, at most 64 levels deep, no key twice in an object.',
+  },
+  invalid_request: {
+    status: 400,
+    title: 'The request does not fit the contract',
+    remedy: 'See `errors`; `/docs` says what is expected.',
+  },
+  no_variant: {
+    status: 400,
+    title: 'The request fits no variant of the operation, or several',
+    remedy: 'Send what exactly one variant needs.',
+  },
+  no_callback: {
+    status: 400,
+    title: 'No callback target can be made from the request',
+    remedy: "Send the values that the callback's expressions name.",
+  },
+  unauthorized: {
+    status: 401,
+    title: 'A valid API key is required',
+    remedy:
+      'Send a key where `WWW-Authenticate` says. Missing, malformed, unknown, expired and revoked ' +
+      'keys get the same answer.',
+  },
+  missing_scope: {
+    status: 403,
+    title: 'The API key lacks the scope for this operation',
+    remedy: 'Use a key with the scope that `detail` names.',
+  },
+  cross_origin: {
+    status: 403,
+    title: 'A cookie key was sent from another origin',
+    remedy: "Send the key in the header, or call from the service's own origin.",
+  },
+  not_found: {
+    status: 404,
+    title: 'There is nothing here',
+    remedy: "Check the path and the id. Another app's id looks like an unknown one.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The path does not offer this method',
+    remedy: 'Use one of the methods in `Allow`.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    remedy: 'Send the whole request within 15 seconds.',
+  },
+  conflict: {
+    status: 409,
+    title: 'The resource is in a state that forbids this',
+    remedy: 'Read it again; `detail` says what stands in the way.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The request body is too large',
+    remedy: 'Send at most 1 MiB.',
+  },
+  url_too_long: {
+    status: 414,
+    title: 'The request URL is too long',
+    remedy: 'Shorten the path.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The request body has an unsupported type',
+    remedy: 'Send `Content-Type: application/json`, UTF-8, not compressed.',
+  },
+  target_refused: {
+    status: 422,
+    title: 'The callback URL cannot be accepted',
+    remedy: '`errors` names the field and says why.',
+  },
+  payload_refused: {
+    status: 422,
+    title: 'The payload breaks the contract',
+    remedy: 'See `errors`: the callback, the place in the payload, and the rule.',
+  },
+  idempotency_mismatch: {
+    status: 422,
+    title: 'The idempotency key was used for another request',
+    remedy: 'Repeat the same request, or use a new key.',
+  },
+  head_too_large: {
+    status: 431,
+    title: 'The request head is too large',
+    remedy: 'Send less in headers and URL: 16 KiB in all.',
+  },
+  internal: {
+    status: 500,
+    title: 'Ringback failed',
+    remedy: 'A bug: report it with the request id.',
+  },
+  store_unavailable: {
+    status: 503,
+    title: 'The store is not available',
+    remedy: 'Nothing was kept. Try again after `Retry-After` seconds.',
+  },
+} as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 
 export type ProblemCode = keyof typeof problems;
 

@@ -93,11 +93,11 @@ describe('errorsNotDocumented', () => {
   });
 
   it('finds a code that is missing, one that is too many, and one that differs', () => {
-    const more = { ...problems, made_up: { status: 418, title: 'Teapot' } };
+    const more = { ...problems, made_up: { status: 418, title: 'Teapot', remedy: 'None' } };
     assert.deepEqual(errorsNotDocumented(more, page), ['made_up is not in docs/errors.md']);
     const { conflict: _conflict, ...fewer } = problems;
     assert.deepEqual(errorsNotDocumented(fewer, page), ['conflict is in docs/errors.md only']);
-    const other = { ...problems, conflict: { status: 410, title: problems.conflict.title } };
+    const other = { ...problems, conflict: { ...problems.conflict, status: 410 } };
     assert.equal(errorsNotDocumented(other, page).length, 1);
   });
 });

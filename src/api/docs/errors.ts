@@ -3,20 +3,18 @@ import { problems } from '../../core/problem.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { inline } from './inline.ts';
-import { remedies } from './remedies.ts';
 import { schemaView } from './schema-view.ts';
 import type { View } from './view.ts';
 
 export function errorsSection(view: View): Html {
-  const remedyOf = new Map<string, string>(Object.entries(remedies));
   const rows = Object.entries(problems).map(
-    ([code, { status, title }]) => html`<tr id="${code}">
+    ([code, { status, title, remedy }]) => html`<tr id="${code}">
       <th scope="row">
         <a href="#${code}"><code>${code}</code></a> <span class="status">${status}</span>
       </th>
       <td>
         <p class="error-title">${title}.</p>
-        <p class="remedy">${inline(remedyOf.get(code) ?? '')}</p>
+        <p class="remedy">${inline(remedy)}</p>
       </td>
     </tr>`,
   );

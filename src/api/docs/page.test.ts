@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { compileContract } from '../../contract/compile.ts';
@@ -9,7 +9,6 @@ import { ContractError } from '../../contract/document.ts';
 import { loadContract } from '../../contract/load.ts';
 import { problems } from '../../core/problem.ts';
 import { docsPage } from './page.ts';
-import { remedies } from './remedies.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const own = await loadContract(join(root, 'openapi.yaml'));
@@ -275,18 +274,6 @@ describe('docsPage of an awkward document', () => {
   it('renders where there is next to nothing', () => {
     checkMarkup(docsPage(made({ paths: undefined })).html);
     checkMarkup(docsPage(made({ tags: 'x', components: [], security: [], servers: [] })).html);
-  });
-});
-
-describe('remedies', () => {
-  it('says what docs/errors.md says, without its links', () => {
-    const errors = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
-    const rows = [...errors.matchAll(/^\| `(\w+)` \|.*\| (.*) \|$/gm)];
-    const written = rows.map(([, code, text = '']) => [
-      code,
-      text.replace(/: see \[[^\]]*\]\([^)]*\)/, ''),
-    ]);
-    assert.deepEqual(remedies, Object.fromEntries(written));
   });
 });
 

@@ -46,6 +46,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, options),
   });
   server.server.maxConnections = limits.connectionsMax;
+  // An expectation that nobody knows is ignored; Node would refuse it with an empty answer.
+  server.server.on('checkExpectation', (...call) => server.server.emit('request', ...call));
   takeBodiesAsBytes(server);
   server.addHook('onRequest', async (request, reply) => addHeaders(request, reply));
   logRequests(server, options);

@@ -69,7 +69,6 @@ function scan(text: string, opaque: string | undefined, spans: Span[]): string |
     const frame = frames.at(-1);
     if (char === '"') {
       const end = endOfString(text, at);
-      nodes += 1;
       if (frame?.keyMayFollow === true) {
         frame.step = decodeKey(text.slice(at, end + 1));
         const flaw = open === undefined ? keyFlaw(frame, frame.step) : undefined;

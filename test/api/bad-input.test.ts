@@ -371,7 +371,7 @@ const rows: readonly Row[] = [
     'query.Id',
     /2 times/,
   ],
-  ['an empty Id', post('/unsubscribe?Id='), '404 not_found'],
+  ['an empty Id', post('/unsubscribe?Id='), '400 invalid_request', 'query.Id'],
   ['a word as Id', post('/unsubscribe?Id=mine'), '404 not_found', undefined, /"mine"/],
   ['an unknown Id', post(`/unsubscribe?Id=${unknown('sub')}`), '404 not_found'],
   ['an Id without its prefix', post(`/unsubscribe?Id=${made.sub.slice(4)}`), '404 not_found'],

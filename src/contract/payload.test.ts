@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { compileContract } from './compile.ts';
+import { loadContract } from './load.ts';
+import { checkPayload, definitionsOf, hearing } from './payload.ts';
+
+const ours = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
+
+/** A contract with one callback per event pattern; the schema asks for a property of that name. */
+function contractWith(
+  events: Readonly<Record<string, string>>,
+): ReturnType<typeof compileContract> {
+  const callbacks = Object.entries(events).map(([label, event]) => [
+    label,
+    {
+      '{$request.body#/url}': {
+        'x-ringback-event': event,
+        post: {
+          requestBody: {
+            content: { 'application/json': { schema: { type: 'object', required: [label] } } },
+          },
+          responses: { 200: { description: 'ok' } },
+        },
+      },
+    },
+  ]);
+  const body = {
+    content: {
+      'application/json': { schema: { type: 'object', properties: { url: { type: 'string' } } } },
+    },
+  };
+  const post = {
+    operationId: 'hook',
+    requestBody: body,
+    responses: { 201: { description: 'made' } },
+    callbacks: Object.fromEntries(callbacks),
+  };
+  const root = {
+    openapi: '3.0.4',
+    info: { title: 't', version: '1' },
+    paths: { '/hook': { post } },
+  };
+  return compileContract({ path: 'test.yaml', root });
+}
+
+describe('hearing', () => {
+  it('finds callbacks by name, by prefix and by *, in the order of the document', () => {
+    const contract = contractWith({ a: 'order.created', b: 'order.*', c: '*', d: 'other' });
+    const labels = (event: string): string[] => hearing(contract, event).map(({ label }) => label);
+    assert.deepEqual(labels('order.created'), ['a', 'b', 'c']);
+    assert.deepEqual(labels('order.item.created'), ['b', 'c']);
+    assert.deepEqual(labels('order'), ['c']);
+    assert.deepEqual(labels('other'), ['c', 'd']);
+  });
+
+  it('counts a callback whose event comes from the request: it may hear anything', () => {
+    assert.equal(hearing(ours, 'whatever').length, 2);
+    assert.equal(hearing(ours, 'inProgress').length, 3);
+    assert.equal(definitionsOf(ours).length, 5);
+  });
+});
+
+describe('checkPayload', () => {
+  it('accepts what fits every callback that can hear the event', () => {
+    assert.deepEqual(checkPayload(ours, 'order.created', { message: 'hi', more: [1] }), []);
+  });
+
+  it('names the callback, the place and the rule', () => {
+    const [fault, ...others] = checkPayload(ours, 'order.created', { message: 5 });
+    assert.deepEqual(fault, {
+      callback: 'myEvent',
+      field: '/message',
+      message: 'must be a string, is a number',
+    });
+    assert.deepEqual(others, []);
+  });
+
+  it('checks against all of them, subscribed or not', () => {
+    const contract = contractWith({ a: 'order.created', b: 'order.*', c: 'other' });
+    const faults = checkPayload(contract, 'order.created', {});
+    assert.deepEqual(
+      faults.map(({ callback, field }) => [callback, field]),
+      [
+        ['a', '/a'],
+        ['b', '/b'],
+      ],
+    );
+  });
+
+  it('lets an event pass that no callback can hear', () => {
+    assert.deepEqual(checkPayload(contractWith({ a: 'x' }), 'y', 'anything'), []);
+  });
+});

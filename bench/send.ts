@@ -1,5 +1,6 @@
 // What the promises of send() cost: requests per second of the sender and of a bare undici dispatch,
-// to one server in a process of its own, in turns within one run. Prints medians and their ratio.
+// to one server in a process of its own, in turns within one run. Prints medians and their ratio,
+// also of the CPU time per request, which does not change so much with what else the machine does.
 // Run: node bench/send.ts
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
@@ -13,8 +14,8 @@ import { callbackHeaders } from '../src/egress/request-head.ts';
 import { createSender } from '../src/egress/send.ts';
 import { sign } from '../src/egress/sign.ts';
 
-const rounds = 9;
-const roundMs = 1_000;
+const rounds = 31;
+const roundMs = 300;
 const callers = 64;
 
 const body = Buffer.from(JSON.stringify({ message: 'x'.repeat(500) }));
@@ -59,16 +60,23 @@ async function compare(): Promise<void> {
   process.on('exit', () => child.kill());
   await measure(bare); // Warm up.
   await measure(ours);
-  const rates = { bare: new Array<number>(), ours: new Array<number>() };
+  const taken = { bare: new Array<Taken>(), ours: new Array<Taken>() };
   for (let round = 0; round < rounds; round += 1) {
-    rates.bare.push(await measure(bare));
-    rates.ours.push(await measure(ours));
+    taken.bare.push(await measure(bare));
+    taken.ours.push(await measure(ours));
   }
-  const bareRate = median(rates.bare);
-  const ourRate = median(rates.ours);
-  console.log(`bare undici dispatch: ${bareRate.toFixed(0)} requests/s (${callers} callers)`);
-  console.log(`send(): ${ourRate.toFixed(0)} requests/s`);
-  console.log(`ratio: ${(ourRate / bareRate).toFixed(2)}`);
+  const rates = [taken.bare, taken.ours].map((all) => median(all.map(({ rate }) => rate)));
+  const cpus = [taken.bare, taken.ours].map((all) => median(all.map(({ cpuUs }) => cpuUs)));
+  const [bareRate = 0, ourRate = 0] = rates;
+  const [bareCpu = 0, ourCpu = 0] = cpus;
+  console.log(`${callers} callers     requests/s   µs of CPU each`);
+  console.log(
+    `bare dispatch   ${bareRate.toFixed(0).padStart(8)}   ${bareCpu.toFixed(1).padStart(10)}`,
+  );
+  console.log(
+    `send()          ${ourRate.toFixed(0).padStart(8)}   ${ourCpu.toFixed(1).padStart(10)}`,
+  );
+  console.log(`ratio           ${ratio(ourRate, bareRate)}   ${ratio(bareCpu, ourCpu)}`);
   console.log(`sign(): ${signMicroseconds().toFixed(1)} µs each`);
   await pool.close();
   await sender.close();
@@ -92,9 +100,16 @@ async function bareSend(pool: Pool): Promise<void> {
   await promise;
 }
 
-/** Requests per second, with callers that each send again as soon as they are answered. */
-async function measure(send: () => Promise<void>): Promise<number> {
+interface Taken {
+  /** Requests per second. */
+  rate: number;
+  cpuUs: number;
+}
+
+/** Callers that each send again as soon as they are answered. */
+async function measure(send: () => Promise<void>): Promise<Taken> {
   const startMs = performance.now();
+  const startCpu = process.cpuUsage();
   let sent = 0;
   await Promise.all(
     Array.from({ length: callers }, async () => {
@@ -104,7 +119,8 @@ async function measure(send: () => Promise<void>): Promise<number> {
       }
     }),
   );
-  return (sent * 1_000) / (performance.now() - startMs);
+  const { user, system } = process.cpuUsage(startCpu);
+  return { rate: (sent * 1_000) / (performance.now() - startMs), cpuUs: (user + system) / sent };
 }
 
 function signMicroseconds(): number {
@@ -130,6 +146,10 @@ async function serve(): Promise<void> {
   const address = server.address();
   assert(typeof address === 'object' && address !== null);
   process.send?.(address.port);
+}
+
+function ratio(a: number, b: number): string {
+  return (a / b).toFixed(2).padStart(8);
 }
 
 function median(numbers: number[]): number {

@@ -84,7 +84,7 @@ export const limits = {
   responsesInterimMax: 100,
   /** Connections to receivers: to one origin, idle in all, and how long one is kept. */
   connectionsPerOriginMax: 128,
-  connectionsIdleMax: 1_024,
+  connectionsIdleMax: 512,
   connectionIdleMs: 4_000,
   connectionAgeMs: 60_000,
   /** A request on a used connection that is closed within this time met a stale one. */

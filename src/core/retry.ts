@@ -32,6 +32,7 @@ export function readRetryAfter(headers: readonly Header[], nowMs: number): numbe
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return nowMs + Number(text) * 1000;
   if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
-  const dateMs = Date.parse(text);
+  // The oldest form of a date names no zone and means GMT; left alone it would be read as local time.
+  const dateMs = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(dateMs) ? undefined : dateMs;
 }

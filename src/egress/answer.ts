@@ -1,15 +1,16 @@
 // What is kept of an answer: some headers and the beginning of the body, both bounded whatever the
 // receiver sends. Cookies are never kept: they are credentials, and nobody here sends them back.
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Header } from '../core/attempt.ts';
 import { limits } from '../core/limits.ts';
 
-/** Names arrive in lower case. */
-export function keepHeaders(headers: IncomingHttpHeaders): Header[] {
+/** As undici reads them: names in lower case, one that is repeated with a list. */
+export type ReadHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export function keepHeaders(headers: ReadHeaders): Header[] {
   const kept: Header[] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (name === 'set-cookie' || name.length > limits.responseHeaderNameCharsMax) continue;
-    for (const text of Array.isArray(value) ? value : [value ?? '']) {
+    for (const text of typeof value === 'object' ? value : [value ?? '']) {
       if (kept.length === limits.responseHeadersMax) return kept;
       kept.push([name, text.slice(0, limits.responseHeaderCharsMax)]);
     }

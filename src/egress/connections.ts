@@ -5,8 +5,10 @@ import { Client } from 'undici';
 import type { World } from '../core/world.ts';
 import type { DialOptions } from './connect.ts';
 import { undiciConnect } from './connect.ts';
+import type { Link } from './linked-list.ts';
+import { LinkedList } from './linked-list.ts';
 
-export interface Connection {
+export interface Connection extends Link<Connection> {
   /** As `https://example.com:8443`. */
   readonly origin: string;
   readonly client: Client;
@@ -53,7 +55,7 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #places = new Map<string, Place>();
   readonly #open = new Set<Connection>();
-  readonly #idle = new Set<Connection>(); // The one that rests longest comes first.
+  readonly #idle = new LinkedList<Connection>(); // The one that rests longest comes first.
   readonly #closing = new Set<Promise<void>>();
 
   constructor(options: ConnectionsOptions) {
@@ -88,9 +90,8 @@ export class Connections {
     }
     place.idle.push(connection);
     this.#idle.add(connection);
-    const [longest] = this.#idle;
-    const tooMany = this.#idle.size > this.#options.limits.connectionsIdleMax;
-    if (longest !== undefined && tooMany) this.drop(longest);
+    const { first, size } = this.#idle;
+    if (first !== undefined && size > this.#options.limits.connectionsIdleMax) this.drop(first);
   }
 
   /** Ends a connection, and with ConnectionGone the request on it. */
@@ -99,7 +100,7 @@ export class Connections {
     const { origin, client, dial } = connection;
     const place = this.#placeOf(origin);
     place.open -= 1;
-    if (this.#idle.delete(connection)) place.idle.splice(place.idle.indexOf(connection), 1);
+    if (this.#idle.remove(connection)) place.idle.splice(place.idle.indexOf(connection), 1);
     dial.abort();
     const closed = client.destroy(gone).finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
@@ -139,7 +140,7 @@ export class Connections {
     }
     if (connection === undefined) return undefined;
     place.idle.pop();
-    this.#idle.delete(connection);
+    this.#idle.remove(connection);
     return connection;
   }
 
@@ -162,7 +163,15 @@ export class Connections {
       headersTimeout: 0, // These two begin again with each byte, so they bound nothing.
       bodyTimeout: 0,
     });
-    const connection = { origin, client, dial, bornMs: world.monotonicMs(), requests: 0 };
+    const connection: Connection = {
+      origin,
+      client,
+      dial,
+      bornMs: world.monotonicMs(),
+      requests: 0,
+      before: undefined,
+      after: undefined,
+    };
     // Both come before undici dials again for a request that waits, and end the client instead:
     // another connection is another decision.
     client.on('disconnect', () => this.drop(connection));

@@ -1,16 +1,17 @@
 // One request and its answer, as undici's handler: it is told what happens and settles the result,
 // once. Whatever the receiver does, that is by the deadline, in bounded memory, and no exception.
 import assert from 'node:assert/strict';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Header, SendResult } from '../core/attempt.ts';
 import type { World } from '../core/world.ts';
+import type { ReadHeaders } from './answer.ts';
 import { KeptBody, keepHeaders } from './answer.ts';
 import type { Connection, Connections, Taker } from './connections.ts';
 import { ConnectionGone } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
 import type { CallbackUrl } from './guard.ts';
+import type { Link, LinkedList } from './linked-list.ts';
 
 export interface SendRequest {
   readonly method: string;
@@ -51,12 +52,14 @@ export interface ExchangeContext {
   readonly connections: Connections;
   readonly deadlines: Deadlines;
   /** All that are under way. */
-  readonly exchanges: Set<Exchange>;
+  readonly exchanges: LinkedList<Exchange>;
 }
 
 type Controller = Dispatcher.DispatchController;
 
-export class Exchange implements Taker, DeadlineOwner, Dispatcher.DispatchHandler {
+export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatcher.DispatchHandler {
+  before: Exchange | undefined;
+  after: Exchange | undefined;
   readonly origin: string;
   wants: Taker['wants'] = 'any';
   readonly #path: string;
@@ -137,7 +140,7 @@ export class Exchange implements Taker, DeadlineOwner, Dispatcher.DispatchHandle
     this.#heard = true;
   }
 
-  onResponseStart(_controller: Controller, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_controller: Controller, status: number, headers: ReadHeaders): void {
     const { world, limits, deadlines } = this.#context;
     if (status < 200) {
       this.#interim += 1;
@@ -232,7 +235,7 @@ export class Exchange implements Taker, DeadlineOwner, Dispatcher.DispatchHandle
     assert(result !== undefined, 'A body comes after its head.');
     this.#over = true;
     const { connections, deadlines, exchanges } = this.#context;
-    exchanges.delete(this);
+    exchanges.remove(this);
     deadlines.clear(this.#deadline);
     this.#options.signal?.removeEventListener('abort', this);
     if (this.#connection === undefined) connections.forget(this);

@@ -17,8 +17,10 @@ export function explainFailure(error: unknown, host: string): Failure {
     return failure('too_large', `The answer of ${host} has more headers than expected, 16 KiB`);
   }
   if (code === 'ETIMEDOUT') return failure('timeout', `${host} was not heard of any more`);
-  // Anything else means that the answer could not be read, ERR_ASSERTION of undici included.
-  return failure('protocol', `The answer of ${host} is not valid HTTP/1.1${shown(code)}`);
+  // Anything else means that the answer could not be read, ERR_ASSERTION of undici included. Only
+  // the parser's own codes say why.
+  const why = code?.startsWith('HPE_') === true ? shown(code) : '';
+  return failure('protocol', `The answer of ${host} is not valid HTTP/1.1${why}`);
 }
 
 export function failure(error: Failure['error'], message: string): Failure {

@@ -39,6 +39,8 @@ export class Dispatcher implements Worker {
   /** The same, but only what was heard since the last claim was sent. */
   #heardMs = never;
   #isFanningOut = true;
+  /** Room that the claim under way may fill. */
+  #promised = 0;
   /** When the clock rings next, and how to make it count anew. */
   #ringsMs = 0;
   #recount = new AbortController();
@@ -80,13 +82,27 @@ export class Dispatcher implements Worker {
   }
 
   claim(): Offer | undefined {
+    this.#promised = 0;
     if (!this.#mayClaim()) return undefined;
     this.#heardMs = never;
-    return this.#window.claimOffer();
+    const offer = this.#window.claimOffer();
+    this.#promised = offer.room;
+    return offer;
   }
 
+  /** Asked after claim(), for the same piece of work: what the claim may take is not offered twice. */
   fanOut(): Offer | undefined {
-    return this.#isFanningOut ? this.offer() : undefined;
+    const offer = this.#isFanningOut ? this.offer() : undefined;
+    return offer && { ...offer, room: Math.max(offer.room - this.#promised, 0) };
+  }
+
+  refused(): void {
+    const { world } = this.#means;
+    const again = world.sleep(limits.settleAgainMs, this.#stopClaiming.signal);
+    again.then(
+      () => this.#ask(),
+      () => undefined, // Stopped meanwhile.
+    );
   }
 
   worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void {
@@ -110,6 +126,8 @@ export class Dispatcher implements Worker {
       const running = this.#run(leased).finally(() => this.#underWay.delete(running));
       this.#underWay.add(running);
     }
+    const hasRoom = deliveries.some(({ lane }) => this.#window.hasUntoldRoom(lane));
+    if (hasRoom) this.#hear(this.#means.world.nowMs());
   }
 
   async #run(leased: Leased): Promise<void> {

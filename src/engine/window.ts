@@ -12,6 +12,11 @@ export interface Window {
   enter(lane: number): void;
   /** Whether the lane was full before, so that it may have more waiting. */
   leave(lane: number, result: 'success' | 'failure' | 'neither'): { wasFull: boolean };
+  /**
+   * Whether the lane has room although the last offer is used up: a slot became free while the store
+   * was at work, so for the store the lane is full, and more of it may be waiting.
+   */
+  hasUntoldRoom(lane: number): boolean;
   size(): number;
 }
 
@@ -22,6 +27,8 @@ interface Slots {
 
 export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
+  /** What is left of the last offer, by lane. */
+  let told = new Map<number, number>();
   let size = 0;
 
   const offer = (room: number): Offer => {
@@ -29,6 +36,7 @@ export function createWindow(nextLease: () => number): Window {
     for (const [lane, slots] of lanes) {
       free.set(lane, Math.max(slots.cap - slots.underWay, 0));
     }
+    told = new Map(free);
     return { lease: nextLease(), room: Math.max(room, 0), free, laneRoom: limits.laneCapStart };
   };
 
@@ -40,6 +48,7 @@ export function createWindow(nextLease: () => number): Window {
       const slots = lanes.get(lane) ?? { underWay: 0, cap: limits.laneCapStart };
       slots.underWay += 1;
       size += 1;
+      told.set(lane, (told.get(lane) ?? limits.laneCapStart) - 1);
       lanes.set(lane, slots);
     },
     leave: (lane, result) => {
@@ -53,6 +62,10 @@ export function createWindow(nextLease: () => number): Window {
       // An idle lane is forgotten: its next delivery starts with the cap of a stranger.
       if (slots.underWay === 0) lanes.delete(lane);
       return { wasFull };
+    },
+    hasUntoldRoom: (lane) => {
+      const slots = lanes.get(lane);
+      return slots !== undefined && told.get(lane) === 0 && slots.underWay < slots.cap;
     },
     size: () => size,
   };

@@ -338,7 +338,7 @@ describe('work', () => {
     );
   });
 
-  it('rejects the settlements of work that failed, tells the worker nothing, and goes on', async () => {
+  it('rejects the settlements of work that failed, tells the worker so, and goes on', async () => {
     const { transport, batcher, worker, heard } = setUp();
     worker.claims.push(offer(1), offer(2), offer(3));
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
@@ -347,6 +347,7 @@ describe('work', () => {
     transport.break(new Error('lost'));
     await assert.rejects(async () => settling[1], StoreUnavailable);
     assert(!heard.some((what) => what.startsWith('worked')));
+    assert.equal(heard.filter((what) => what === 'refused').length, 2);
     const again = batcher.settle(settlement('a'));
     transport.finish();
     assert.deepEqual(await again, { kind: 'settled' });
@@ -511,6 +512,10 @@ class FakeWorker implements Worker {
   fanOut(): Offer | undefined {
     this.#heard.push('fanOut');
     return this.fanOuts.shift();
+  }
+
+  refused(): void {
+    this.#heard.push('refused');
   }
 
   worked(...[worked, asked]: Parameters<Worker['worked']>): void {

@@ -171,12 +171,9 @@ class Cycle {
     if (settlements.length === 0 && claim === undefined && fanOut === undefined) return;
     const work = { nowMs: this.#options.nowMs(), settlements, claim, fanOut };
     const reply = await reached<WorkReply>(this.#transport.work(work));
-    if (reply.kind !== 'worked') {
-      refuseAll(taken, failureOf(reply));
-      return;
-    }
-    if (reply.settled.length !== taken.length) {
-      refuseAll(taken, tooShort());
+    if (reply.kind !== 'worked' || reply.settled.length !== taken.length) {
+      this.#worker?.refused();
+      refuseAll(taken, reply.kind === 'worked' ? tooShort() : failureOf(reply));
       return;
     }
     const { claimed, fannedOut, readyMs } = reply;

@@ -149,6 +149,8 @@ export interface Worker {
   /** Before work: a claim, a step of a fan-out, or neither. */
   claim(): Offer | undefined;
   fanOut(): Offer | undefined;
+  /** Instead of `worked`, when the store failed: nothing happened, and it may be asked again. */
+  refused(): void;
   /** After work, before any settlement resolves. */
   worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
 }

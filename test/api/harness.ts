@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { readConfig, type Environment } from '../../src/config.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 import type { Resolver } from '../../src/egress/resolve.ts';
-import { startService } from '../../src/service.ts';
+import { startService, type Outside } from '../../src/service.ts';
 
 export interface Running extends AsyncDisposable {
   url: string;
@@ -41,10 +41,12 @@ export interface StartOptions {
   names?: Readonly<Record<string, readonly string[]>>;
   /** Instead of `names`. */
   resolver?: Resolver;
+  /** How callbacks are dialled, where a test wants to see it. */
+  network?: Outside['network'];
 }
 
 export async function start(options: StartOptions = {}): Promise<Running> {
-  const { env = {}, world, names = {}, resolver = fakeResolver(names) } = options;
+  const { env = {}, world, names = {}, resolver = fakeResolver(names), network = {} } = options;
   const reading = readConfig({
     RINGBACK_DATA: ':memory:',
     RINGBACK_PORT: '0',
@@ -58,6 +60,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     world: world ?? realWorld(),
     log,
     resolver,
+    network,
     onFatal: (error) => {
       throw error;
     },

@@ -6,8 +6,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { readDocument } from '../../src/contract/document.ts';
+import type { Context } from '../../src/engine/context.ts';
+import {
+  changeSubscription,
+  getSecrets,
+  getSubscription,
+  rotateSecret,
+} from '../../src/engine/subscriptions.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { start, type Answer, type Call, type Running } from './harness.ts';
+import { mountContract, type Mounted } from './mount-contract.ts';
+
+const ownDocument = readDocument(join(import.meta.dirname, '..', '..', 'openapi.yaml'))
+  .root as Record<string, unknown>;
 
 const dayMs = 24 * 60 * 60 * 1000;
 const hook = 'http://127.0.0.1:9000/hook';
@@ -440,6 +452,69 @@ describe('the signing secret', () => {
     for (const one of [secret, rotated.secret]) {
       assert.ok(!on.service.logged().includes(one.slice('whsec_'.length)));
     }
+  });
+});
+
+describe('changes at the same moment', () => {
+  /** The same store, but `between` runs after each look at a subscription and before what follows. */
+  const between = (context: Context, run: () => Promise<void>): Context => ({
+    ...context,
+    store: {
+      ...context.store,
+      read: async (verb, input) => {
+        const answer = await context.store.read(verb, input);
+        if (verb === 'subscription') await run();
+        return answer;
+      },
+    },
+  });
+
+  async function subscribed(): Promise<Mounted & { id: string }> {
+    const on = await mountContract(ownDocument);
+    const response = await fetch(`${on.url}/subscribe`, {
+      method: 'POST',
+      headers: { 'X-API-Key': on.key, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ callbackUrl: hook }),
+    });
+    const { subscriberId } = (await response.json()) as { subscriberId: string };
+    return { ...on, id: subscriberId };
+  }
+
+  it('are made one after the other: no rotation forgets another one', async () => {
+    await using on = await subscribed();
+    const { context, id } = on;
+    const [first] = await getSecrets(context, context.defaultApp, id);
+    let looks = 0;
+    const bothLooked = Promise.withResolvers<void>();
+    const met = between(context, async () => {
+      looks += 1;
+      if (looks === 2) bothLooked.resolve();
+      await bothLooked.promise;
+    });
+    const rotate = async (): Promise<string[]> => {
+      const rotated = await rotateSecret(met, context.defaultApp, { id, overlapMs: 1000 });
+      return rotated.map(({ secret }) => secret);
+    };
+    const chains = await Promise.all([rotate(), rotate()]);
+    const [earlier, later] = chains[0]?.[1] === first?.secret ? chains : chains.toReversed();
+    assert.equal(earlier?.[1], first?.secret);
+    assert.equal(later?.[1], earlier?.[0], 'the later one replaced the earlier one');
+    assert.equal(looks, 3, 'the one that was too late looked again');
+  });
+
+  it('end in a conflict when others are always faster', async () => {
+    await using on = await subscribed();
+    const { context, id } = on;
+    const app = context.defaultApp;
+    let competitors = 0;
+    const crowded = between(context, async () => {
+      competitors += 1;
+      await rotateSecret(context, app, { id, overlapMs: 0 });
+    });
+    const change = { state: 'paused' as const, urls: [] };
+    await assert.rejects(changeSubscription(crowded, app, { id, change }), { code: 'conflict' });
+    assert.ok(competitors > 1 && competitors < 10, `gave up after ${competitors} tries`);
+    assert.equal((await getSubscription(context, app, id)).state, 'active');
   });
 });
 

@@ -7,6 +7,9 @@ import { join } from 'node:path';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
+/** A net under a test that would hang: no test that passes comes near it. */
+const patienceMs = 60_000;
+
 /** Dozens of processes read the same source: each after the first takes half the time. */
 const compileCache = mkdtempSync(join(tmpdir(), 'ringback-compiled-'));
 process.on('exit', () => rmSync(compileCache, { recursive: true, force: true }));
@@ -56,13 +59,16 @@ export function startChild(args: readonly string[], env: Env = {}): Child {
     };
     listeners.add(look);
     look();
-    const tooLate = ended.then((code) => {
-      throw new Error(
-        `It ended with ${code} and did not say ${pattern}:\n${texts.out}\n${texts.err}`,
-      );
-    });
+    const giveUp = AbortSignal.timeout(patienceMs);
+    const fail = (why: string): void =>
+      found.reject(new Error(`${why} and did not say ${pattern}:\n${texts.out}\n${texts.err}`));
+    giveUp.addEventListener('abort', () => fail('It ran on'));
+    ended.then(
+      (code) => fail(`It ended with ${code}`),
+      (error: unknown) => fail(String(error)),
+    );
     try {
-      return await Promise.race([found.promise, tooLate]);
+      return await found.promise;
     } finally {
       listeners.delete(look);
     }
@@ -100,7 +106,7 @@ export async function serve(env: Env, args: readonly string[] = []): Promise<Ser
   try {
     const [, url = ''] = await child.says(/listens on (\S+)\n/);
     const [, appId = ''] = await child.says(/app id +(\S+)\n/);
-    await child.says(/callbackUrl.*\n/);
+    await child.says(/ -d '.*'\n/);
     const key = /API key +(rbk_\S+)/.exec(child.out())?.[1];
     return { ...child, url, appId, key };
   } catch (error) {

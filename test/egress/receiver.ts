@@ -51,6 +51,7 @@ export async function startReceiver(
   server.on('tlsClientError', () => undefined);
   server.on(event, (socket: Socket) => {
     socket.on('error', () => undefined);
+    socket.on('end', () => socket.end()); // The sender is gone.
     socket.on('data', (data: Buffer) => {
       seen.bytes += data.length;
       if (/^[A-Z]+ /.test(data.toString('latin1', 0, 10))) seen.requests += 1;
@@ -82,7 +83,6 @@ export async function startReceiver(
 /** Answers each request with the same bytes. Requests come in one piece: they are small. */
 export function answering(...pieces: (string | Uint8Array)[]): (socket: Socket) => void {
   return (socket) => {
-    socket.on('end', () => socket.end());
     socket.on('data', () => {
       for (const piece of pieces) socket.write(piece);
     });

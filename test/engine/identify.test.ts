@@ -63,46 +63,48 @@ async function stage(): Promise<Stage> {
 describe('createIdentifier', () => {
   it('asks the store once in a second, however many ask at once', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
-    const found = await Promise.all(Array.from({ length: 50 }, async () => identify(on.secret)));
+    const identifier = on.newIdentifier();
+    const found = await Promise.all(
+      Array.from({ length: 50 }, async () => identifier.identify(on.secret)),
+    );
     assert.ok(found.every((key) => key?.id === on.key.id));
     assert.equal(on.counts.reads, 1);
     on.world.advance(limits.keyCacheMs - 1);
-    await identify(on.secret);
+    await identifier.identify(on.secret);
     assert.equal(on.counts.reads, 1);
     on.world.advance(1);
-    await identify(on.secret);
+    await identifier.identify(on.secret);
     assert.equal(on.counts.reads, 2);
   });
 
   it('remembers for a second that a key is unknown', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
+    const identifier = on.newIdentifier();
     const unknown = makeKey(on.world).key;
-    assert.equal(await identify(unknown), undefined);
-    assert.equal(await identify(unknown), undefined);
+    assert.equal(await identifier.identify(unknown), undefined);
+    assert.equal(await identifier.identify(unknown), undefined);
     assert.equal(on.counts.reads, 1);
     on.world.advance(limits.keyCacheMs);
-    await identify(unknown);
+    await identifier.identify(unknown);
     assert.equal(on.counts.reads, 2);
   });
 
   it('lets a wrong secret of a remembered id not in, nor the right one out', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
+    const identifier = on.newIdentifier();
     const wrong = makeKey(on.world, on.key.id).key;
-    assert.equal(await identify(wrong), undefined);
-    assert.equal((await identify(on.secret))?.id, on.key.id);
-    assert.equal(await identify(wrong), undefined);
+    assert.equal(await identifier.identify(wrong), undefined);
+    assert.equal((await identifier.identify(on.secret))?.id, on.key.id);
+    assert.equal(await identifier.identify(wrong), undefined);
     assert.equal(on.counts.reads, 1);
   });
 
   it('does not ask the store about a key whose checksum is wrong', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
+    const identifier = on.newIdentifier();
     const last = on.secret.endsWith('0') ? '1' : '0';
     for (const broken of [`${on.secret.slice(0, -1)}${last}`, 'rbk_', `${on.secret}0`]) {
-      assert.equal(await identify(broken), undefined);
+      assert.equal(await identifier.identify(broken), undefined);
     }
     assert.equal(on.counts.reads, 0);
   });
@@ -133,49 +135,49 @@ describe('createIdentifier', () => {
     };
     const { world } = on;
     const onTouchError = (error: unknown): void => assert.fail(String(error));
-    const { identify, forget } = createIdentifier({ world, store: slow, onTouchError });
-    const early = identify(on.secret);
+    const identifier = createIdentifier({ world, store: slow, onTouchError });
+    const early = identifier.identify(on.secret);
     await on.store.edit('revokeKey', { appNo: on.key.appNo, id: on.key.id });
-    forget(on.key.id);
+    identifier.forget(on.key.id);
     gate.resolve();
     await early;
-    assert.equal(await identify(on.secret), undefined);
+    assert.equal(await identifier.identify(on.secret), undefined);
   });
 
   it('sees expiry and the end of an overlap by the clock, not by its memory', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
+    const identifier = on.newIdentifier();
     const { key: fresh } = makeKey(on.world, on.key.id);
     const oldUntilMs = on.world.nowMs() + 500;
     const { appNo, id } = on.key;
     await on.store.edit('rotateKey', { appNo, id, hash: hashKey(fresh), oldUntilMs });
-    assert.ok((await identify(on.secret)) && (await identify(fresh)));
+    assert.ok((await identifier.identify(on.secret)) && (await identifier.identify(fresh)));
     on.world.advance(500);
-    assert.equal(await identify(on.secret), undefined);
-    assert.ok(await identify(fresh));
+    assert.equal(await identifier.identify(on.secret), undefined);
+    assert.ok(await identifier.identify(fresh));
     assert.equal(on.counts.reads, 1);
   });
 
   it('does not remember that the store failed', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
+    const identifier = on.newIdentifier();
     on.faults.reads = true;
-    await assert.rejects(identify(on.secret), StoreUnavailable);
-    await assert.rejects(identify(on.secret), StoreUnavailable);
+    await assert.rejects(identifier.identify(on.secret), StoreUnavailable);
+    await assert.rejects(identifier.identify(on.secret), StoreUnavailable);
     on.faults.reads = false;
-    assert.equal((await identify(on.secret))?.id, on.key.id);
+    assert.equal((await identifier.identify(on.secret))?.id, on.key.id);
   });
 
   it('notes the last use at most once a minute for each key', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
-    await Promise.all(Array.from({ length: 20 }, async () => identify(on.secret)));
+    const identifier = on.newIdentifier();
+    await Promise.all(Array.from({ length: 20 }, async () => identifier.identify(on.secret)));
     assert.equal(on.counts.touches, 1);
     on.world.advance(limits.keyTouchMs - 1);
-    await identify(on.secret);
+    await identifier.identify(on.secret);
     assert.equal(on.counts.touches, 1);
     on.world.advance(1);
-    await identify(on.secret);
+    await identifier.identify(on.secret);
     assert.equal(on.counts.touches, 2);
   });
 
@@ -189,33 +191,33 @@ describe('createIdentifier', () => {
 
   it('notes no use of a key that was not let in', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
-    await identify(makeKey(on.world, on.key.id).key);
-    await identify(makeKey(on.world).key);
+    const identifier = on.newIdentifier();
+    await identifier.identify(makeKey(on.world, on.key.id).key);
+    await identifier.identify(makeKey(on.world).key);
     assert.equal(on.counts.touches, 0);
   });
 
   it('lets the caller in when the note cannot be written, and tells of it', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
+    const identifier = on.newIdentifier();
     on.faults.edits = true;
-    assert.equal((await identify(on.secret))?.id, on.key.id);
+    assert.equal((await identifier.identify(on.secret))?.id, on.key.id);
     assert.equal(on.touchErrors.length, 1);
   });
 
   it('remembers a bounded number of keys, and forgets the oldest first', async () => {
     await using on = await stage();
-    const { identify } = on.newIdentifier();
-    await identify(on.secret);
+    const identifier = on.newIdentifier();
+    await identifier.identify(on.secret);
     for (let index = 0; index < limits.keyCacheEntriesMax - 1; index += 1) {
-      await identify(`a chosen key that nobody has, number ${index}`);
+      await identifier.identify(`a chosen key that nobody has, number ${index}`);
     }
     const reads = on.counts.reads;
     assert.equal(reads, limits.keyCacheEntriesMax);
-    await identify(on.secret);
+    await identifier.identify(on.secret);
     assert.equal(on.counts.reads, reads, 'still there');
-    await identify('one more than fits');
-    await identify(on.secret);
+    await identifier.identify('one more than fits');
+    await identifier.identify(on.secret);
     assert.equal(on.counts.reads, reads + 2, 'the oldest was forgotten');
   });
 });

@@ -1,11 +1,16 @@
 // A process that holds a store, for tests that need a second process or one that can be killed.
-// Run: node child.ts <data folder> <hold | subscribe>. It speaks in lines on its standard output.
+// Run: node child.ts <data folder> <hold | subscribe | deliver>. It speaks in lines on its standard output.
 import { strict as assert } from 'node:assert';
 import { writeSync } from 'node:fs';
+import type { Leased } from '../../src/core/delivery.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
+import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
 import { newApp, newSubscription } from './contract.ts';
+import { settlementOf } from './delivery-model.ts';
+import { newId } from './open-memory.ts';
 
 const callers = 16;
 const [dataDir = '', task] = process.argv.slice(2);
@@ -25,10 +30,62 @@ try {
       }),
     );
   }
+  if (task === 'deliver') await deliverForever(store);
   say('opened'); // And the store's threads keep the process alive.
 } catch (error) {
   if (!(error instanceof CannotOpenStore)) throw error;
   say(`refused ${error.code} ${error.message}`);
+}
+
+/** Publishes, takes, claims and settles without end, and says what was acknowledged. */
+async function deliverForever(store: Store): Promise<void> {
+  const app = await newApp(store);
+  say(`app ${app.no}`);
+  for (let i = 0; i < 3; i += 1) {
+    const subscription = newSubscription(app);
+    await store.edit('subscribe', { subscription, idempotency: undefined });
+  }
+  const start = { name: 'child', role: 'all', version: '1', aloneHere: true };
+  const { node } = await store.edit('startNode', start);
+  let leases = node * 2 ** 32;
+  const offer = (): Offer => {
+    leases += 1;
+    return { lease: leases, room: 20, free: new Map(), laneRoom: 4 };
+  };
+  const finish = async (leased: Leased): Promise<void> => {
+    const isFailure = leased.attempts === 0 && leased.n === 0;
+    const settlement = settlementOf(leased, isFailure ? 'retry' : 'delivered', Date.now());
+    await store.settle(settlement);
+    if (!isFailure) say(`end ${leased.event} ${leased.n}`);
+    store.work();
+  };
+  const finishAll = (all: readonly Leased[]): void => {
+    for (const leased of all) finish(leased).catch(fail);
+  };
+  store.attach({
+    offer,
+    take: (born) => finishAll(born),
+    claim: offer,
+    fanOut: () => undefined,
+    refused: () => fail(new Error('the store failed')),
+    worked: ({ claimed }) => finishAll(claimed),
+  });
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      for (;;) {
+        const event = { id: newId(), name: 'a', payload: Buffer.alloc(300) };
+        const output = await store.edit('publish', {
+          appNo: app.no,
+          contract: 'Ringback',
+          events: [event],
+          audience: { kind: 'everyone' },
+          idempotency: undefined,
+        });
+        assert.equal(output.kind, 'accepted');
+        say(`ack ${event.id}`);
+      }
+    }),
+  );
 }
 
 /** Synchronous, so that a kill cannot take back what was said. */

@@ -1,6 +1,7 @@
 // A model of deliveries beside the real adapter: it knows what every delivery must be, and after each
 // command the rows have to agree with it.
 import { strict as assert } from 'node:assert';
+import type { StatementSync } from 'node:sqlite';
 import type { App } from '../../src/core/app.ts';
 import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
 import { deliveryStates } from '../../src/core/delivery.ts';
@@ -39,6 +40,7 @@ export class Model {
   readonly #held = new Map<string, Leased>();
   #leases = 2 ** 32;
   readonly #startMs = this.#store.clock.ms;
+  readonly #statements = new Map<string, StatementSync>();
   /** Claims and births of each lane. */
   readonly #starts = new Map<number, number>();
 
@@ -238,9 +240,8 @@ export class Model {
     const key = `${event} ${n}`;
     this.#held.delete(key);
     const isBack = outcome.kind === 'retry' || outcome.kind === 'released';
-    const back = isEnded ? 'cancelled' : 'due';
-    const state = outcome.kind === 'gone' ? 'cancelled' : isBack ? back : outcome.kind;
-    this.#set(key, state === 'retry' || state === 'released' ? 'due' : state);
+    if (outcome.kind === 'delivered' || outcome.kind === 'dead') this.#set(key, outcome.kind);
+    else this.#set(key, isBack && !isEnded ? 'due' : 'cancelled');
   }
 
   #edit(who: number, state: 'active' | 'paused'): void {
@@ -308,8 +309,9 @@ export class Model {
 
   #acceptFanOut(event: string): void {
     for (const { n } of this.#rows(
-      `select n from delivery_live where event = '${event}'
-       union all select n from delivery_done where event = '${event}'`,
+      `select n from delivery_live where event = ?1
+       union all select n from delivery_done where event = ?1`,
+      event,
     )) {
       const key = `${event} ${String(n)}`;
       if (!this.#deliveries.has(key)) this.#deliveries.set(key, { state: 'due', lane: 0 });
@@ -327,7 +329,7 @@ export class Model {
     assert.deepEqual(Buffer.from(leased.payload), payloadOf());
     this.#held.set(key, leased);
     this.#set(key, 'running');
-    const [lane] = this.#rows(`select state, interval_ms from lane where no = ${leased.lane}`);
+    const [lane] = this.#rows('select state, interval_ms from lane where no = ?', leased.lane);
     assert.equal(lane?.['state'], 0, 'only an open lane gives deliveries');
     this.#checkRate(leased.lane, lane['interval_ms']);
   }
@@ -374,8 +376,10 @@ export class Model {
     return this.#store.clock.ms;
   }
 
-  #rows(sql: string): Record<string, unknown>[] {
-    return this.#store.db.prepare(sql).all();
+  #rows(sql: string, ...values: (string | number)[]): Record<string, unknown>[] {
+    const statement = this.#statements.get(sql) ?? this.#store.db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement.all(...values);
   }
 }
 

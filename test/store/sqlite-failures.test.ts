@@ -12,10 +12,12 @@ import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connect.ts';
 import { inProcess } from '../../src/store/sqlite/in-process.ts';
 import { openThreads } from '../../src/store/sqlite/thread.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { EditInput, Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
-import { newApp, newSubscription } from './contract.ts';
-import { migrationsDir } from './open-memory.ts';
+import { attempt, newApp, newSubscription } from './contract.ts';
+import { settlementOf } from './delivery-model.ts';
+import { migrationsDir, newId } from './open-memory.ts';
+import { attachDispatcher } from './test-dispatcher.ts';
 
 const unavailable = { name: 'StoreUnavailable' };
 
@@ -112,6 +114,68 @@ describe('a commit that fails', () => {
   });
 });
 
+describe('work that cannot be written', () => {
+  it('settles and leases nothing, and goes the next time', async () => {
+    const db = new FailingCommit(':memory:');
+    const { store } = setUp(db);
+    const dispatcher = attachDispatcher(store);
+    const app = await newApp(store);
+    await subscribe(store, app);
+    const input = publishInput(app);
+    const [born] = (await dispatcher.publish({ room: 1 }, input)).born;
+    assert(born);
+    await store.edit('publish', publishInput(app));
+    db.failure = Object.assign(new Error('disk I/O error'), { errcode: 778 });
+    await assert.rejects(store.settle(settlementOf(born, 'delivered', 1)), unavailable);
+    const failing = await dispatcher.publish({ room: 9 }, publishInput(app)).catch(String);
+    assert.match(String(failing), /disk I\/O error/);
+    db.failure = undefined;
+    assert.deepEqual(await pending(store), { due: 1, running: 1, delivered: 0 });
+    await store.settle(settlementOf(born, 'delivered', 1));
+    assert.equal((await dispatcher.claim({ room: 9 })).claimed.length, 1);
+    assert.deepEqual(await pending(store), { due: 0, running: 1, delivered: 1 });
+  });
+
+  it('fails a settlement that breaks a rule alone', async () => {
+    const { store } = setUp();
+    const dispatcher = attachDispatcher(store);
+    const app = await newApp(store);
+    await subscribe(store, app);
+    const born = [];
+    for (let i = 0; i < 3; i += 1) {
+      born.push(...(await dispatcher.publish({ room: 1 }, publishInput(app))).born);
+    }
+    const results = await Promise.allSettled(
+      born.map(async (leased, index) => {
+        const settlement = settlementOf(leased, 'delivered', 1);
+        const bad = { ...settlement, attempt: attempt({ status: 99 }) };
+        return store.settle(index === 2 ? bad : settlement);
+      }),
+    );
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected'],
+    );
+    assert.deepEqual(await pending(store), { due: 0, running: 1, delivered: 2 });
+  });
+
+  it('is fatal when a claim breaks an invariant: this program can no longer be believed', async () => {
+    const { db, store, fatal } = setUp();
+    const dispatcher = attachDispatcher(store);
+    const app = await newApp(store);
+    await subscribe(store, app);
+    await store.edit('publish', publishInput(app));
+    db.exec(`create trigger broken before update of lease on delivery_live
+      begin select raise(abort, 'broken'); end`);
+    void dispatcher.claim({ room: 9 }); // Never answered.
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    assert.equal(fatal.length, 1);
+    await assert.rejects(store.edit('publish', publishInput(app)), unavailable);
+  });
+});
+
 describe('a thread that dies', () => {
   it('rejects what waits and what comes, and the process is told', async (t) => {
     const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
@@ -185,6 +249,21 @@ async function subscribe(store: Store, app: AppOf): Promise<string> {
   const output = await store.edit('subscribe', { subscription, idempotency: undefined });
   assert.equal(output.kind, 'created');
   return subscription.id;
+}
+
+function publishInput(app: AppOf): EditInput<'publish'> {
+  return {
+    appNo: app.no,
+    contract: 'Ringback',
+    events: [{ id: newId(), name: 'a', payload: Buffer.from('1') }],
+    audience: { kind: 'everyone' },
+    idempotency: undefined,
+  };
+}
+
+async function pending(store: Store) {
+  const { due, running, delivered } = await store.read('tally', {});
+  return { due, running, delivered };
 }
 
 async function idsOf(store: Store, app: AppOf): Promise<string[]> {

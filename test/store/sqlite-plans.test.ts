@@ -127,6 +127,14 @@ describe('the plan of', () => {
 });
 
 describe('the list of statements', () => {
+  it('has none that SQLite compiles again for every call, because its limit is a parameter', () => {
+    const bare = statements.filter(({ sql }) => /limit\s+[?:]\w*(?!\w| \+ 0)/.test(sql));
+    assert.deepEqual(
+      bare.map(({ name }) => name),
+      [],
+    );
+  });
+
   it('holds every statement that the adapter prepares', () => {
     const { db } = openMemory();
     const prepared = new Set<string>();

@@ -82,6 +82,63 @@ describe('kill -9 during edits', () => {
   });
 });
 
+describe('kill -9 during publish, claim and settle', () => {
+  it('keeps what was acknowledged, frees what was under way, and adds up', async () => {
+    for (const linesWanted of [20, 300, 1_500]) {
+      const child = start('deliver');
+      const seen = await linesOf(child, linesWanted);
+      const rest = linesOf(child, Infinity);
+      await kill(child);
+      const lines = [...seen, ...(await rest)].map((line) => line.split(' '));
+      const appNo = Number(lines[0]?.[1]);
+      const acked = lines.filter(([what]) => what === 'ack');
+      const ended = lines.filter(([what]) => what === 'end');
+      assert(acked.length + ended.length >= linesWanted - 1);
+
+      const store = await open();
+      for (const [, id = ''] of acked) {
+        assert.equal((await store.read('event', { appNo, id }))?.deliveries, 3, `event ${id}`);
+      }
+      for (const [, event = '', n] of ended) {
+        // It may have been left by the child before, for the app that this one had made.
+        const found = await Promise.all(
+          Array.from({ length: appNo }, async (_, i) =>
+            store.read('delivery', { appNo: i + 1, event, n: Number(n) }),
+          ),
+        );
+        const states = found.flatMap((one) => one?.state ?? []);
+        assert.deepEqual(states, ['delivered'], `delivery ${event} ${n}`);
+      }
+      const before = await store.read('tally', {});
+      const node = { name: 'next', role: 'all', version: '1', aloneHere: true };
+      const { freed } = await store.edit('startNode', node);
+      assert.equal(freed, before.running);
+      const { due, running, delivered, dead, cancelled } = await store.read('tally', {});
+      assert.equal(running, 0);
+      assert.equal(due, before.due + freed);
+      const accepted = await countDeliveries(store);
+      assert.equal(due + delivered + dead + cancelled, accepted);
+      await store.close();
+    }
+  });
+});
+
+/** As the events themselves say, over all apps of the file. */
+async function countDeliveries(store: Store): Promise<number> {
+  let sum = 0;
+  const apps = await store.read('apps', { page: { limit: 50, after: undefined } });
+  for (const { no: appNo } of apps.items) {
+    let after: string | undefined;
+    do {
+      const page = { limit: 500, after };
+      const { items, next } = await store.read('events', { appNo, page, name: undefined });
+      for (const { deliveries = 0 } of items) sum += deliveries;
+      after = next;
+    } while (after !== undefined);
+  }
+  return sum;
+}
+
 async function open(): Promise<Store> {
   const onFatal = (error: Error) => {
     throw error;
@@ -91,7 +148,7 @@ async function open(): Promise<Store> {
   return store;
 }
 
-function start(task: 'hold' | 'subscribe'): ChildProcess {
+function start(task: 'hold' | 'subscribe' | 'deliver'): ChildProcess {
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
   const child = spawn(process.execPath, [childPath, dataDir, task], { stdio: [...stdio] });
   children.push(child);

@@ -3,14 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/open.ts';
+import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
+import { deliveryContract } from './delivery-contract.ts';
 
-storeContract('SQLite in memory', async (world) => {
+const inMemory: OpenSubject = async (world) => {
   const store = await openStore({ dataDir: ':memory:', world, onFatal: fail });
   return { store, reopen: undefined, dispose: async () => store.close() };
-});
+};
 
-storeContract('SQLite in a file, behind threads', async (world) => {
+const inFile: OpenSubject = async (world) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'ringback-'));
   let store = await openStore({ dataDir, world, onFatal: fail });
   return {
@@ -25,7 +27,12 @@ storeContract('SQLite in a file, behind threads', async (world) => {
       await rm(dataDir, { recursive: true });
     },
   };
-});
+};
+
+for (const contract of [storeContract, deliveryContract]) {
+  contract('SQLite in memory', inMemory);
+  contract('SQLite in a file, behind threads', inFile);
+}
 
 function fail(error: Error): void {
   throw error;

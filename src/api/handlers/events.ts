@@ -1,8 +1,8 @@
 // Handlers of events: publish them, one or many, and see what was published.
 import assert from 'node:assert/strict';
-import type { Bundle } from '../../contract/bundle.ts';
 import type { Contract } from '../../contract/contract.ts';
-import { definitionsOf } from '../../contract/payload.ts';
+import type { JsonObject } from '../../contract/document.ts';
+import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
 import { withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
@@ -12,7 +12,9 @@ import { ping, publish, type NewEvent } from '../../engine/publish.ts';
 import { getSubscription } from '../../engine/subscriptions.ts';
 import type { Accepted } from '../../store/delivery-verbs.ts';
 import type { Call, Handlers } from '../call.ts';
+import { jsonFirst, mediaSamples } from '../docs/example-body.ts';
 import { sampleOf } from '../docs/sample.ts';
+import { objectAt, writtenCallback, writtenOperations } from '../docs/written.ts';
 import * as fields from '../fields.ts';
 
 export function eventHandlers(context: Context, contract: Contract): Handlers {
@@ -97,16 +99,36 @@ function showEvent({ id, name, createdMs, deliveries }: Event): Record<string, u
 
 /** What can be published: names, schemas and an example each, as the contract has them. */
 function eventTypes(contract: Contract): Record<string, unknown>[] {
-  return definitionsOf(contract).map(({ label, event, payload, mediaType }) => ({
-    event: printTemplate(event),
-    callback: label,
-    contract: contract.title,
-    mediaType,
-    ...(payload === undefined ? {} : described(payload.schema())),
-  }));
+  const written = writtenOperations(contract);
+  return contract.operations.flatMap(({ operationId, role }) => {
+    if (role.kind !== 'subscribe') return [];
+    const operation = written.get(operationId)?.operation ?? {};
+    const definitions = role.variants.flatMap(({ callbacks }) => callbacks);
+    return definitions.map(({ id, label, event, payload, mediaType }) => {
+      const called = writtenCallback(contract.document, operation, id);
+      return {
+        event: printTemplate(event),
+        callback: label,
+        contract: contract.title,
+        mediaType,
+        ...(payload === undefined ? {} : described(payload, contract.document, called)),
+      };
+    });
+  });
 }
 
-function described(schema: Bundle): Record<string, unknown> {
-  const root = { ...schema };
-  return { schema, example: sampleOf(root, root, 'request') };
+/** The example is the first that fits: of the document, else made from the schema. */
+function described(
+  payload: Validator,
+  document: JsonObject,
+  called: JsonObject,
+): Record<string, unknown> {
+  const schema = payload.schema();
+  const { $ref, $defs } = schema;
+  const [, media] = jsonFirst(objectAt(document, called['requestBody'], 'content')) ?? [];
+  const example = [
+    ...mediaSamples(document, objectAt(document, media), 'request'),
+    sampleOf({ $defs }, { $ref }, 'request'),
+  ].find((value) => value !== undefined && payload.check(value).length === 0);
+  return { schema, ...(example === undefined ? {} : { example }) };
 }

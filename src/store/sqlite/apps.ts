@@ -12,7 +12,7 @@ export const appsSql = {
     returning no, id, name, created_ms`,
   byId: 'select no, id, name, created_ms from app where id = ?',
   byName: 'select no, id, name, created_ms from app where name = ?',
-  list: 'select no, id, name, created_ms from app where no < ? order by no desc limit ?',
+  list: 'select no, id, name, created_ms from app where no < ? order by no desc limit ? + 0',
 } as const;
 
 export function prepareCreateApp(db: DatabaseSync): Edit<'createApp'> {

@@ -13,11 +13,12 @@ import type { Slots } from './slots.ts';
 export const claimSql = {
   lanes: `
     select ${laneColumns} from lane where ready_ms <= ? and ready_ms < 9007199254740991
-    order by ready_ms, no limit ?`,
+    order by ready_ms, no limit ? + 0`,
   due: `
     select delivery_live.event, n, callback, tries, attempts, name, payload
     from delivery_live join event on event.id = delivery_live.event
-    where lane = ? and lease is null and due_ms <= ? order by due_ms, delivery_live.event, n limit ?`,
+    where lane = ? and lease is null and due_ms <= ?
+    order by due_ms, delivery_live.event, n limit ? + 0`,
   lease: 'update delivery_live set lease = ? where event = ? and n = ?',
   next: 'select due_ms from delivery_live where lane = ? and lease is null order by due_ms limit 1',
 } as const;

@@ -21,7 +21,7 @@ export const fanOutSql = {
     select pattern.callback, ${laneColumns} from pattern join lane on lane.no = pattern.lane
     where pattern.app = :app and contract = :contract and pattern = :pattern
       and pattern.callback > :callback and ${alive}
-    order by pattern.callback limit :limit`,
+    order by pattern.callback limit :limit + 0`,
   patterns: `select pattern from pattern where callback = :callback and ${alive}`,
   move: `
     update fanout set step = :step, callback = :callback, made = :made

@@ -6,7 +6,7 @@ import type { Edit } from './verb.ts';
 export const forgetSql = {
   idempotency: `
     delete from idem where (app, key) in
-      (select app, key from idem where created_ms < ? order by created_ms limit ?)`,
+      (select app, key from idem where created_ms < ? order by created_ms limit ? + 0)`,
 } as const;
 
 export function prepareForget(db: DatabaseSync): Edit<'forget'> {

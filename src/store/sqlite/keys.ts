@@ -20,7 +20,7 @@ export const keysSql = {
     values (:id, :app, :name, :scopes, :hash, :nowMs, :expiresMs)`,
   byId: `${select} where key.id = ?`,
   inApp: `${select} where key.id = ? and key.app = ?`,
-  list: `${select} where key.app = ? and key.no < ? order by key.no desc limit ?`,
+  list: `${select} where key.app = ? and key.no < ? order by key.no desc limit ? + 0`,
   rotate: `
     update key set old_hash = hash, old_until_ms = :oldUntilMs, hash = :hash
     where id = :id and app = :app`,

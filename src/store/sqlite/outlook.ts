@@ -5,7 +5,8 @@ import type { Slots } from './slots.ts';
 
 export const outlookSql = {
   ready: `
-    select no, ready_ms from lane where ready_ms < 9007199254740991 order by ready_ms, no limit ?`,
+    select no, ready_ms from lane where ready_ms < 9007199254740991
+    order by ready_ms, no limit ? + 0`,
   fanOut: 'select event from fanout order by event limit 1',
 } as const;
 

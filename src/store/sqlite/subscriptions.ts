@@ -15,7 +15,7 @@ export const subscriptionsSql = {
     from callback where subscription = ? order by position`,
   list: `
     select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms
-    from subscription where app = ? and no < ? order by no desc limit ?`,
+    from subscription where app = ? and no < ? order by no desc limit ? + 0`,
 } as const;
 
 /** A subscription with the store's number for it. */

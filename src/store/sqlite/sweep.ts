@@ -9,7 +9,7 @@ export const sweepSql = {
   lane: 'select no from lane where state = 2 and swept = 0 order by no limit 1',
   waiting: `
     select event, n, attempts from delivery_live where lane = ? and lease is null
-    order by due_ms limit ?`,
+    order by due_ms limit ? + 0`,
   swept: 'update lane set swept = 1 where no = ?',
 } as const;
 

@@ -8,14 +8,14 @@ import type { Step, Walk } from './walk.ts';
 import { prepareWalkEvents } from './walk-events.ts';
 import { prepareSliceWalks } from './walk-slices.ts';
 
-const newestBelow = '(event, n) < (:event, :n) order by event desc, n desc limit :limit';
+const newestBelow = '(event, n) < (:event, :n) order by event desc, n desc limit :limit + 0';
 
 export const walkDeliveriesSql = {
   owned: 'select slice from event where id = ? and app = ?',
   ofEvent: `
     select n from delivery_live where event = :event and n < :n
     union all select n from delivery_done where event = :event and n < :n
-    order by n desc limit :limit`,
+    order by n desc limit :limit + 0`,
   running: `
     select event, n, slice from delivery_live indexed by delivery_running
     where lease is not null and app = :app and ${newestBelow}`,

@@ -8,8 +8,8 @@ export const walkEventsSql = {
   slice: 'select max(slice) as slice from event where slice <= ?',
   named: `
     select id from event where slice = ? and app = ? and name = ? and id < ?
-    order by id desc limit ?`,
-  all: 'select id from event where slice = ? and app = ? and id < ? order by id desc limit ?',
+    order by id desc limit ? + 0`,
+  all: 'select id from event where slice = ? and app = ? and id < ? order by id desc limit ? + 0',
 } as const;
 
 export interface EventWalk {

@@ -6,7 +6,7 @@ import type { Row } from './row.ts';
 import { integer, maybe, one, text } from './row.ts';
 import type { Step, Walk } from './walk.ts';
 
-const newestBelow = '(event, n) < (:event, :n) order by event desc, n desc limit :limit';
+const newestBelow = '(event, n) < (:event, :n) order by event desc, n desc limit :limit + 0';
 const ofSubscription = 'lane in (select no from lane where subscription = :subscription)';
 
 export const walkSlicesSql = {

@@ -1,0 +1,260 @@
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import type { Lane, LaneOutcome } from './lane.ts';
+import { brokenAfter, look, never, room, settled, takesFresh, wake } from './lane.ts';
+
+const nowMs = 1_700_000_000_000;
+const lane = (changes: Partial<Lane> = {}): Lane => ({
+  no: 1,
+  state: 'open',
+  ordered: false,
+  gateMs: 0,
+  readyMs: never,
+  intervalMs: undefined,
+  tatMs: 0,
+  failures: 0,
+  failingMs: undefined,
+  ...changes,
+});
+const plenty = { free: 100, quantum: 50 };
+const failed = (dueMs?: number, startedMs = nowMs): LaneOutcome => ({
+  kind: 'failed',
+  dueMs,
+  startedMs,
+});
+
+describe('takesFresh', () => {
+  it('is for a lane with nothing in its way and nothing waiting', () => {
+    assert(takesFresh(lane()));
+    assert(takesFresh(lane({ failures: brokenAfter - 1 })));
+    const others: Partial<Lane>[] = [
+      { state: 'held' },
+      { state: 'ended' },
+      { ordered: true },
+      { intervalMs: 10 },
+      { failures: brokenAfter },
+      { readyMs: nowMs },
+      { readyMs: nowMs + 1_000_000 },
+    ];
+    for (const changes of others) {
+      assert(!takesFresh(lane(changes)), JSON.stringify(changes));
+    }
+  });
+});
+
+describe('room', () => {
+  it('is what the node has free, up to the quantum', () => {
+    assert.equal(room(lane(), nowMs, plenty), 50);
+    assert.equal(room(lane(), nowMs, { free: 3, quantum: 50 }), 3);
+    assert.equal(room(lane(), nowMs, { free: -1, quantum: 50 }), 0);
+  });
+
+  it('is one in an ordered lane and in a broken one', () => {
+    assert.equal(room(lane({ ordered: true }), nowMs, plenty), 1);
+    assert.equal(room(lane({ failures: brokenAfter }), nowMs, plenty), 1);
+  });
+
+  it('is what was saved up in the last second in a limited lane', () => {
+    const limited = lane({ intervalMs: 100 });
+    assert.equal(room(limited, nowMs, plenty), 10);
+    assert.equal(room({ ...limited, tatMs: nowMs - 350 }, nowMs, plenty), 3);
+    assert.equal(room({ ...limited, tatMs: nowMs + 50 }, nowMs, plenty), 0);
+  });
+
+  it('is one in a lane that is slower than one a second', () => {
+    assert.equal(room(lane({ intervalMs: 60_000 }), nowMs, plenty), 1);
+  });
+});
+
+describe('look', () => {
+  it('closes a lane in which nothing is left', () => {
+    assert.equal(look(lane({ readyMs: 1 }), nowMs, { took: 3, nextMs: undefined }).readyMs, never);
+  });
+
+  it('comes back at once for what is due, and later for what is due later', () => {
+    assert.equal(look(lane(), nowMs, { took: 3, nextMs: nowMs - 10 }).readyMs, nowMs);
+    assert.equal(look(lane(), nowMs, { took: 3, nextMs: nowMs + 10 }).readyMs, nowMs + 10);
+  });
+
+  it('closes an ordered lane until its first delivery is settled', () => {
+    const taken = look(lane({ ordered: true }), nowMs, { took: 1, nextMs: nowMs });
+    assert.deepEqual([taken.gateMs, taken.readyMs], [never, never]);
+  });
+
+  it('comes back to an ordered lane whatever the number of the first one left', () => {
+    const after = look(lane({ ordered: true }), nowMs, { took: 0, nextMs: nowMs + 9_999 });
+    assert.equal(after.readyMs, nowMs);
+  });
+
+  it('counts what it took against the limit', () => {
+    const limited = lane({ intervalMs: 100, tatMs: nowMs - 350 });
+    const after = look(limited, nowMs, { took: 3, nextMs: nowMs });
+    assert.deepEqual(
+      [after.tatMs, after.gateMs, after.readyMs],
+      [nowMs - 50, nowMs + 50, nowMs + 50],
+    );
+    const ordered = look({ ...limited, ordered: true }, nowMs, { took: 1, nextMs: nowMs });
+    assert.deepEqual([ordered.tatMs, ordered.gateMs], [nowMs - 250, never]);
+  });
+
+  it('lets a slow lane have one delivery per interval, not none', () => {
+    let slow = lane({ intervalMs: 60_000 });
+    let taken = 0;
+    for (let at = nowMs; at <= nowMs + 600_000; at += 1_000) {
+      if (at < slow.readyMs && slow.readyMs !== never) continue;
+      const took = room(slow, at, plenty);
+      taken += took;
+      slow = { ...slow, ...look(slow, at, { took, nextMs: at }) };
+    }
+    assert.equal(taken, 11);
+  });
+
+  it('gives the probe of a broken lane time before the next one', () => {
+    const broken = lane({ failures: brokenAfter });
+    assert.equal(look(broken, nowMs, { took: 1, nextMs: nowMs }).readyMs, nowMs + 20_000);
+    assert.equal(look(broken, nowMs, { took: 0, nextMs: nowMs }).readyMs, nowMs);
+  });
+});
+
+describe('settled', () => {
+  it('changes nothing for a success in a healthy lane', () => {
+    assert.equal(settled(lane(), nowMs, { kind: 'delivered' }), undefined);
+    assert.equal(settled(lane({ readyMs: nowMs - 5 }), nowMs, { kind: 'delivered' }), undefined);
+    assert.equal(settled(lane(), nowMs, { kind: 'cancelled' }), undefined);
+  });
+
+  it('changes nothing in a lane that has ended', () => {
+    const ended = lane({ state: 'ended', failures: 3 });
+    assert.equal(settled(ended, nowMs, failed(nowMs)), undefined);
+  });
+
+  it('makes the lane ready when the retry is due', () => {
+    const after = settled(lane(), nowMs, failed(nowMs + 5_000));
+    assert.deepEqual(after, {
+      failures: 1,
+      failingMs: nowMs,
+      gateMs: 0,
+      tatMs: 0,
+      readyMs: nowMs + 5_000,
+    });
+    const sooner = lane({ readyMs: nowMs + 10 });
+    assert.equal(settled(sooner, nowMs, failed(nowMs + 5_000))?.readyMs, nowMs + 10);
+  });
+
+  it('makes the lane ready when what was given back is due, and counts no failure', () => {
+    const after = settled(lane(), nowMs, { kind: 'released', dueMs: nowMs + 7 });
+    assert.deepEqual([after?.readyMs, after?.failures], [nowMs + 7, 0]);
+  });
+
+  it('wakes nobody for a dead one', () => {
+    assert.equal(settled(lane(), nowMs, failed())?.readyMs, never);
+  });
+
+  it('remembers since when it fails, until a success', () => {
+    const failing = lane({ failures: 3, failingMs: 5 });
+    assert.equal(settled(failing, nowMs, failed())?.failingMs, 5);
+    const after = settled(failing, nowMs, { kind: 'delivered' });
+    assert.deepEqual([after?.failures, after?.failingMs], [0, undefined]);
+  });
+
+  it('is never ready while it is held', () => {
+    const held = lane({ state: 'held' });
+    assert.equal(settled(held, nowMs, failed(nowMs + 5))?.readyMs, never);
+    assert.equal(settled(held, nowMs, { kind: 'released', dueMs: nowMs }), undefined);
+  });
+
+  describe('in a lane that breaks', () => {
+    it('closes it for 30 s, doubled with each probe that fails, up to 15 min', () => {
+      let broken = lane({ failures: brokenAfter - 1, readyMs: nowMs });
+      const waits: number[] = [];
+      let at = nowMs;
+      for (let i = 0; i < 8; i += 1) {
+        broken = { ...broken, ...settled(broken, at, failed(at + 1, at)) };
+        waits.push((broken.gateMs - at) / 1_000);
+        assert.equal(broken.readyMs, broken.gateMs);
+        at = broken.gateMs;
+        broken = { ...broken, ...look(broken, at, { took: 1, nextMs: at }) };
+      }
+      assert.deepEqual(waits, [30, 60, 120, 240, 480, 900, 900, 900]);
+    });
+
+    it('counts no failure of attempts that were under way when it broke', () => {
+      const justBroken = lane({
+        failures: brokenAfter,
+        failingMs: nowMs,
+        gateMs: nowMs + 30_000,
+        readyMs: nowMs + 30_000,
+      });
+      for (const atMs of [nowMs, nowMs + 15_000]) {
+        const after = settled(justBroken, atMs, failed(atMs + 5_000, nowMs - 100));
+        assert.equal(after, undefined, 'a hundred of them would close it for 15 minutes');
+      }
+    });
+
+    it('opens it at once with a success, for all that waits', () => {
+      const broken = lane({ failures: 12, gateMs: nowMs + 9_000, readyMs: nowMs + 9_000 });
+      const after = settled(broken, nowMs, { kind: 'delivered' });
+      assert.deepEqual([after?.failures, after?.gateMs, after?.readyMs], [0, 0, nowMs]);
+      const empty = { ...broken, readyMs: never };
+      assert.equal(settled(empty, nowMs, { kind: 'delivered' })?.readyMs, never);
+    });
+
+    it('keeps it closed when its probe is given back', () => {
+      const broken = lane({ failures: 12, gateMs: nowMs + 9_000 });
+      const after = settled(broken, nowMs, { kind: 'released', dueMs: nowMs });
+      assert.deepEqual([after?.gateMs, after?.readyMs], [nowMs + 9_000, nowMs + 9_000]);
+    });
+  });
+
+  describe('in an ordered lane', () => {
+    const running = lane({ ordered: true, gateMs: never });
+
+    it('opens it for the next one when the first has ended', () => {
+      for (const outcome of [{ kind: 'delivered' }, { kind: 'cancelled' }, failed()] as const) {
+        const after = settled(running, nowMs, outcome);
+        assert.deepEqual([after?.gateMs, after?.readyMs], [0, nowMs], outcome.kind);
+      }
+    });
+
+    it('waits with it when the first has to wait', () => {
+      const dueMs = nowMs + 5_000;
+      for (const outcome of [{ kind: 'released', dueMs }, failed(dueMs)] as const) {
+        const after = settled(running, nowMs, outcome);
+        assert.deepEqual([after?.gateMs, after?.readyMs], [dueMs, dueMs], outcome.kind);
+      }
+    });
+
+    it('opens its gate also while it is held, so that a resume finds it open', () => {
+      const held = lane({ ordered: true, gateMs: never, state: 'held' });
+      const after = settled(held, nowMs, { kind: 'delivered' });
+      assert.deepEqual([after?.gateMs, after?.readyMs], [0, never]);
+    });
+
+    it('breaks like any other', () => {
+      const failing = { ...running, failures: brokenAfter - 1 };
+      assert.equal(settled(failing, nowMs, failed(nowMs + 5_000))?.readyMs, nowMs + 30_000);
+    });
+  });
+
+  it('keeps to the limit of a limited lane', () => {
+    const limited = lane({ intervalMs: 100, tatMs: nowMs, gateMs: nowMs + 100 });
+    assert.equal(settled(limited, nowMs, { kind: 'delivered' }), undefined);
+    assert.equal(settled(limited, nowMs, failed(nowMs + 5))?.readyMs, nowMs + 100);
+  });
+});
+
+describe('wake', () => {
+  it('is when the delivery is due, unless the lane is ready before', () => {
+    assert.equal(wake(lane(), nowMs), nowMs);
+    assert.equal(wake(lane({ readyMs: 5 }), nowMs), 5);
+  });
+
+  it('is not before the gate opens', () => {
+    assert.equal(wake(lane({ gateMs: nowMs + 5 }), nowMs), nowMs + 5);
+    assert.equal(wake(lane({ gateMs: never }), nowMs), never);
+  });
+
+  it('is never for a lane that is held or has ended', () => {
+    for (const state of ['held', 'ended'] as const) assert.equal(wake(lane({ state }), 1), never);
+  });
+});

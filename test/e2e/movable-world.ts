@@ -1,0 +1,18 @@
+// The real world, but its wall clock can be moved on. Waiting and the monotonic clock stay real.
+import { realWorld, type World } from '../../src/core/world.ts';
+
+export interface MovableWorld extends World {
+  moveOn: (ms: number) => void;
+}
+
+export function movableWorld(): MovableWorld {
+  const world = realWorld();
+  let movedMs = 0;
+  return {
+    ...world,
+    nowMs: () => world.nowMs() + movedMs,
+    moveOn: (ms) => {
+      movedMs += ms;
+    },
+  };
+}

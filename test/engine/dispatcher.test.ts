@@ -1,0 +1,842 @@
+// What keeps deliveries moving: the window, the gate and the target cache on their own, then the
+// dispatcher over a made-up store, and over the real SQL when the store, a secret or a receiver fails.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Leased } from '../../src/core/delivery.ts';
+import { withPrefix } from '../../src/core/id.ts';
+import { never } from '../../src/core/lane.ts';
+import { limits } from '../../src/core/limits.ts';
+import { Dispatcher } from '../../src/engine/dispatcher.ts';
+import { createGate } from '../../src/engine/gate.ts';
+import { sealSecrets } from '../../src/engine/secrets.ts';
+import { makeSigningSecret } from '../../src/core/signing-secret.ts';
+import { changeSubscription } from '../../src/engine/subscriptions.ts';
+import { createTargetCache } from '../../src/engine/target-cache.ts';
+import { createWindow, type Window } from '../../src/engine/window.ts';
+import type {
+  Delivery,
+  Outlook,
+  Settlement,
+  Target,
+  Worked,
+  Worker,
+} from '../../src/store/delivery-verbs.ts';
+import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { openDatabase, startEngine, type Engine, type FakeSend } from './harness.ts';
+import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
+
+function newWindow(): Window {
+  let leases = 0;
+  return createWindow(() => (leases += 1));
+}
+
+function times(count: number, act: () => void): void {
+  for (let done = 0; done < count; done += 1) act();
+}
+
+describe('createWindow', () => {
+  it('offers all that is left to fresh deliveries, and a new lease each time', () => {
+    const window = newWindow();
+    assert.deepEqual(window.offer(), {
+      lease: 1,
+      room: limits.windowMax,
+      free: new Map(),
+      laneRoom: limits.laneCapStart,
+    });
+    times(3, () => window.enter(7));
+    const { lease, room, free } = window.offer();
+    assert.deepEqual([lease, room, free.get(7)], [2, limits.windowMax - 3, 5]);
+    assert.equal(window.size(), 3);
+  });
+
+  it('keeps a quarter free of claimed deliveries', () => {
+    const window = newWindow();
+    assert.equal(limits.windowClaimedMax, (limits.windowMax / 4) * 3);
+    for (let lane = 0; lane < limits.windowClaimedMax; lane += 1) window.enter(lane);
+    assert.equal(window.claimRoom(), 0);
+    assert.equal(window.claimOffer().room, 0);
+    assert.equal(window.offer().room, limits.windowMax / 4);
+    for (let lane = 0; lane < limits.windowMax / 4; lane += 1) window.enter(1000 + lane);
+    assert.equal(window.offer().room, 0);
+    assert.equal(window.claimOffer().room, 0, 'never less than nothing');
+  });
+
+  it('gives a lane one slot more for each success, up to a limit', () => {
+    const window = newWindow();
+    window.enter(1);
+    const freeAfter = (successes: number): number | undefined => {
+      times(successes, () => {
+        window.enter(1);
+        window.leave(1, 'success');
+      });
+      return window.offer().free.get(1);
+    };
+    assert.equal(freeAfter(1), limits.laneCapStart + 1 - 1);
+    assert.equal(freeAfter(500), limits.laneCapMax - 1);
+  });
+
+  it('halves it with each failure, down to one', () => {
+    const window = newWindow();
+    window.enter(1);
+    const caps = [1, 2, 3, 4, 5].map(() => {
+      window.enter(1);
+      window.leave(1, 'failure');
+      return (window.offer().free.get(1) ?? 0) + 1;
+    });
+    assert.deepEqual(caps, [4, 2, 1, 1, 1]);
+    assert.equal(window.offer().free.get(1), 0, 'one is under way, and one is the cap');
+  });
+
+  it('learns nothing from what was neither a success nor a failure', () => {
+    const window = newWindow();
+    window.enter(1);
+    window.enter(1);
+    window.leave(1, 'neither');
+    assert.equal(window.offer().free.get(1), limits.laneCapStart - 1);
+  });
+
+  it('says when a lane was full, because then more of it may be waiting', () => {
+    const window = newWindow();
+    times(limits.laneCapStart, () => window.enter(1));
+    assert.deepEqual(window.leave(1, 'neither'), { wasFull: true });
+    assert.deepEqual(window.leave(1, 'neither'), { wasFull: false });
+  });
+
+  it('forgets an idle lane', () => {
+    const window = newWindow();
+    window.enter(1);
+    window.leave(1, 'failure');
+    assert.equal(window.offer().free.has(1), false);
+    assert.equal(window.size(), 0);
+  });
+
+  it('knows of room that the store was not told of', () => {
+    const window = newWindow();
+    times(7, () => window.enter(1));
+    window.offer();
+    window.enter(1);
+    assert.equal(window.hasUntoldRoom(1), false, 'it is full');
+    window.leave(1, 'neither');
+    window.offer();
+    window.leave(1, 'neither');
+    assert.equal(window.hasUntoldRoom(1), false, 'the store has taken nothing yet');
+    window.enter(1);
+    assert.equal(window.hasUntoldRoom(1), true);
+    window.offer();
+    assert.equal(window.hasUntoldRoom(1), false, 'told anew');
+  });
+
+  it('refuses to count what never entered', () => {
+    assert.throws(() => newWindow().leave(1, 'success'), /Cannot leave lane 1/);
+  });
+});
+
+describe('createGate', () => {
+  it('stops those who stand before it, and nobody else', () => {
+    const gate = createGate();
+    const before = gate.approach('a');
+    const other = gate.approach('b');
+    gate.close('a', 'held');
+    const later = gate.approach('a');
+    assert.deepEqual([before.state(), other.state(), later.state()], ['held', 'open', 'open']);
+  });
+
+  it('stays ended: a pause cannot turn it back', () => {
+    const gate = createGate();
+    const passage = gate.approach('a');
+    gate.close('a', 'held');
+    gate.close('a', 'ended');
+    gate.close('a', 'held');
+    assert.equal(passage.state(), 'ended');
+  });
+
+  it('forgets who has left', () => {
+    const gate = createGate();
+    const gone = gate.approach('a');
+    const there = gate.approach('a');
+    gone.leave();
+    gate.close('a', 'ended');
+    assert.deepEqual([gone.state(), there.state()], ['open', 'ended']);
+    there.leave();
+    there.leave();
+    const next = gate.approach('a');
+    gone.leave();
+    gate.close('a', 'held');
+    assert.equal(next.state(), 'held', 'leaving twice takes nobody else along');
+  });
+});
+
+function targetOf(callback: number, url = 'http://127.0.0.1/'): Target {
+  return {
+    callback,
+    lane: callback,
+    isActive: true,
+    subscription: `s${callback}`,
+    appNo: 1,
+    appId: 'a',
+    contract: 'c',
+    operation: 'o',
+    definition: 'd',
+    method: 'POST',
+    url,
+    secrets: new Uint8Array(),
+  };
+}
+
+/** A store whose reads of targets are answered by the test, one by one. */
+function askedStore(): {
+  store: Pick<Store, 'read'>;
+  asked: { callbacks: readonly number[]; answer: PromiseWithResolvers<readonly Target[]> }[];
+} {
+  const asked: ReturnType<typeof askedStore>['asked'] = [];
+  const read = async (
+    _verb: string,
+    { callbacks }: { callbacks: readonly number[] },
+  ): Promise<readonly Target[]> => {
+    const answer = Promise.withResolvers<readonly Target[]>();
+    asked.push({ callbacks, answer });
+    return answer.promise;
+  };
+  return { store: { read: read as unknown as Store['read'] }, asked };
+}
+
+const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('createTargetCache', () => {
+  it('reads once for all who ask at once, and for all who ask later', async () => {
+    const { store, asked } = askedStore();
+    const cache = createTargetCache(store);
+    const finding = Promise.all([cache.find(1), cache.find(1)]);
+    asked[0]?.answer.resolve([targetOf(1)]);
+    assert.deepEqual(await finding, [targetOf(1), targetOf(1)]);
+    assert.deepEqual(await cache.find(1), targetOf(1));
+    assert.deepEqual(
+      asked.map(({ callbacks }) => callbacks),
+      [[1]],
+    );
+  });
+
+  it('reads anew what has changed, and only that', async () => {
+    const { store, asked } = askedStore();
+    const cache = createTargetCache(store);
+    const both = [cache.find(1), cache.find(2)];
+    asked[0]?.answer.resolve([targetOf(1)]);
+    asked[1]?.answer.resolve([targetOf(2)]);
+    await Promise.all(both);
+    cache.forget('s1');
+    const moved = targetOf(1, 'http://127.0.0.1/moved');
+    const finding = cache.find(1);
+    asked[2]?.answer.resolve([moved]);
+    assert.deepEqual(await finding, moved);
+    assert.deepEqual(await cache.find(2), targetOf(2));
+    assert.equal(asked.length, 3);
+  });
+
+  it('makes a read again that a change has overtaken: nobody gets an old answer', async () => {
+    const { store, asked } = askedStore();
+    const cache = createTargetCache(store);
+    const finding = cache.find(1);
+    cache.forget('s1');
+    asked[0]?.answer.resolve([targetOf(1, 'http://127.0.0.1/old')]);
+    await turn();
+    assert.equal(asked.length, 2);
+    asked[1]?.answer.resolve([targetOf(1, 'http://127.0.0.1/new')]);
+    assert.equal((await finding)?.url, 'http://127.0.0.1/new');
+  });
+
+  it('remembers neither the unknown nor a failure', async () => {
+    const { store, asked } = askedStore();
+    const cache = createTargetCache(store);
+    const unknown = cache.find(1);
+    asked[0]?.answer.resolve([]);
+    assert.equal(await unknown, undefined);
+    const failed = cache.find(1);
+    asked[1]?.answer.reject(new StoreUnavailable('away'));
+    await assert.rejects(failed, StoreUnavailable);
+    const found = cache.find(1);
+    asked[2]?.answer.resolve([targetOf(1)]);
+    assert.deepEqual(await found, targetOf(1));
+  });
+
+  it('holds a bounded number', async () => {
+    let reads = 0;
+    const read = async (
+      _verb: string,
+      { callbacks }: { callbacks: readonly number[] },
+    ): Promise<readonly Target[]> => {
+      reads += 1;
+      return callbacks.map((callback) => targetOf(callback));
+    };
+    const cache = createTargetCache({ read: read as unknown as Store['read'] });
+    const most = limits.targetCacheEntriesMax;
+    for (let callback = 0; callback <= most; callback += 1) await cache.find(callback);
+    await cache.find(most);
+    assert.equal(reads, most + 1, 'the newest are kept');
+    await cache.find(0);
+    assert.equal(reads, most + 2, 'the oldest is not');
+  });
+});
+
+/** A store that does what the test says: it notes what it is asked, and hands over what it is told to. */
+function scriptedStore(): {
+  store: Pick<Store, 'settle' | 'work' | 'attach'>;
+  worker: () => Worker;
+  works: () => number;
+  settled: Settlement[];
+} {
+  let attached: Worker | undefined;
+  let works = 0;
+  const settled: Settlement[] = [];
+  return {
+    store: {
+      attach: (worker) => (attached = worker),
+      work: () => (works += 1),
+      settle: async (settlement) => {
+        settled.push(settlement);
+        return { kind: 'settled' };
+      },
+    },
+    worker: () => attached ?? assert.fail('nobody is attached'),
+    works: () => works,
+    settled,
+  };
+}
+
+function leasedOf(event: string, lane: number): Leased {
+  const payload = new Uint8Array();
+  const counts = { tries: 0, attempts: 0, n: 0, lease: 1 };
+  return { event, eventName: 'e', payload, lane, callback: lane, ...counts };
+}
+
+const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
+const nothing: Omit<Worked, 'readyMs'> = {
+  settled: [],
+  claimed: [],
+  fannedOut: { deliveries: [], isMore: false },
+};
+const asked = { claim: true, fanOut: true };
+
+describe('Dispatcher', () => {
+  /** Deliveries end when the test says so. */
+  function dispatch(world: VirtualWorld): ReturnType<typeof scriptedStore> & {
+    dispatcher: Dispatcher;
+    end: (event: string) => Promise<void>;
+  } {
+    const scripted = scriptedStore();
+    const ends = new Map<string, () => void>();
+    const dispatcher = new Dispatcher({
+      world,
+      store: scripted.store,
+      node: 3,
+      deliver: async ({ event, n, lease }) => {
+        await new Promise<void>((resolve) => ends.set(event, resolve));
+        return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };
+      },
+      onGone: () => assert.fail('nobody is gone'),
+      onError: (error) => assert.fail(String(error)),
+    });
+    const end = async (event: string): Promise<void> => {
+      ends.get(event)?.();
+      await turn();
+    };
+    return { ...scripted, dispatcher, end };
+  }
+
+  it('offers leases that hold the number of its incarnation and never repeat', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker } = dispatch(world);
+    const leases = [1, 2, 3].map(() => worker().offer()?.lease ?? 0);
+    assert.equal(new Set(leases).size, 3);
+    for (const lease of leases) assert.equal(Math.floor(lease / 2 ** 32), 3);
+    await dispatcher.stop(0);
+  });
+
+  it('asks for work at its start, then when something is due, and every ten seconds', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker, works } = dispatch(world);
+    assert.equal(works(), 1);
+    assert.ok(worker().claim());
+    worker().worked({ ...nothing, readyMs: world.nowMs() + 3_000 }, asked);
+    assert.equal(worker().claim(), undefined, 'nothing is due yet');
+    await world.pass(2_999);
+    assert.equal(works(), 1);
+    await world.pass(1);
+    assert.equal(works(), 2);
+    assert.ok(worker().claim());
+    worker().worked({ ...nothing, readyMs: undefined }, asked);
+    await world.pass(limits.claimEveryMs - 1);
+    assert.equal(works(), 2);
+    await world.pass(1);
+    assert.equal(works(), 3);
+    await dispatcher.stop(0);
+  });
+
+  it('is woken by what becomes due sooner than it thought', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker, works } = dispatch(world);
+    worker().claim();
+    worker().worked({ ...nothing, readyMs: never }, asked);
+    await world.pass(10);
+    worker().take([], { readyMs: world.nowMs() + 500, isFanningOut: false });
+    await world.pass(500);
+    assert.equal(works(), 2);
+    await dispatcher.stop(0);
+  });
+
+  it('forgets nothing that it hears while a claim is under way', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker, works } = dispatch(world);
+    worker().claim();
+    worker().take([], { readyMs: world.nowMs(), isFanningOut: false });
+    const before = works();
+    worker().worked({ ...nothing, readyMs: undefined }, asked);
+    assert.ok(works() > before, 'it asks again at once');
+    assert.ok(worker().claim());
+    await dispatcher.stop(0);
+  });
+
+  it('claims again when a slot became free while a claim filled the lane', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker, works, end } = dispatch(world);
+    worker().claim();
+    worker().worked({ ...nothing, readyMs: undefined }, asked);
+    // Five of eight slots are taken. A claim takes the other three, and for the store the lane is full.
+    worker().take(
+      ['a', 'b', 'c', 'd', 'e'].map((event) => leasedOf(event, 1)),
+      { ...quiet, readyMs: world.nowMs() },
+    );
+    assert.equal(worker().claim()?.free.get(1), 3);
+    await end('a');
+    const before = works();
+    const claimed = ['f', 'g', 'h'].map((event) => leasedOf(event, 1));
+    worker().worked({ ...nothing, claimed, readyMs: undefined }, asked);
+    assert.ok(works() > before, 'the lane has room, and more of it may be waiting');
+    for (const event of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) await end(event);
+    await dispatcher.stop(0);
+  });
+
+  it('claims again when a slot became free while fresh deliveries filled the lane', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker, works, end } = dispatch(world);
+    worker().claim();
+    worker().worked({ ...nothing, readyMs: undefined }, asked);
+    const seven = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    worker().take(
+      seven.map((event) => leasedOf(event, 1)),
+      quiet,
+    );
+    assert.equal(worker().offer()?.free.get(1), 1);
+    await end('a');
+    const before = works();
+    worker().take([leasedOf('h', 1)], quiet);
+    assert.ok(works() > before, 'a second fresh one may be waiting behind the first');
+    for (const event of [...seven.slice(1), 'h']) await end(event);
+    await dispatcher.stop(0);
+  });
+
+  it('asks when a lane that was full gets a free slot', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker, works, end } = dispatch(world);
+    worker().claim();
+    worker().worked({ ...nothing, readyMs: undefined }, asked);
+    const eight = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    worker().offer();
+    worker().take(
+      eight.map((event) => leasedOf(event, 1)),
+      quiet,
+    );
+    const before = works();
+    await end('a');
+    assert.equal(works(), before + 1);
+    for (const event of eight.slice(1)) await end(event);
+    await dispatcher.stop(0);
+  });
+
+  it('offers and claims nothing any more once it stops', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker } = dispatch(world);
+    const stopping = dispatcher.stop(1_000);
+    assert.equal(worker().offer(), undefined);
+    assert.equal(worker().claim(), undefined);
+    assert.equal(worker().fanOut(), undefined);
+    await world.pass(1_000);
+    await stopping;
+  });
+
+  it('waits for what is under way when it stops, and no longer than that', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker, settled, end } = dispatch(world);
+    worker().take([leasedOf('a', 1)], quiet);
+    let isStopped = false;
+    const stopping = dispatcher.stop(1_000).then(() => (isStopped = true));
+    await world.pass(999);
+    assert.equal(isStopped, false);
+    await end('a');
+    await world.settle();
+    assert.equal(isStopped, true);
+    await stopping;
+    assert.deepEqual(
+      settled.map(({ event, outcome }) => [event, outcome.kind]),
+      [['a', 'delivered']],
+    );
+  });
+});
+
+type Sqlite = ReturnType<typeof openDatabase>;
+
+/** The same database behind a switch: while it is off, everything is refused and nothing written. */
+function switchable(sqlite: Sqlite): { sqlite: Sqlite; turn: (how: 'on' | 'off') => void } {
+  let isOn = true;
+  const off = { kind: 'unavailable', message: 'disk I/O error', trace: '' } as const;
+  return {
+    sqlite: {
+      ...sqlite,
+      run: (batch) => (isOn ? sqlite.run(batch) : off),
+      work: (work) => (isOn ? sqlite.work(work) : off),
+      read: (call) => (isOn ? sqlite.read(call) : off),
+    },
+    turn: (how) => {
+      isOn = how === 'on';
+    },
+  };
+}
+
+const ok = {
+  kind: 'answered',
+  status: 200,
+  headers: [],
+  body: new Uint8Array(),
+  cut: false,
+} as const;
+const failed = { ...ok, status: 500 };
+
+/** A receiver by path: `/slow` never answers in this test's time, others do as `answer` says. */
+function network(answer: (url: URL) => ReturnType<FakeSend>): {
+  sent: { path: string; id: string; attempt: string }[];
+  send: FakeSend;
+} {
+  const sent: { path: string; id: string; attempt: string }[] = [];
+  const send: FakeSend = async ({ url, headers }, options) => {
+    if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
+    const header = (name: string): string => headers.find(([key]) => key === name)?.[1] ?? '';
+    const at = new URL(url);
+    sent.push({ path: at.pathname, id: header('webhook-id'), attempt: header('ringback-attempt') });
+    return answer(at);
+  };
+  return { sent, send };
+}
+
+async function deliveryOf({ context }: Engine, event: string, n = 0): Promise<Delivery> {
+  const { store, defaultApp } = context;
+  const found = await store.read('delivery', { appNo: defaultApp.no, event, n });
+  return found ?? assert.fail(`no delivery ${n} of ${event}`);
+}
+
+async function attemptsOf({ context }: Engine, event: string, n = 0): Promise<number> {
+  const { store, defaultApp } = context;
+  return (await store.read('attempts', { appNo: defaultApp.no, event, n })).length;
+}
+
+describe('a store that is away for a while', () => {
+  it('loses no outcome: what was sent is settled when it is back, and sent once', async () => {
+    const world = virtualWorld();
+    const { sqlite, turn: power } = switchable(openDatabase(world));
+    const { sent, send } = network(async () => {
+      await world.sleep(1_000);
+      return ok;
+    });
+    await using engine = await startEngine(world, sqlite, send);
+    await engine.subscribe();
+    const events = await Promise.all([1, 2, 3, 4, 5].map(async () => engine.publish()));
+    await world.pass(500);
+    power('off');
+    await world.pass(60_000);
+    await assert.rejects(engine.publish(), StoreUnavailable);
+    assert.ok(engine.errors.length > 0, 'the log says so');
+    power('on');
+    await world.pass(limits.settleAgainMs);
+    for (const event of events) {
+      const { state, attempts } = await deliveryOf(engine, event);
+      assert.deepEqual([state, attempts], ['delivered', 1]);
+    }
+    assert.equal(sent.length, events.length);
+  });
+
+  it('delays what is due, counts no attempt, and goes on without a restart', async () => {
+    const world = virtualWorld({ byte: 0x80 });
+    const { sqlite, turn: power } = switchable(openDatabase(world));
+    let isUp = false;
+    const { sent, send } = network(async () => (isUp ? ok : failed));
+    await using engine = await startEngine(world, sqlite, send);
+    await engine.subscribe();
+    const event = await engine.publish();
+    await world.pass(1_000);
+    assert.equal(sent.length, 1);
+    isUp = true;
+    power('off');
+    await world.pass(120_000);
+    assert.equal(sent.length, 1, 'nothing can be claimed');
+    power('on');
+    await world.pass(limits.claimEveryMs);
+    const { state, attempts } = await deliveryOf(engine, event);
+    assert.deepEqual([state, attempts, await attemptsOf(engine, event)], ['delivered', 2, 2]);
+    await engine.publish();
+    await world.settle();
+    assert.equal(sent.length, 3, 'fresh events go at once again');
+  });
+
+  it('takes no attempt from a delivery whose target could not be read', async () => {
+    const world = virtualWorld();
+    const database = openDatabase(world);
+    let isReadable = true;
+    const off = { kind: 'unavailable', message: 'disk I/O error', trace: '' } as const;
+    const sqlite: Sqlite = {
+      ...database,
+      read: (call) => (isReadable || call.verb !== 'targets' ? database.read(call) : off),
+    };
+    const { sent, send } = network(async () => ok);
+    await using engine = await startEngine(world, sqlite, send);
+    await engine.subscribe();
+    isReadable = false;
+    const event = await engine.publish();
+    await world.pass(5 * limits.ownFailureWaitMs);
+    const waiting = await deliveryOf(engine, event);
+    assert.deepEqual([waiting.state, waiting.attempts, sent.length], ['due', 0, 0]);
+    isReadable = true;
+    await world.pass(limits.ownFailureWaitMs);
+    const done = await deliveryOf(engine, event);
+    assert.deepEqual([done.state, done.attempts], ['delivered', 1]);
+    assert.equal(sent[0]?.attempt, '1');
+  });
+
+  it('never lasts for a stop: what could not be settled is tried again by the next start', async () => {
+    const world = virtualWorld();
+    const database = openDatabase(world);
+    const { sqlite, turn: power } = switchable(database);
+    const { sent, send } = network(async () => {
+      await world.sleep(1_000);
+      return ok;
+    });
+    const engine = await startEngine(world, sqlite, send);
+    await engine.subscribe();
+    const event = await engine.publish();
+    await world.settle();
+    power('off');
+    const stopping = engine[Symbol.asyncDispose]();
+    await world.pass(limits.stopTimeoutMs);
+    await stopping;
+    await using next = await startEngine(world, database, send);
+    await world.pass(2_000);
+    const { state, attempts } = await deliveryOf(next, event);
+    assert.deepEqual([state, attempts, sent.length], ['delivered', 1, 2]);
+    assert.equal(sent[0]?.id, sent[1]?.id);
+  });
+});
+
+describe('a slow receiver', () => {
+  it('does not delay fresh events of others, whatever its backlog', async () => {
+    const world = virtualWorld();
+    const heard: number[] = [];
+    const { send } = network(async ({ pathname }) => {
+      if (pathname === '/slow') await world.sleep(14_000);
+      else heard.push(world.nowMs());
+      return ok;
+    });
+    const engine = await startEngine(world, openDatabase(world), send);
+    await engine.subscribe('http://127.0.0.1:9000/slow');
+    for (let index = 0; index < 1_000; index += 1) await engine.publish();
+    await engine.subscribe('http://127.0.0.1:9000/quick');
+    const published: number[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      await world.pass(700);
+      published.push(world.nowMs());
+      await engine.publish();
+      await world.settle();
+    }
+    assert.deepEqual(heard, published);
+    const stopping = engine[Symbol.asyncDispose]();
+    await world.pass(limits.stopTimeoutMs + 14_000);
+    await stopping;
+  });
+
+  it('does not take the quarter of the window that is kept for fresh events', async () => {
+    const world = virtualWorld({ byte: 0x80 });
+    const database = openDatabase(world);
+    const lanes = 30;
+    const perLane = 8;
+    {
+      // A backlog in 30 lanes, due in five seconds.
+      const { send } = network(async () => failed);
+      await using engine = await startEngine(world, database, send);
+      for (let lane = 0; lane < lanes; lane += 1) {
+        await engine.subscribe(`http://127.0.0.1:9000/slow${lane}`);
+      }
+      for (let index = 0; index < perLane; index += 1) await engine.publish();
+      await world.settle();
+      const { due } = await engine.context.store.read('tally', {});
+      assert.equal(due, lanes * perLane);
+    }
+    let underWay = 0;
+    const { sent, send } = network(async ({ pathname }) => {
+      if (!pathname.startsWith('/slow')) return ok;
+      underWay += 1;
+      await world.sleep(14_000);
+      underWay -= 1;
+      return ok;
+    });
+    await using engine = await startEngine(world, database, send);
+    await world.pass(6_000);
+    assert.equal(underWay, limits.windowClaimedMax);
+    await engine.subscribe('http://127.0.0.1:9000/quick');
+    const atMs = world.nowMs();
+    await engine.publish();
+    await world.settle();
+    assert.equal(sent.filter(({ path }) => path === '/quick').length, 1);
+    assert.equal(world.nowMs(), atMs, 'no time has passed');
+    await world.pass(60_000);
+    const { due, running } = await engine.context.store.read('tally', {});
+    assert.deepEqual([due, running], [0, 0]);
+  });
+});
+
+describe('a failure inside one delivery', () => {
+  it('harms only that one, counts no attempt, and is over when its cause is', async () => {
+    const world = virtualWorld();
+    const { sent, send } = network(async () => ok);
+    await using engine = await startEngine(world, openDatabase(world), send);
+    const bad = await engine.subscribe('http://127.0.0.1:9000/bad');
+    const { context } = engine;
+    const { store, defaultApp: app } = context;
+    const id = bad.slice(4);
+    const reseal = async (secrets: Uint8Array): Promise<void> => {
+      const found = await store.read('subscription', { appNo: app.no, id });
+      const version = found?.version ?? 0;
+      const change = { state: undefined, urls: [], secrets };
+      await store.edit('editSubscription', { appNo: app.no, id, version, ...change });
+      context.changed(id, 'active');
+    };
+    await reseal(new Uint8Array(64));
+    await engine.subscribe('http://127.0.0.1:9000/good');
+    const event = await engine.publish();
+    await world.pass(5 * limits.ownFailureWaitMs);
+    assert.deepEqual(
+      sent.map(({ path }) => path),
+      ['/good'],
+    );
+    const states = await Promise.all([0, 1].map(async (n) => deliveryOf(engine, event, n)));
+    const bySub = new Map(states.map((one) => [withPrefix('sub', one.subscription), one]));
+    assert.equal(bySub.get(bad)?.state, 'due');
+    assert.equal(bySub.get(bad)?.attempts, 0);
+    assert.ok(engine.errors.length >= 5);
+    assert.match(String(engine.errors[0]), new RegExp(`Cannot open the secrets of ${bad}`));
+
+    const secret = makeSigningSecret(new Uint8Array(32).fill(1), world.nowMs());
+    const owner = { appId: app.id, subscriptionId: id };
+    const made = sealSecrets({ ring: context.ring, world }, owner, [secret]);
+    await reseal(made);
+    await world.pass(limits.ownFailureWaitMs);
+    assert.deepEqual(
+      sent.map(({ path, attempt }) => [path, attempt]),
+      [
+        ['/good', '1'],
+        ['/bad', '1'],
+      ],
+    );
+  });
+});
+
+/** A network in which a connection takes until the test opens it, or until it is given up. */
+function slowConnection(): {
+  starts: string[];
+  waiting: () => number;
+  open: () => void;
+  send: FakeSend;
+} {
+  const starts: string[] = [];
+  const waiting = new Set<() => void>();
+  const send: FakeSend = async ({ headers }, { signal, onStart } = {}) => {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const go = (): void => resolve(true);
+      waiting.add(go);
+      signal?.addEventListener('abort', () => {
+        waiting.delete(go);
+        resolve(false);
+      });
+    });
+    if (!isOpen) return { kind: 'aborted', started: false };
+    if (onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
+    starts.push(headers.find(([name]) => name === 'ringback-attempt')?.[1] ?? '');
+    return ok;
+  };
+  const open = (): void => {
+    for (const go of waiting) {
+      waiting.delete(go);
+      go();
+    }
+  };
+  return { starts, waiting: () => waiting.size, open, send };
+}
+
+describe('stop', () => {
+  it('gives back what has not started, at once due, with no attempt counted', async () => {
+    const world = virtualWorld();
+    const database = openDatabase(world);
+    const { starts, waiting, send } = slowConnection();
+    const engine = await startEngine(world, database, send);
+    await engine.subscribe();
+    const events = await Promise.all([1, 2, 3].map(async () => engine.publish()));
+    await world.settle();
+    assert.equal(waiting(), 3);
+    const stopping = engine[Symbol.asyncDispose]();
+    await world.pass(limits.stopTimeoutMs);
+    await stopping;
+    assert.equal(waiting(), 0);
+    assert.deepEqual(starts, []);
+    const quick = network(async () => ok);
+    await using next = await startEngine(world, database, quick.send);
+    await world.settle();
+    for (const event of events) {
+      const { state, attempts } = await deliveryOf(next, event);
+      assert.deepEqual([state, attempts, await attemptsOf(next, event)], ['delivered', 1, 1]);
+    }
+    assert.deepEqual(
+      quick.sent.map(({ attempt }) => attempt),
+      ['1', '1', '1'],
+    );
+  });
+});
+
+describe('a pause', () => {
+  it('sends back unharmed what is on its way to the wire, until the subscription is resumed', async () => {
+    const world = virtualWorld();
+    const { starts, waiting, open, send } = slowConnection();
+    await using engine = await startEngine(world, openDatabase(world), send);
+    const id = await engine.subscribe();
+    const { context } = engine;
+    const set = async (state: 'active' | 'paused'): Promise<void> => {
+      await changeSubscription(context, context.defaultApp, { id, change: { state, urls: [] } });
+    };
+    const events = await Promise.all([1, 2, 3].map(async () => engine.publish()));
+    await world.settle();
+    await set('paused');
+    assert.equal(waiting(), 3, 'they stand before the wire');
+    open();
+    await world.pass(60_000);
+    assert.deepEqual(starts, []);
+    assert.equal(waiting(), 0, 'nothing is taken from a paused lane');
+    for (const event of events) {
+      const { state, attempts } = await deliveryOf(engine, event);
+      assert.deepEqual([state, attempts], ['due', 0]);
+    }
+    await set('active');
+    await world.pass(limits.claimEveryMs);
+    open();
+    await world.pass(1_000);
+    assert.deepEqual(starts, ['1', '1', '1']);
+    for (const event of events) {
+      const { state, attempts } = await deliveryOf(engine, event);
+      assert.deepEqual([state, attempts], ['delivered', 1]);
+    }
+    assert.deepEqual(engine.errors, []);
+  });
+});

@@ -1,0 +1,171 @@
+// Slices: how they are cut, and that lists find their way across them, whatever the clock did.
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import type { App } from '../../src/core/app.ts';
+import { limits } from '../../src/core/limits.ts';
+import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
+import { callback, newKey, newSubscription } from './contract.ts';
+import type { Opened } from './open-memory.ts';
+import { newId, openMemory } from './open-memory.ts';
+
+const none: DeliveryFilter = {
+  state: undefined,
+  name: undefined,
+  event: undefined,
+  subscription: undefined,
+};
+
+describe('a slice', () => {
+  it('ends after sliceRowsMax rows, events and deliveries counted', () => {
+    const opened = openMemory();
+    const app = addApp(opened);
+    subscribe(opened, app);
+    const count = limits.sliceRowsMax / 2 + 3;
+    for (let at = 0; at < count; at += 100) publish(opened, app, Math.min(100, count - at));
+    assert.deepEqual(slices(opened), [
+      { slice: 1, events: limits.sliceRowsMax / 2 },
+      { slice: 2, events: 3 },
+    ]);
+  });
+
+  it('goes on after a start', () => {
+    const opened = openMemory();
+    const app = addApp(opened);
+    publish(opened, app, 3);
+    const again = openMemory(opened.db);
+    publish(again, app, limits.sliceRowsMax - 3);
+    assert.equal(slices(again).length, 1);
+    publish(again, app, 1);
+    assert.deepEqual(slices(openMemory(opened.db)).at(-1), { slice: 2, events: 1 });
+  });
+});
+
+describe('lists across slices', () => {
+  const opened = openMemory();
+  const [app, busy] = [addApp(opened), addApp(opened)];
+  const subscription = subscribe(opened, app);
+  subscribe(opened, busy);
+  // Five slices of our own, with foreign ones in between; then the clock is set back a year.
+  const made: string[] = [];
+  for (const [index, owner] of [app, busy, app, app, busy, app, app].entries()) {
+    const year = index < 4 ? '2' : '1';
+    const ids = publish(opened, owner, 4, `${year}${'0'.repeat(8)}`);
+    if (owner === app) made.push(...ids);
+    for (const table of ['event', 'delivery_live']) {
+      const name = table === 'event' ? 'id' : 'event';
+      const list = ids.map((id) => `'${id}'`).join(',');
+      opened.db.exec(`update ${table} set slice = ${index + 1} where ${name} in (${list})`);
+    }
+  }
+  opened.db.exec(`insert into delivery_done
+    select event, n, app, lane, callback, 1, 0, null, null, slice, 1 from delivery_live
+    where slice in (1, 3)`);
+  opened.db.exec('delete from delivery_live where slice in (1, 3)');
+
+  for (const limit of [1, 3, 500]) {
+    it(`give every event once, the newest slice first, ${limit} at a time`, () => {
+      const found: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = { limit, after };
+        const { items, next } = opened.read('events', { appNo: app.no, page, name: undefined });
+        found.push(...items.map(({ id }) => id));
+        after = next;
+      } while (after !== undefined);
+      assert.deepEqual(found, newestFirst(made));
+    });
+
+    for (const filter of [
+      none,
+      { ...none, subscription },
+      { ...none, name: 'a' },
+      { ...none, state: 'due' as const },
+      { ...none, state: 'delivered' as const },
+      { ...none, state: 'due' as const, subscription },
+      { ...none, state: 'delivered' as const, subscription },
+    ]) {
+      it(`give every delivery once, ${limit} at a time: ${JSON.stringify(filter)}`, () => {
+        const found: string[] = [];
+        let after: string | undefined;
+        do {
+          const page = { limit, after };
+          const { items, next } = opened.read('deliveries', { appNo: app.no, page, filter });
+          found.push(...items.map(({ event }) => event));
+          after = next;
+        } while (after !== undefined);
+        const isDone = (id: string) => made.indexOf(id) < 8;
+        const expected = newestFirst(made).filter(
+          (id) => filter.state === undefined || isDone(id) === (filter.state === 'delivered'),
+        );
+        assert.deepEqual(found, expected);
+      });
+    }
+  }
+
+  it('examine a bounded number of rows, and go on where they stopped', () => {
+    const large = openMemory();
+    const owner = addApp(large);
+    publish(large, owner, limits.rowsExaminedMax + 10, '', 'b');
+    const [last] = publish(large, owner, 1);
+    const [, first] = [publish(large, owner, limits.rowsExaminedMax + 10, '', 'b'), last];
+    subscribe(large, owner);
+    const filter = { ...none, state: 'delivered' as const };
+    const input = { appNo: owner.no, page: { limit: 5, after: undefined }, filter };
+    const page = large.read('deliveries', input);
+    assert.deepEqual(page.items, []);
+    assert(page.next !== undefined);
+    let pages = 1;
+    let after: string | undefined = page.next;
+    while (after !== undefined) {
+      after = large.read('deliveries', { ...input, page: { limit: 5, after } }).next;
+      pages += 1;
+    }
+    assert.equal(pages, 3);
+    assert(first !== undefined);
+  });
+});
+
+/** By slice, and within a slice by id: each slice has four. */
+function newestFirst(ids: readonly string[]): string[] {
+  const cut: string[][] = [];
+  for (let at = 0; at < ids.length; at += 4)
+    cut.push(
+      ids
+        .slice(at, at + 4)
+        .toSorted()
+        .reverse(),
+    );
+  return cut.toReversed().flat();
+}
+
+function addApp({ edit }: Opened): App {
+  const id = newId();
+  const output = edit('createApp', { id, name: id, key: newKey() });
+  assert(output.kind === 'created');
+  return output.app;
+}
+
+function subscribe({ edit }: Opened, app: App): string {
+  const subscription = newSubscription(app, { callbacks: [callback(0, 'a')] });
+  edit('subscribe', { subscription, idempotency: undefined });
+  return subscription.id;
+}
+
+function publish({ edit }: Opened, app: App, count: number, prefix = '', name = 'a'): string[] {
+  const events = Array.from({ length: count }, () => ({
+    id: prefix + newId().slice(prefix.length),
+    name,
+    payload: Buffer.from('1'),
+  }));
+  const contract = 'Ringback';
+  const audience = { kind: 'everyone' } as const;
+  edit('publish', { appNo: app.no, contract, events, audience, idempotency: undefined });
+  return events.map(({ id }) => id);
+}
+
+function slices({ db }: Opened) {
+  return db
+    .prepare('select slice, count(*) as events from event group by slice order by slice')
+    .all()
+    .map((row) => ({ ...row }));
+}

@@ -1,0 +1,85 @@
+// A dispatcher that does what the test says: it offers room when told to, and shows what it was given.
+import { strict as assert } from 'node:assert';
+import type { Leased } from '../../src/core/delivery.ts';
+import type { Offer, Outlook, Worked } from '../../src/store/delivery-verbs.ts';
+import type { EditInput, EditOutput, Store } from '../../src/store/store.ts';
+
+export interface Room {
+  room: number;
+  laneRoom?: number;
+  /** Free slots by lane. */
+  free?: [lane: number, slots: number][];
+}
+
+export interface TestDispatcher {
+  outlooks: Outlook[];
+  /** Publishes with room for fresh deliveries; gives those it had when the publish was answered. */
+  publish: (room: Room, input: EditInput<'publish'>) => Promise<Published>;
+  claim: (room: Room) => Promise<Worked>;
+  fanOut: (room: Room) => Promise<Worked>;
+}
+
+export interface Published {
+  output: EditOutput<'publish'>;
+  born: Leased[];
+}
+
+export function attachDispatcher(store: Store): TestDispatcher {
+  let leases = 2 ** 32;
+  let taken: Leased[] = [];
+  let worked = Promise.withResolvers<Worked>();
+  const offers: Record<'fresh' | 'claim' | 'fanOut', Offer | undefined> = {
+    fresh: undefined,
+    claim: undefined,
+    fanOut: undefined,
+  };
+  const outlooks: Outlook[] = [];
+  const toOffer = ({ room, laneRoom = 8, free = [] }: Room): Offer => {
+    leases += 1;
+    return { lease: leases, room, laneRoom, free: new Map(free) };
+  };
+  const once = (what: 'claim' | 'fanOut'): Offer | undefined => {
+    const offer = offers[what];
+    offers[what] = undefined;
+    return offer;
+  };
+  store.attach({
+    offer: () => offers.fresh,
+    take: (deliveries, outlook) => {
+      taken.push(...deliveries);
+      outlooks.push(outlook);
+    },
+    claim: () => once('claim'),
+    fanOut: () => once('fanOut'),
+    refused: () => worked.reject(new Error('the store failed')),
+    worked: (one) => worked.resolve(one),
+  });
+  const cycle = async (): Promise<Worked> => {
+    worked = Promise.withResolvers();
+    store.work();
+    return worked.promise;
+  };
+  return {
+    outlooks,
+    publish: async (room, input) => {
+      taken = [];
+      offers.fresh = toOffer(room);
+      let born: Leased[] | undefined;
+      const output = await store.edit('publish', input).then((answer) => {
+        born = [...taken];
+        return answer;
+      });
+      offers.fresh = undefined;
+      assert(born !== undefined);
+      return { output, born };
+    },
+    claim: async (room) => {
+      offers.claim = toOffer(room);
+      return cycle();
+    },
+    fanOut: async (room) => {
+      offers.fanOut = toOffer(room);
+      return cycle();
+    },
+  };
+}

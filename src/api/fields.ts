@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { Message } from '../contract/exchange.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
-import { isCursor } from '../store/cursor.ts';
+import { isCursor, type CursorKind } from '../store/cursor.ts';
 import type { PageInput } from '../store/store.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -50,10 +50,11 @@ export function pathText({ path }: Message, name: string): string {
   return text(Object.fromEntries(path), name);
 }
 
-export function pageInput({ query }: Message): PageInput {
+/** `kind`: of the list's own cursors; one of another list is none. */
+export function pageInput({ query }: Message, kind: CursorKind = 'row'): PageInput {
   const fields = Object.fromEntries(query);
   const after = optionalText(fields, 'cursor');
-  if (after !== undefined && !isCursor(after)) {
+  if (after !== undefined && !isCursor(after, kind)) {
     const message = 'is no cursor, expected the nextCursor of the page before';
     throw new Problem('invalid_request', `query.cursor ${message}`, {
       faults: [{ field: 'query.cursor', message }],

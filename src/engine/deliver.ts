@@ -43,7 +43,7 @@ export async function deliver(
   }
   const passage = means.gate.approach(target.subscription);
   try {
-    const sent = await attempt(means, { leased, target, gate: passage.state, signal });
+    const sent = await attempt(means, { leased, target, gate: () => passage.state(), signal });
     return { ...name, ...settle(means, { leased, target, sent }) };
   } finally {
     passage.leave();

@@ -39,6 +39,8 @@ export class Dispatcher implements Worker {
   /** The same, but only what was heard since the last claim was sent. */
   #heardMs = never;
   #isFanningOut = true;
+  /** The store has failed, and is asked again in a moment. */
+  #isAskingAgain = false;
   /** Room that the claim under way may fill. */
   #promised = 0;
   /** When the clock rings next, and how to make it count anew. */
@@ -57,13 +59,13 @@ export class Dispatcher implements Worker {
   /** Stops claiming, lets attempts end for a while, gives back the rest. */
   async stop(graceMs: number): Promise<void> {
     this.#stopClaiming.abort();
-    const ended = Promise.allSettled(this.#underWay);
+    const ended = this.#drained();
     const patience = new AbortController();
     const grace = this.#means.world.sleep(graceMs, patience.signal).catch(() => undefined);
     await Promise.race([ended, grace]);
     patience.abort();
     this.#abortAttempts.abort();
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await ended;
     await this.#clock;
   }
 
@@ -97,10 +99,16 @@ export class Dispatcher implements Worker {
   }
 
   refused(): void {
+    // One wait for all refusals: else a long failure would gather more of them with every try.
+    if (this.#isAskingAgain) return;
+    this.#isAskingAgain = true;
     const { world } = this.#means;
     const again = world.sleep(limits.settleAgainMs, this.#stopClaiming.signal);
     again.then(
-      () => this.#ask(),
+      () => {
+        this.#isAskingAgain = false;
+        this.#ask();
+      },
       () => undefined, // Stopped meanwhile.
     );
   }
@@ -113,6 +121,11 @@ export class Dispatcher implements Worker {
     this.#start(worked.claimed);
     this.#start(worked.fannedOut.deliveries);
     this.#ask();
+  }
+
+  /** What a claim under way brings while we wait is waited for too: its requests are not cut off. */
+  async #drained(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
   #mayClaim(): boolean {
@@ -186,13 +199,16 @@ export class Dispatcher implements Worker {
   async #tick(): Promise<void> {
     const { world } = this.#means;
     const { signal } = this.#stopClaiming;
+    let isOver = true;
     while (!signal.aborted) {
       this.#recount = new AbortController();
       const either = AbortSignal.any([signal, this.#recount.signal]);
       const dueInMs = this.#readyMs - world.nowMs();
       const waitMs = dueInMs > 0 ? Math.min(dueInMs, limits.claimEveryMs) : limits.claimEveryMs;
       this.#ringsMs = world.nowMs() + waitMs;
-      const isOver = await world.sleep(waitMs, either).then(
+      // Counted anew for what was a moment away: it may be due by now, and nobody else would ask.
+      if (!isOver && this.#mayClaim()) this.#means.store.work();
+      isOver = await world.sleep(waitMs, either).then(
         () => true,
         () => false,
       );

@@ -121,7 +121,7 @@ describe('a key in a cookie', () => {
       body: { callbackUrl: 'http://127.0.0.1:9000/' },
     });
     const endedPath = `/subscriptions/${String(ended.json['subscriberId'])}`;
-    const before201 = await countSubscriptions();
+    const countBefore = await countSubscriptions();
 
     const ask = async (one: Case): Promise<RawAnswer> => {
       const { method, type } = one;
@@ -149,15 +149,15 @@ describe('a key in a cookie', () => {
       assert.deepEqual(cors, [], 'no other origin may read an answer');
     }
     assert.deepEqual(wrong.slice(0, 10), [], `${wrong.length} of ${cases.length} are wrong`);
-    assert.equal(await countSubscriptions(), before201 + created, 'a refusal changes nothing');
+    assert.equal(await countSubscriptions(), countBefore + created, 'a refusal changes nothing');
   });
 
   const countSubscriptions = async (): Promise<number> => {
     let count = 0;
     let cursor: unknown = null;
     do {
-      const after: string = typeof cursor === 'string' ? `&cursor=${cursor}` : '';
-      const { json } = await service.call({ path: `/subscriptions?limit=500${after}` });
+      const from: string = typeof cursor === 'string' ? `&cursor=${cursor}` : '';
+      const { json } = await service.call({ path: `/subscriptions?limit=500${from}` });
       count += (json['items'] as unknown[]).length;
       cursor = json['nextCursor'];
     } while (cursor !== null);

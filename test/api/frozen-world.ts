@@ -12,7 +12,7 @@ export function frozenWorld(startMs = Date.parse('2026-03-01T12:00:00Z')): Froze
   return {
     nowMs: () => startMs + passedMs,
     monotonicMs: () => passedMs,
-    randomBytes: realWorld().randomBytes,
+    randomBytes: (count) => realWorld().randomBytes(count),
     sleep: async (_ms, signal) => untilAborted(signal),
     advance: (ms) => {
       passedMs += ms;

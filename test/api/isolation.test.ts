@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Operation, Parameter } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load.ts';
+import { deliveryStates } from '../../src/core/delivery.ts';
 import { idMaker, withPrefix } from '../../src/core/id.ts';
 import { makeKey } from '../../src/core/key.ts';
 import { realWorld } from '../../src/core/world.ts';
@@ -15,22 +16,45 @@ const hook = 'http://127.0.0.1:9000/hook';
 const world = realWorld();
 const newId = idMaker(world);
 
-type Kind = 'subscription' | 'key' | 'app';
+type Kind = 'subscription' | 'event' | 'delivery' | 'key' | 'app';
 
 /** What an id parameter names, by the path; an operation that fits nothing must be added here. */
 function kindOf({ path }: Operation): Kind {
-  if (/^\/(?:subscriptions\/|unsubscribe$)/.test(path)) return 'subscription';
-  if (path.startsWith('/keys/')) return 'key';
+  if (/^\/(?:subscriptions|unsubscribe$)/.test(path)) return 'subscription';
+  if (path.startsWith('/events')) return 'event';
+  if (path.startsWith('/deliveries')) return 'delivery';
+  if (path.startsWith('/keys')) return 'key';
   if (path.startsWith('/apps/')) return 'app';
   throw new Error(`Cannot tell what the id of ${path} names: say it in isolation.test.ts`);
 }
 
 function idParameter({ parameters }: Operation): Parameter | undefined {
-  return parameters.find((one) => one.in === 'path' || /^(?:id|.*Id)$/i.test(one.name));
+  return parameters.find((one) => one.in === 'path' || (one.required && isId(one)));
 }
 
+function isId({ name }: Parameter): boolean {
+  return /(?:^id|Id)$/i.test(name);
+}
+
+/** Filters of lists that take an id: what they name. */
+const filterKinds: Record<string, Kind> = { eventId: 'event', subscriberId: 'subscription' };
+
 const withId = contract.operations.filter((one) => idParameter(one) !== undefined);
-const lists = contract.operations.filter(({ operationId }) => operationId.startsWith('list'));
+const lists = contract.operations.filter(({ parameters }) =>
+  parameters.some(({ name }) => name === 'cursor'),
+);
+const keyed = contract.operations.filter(({ parameters }) =>
+  parameters.some(({ name }) => name === 'Idempotency-Key'),
+);
+
+/** Each filter may take another way through the store. */
+function filtersOf({ parameters, path }: Operation): string[] {
+  const has = (name: string): boolean => parameters.some((one) => one.name === name);
+  const states: readonly string[] =
+    path === '/deliveries' ? deliveryStates : ['active', 'paused', 'disabled', 'ended'];
+  const byState = has('state') ? states.map((state) => `state=${state}`) : [];
+  return [...byState, ...(has('event') ? ['event=e'] : [])];
+}
 
 /** Bodies with which an operation would do something, if it were let. */
 const bodies: Record<string, object> = {
@@ -90,19 +114,47 @@ describe('another app', () => {
       const { json } = await ok({ method: 'POST', path: '/subscribe', key, body });
       return String(json['subscriberId']);
     }
-    const body = { name: 'a key', scopes: ['read'] };
-    return String((await ok({ method: 'POST', path: '/keys', key, body })).json['id']);
+    if (kind === 'key') {
+      const body = { name: 'a key', scopes: ['read'] };
+      return String((await ok({ method: 'POST', path: '/keys', key, body })).json['id']);
+    }
+    // Paused, so that nothing moves by itself while it is looked at.
+    const subscriberId = await make('subscription', { key, appId });
+    const path = `/subscriptions/${subscriberId}`;
+    await ok({ method: 'PATCH', path, key, body: { state: 'paused' } });
+    const body = { event: 'e', payload: { message: 'm' }, subscriberId };
+    const { json } = await ok({ method: 'POST', path: '/events', key, body });
+    assert.equal(json['deliveries'], 1);
+    const eventId = String(json['eventId']);
+    return kind === 'event' ? eventId : `${eventId.replace('evt_', 'dlv_')}_0`;
+  };
+
+  /** A subscription that has a delivery. */
+  const subscriberOf = async (tenant: Tenant): Promise<string> => {
+    const delivery = await make('delivery', tenant);
+    const { json } = await ok({ path: `/deliveries/${delivery}`, key: tenant.key });
+    return String(json['subscriberId']);
   };
 
   const random = (kind: Kind): string => {
+    const prefixes = { subscription: 'sub', event: 'evt', app: 'app' } as const;
     if (kind === 'key') return `rbk_${makeKey(world).id}`;
-    return withPrefix(kind === 'app' ? 'app' : 'sub', newId());
+    return kind === 'delivery' ? `dlv_${newId()}_0` : withPrefix(prefixes[kind], newId());
   };
 
   /** All that its owner can see of it. */
   const look = async (kind: Kind, id: string, { key }: Tenant): Promise<string[]> => {
-    const path = kind === 'key' ? `/keys/${id}` : `/subscriptions/${id}`;
-    const paths = kind === 'key' ? [path] : [path, `${path}/secret`];
+    const paths = {
+      subscription: [
+        `/subscriptions/${id}`,
+        `/subscriptions/${id}/secret`,
+        `/deliveries?subscriberId=${id}`,
+      ],
+      event: [`/events/${id}`, `/deliveries?eventId=${id}`],
+      delivery: [`/deliveries/${id}`],
+      key: [`/keys/${id}`],
+      app: [],
+    }[kind];
     return Promise.all(paths.map(async (one) => (await ok({ path: one, key })).text));
   };
 
@@ -144,33 +196,36 @@ describe('another app', () => {
     it(`${operationId} finds its own id and takes a foreign one for a random one`, async () => {
       const own = await make(kind, ours);
       const foreign = await make(kind, theirs);
-      const before = await look(kind, foreign, theirs);
+      const untouched = await look(kind, foreign, theirs);
       const unknown = random(kind);
       const answer = await service.call(callOf(operation, foreign, ours.key));
       const wanted = await service.call(callOf(operation, unknown, ours.key));
       assert.equal(wanted.status, 404);
       assert.deepEqual(normal(answer, foreign), normal(wanted, unknown));
-      assert.deepEqual(await look(kind, foreign, theirs), before, 'nothing happened to it');
-      await ok(callOf(operation, own, ours.key));
+      assert.deepEqual(await look(kind, foreign, theirs), untouched, 'nothing happened to it');
+      const { status } = await service.call(callOf(operation, own, ours.key));
+      // A delivery that has not ended cannot be sent again, which only its owner hears.
+      const isFound = operationId === 'retryDelivery' ? status === 409 : status < 300;
+      assert.ok(isFound, `its own: ${status}`);
     });
 
     it(`${operationId} is not opened by the first key of the app "default" either`, async () => {
       const foreign = await make(kind, theirs);
-      const before = await look(kind, foreign, theirs);
+      const untouched = await look(kind, foreign, theirs);
       const answer = await service.call(callOf(operation, foreign, service.key));
       assert.equal(answer.status, 404);
-      assert.deepEqual(await look(kind, foreign, theirs), before);
+      assert.deepEqual(await look(kind, foreign, theirs), untouched);
     });
 
     it(`${operationId} is not moved by X-APP-ID or a parameter that names the other app`, async () => {
       const foreign = await make(kind, theirs);
-      const before = await look(kind, foreign, theirs);
+      const untouched = await look(kind, foreign, theirs);
       const call = callOf(operation, foreign, ours.key);
       const mark = call.path.includes('?') ? '&' : '?';
       const path = `${call.path}${mark}app=${theirs.appId}&appId=${theirs.appId}`;
       const headers = { ...call.headers, 'X-APP-ID': theirs.appId };
       assert.equal((await service.call({ ...call, path, headers })).status, 404);
-      assert.deepEqual(await look(kind, foreign, theirs), before);
+      assert.deepEqual(await look(kind, foreign, theirs), untouched);
     });
   }
 
@@ -189,7 +244,7 @@ describe('another app', () => {
 
   for (const operation of lists.filter(({ scope }) => scope !== 'operator')) {
     const { operationId, path } = operation;
-    const kind: Kind = path === '/keys' ? 'key' : 'subscription';
+    const kind = kindOf(operation);
     const idsIn = ({ json }: Answer): string[] =>
       (json['items'] as { id: string }[]).map(({ id }) => id);
 
@@ -205,6 +260,12 @@ describe('another app', () => {
       assert.ok([...made.ours].every((id) => seen.has(id)));
       assert.ok([...made.theirs].every((id) => !seen.has(id)));
 
+      for (const filter of filtersOf(operation)) {
+        const page = await ok({ path: `${path}?limit=500&${filter}`, key: ours.key });
+        const strangers = idsIn(page).filter((id) => !seen.has(id));
+        assert.deepEqual(strangers, [], filter);
+      }
+
       const cursors: string[] = [];
       for (const { key } of [ours, theirs]) {
         for (const limit of [1, 2, 3]) {
@@ -212,7 +273,7 @@ describe('another app', () => {
           cursors.push(String(page.json['nextCursor']));
         }
       }
-      for (const cursor of [...cursors, '1', '999999999999999']) {
+      for (const cursor of cursors) {
         const page = await ok({ path: `${path}?limit=500&cursor=${cursor}`, key: ours.key });
         const strangers = idsIn(page).filter((id) => !seen.has(id));
         assert.deepEqual(strangers, [], `cursor ${cursor}`);
@@ -220,28 +281,86 @@ describe('another app', () => {
     });
   }
 
+  for (const { operationId, path, parameters } of lists) {
+    for (const { name } of parameters.filter((one) => one.in === 'query' && isId(one))) {
+      it(`${operationId} finds nothing by a foreign ${name}, as by a random one`, async () => {
+        const kind = filterKinds[name];
+        assert.ok(kind, `say in isolation.test.ts what ${name} names`);
+        const ask = async (id: string): Promise<Answer> => {
+          const headers = { 'X-Request-Id': 'fixed' };
+          return ok({ path: `${path}?${name}=${id}`, key: ours.key, headers });
+        };
+        const [own, foreign] = await Promise.all(
+          [ours, theirs].map(async (tenant) =>
+            kind === 'subscription' ? subscriberOf(tenant) : make(kind, tenant),
+          ),
+        );
+        assert.equal(((await ask(own ?? '')).json['items'] as unknown[]).length, 1, 'its own');
+        const unknown = random(kind);
+        const found = normal(await ask(foreign ?? ''), foreign ?? '');
+        assert.deepEqual(found, normal(await ask(unknown), unknown));
+      });
+    }
+  }
+
+  for (const path of ['/events', '/events/batch']) {
+    it(`cannot be addressed by POST ${path}`, async () => {
+      const foreign = await make('subscription', theirs);
+      const untouched = await look('subscription', foreign, theirs);
+      const unknown = random('subscription');
+      const event = { event: 'e', payload: { message: 'm' } };
+      const ask = async (subscriberId: string): Promise<Answer> => {
+        const what = path === '/events' ? event : { events: [event] };
+        const headers = { 'X-Request-Id': 'fixed' };
+        const body = { ...what, subscriberId };
+        return service.call({ method: 'POST', path, key: ours.key, headers, body });
+      };
+      const answer = await ask(foreign);
+      assert.equal(answer.status, 404, answer.text);
+      assert.deepEqual(normal(answer, foreign), normal(await ask(unknown), unknown));
+      assert.deepEqual(await look('subscription', foreign, theirs), untouched);
+    });
+  }
+
+  it('hears no event of ours, though it subscribed to all', async () => {
+    const [mine, foreign] = [await newApp('mine'), await newApp('foreign')];
+    await make('subscription', mine);
+    const subscription = await make('subscription', foreign);
+    const body = { event: 'e', payload: { message: 'm' } };
+    const made = await ok({ method: 'POST', path: '/events', key: mine.key, body });
+    assert.equal(made.json['deliveries'], 1);
+    const heard = await ok({ path: '/deliveries', key: foreign.key });
+    assert.deepEqual(heard.json['items'], []);
+    const mistaken = await ok({ path: `/deliveries?subscriberId=${subscription}`, key: mine.key });
+    assert.deepEqual(mistaken.json['items'], []);
+  });
+
   for (const { operationId, path } of lists.filter(({ scope }) => scope === 'operator')) {
     it(`${operationId} is closed to apps`, async () => {
       assert.equal((await service.call({ path, key: ours.key })).status, 403);
     });
   }
 
-  it('has idempotency keys of its own', async () => {
-    const call = (key: string, callbackUrl: string): Call => ({
-      method: 'POST',
-      path: '/subscribe',
-      key,
-      headers: { 'Idempotency-Key': 'shared' },
-      body: { callbackUrl },
+  for (const { operationId, method, path } of keyed) {
+    it(`has idempotency keys of its own for ${operationId}`, async () => {
+      const event = { event: 'e', payload: { message: 'm' } };
+      const wanted: Record<string, object> = {
+        subscribeOperation: { callbackUrl: hook },
+        publishEvent: event,
+        publishEvents: { events: [event] },
+      };
+      const body = wanted[operationId];
+      assert.ok(body, `say in isolation.test.ts what ${operationId} takes`);
+      const headers = { 'Idempotency-Key': 'shared' };
+      const ask = async ({ key }: Tenant): Promise<Answer> =>
+        ok({ method, path, key, headers, body });
+      const first = await ask(theirs);
+      const same = await ask(ours);
+      assert.notEqual(same.text, first.text);
+      assert.equal((await ask(theirs)).text, first.text, 'and its own still holds');
+      assert.equal((await ask(ours)).text, same.text);
     });
-    const first = await ok(call(theirs.key, hook));
-    const same = await ok(call(ours.key, hook));
-    assert.notEqual(same.json['subscriberId'], first.json['subscriberId']);
-    assert.notEqual(same.json['secret'], first.json['secret']);
-    assert.equal((await ok(call(theirs.key, hook))).text, first.text);
-    const fourth = await newApp('fourth');
-    await ok(call(fourth.key, `${hook}/another-body`));
-  });
+  }
 
   it('cannot be named in a wish for a key', async () => {
     for (const extra of [{ app: theirs.appId }, { appId: theirs.appId }, { appNo: 1 }]) {

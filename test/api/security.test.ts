@@ -244,8 +244,9 @@ describe('the scopes of openapi.yaml', () => {
   /** RULINGS 28, said a second time. */
   const expectedScope = ({ path, method }: Operation): string => {
     if (path.startsWith('/apps')) return 'operator';
-    if (path.startsWith('/keys')) return 'admin';
-    return method === 'GET' && !path.endsWith('/secret') ? 'read' : 'subscribe';
+    if (path.startsWith('/keys') || path.endsWith('/retry')) return 'admin';
+    if (method === 'GET' && !path.endsWith('/secret')) return 'read';
+    return path.startsWith('/events') ? 'publish' : 'subscribe';
   };
 
   it('are what ruling 28 says', () => {

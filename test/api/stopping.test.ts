@@ -49,11 +49,16 @@ async function startRequest({ url, key }: Running): Promise<UnderWay> {
   };
 }
 
-/** The sleep of the stop among those of others. */
-async function stopNap({ nextNap }: SleepyWorld): Promise<Nap> {
+/** Begins to stop; the sleep is the one that limits how long that may take. */
+async function stop(
+  service: Running,
+  { nextNap, passOver }: SleepyWorld,
+): Promise<{ stopped: Promise<void>; nap: Nap }> {
+  passOver();
+  const stopped = Promise.resolve(service[Symbol.asyncDispose]());
   let nap = await nextNap();
   while (nap.ms !== limits.stopTimeoutMs) nap = await nextNap();
-  return nap;
+  return { stopped, nap };
 }
 
 describe('a stop', () => {
@@ -62,8 +67,7 @@ describe('a stop', () => {
     const service = await start({ world: sleepy.world });
     await service.call({ path: '/healthz' }); // Leaves a connection that is kept alive.
     const request = await startRequest(service);
-    const stopped = service[Symbol.asyncDispose]();
-    await stopNap(sleepy);
+    const { stopped } = await stop(service, sleepy);
     const answer = await request.finish();
     assert.match(answer, /^HTTP\/1\.1 201 /);
     assert.match(answer, /^connection: close\r$/im);
@@ -74,8 +78,8 @@ describe('a stop', () => {
     const sleepy = sleepyWorld();
     const service = await start({ world: sleepy.world });
     const request = await startRequest(service);
-    const stopped = service[Symbol.asyncDispose]();
-    (await stopNap(sleepy)).wake();
+    const { stopped, nap } = await stop(service, sleepy);
+    nap.wake();
     await request.closed;
     await stopped;
   });

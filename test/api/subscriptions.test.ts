@@ -631,7 +631,7 @@ describe('Idempotency-Key on subscribe', () => {
         on.service.call(keyed('k', { body: { callbackUrl } })),
       ),
     );
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422]);
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201, 422]));
     assert.equal(await count(on), 1);
   });
 

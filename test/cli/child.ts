@@ -106,7 +106,7 @@ export async function serve(env: Env, args: readonly string[] = []): Promise<Ser
   try {
     const [, url = ''] = await child.says(/listens on (\S+)\n/);
     const [, appId = ''] = await child.says(/app id +(\S+)\n/);
-    await child.says(/ -d '.*'\n/);
+    await child.says(/ curl .*\n\n/);
     const key = /API key +(rbk_\S+)/.exec(child.out())?.[1];
     return { ...child, url, appId, key };
   } catch (error) {

@@ -1,7 +1,7 @@
 // `ringback serve` as a real process: what it prints, when it refuses to start, how it stops.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get as httpsGet } from 'node:https';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -44,14 +44,16 @@ async function subscribeWith(url: string, key: string): Promise<number> {
   });
 }
 
-/** Runs what was printed, as a person would who pastes it. */
-async function paste(printed: string, env: Env = {}): Promise<string> {
-  const line = printed.slice(printed.indexOf('  curl ')).trim();
+/** Runs each curl line that was printed, as a person would who pastes it; gives the statuses. */
+async function paste(printed: string, env: Env = {}): Promise<string[]> {
+  const lines = printed.split('\n').filter((line) => line.startsWith('  curl '));
   const { PATH = '' } = process.env;
-  const { stdout } = await run('sh', ['-c', `${line} -sS -w ' %{http_code}'`], {
-    env: { PATH, ...env },
-  });
-  return stdout;
+  const statuses: string[] = [];
+  for (const line of lines) {
+    const silent = `${line} -sS -o /dev/null -w '%{http_code}'`;
+    statuses.push((await run('sh', ['-c', silent], { env: { PATH, ...env } })).stdout);
+  }
+  return statuses;
 }
 
 describe('ringback serve', () => {
@@ -83,7 +85,7 @@ describe('ringback serve', () => {
   });
 
   it(
-    'prints a curl line that works as pasted',
+    'prints curl lines that work as pasted',
     { skip: !hasCurl && 'there is no curl' },
     async () => {
       await using folder = await newFolder();
@@ -91,11 +93,11 @@ describe('ringback serve', () => {
       {
         await using first = await serve(data(folder));
         key = first.key ?? '';
-        assert.match(await paste(first.out()), /"subscriberId":"sub_.* 201$/);
+        assert.deepEqual(await paste(first.out()), ['201', '202', '200']);
       }
       await using second = await serve(data(folder));
-      const answer = await paste(second.out(), { RINGBACK_API_KEY: key });
-      assert.match(answer, /"subscriberId":"sub_.* 201$/);
+      const statuses = await paste(second.out(), { RINGBACK_API_KEY: key });
+      assert.deepEqual(statuses, ['201', '202', '200']);
     },
   );
 
@@ -381,6 +383,7 @@ describe('the encryption key', () => {
       await first.ended;
     }
     const made = readFileSync(file, 'utf8');
+    assert.equal(statSync(file).mode & 0o777, 0o600);
     writeFileSync(file, `${otherKey}\n`);
     const { code } = await runChild(['serve', '--port', '0'], data(folder));
     assert.equal(code, 1);

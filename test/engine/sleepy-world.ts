@@ -11,6 +11,8 @@ export interface SleepyWorld {
   clock: { ms: number };
   /** The next sleep that begins, or has begun and was not taken. */
   nextNap: () => Promise<Nap>;
+  /** Leaves those asleep that have begun so far. */
+  passOver: () => void;
 }
 
 /** A world in which each sleep is handed to the test, which ends it. */
@@ -21,7 +23,7 @@ export function sleepyWorld(): SleepyWorld {
   const world: World = {
     nowMs: () => clock.ms,
     monotonicMs: () => clock.ms,
-    randomBytes: realWorld().randomBytes,
+    randomBytes: (count) => realWorld().randomBytes(count),
     sleep: async (ms, signal) => {
       const slept = Promise.withResolvers<void>();
       if (signal?.aborted === true) throw new Error('aborted');
@@ -37,5 +39,5 @@ export function sleepyWorld(): SleepyWorld {
     const nap = naps.shift();
     return nap ?? new Promise((resolve) => waiting.push(resolve));
   };
-  return { world, clock, nextNap };
+  return { world, clock, nextNap, passOver: () => void naps.splice(0) };
 }

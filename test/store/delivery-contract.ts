@@ -231,7 +231,8 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         const { born } = await dispatcher.publish({ room: 5, laneRoom: 3 }, publishInput(names));
         assert.equal(born.length, 5);
         const perLane = Map.groupBy(born, ({ lane }) => lane);
-        assert.deepEqual([...perLane.values()].map(({ length }) => length).toSorted(), [2, 3]);
+        const sizes = [...perLane.values()].map(({ length }) => length);
+        assert.deepEqual(new Set(sizes), new Set([2, 3]));
         assert.deepEqual(await tally(), { due: 3, running: 5 });
         assert.equal(dispatcher.outlooks.at(-1)?.readyMs, clock.ms);
       });
@@ -738,13 +739,13 @@ export function deliveryContract(name: string, open: OpenSubject): void {
       it('filters by state, name, event and subscription, and by several at once', async () => {
         const { all, subscriptions } = await mixed();
         const states: DeliveryState[] = ['due', 'running', 'delivered', 'dead', 'cancelled'];
-        const filters: Partial<DeliveryFilter>[] = [{}];
-        for (const state of states) filters.push({ state });
-        for (const filter of [...filters]) {
-          for (const what of ['a', 'b']) filters.push({ ...filter, name: what });
-          for (const { event } of all.slice(0, 2)) filters.push({ ...filter, event });
-          for (const { id } of subscriptions) filters.push({ ...filter, subscription: id });
-        }
+        const byState: Partial<DeliveryFilter>[] = [{}, ...states.map((state) => ({ state }))];
+        const filters = byState.flatMap((filter) => [
+          filter,
+          ...['a', 'b'].map((what) => ({ ...filter, name: what })),
+          ...all.slice(0, 2).map(({ event }) => ({ ...filter, event })),
+          ...subscriptions.map(({ id }) => ({ ...filter, subscription: id })),
+        ]);
         for (const filter of filters) {
           const expected = all.filter(
             (one) =>

@@ -105,10 +105,7 @@ describe('lists across slices', () => {
   it('examine a bounded number of rows, and go on where they stopped', () => {
     const large = openMemory();
     const owner = addApp(large);
-    publish(large, owner, limits.rowsExaminedMax + 10, '', 'b');
-    const [last] = publish(large, owner, 1);
-    const [, first] = [publish(large, owner, limits.rowsExaminedMax + 10, '', 'b'), last];
-    subscribe(large, owner);
+    publish(large, owner, 2 * limits.rowsExaminedMax + 20);
     const filter = { ...none, state: 'delivered' as const };
     const input = { appNo: owner.no, page: { limit: 5, after: undefined }, filter };
     const page = large.read('deliveries', input);
@@ -121,7 +118,6 @@ describe('lists across slices', () => {
       pages += 1;
     }
     assert.equal(pages, 3);
-    assert(first !== undefined);
   });
 });
 
@@ -151,10 +147,10 @@ function subscribe({ edit }: Opened, app: App): string {
   return subscription.id;
 }
 
-function publish({ edit }: Opened, app: App, count: number, prefix = '', name = 'a'): string[] {
+function publish({ edit }: Opened, app: App, count: number, prefix = ''): string[] {
   const events = Array.from({ length: count }, () => ({
     id: prefix + newId().slice(prefix.length),
-    name,
+    name: 'a',
     payload: Buffer.from('1'),
   }));
   const contract = 'Ringback';

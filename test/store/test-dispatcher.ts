@@ -27,7 +27,7 @@ export interface Published {
 export function attachDispatcher(store: Store): TestDispatcher {
   let leases = 2 ** 32;
   let taken: Leased[] = [];
-  let worked = Promise.withResolvers<Worked>();
+  let worked = awaited();
   const offers: Record<'fresh' | 'claim' | 'fanOut', Offer | undefined> = {
     fresh: undefined,
     claim: undefined,
@@ -55,7 +55,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
     worked: (one) => worked.resolve(one),
   });
   const cycle = async (): Promise<Worked> => {
-    worked = Promise.withResolvers();
+    worked = awaited();
     store.work();
     return worked.promise;
   };
@@ -82,4 +82,11 @@ export function attachDispatcher(store: Store): TestDispatcher {
       return cycle();
     },
   };
+}
+
+/** A failure that no test waits for is no failure of the test. */
+function awaited(): PromiseWithResolvers<Worked> {
+  const worked = Promise.withResolvers<Worked>();
+  worked.promise.catch(() => undefined);
+  return worked;
 }

@@ -15,7 +15,7 @@ export function deliveryHandlers(context: Context): Handlers {
       const query = Object.fromEntries(request.query);
       const state = fields.optionalText(query, 'state');
       const page = await listDeliveries(context, app, {
-        page: fields.pageInput(request),
+        page: fields.pageInput(request, 'position'),
         state: deliveryStates.find((one) => one === state),
         name: fields.optionalText(query, 'event'),
         eventId: fields.optionalText(query, 'eventId'),

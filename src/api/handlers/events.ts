@@ -43,7 +43,8 @@ export function eventHandlers(context: Context, contract: Contract): Handlers {
     },
     listEvents: async ({ app, request }) => {
       const name = fields.optionalText(Object.fromEntries(request.query), 'event');
-      const page = await listEvents(context, app, { ...fields.pageInput(request), name });
+      const input = { ...fields.pageInput(request, 'position'), name };
+      const page = await listEvents(context, app, input);
       const items = page.items.map(showEvent);
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
     },

@@ -1,0 +1,46 @@
+// The dispatcher's clock at the edge of a millisecond: a delivery that becomes due just while the clock
+// counts anew. It was missed once, and waited ten seconds for the next round.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Dispatcher } from '../../src/engine/dispatcher.ts';
+import type { Worker } from '../../src/store/delivery-verbs.ts';
+import { sleepyWorld } from './sleepy-world.ts';
+
+describe('the clock of a Dispatcher', () => {
+  it('asks for what becomes due while it counts anew', async () => {
+    const { world, clock, nextNap } = sleepyWorld();
+    let works = 0;
+    let worker: Worker | undefined;
+    const dispatcher = new Dispatcher({
+      world,
+      store: {
+        work: () => void (works += 1),
+        attach: (given) => void (worker = given),
+        settle: async () => ({ kind: 'settled' }),
+      },
+      node: 1,
+      deliver: async () => Promise.reject(new Error('Nothing is delivered here.')),
+      onGone: () => undefined,
+      onError: assert.ifError,
+    });
+    assert(worker);
+    assert(worker.claim());
+    worker.worked(
+      {
+        settled: [],
+        claimed: [],
+        fannedOut: { deliveries: [], isMore: false },
+        readyMs: undefined,
+      },
+      { claim: true, fanOut: true },
+    );
+    await nextNap();
+    const before = works;
+    worker.take([], { readyMs: clock.ms + 1, isFanningOut: false });
+    assert.equal(works, before, 'it is not due yet');
+    clock.ms += 1; // Before the clock has woken up.
+    await nextNap();
+    assert.equal(works, before + 1);
+    await dispatcher.stop(0);
+  });
+});

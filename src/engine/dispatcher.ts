@@ -41,8 +41,6 @@ export class Dispatcher implements Worker {
   #isFanningOut = true;
   /** The store has failed, and is asked again in a moment. */
   #isAskingAgain = false;
-  /** Room that the claim under way may fill. */
-  #promised = 0;
   /** When the clock rings next, and how to make it count anew. */
   #ringsMs = 0;
   #recount = new AbortController();
@@ -84,18 +82,14 @@ export class Dispatcher implements Worker {
   }
 
   claim(): Offer | undefined {
-    this.#promised = 0;
     if (!this.#mayClaim()) return undefined;
     this.#heardMs = never;
-    const offer = this.#window.claimOffer();
-    this.#promised = offer.room;
-    return offer;
+    return this.#window.claimOffer();
   }
 
-  /** Asked after claim(), for the same piece of work: what the claim may take is not offered twice. */
+  /** Beside a claim in the same piece of work the store counts what the claim took. */
   fanOut(): Offer | undefined {
-    const offer = this.#isFanningOut ? this.offer() : undefined;
-    return offer && { ...offer, room: Math.max(offer.room - this.#promised, 0) };
+    return this.#isFanningOut ? this.offer() : undefined;
   }
 
   refused(): void {

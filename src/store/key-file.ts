@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { World } from '../core/world.ts';
+import { CannotOpenStore } from './cannot-open-store.ts';
 
 const keyBytes = 32;
 
@@ -25,7 +26,8 @@ export function readOrMakeKeyFile(dataDir: string, world: Pick<World, 'randomByt
   }
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
   if (key.length !== keyBytes) {
-    throw new Error(`Cannot read "${path}": it holds ${key.length} bytes, expected ${keyBytes}`);
+    const message = `Cannot read "${path}": it holds ${key.length} bytes, expected ${keyBytes}`;
+    throw new CannotOpenStore('failed', message);
   }
   return { path, key, isNew: false };
 }

@@ -43,6 +43,8 @@ export const limits = {
   windowClaimedMax: 192,
   laneCapStart: 8,
   laneCapMax: 128,
+  /** Lanes that a node knows at a time: those under way, and failing ones. */
+  lanesRememberedMax: 512,
   /** How many deliveries one look at a lane may take, and lanes one claim may look at. */
   lookRowsMax: 8,
   claimLanesMax: 256,

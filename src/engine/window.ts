@@ -1,5 +1,6 @@
 // The window: the deliveries that this node has under way, and how many more it may take. A lane's cap
-// adapts to its receiver: more while it succeeds, half when it fails. Counts only; no time, no I/O.
+// adapts to its receiver: more while it succeeds, half when it fails. The fuller the window, the less a
+// stranger gets, so that many dead receivers cannot fill it at once. Counts only; no time, no I/O.
 import { limits } from '../core/limits.ts';
 import type { Offer } from '../store/delivery-verbs.ts';
 
@@ -23,12 +24,15 @@ export interface Window {
 interface Slots {
   underWay: number;
   cap: number;
+  /** Its last delivery failed. */
+  isFailing: boolean;
 }
 
 export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
-  /** What is left of the last offer, by lane. */
+  /** What is left of the last offer, by lane; and what it gave to lanes it did not know. */
   let told = new Map<number, number>();
+  let strangersRoom: number = limits.laneCapStart;
   let size = 0;
 
   const offer = (room: number): Offer => {
@@ -37,7 +41,9 @@ export function createWindow(nextLease: () => number): Window {
       free.set(lane, Math.max(slots.cap - slots.underWay, 0));
     }
     told = new Map(free);
-    return { lease: nextLease(), room: Math.max(room, 0), free, laneRoom: limits.laneCapStart };
+    const share = (limits.windowMax - size) >> 4;
+    strangersRoom = Math.max(Math.min(limits.laneCapStart, share), 1);
+    return { lease: nextLease(), room: Math.max(room, 0), free, laneRoom: strangersRoom };
   };
 
   return {
@@ -45,10 +51,10 @@ export function createWindow(nextLease: () => number): Window {
     claimOffer: () => offer(limits.windowClaimedMax - size),
     claimRoom: () => limits.windowClaimedMax - size,
     enter: (lane) => {
-      const slots = lanes.get(lane) ?? { underWay: 0, cap: limits.laneCapStart };
+      const slots = lanes.get(lane) ?? { underWay: 0, cap: strangersRoom, isFailing: false };
       slots.underWay += 1;
       size += 1;
-      told.set(lane, (told.get(lane) ?? limits.laneCapStart) - 1);
+      told.set(lane, (told.get(lane) ?? strangersRoom) - 1);
       lanes.set(lane, slots);
     },
     leave: (lane, result) => {
@@ -59,8 +65,8 @@ export function createWindow(nextLease: () => number): Window {
       size -= 1;
       if (result === 'success') slots.cap = Math.min(slots.cap + 1, limits.laneCapMax);
       if (result === 'failure') slots.cap = Math.max(slots.cap >> 1, 1);
-      // An idle lane is forgotten: its next delivery starts with the cap of a stranger.
-      if (slots.underWay === 0) lanes.delete(lane);
+      if (result !== 'neither') slots.isFailing = result === 'failure';
+      if (slots.underWay === 0) forget(lanes, lane, slots);
       return { wasFull };
     },
     hasUntoldRoom: (lane) => {
@@ -69,4 +75,14 @@ export function createWindow(nextLease: () => number): Window {
     },
     size: () => size,
   };
+}
+
+/** An idle lane is a stranger again. One that failed is remembered for a while, with its small cap. */
+function forget(lanes: Map<number, Slots>, lane: number, slots: Slots): void {
+  lanes.delete(lane);
+  if (!slots.isFailing) return;
+  lanes.set(lane, slots);
+  if (lanes.size <= limits.lanesRememberedMax) return;
+  const idle = lanes.entries().find(([, { underWay }]) => underWay === 0);
+  if (idle !== undefined) lanes.delete(idle[0]);
 }

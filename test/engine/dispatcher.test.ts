@@ -105,9 +105,44 @@ describe('createWindow', () => {
   it('forgets an idle lane', () => {
     const window = newWindow();
     window.enter(1);
-    window.leave(1, 'failure');
+    window.leave(1, 'success');
     assert.equal(window.offer().free.has(1), false);
     assert.equal(window.size(), 0);
+  });
+
+  it('remembers a lane that failed, with its small cap, until it succeeds', () => {
+    const window = newWindow();
+    times(3, () => {
+      window.enter(1);
+      window.leave(1, 'failure');
+    });
+    assert.equal(window.offer().free.get(1), 1);
+    window.enter(1);
+    window.leave(1, 'success');
+    assert.equal(window.offer().free.has(1), false);
+  });
+
+  it('remembers a bounded number of failing lanes, the latest ones', () => {
+    const window = newWindow();
+    for (let lane = 1; lane <= limits.lanesRememberedMax + 10; lane += 1) {
+      window.enter(lane);
+      window.leave(lane, 'failure');
+    }
+    const { free } = window.offer();
+    assert.equal(free.size, limits.lanesRememberedMax);
+    assert.equal(free.has(1), false);
+    assert.equal(free.has(limits.lanesRememberedMax + 10), true);
+  });
+
+  it('gives strangers less the fuller it is, but always something', () => {
+    const window = newWindow();
+    assert.equal(window.offer().laneRoom, limits.laneCapStart);
+    for (let lane = 1; lane <= limits.windowMax / 2; lane += 1) window.enter(lane);
+    assert.equal(window.offer().laneRoom, limits.laneCapStart);
+    for (let lane = 1; lane <= limits.windowMax / 4; lane += 1) window.enter(1000 + lane);
+    assert.equal(window.offer().laneRoom, limits.laneCapStart / 2);
+    for (let lane = 1; lane <= limits.windowMax / 4; lane += 1) window.enter(2000 + lane);
+    assert.equal(window.offer().laneRoom, 1);
   });
 
   it('knows of room that the store was not told of', () => {

@@ -103,7 +103,7 @@ describe('readConfig', () => {
     const text = `${key.toString('base64')}, ${older.toString('hex')}`;
     const ring = config({ RINGBACK_ENCRYPTION_KEY: text }).encryptionKey ?? [];
     assert.deepEqual(
-      ring.map((it) => Buffer.from(it)),
+      ring.map((bytes) => Buffer.from(bytes)),
       [key, older],
     );
     assert.equal(mistakes({ RINGBACK_ENCRYPTION_KEY: `${key.toString('hex')},x` }).length, 1);

@@ -24,7 +24,7 @@ import { Keeper } from './engine/keeper.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { fitsStore } from './engine/unlock.ts';
 import { CannotOpenStore } from './store/cannot-open-store.ts';
-import { readOrMakeKeyFile } from './store/key-file.ts';
+import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
 import { openStore } from './store/open.ts';
 
 export interface Outside {
@@ -111,9 +111,9 @@ async function openContext(
   const store = await openStore({ dataDir: config.data, world, onFatal });
   cleanup.defer(async () => store.close());
   // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
-  const keyFile =
-    config.encryptionKey === undefined ? readOrMakeKeyFile(config.data, world) : undefined;
-  const ring = config.encryptionKey ?? [keyFile?.key ?? new Uint8Array()];
+  const needsFile = config.encryptionKey === undefined && config.data !== ':memory:';
+  const keyFile = needsFile ? readOrMakeKeyFile(config.data, world) : undefined;
+  const ring = config.encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
   if (!(await fitsStore({ store, ring, world }))) {
     if (keyFile?.isNew === true) rmSync(keyFile.path);
     throw new CannotOpenStore(

@@ -91,12 +91,27 @@ async function receive(receiver: Receiver, incoming: IncomingMessage): Promise<n
 }
 
 async function checkSignature(
-  { client, secrets }: Receiver,
+  receiver: Receiver,
   header: (name: string) => string,
   payload: Uint8Array,
 ): Promise<string> {
   const subscription = header('ringback-subscription');
   if (!/^sub_[0-9a-z]{26}$/.test(subscription)) return 'not from Ringback';
+  const id = header('webhook-id');
+  const timestampS = Number(header('webhook-timestamp'));
+  if (!/^evt_[0-9a-z]{26}$/.test(id) || !Number.isSafeInteger(timestampS)) return 'SIGNATURE WRONG';
+  const given = header('webhook-signature').split(' ');
+  const isSigned = (secret: string): boolean =>
+    given.includes(sign({ id, timestampS, payload, secrets: [secret] }));
+  if ((await secretsOf(receiver, subscription)).some(isSigned)) return 'signature ok';
+  receiver.secrets.delete(subscription); // It may have been replaced: ask once more.
+  return (await secretsOf(receiver, subscription)).some(isSigned)
+    ? 'signature ok'
+    : 'SIGNATURE WRONG';
+}
+
+/** Fetched once, and remembered. */
+async function secretsOf({ client, secrets }: Receiver, subscription: string): Promise<string[]> {
   const known =
     secrets.get(subscription) ??
     client.call({ method: 'GET', path: `/subscriptions/${subscription}/secret` }).then(
@@ -104,14 +119,7 @@ async function checkSignature(
       () => [],
     );
   secrets.set(subscription, known);
-  const id = header('webhook-id');
-  const timestampS = Number(header('webhook-timestamp'));
-  if (!/^evt_[0-9a-z]{26}$/.test(id) || !Number.isSafeInteger(timestampS)) return 'SIGNATURE WRONG';
-  const given = header('webhook-signature').split(' ');
-  const isSigned = (await known).some((secret) =>
-    given.includes(sign({ id, timestampS, payload, secrets: [secret] })),
-  );
-  return isSigned ? 'signature ok' : 'SIGNATURE WRONG';
+  return known;
 }
 
 /** The status of the receiver behind, or 502 when it cannot be reached. */

@@ -2,7 +2,7 @@
 // A 2xx means that it is on the disk. The payload's bytes are never touched.
 import { createHash } from 'node:crypto';
 import type { App } from '../core/app.ts';
-import { pingEvent } from '../core/event.ts';
+import { ownPrefix, pingEvent } from '../core/event.ts';
 import { withoutPrefix, withPrefix } from '../core/id.ts';
 import { isEventName } from '../core/pattern.ts';
 import { Problem, type Fault } from '../core/problem.ts';
@@ -89,11 +89,10 @@ async function write(
 function check(contract: Contract, events: readonly NewEvent[]): void {
   const faults: Fault[] = [];
   for (const { name, value, at } of events) {
-    if (!isEventName(name)) {
-      const expected = 'expected segments of letters, digits, _ and -, joined by dots';
-      const message = `Cannot publish event ${JSON.stringify(name)}: it is no event name, ${expected}`;
-      throw new Problem('invalid_request', message, {
-        faults: [{ field: `${at}/event`, message: `is no event name, ${expected}` }],
+    const nameFault = faultOfName(name);
+    if (nameFault !== undefined) {
+      throw new Problem('invalid_request', `Cannot publish event "${name}": it ${nameFault}`, {
+        faults: [{ field: `${at}/event`, message: nameFault }],
       });
     }
     for (const { field, message, callback } of checkPayload(contract, name, value)) {
@@ -105,6 +104,14 @@ function check(contract: Contract, events: readonly NewEvent[]): void {
   if (first === undefined) return;
   const detail = `The payload breaks the contract: ${first.field} ${first.message}`;
   throw new Problem('payload_refused', detail, { faults });
+}
+
+function faultOfName(name: string): string | undefined {
+  if (!isEventName(name)) {
+    return 'is no event name, expected segments of letters, digits, _ and -, joined by dots';
+  }
+  if (!name.startsWith(ownPrefix)) return undefined;
+  return `begins with "${ownPrefix}", which is reserved for events of Ringback itself`;
 }
 
 function audienceOf(subscriberId: string | undefined): Audience {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { World } from '../core/world.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
 
-const keyBytes = 32;
+export const encryptionKeyBytes = 32;
 
 export interface KeyFile {
   path: string;
@@ -17,7 +17,7 @@ export interface KeyFile {
 export function readOrMakeKeyFile(dataDir: string, world: Pick<World, 'randomBytes'>): KeyFile {
   const path = join(dataDir, 'encryption.key');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const made = Buffer.from(world.randomBytes(keyBytes));
+  const made = Buffer.from(world.randomBytes(encryptionKeyBytes));
   try {
     writeFileSync(path, `${made.toString('base64')}\n`, { flag: 'wx', mode: 0o600, flush: true });
     return { path, key: made, isNew: true };
@@ -25,8 +25,8 @@ export function readOrMakeKeyFile(dataDir: string, world: Pick<World, 'randomByt
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
-  if (key.length !== keyBytes) {
-    const message = `Cannot read "${path}": it holds ${key.length} bytes, expected ${keyBytes}`;
+  if (key.length !== encryptionKeyBytes) {
+    const message = `Cannot read "${path}": it holds ${key.length} bytes, expected ${encryptionKeyBytes}`;
     throw new CannotOpenStore('failed', message);
   }
   return { path, key, isNew: false };

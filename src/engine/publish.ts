@@ -1,6 +1,5 @@
 // Publish: an event, checked against the contract, goes down with its deliveries in one transaction.
 // A 2xx means that it is on the disk. The payload's bytes are never touched.
-import { createHash } from 'node:crypto';
 import type { App } from '../core/app.ts';
 import { ownPrefix, pingEvent } from '../core/event.ts';
 import { withoutPrefix, withPrefix } from '../core/id.ts';
@@ -9,8 +8,9 @@ import { Problem, type Fault } from '../core/problem.ts';
 import type { Contract } from '../contract/contract.ts';
 import { checkPayload } from '../contract/payload.ts';
 import type { Accepted, Audience } from '../store/delivery-verbs.ts';
-import type { EditInput, Idempotency } from '../store/store.ts';
+import type { EditInput } from '../store/store.ts';
 import type { Context } from './context.ts';
+import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
 
 export interface NewEvent {
   name: string;
@@ -28,7 +28,7 @@ export interface PublishCall {
   events: readonly NewEvent[];
   /** One subscription to address, by its external id. */
   subscriberId: string | undefined;
-  idempotency: { key: string; operation: string; body: Uint8Array } | undefined;
+  idempotency: KeyedRequest | undefined;
 }
 
 export async function publish(context: Context, call: PublishCall): Promise<readonly Accepted[]> {
@@ -40,7 +40,7 @@ export async function publish(context: Context, call: PublishCall): Promise<read
     contract: contract.title,
     events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
     audience,
-    idempotency: idempotencyOf(call),
+    idempotency: call.idempotency && idempotencyOf(call.idempotency),
   });
 }
 
@@ -73,12 +73,7 @@ async function write(
     case 'repeated':
       return result.events;
     case 'mismatch':
-      throw new Problem(
-        'idempotency_mismatch',
-        'The Idempotency-Key was used for another request within the last 24 hours: ' +
-          'expected the same request, or a new key',
-        { faults: [{ field: 'header.Idempotency-Key', message: 'was used for another request' }] },
-      );
+      throw idempotencyMismatch();
     case 'not_found': {
       const { audience } = input;
       throw notFound(audience.kind === 'everyone' ? '' : withPrefix('sub', audience.id));
@@ -119,13 +114,6 @@ function audienceOf(subscriberId: string | undefined): Audience {
   const id = withoutPrefix('sub', subscriberId);
   if (id === undefined) throw notFound(subscriberId);
   return { kind: 'subscription', id };
-}
-
-function idempotencyOf({ idempotency }: PublishCall): Idempotency | undefined {
-  if (idempotency === undefined) return undefined;
-  const { key, operation, body } = idempotency;
-  const name = createHash('sha256').update(operation).update('\0').update(key).digest();
-  return { key: name.subarray(0, 16), print: createHash('sha256').update(body).digest() };
 }
 
 function notFound(id: string): Problem {

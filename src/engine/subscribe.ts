@@ -1,15 +1,14 @@
 // Subscribe: compose the answer, make the targets from request and answer, commit, then answer.
 // A request that is refused registers nothing.
-import { createHash } from 'node:crypto';
 import type { App } from '../core/app.ts';
 import { withPrefix } from '../core/id.ts';
-import { Problem } from '../core/problem.ts';
 import { makeSigningSecret, signingSecretBytes } from '../core/signing-secret.ts';
 import { composeAnswer, type Answer } from '../contract/answer.ts';
 import type { Operation, Variant } from '../contract/contract.ts';
 import type { Exchange, Message } from '../contract/exchange.ts';
 import type { Idempotency } from '../store/store.ts';
 import type { Context } from './context.ts';
+import { idempotencyMismatch, idempotencyOf } from './idempotency.ts';
 import { openSecrets, sealSecrets } from './secrets.ts';
 import { makeCallbacks } from './targets.ts';
 
@@ -41,7 +40,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       callbacks,
       secrets,
     },
-    idempotency: idempotencyOf(call),
+    idempotency: call.idempotency && keyed(call, call.idempotency),
   });
   switch (result.kind) {
     case 'created':
@@ -52,12 +51,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       return answerFor(call, { id: known, secret: openSecrets(ring, owner, sealed)[0]?.secret });
     }
     case 'mismatch':
-      throw new Problem(
-        'idempotency_mismatch',
-        'The Idempotency-Key was used for another request within the last 24 hours: ' +
-          'expected the same request, or a new key',
-        { faults: [{ field: 'header.Idempotency-Key', message: 'was used for another request' }] },
-      );
+      throw idempotencyMismatch();
   }
 }
 
@@ -82,18 +76,10 @@ function exchangeOf(call: SubscribeCall, answer: Answer): Omit<Exchange, 'method
   return { url: call.url, statusCode: answer.status, request: call.request, response };
 }
 
-/** The key is bound to the operation; the print is of all that makes the request what it is. */
-function idempotencyOf({ operation, idempotency, url }: SubscribeCall): Idempotency | undefined {
-  if (idempotency === undefined) return undefined;
-  return {
-    key: digest(operation.operationId, idempotency.key).subarray(0, 16),
-    print: digest(operation.method, url, idempotency.body),
-  };
-}
-
-/** Of the parts' own digests, so that `ab`, `c` and `a`, `bc` differ. */
-function digest(...parts: (string | Uint8Array)[]): Uint8Array {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(createHash('sha256').update(part).digest());
-  return hash.digest();
+function keyed(
+  { operation, url }: SubscribeCall,
+  { key, body }: NonNullable<SubscribeCall['idempotency']>,
+): Idempotency {
+  const parts = [operation.method, url, body];
+  return idempotencyOf({ key, operation: operation.operationId, parts });
 }

@@ -75,7 +75,7 @@ function published(
   return {
     app,
     contract,
-    idempotency: key === undefined ? undefined : { key, operation, body: bytes },
+    idempotency: key === undefined ? undefined : { key, operation, parts: [bytes] },
   };
 }
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { Server, Socket } from 'node:net';
@@ -8,6 +7,7 @@ import { networkInterfaces } from 'node:os';
 import { after, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { Pool } from 'undici';
+import { makeCertificate } from '../../test/egress/certificate.ts';
 import type { World } from '../core/world.ts';
 import type { Connector, DialResult } from './connect.ts';
 import { DialError, dial, systemConnector, undiciConnect } from './connect.ts';
@@ -209,7 +209,7 @@ describe('dial', () => {
 });
 
 describe('dial over TLS', () => {
-  const { certificate, key } = selfSigned('hooks.example.com', [127, 0, 0, 1]);
+  const { certificate, key } = makeCertificate('hooks.example.com');
 
   async function tlsServer(): Promise<{ port: number; names: string[] }> {
     const names: string[] = [];
@@ -335,44 +335,3 @@ describe('undiciConnect', () => {
     assert.deepEqual(hosts, []);
   });
 });
-
-// A certificate made on the spot, so that no private key lies in the repository.
-function selfSigned(name: string, ip: number[]): { certificate: string; key: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const commonName = der(0x30, der(0x31, der(0x30, oid('550403'), der(0x0c, Buffer.from(name)))));
-  const altNames = der(0x30, der(0x82, Buffer.from(name)), der(0x87, Buffer.from(ip)));
-  const ecdsaSha256 = der(0x30, oid('2a8648ce3d040302'));
-  const unsigned = der(
-    0x30,
-    der(0xa0, der(0x02, Buffer.from([2]))),
-    der(0x02, Buffer.from([1])),
-    ecdsaSha256,
-    commonName,
-    der(0x30, ...['20200101', '20991231'].map((day) => der(0x18, Buffer.from(`${day}000000Z`)))),
-    commonName,
-    publicKey.export({ format: 'der', type: 'spki' }),
-    der(0xa3, der(0x30, der(0x30, oid('551d11'), der(0x04, altNames)))),
-  );
-  const signature = Buffer.concat([Buffer.from([0]), sign('sha256', unsigned, privateKey)]);
-  const whole = der(0x30, unsigned, ecdsaSha256, der(0x03, signature));
-  const lines = whole.toString('base64').replace(/(.{64})/g, '$1\n');
-  return {
-    certificate: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
-    key: privateKey.export({ format: 'pem', type: 'pkcs8' }),
-  };
-}
-
-function oid(hex: string): Buffer {
-  return der(0x06, Buffer.from(hex, 'hex'));
-}
-
-function der(tag: number, ...parts: Buffer[]): Buffer {
-  const body = Buffer.concat(parts);
-  const size =
-    body.length < 0x80
-      ? [body.length]
-      : body.length < 0x100
-        ? [0x81, body.length]
-        : [0x82, body.length >> 8, body.length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...size]), body]);
-}

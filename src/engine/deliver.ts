@@ -14,7 +14,7 @@ import { callbackHeaders } from '../egress/request-head.ts';
 import type { Sender } from '../egress/send.ts';
 import { sign } from '../egress/sign.ts';
 import type { AttemptRecord, Settlement, Target } from '../store/delivery-verbs.ts';
-import type { Gate, GateState } from './gate.ts';
+import type { Gate, GateState, Passage } from './gate.ts';
 import { openSecrets } from './secrets.ts';
 import type { TargetCache } from './target-cache.ts';
 
@@ -37,15 +37,30 @@ export async function deliver(
 ): Promise<Settlement> {
   const { event, n, lease } = leased;
   const name = { event, n, lease };
-  const target = await means.targets.find(leased.callback);
-  if (target?.isActive !== true) {
-    return { ...name, outcome: { kind: 'cancelled' }, attempt: undefined };
-  }
-  const passage = means.gate.approach(target.subscription);
+  const found = await approach(means, leased.callback);
+  if (found === undefined) return { ...name, outcome: { kind: 'cancelled' }, attempt: undefined };
+  const { target, passage } = found;
   try {
     const sent = await attempt(means, { leased, target, gate: () => passage.state(), signal });
     return { ...name, ...settle(means, { leased, target, sent }) };
   } finally {
+    passage.leave();
+  }
+}
+
+/**
+ * Stands before the gate with a target that is current. A change that comes between finding the target
+ * and standing there would be heard by nobody, so it is looked for once one stands.
+ */
+async function approach(
+  { targets, gate }: DeliverMeans,
+  callback: number,
+): Promise<{ target: Target; passage: Passage } | undefined> {
+  for (;;) {
+    const target = await targets.find(callback);
+    if (target?.isActive !== true) return undefined;
+    const passage = gate.approach(target.subscription);
+    if (targets.isCurrent(target)) return { target, passage };
     passage.leave();
   }
 }

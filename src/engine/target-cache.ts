@@ -6,6 +6,8 @@ import type { Store } from '../store/store.ts';
 
 export interface TargetCache {
   find(callback: number): Promise<Target | undefined>;
+  /** Whether what was found is still so: something may have changed before the finder went on. */
+  isCurrent(target: Target): boolean;
   /** Something about the subscription changed. */
   forget(subscription: string): void;
 }
@@ -35,6 +37,7 @@ export function createTargetCache(store: Pick<Store, 'read'>): TargetCache {
       reads.set(callback, reading);
       return reading;
     },
+    isCurrent: (target) => known.get(target.callback) === target,
     forget: (subscription) => {
       changes += 1;
       for (const [callback, target] of known) {

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Leased } from '../../src/core/delivery.ts';
+import { makeSigningSecret } from '../../src/core/signing-secret.ts';
+import { deliver } from '../../src/engine/deliver.ts';
+import { sealSecrets } from '../../src/engine/secrets.ts';
+import { createReach } from '../../src/engine/start-delivering.ts';
+import type { Target } from '../../src/store/delivery-verbs.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { FakeSend } from './harness.ts';
+import { virtualWorld } from './virtual-world.ts';
+
+const world = virtualWorld();
+const ring = [new Uint8Array(32)] as const;
+const secret = makeSigningSecret(new Uint8Array(32), world.nowMs());
+
+const active: Target = {
+  callback: 1,
+  lane: 1,
+  isActive: true,
+  subscription: '01jc4t6v8m3q5r7w9x1y2z3a4b',
+  appNo: 1,
+  appId: '01jc4t6v8m3q5r7w9x1y2z3a4c',
+  contract: 'Ringback',
+  operation: 'subscribeOperation',
+  definition: 'd',
+  method: 'POST',
+  url: 'http://127.0.0.1:9000/',
+  secrets: sealSecrets(
+    { ring, world },
+    { appId: '01jc4t6v8m3q5r7w9x1y2z3a4c', subscriptionId: '01jc4t6v8m3q5r7w9x1y2z3a4b' },
+    [secret],
+  ),
+};
+
+const leased: Leased = {
+  event: '01jc4t6v8m3q5r7w9x1y2z3a4d',
+  n: 0,
+  eventName: 'a',
+  payload: Buffer.from('{"message":"m"}'),
+  lane: 1,
+  callback: 1,
+  tries: 0,
+  attempts: 0,
+  lease: 1,
+};
+
+/** One subscription whose state the test sets, and a network that counts what starts. */
+function stage(): {
+  state: { isActive: boolean };
+  starts: () => number;
+  reach: ReturnType<typeof createReach>;
+  run: () => ReturnType<typeof deliver>;
+} {
+  const state = { isActive: true };
+  let starts = 0;
+  const read = async (): Promise<unknown> => [{ ...active, ...state }];
+  const reach = createReach({ read } as unknown as Store, () => undefined);
+  const send: FakeSend = async (_request, options) => {
+    if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
+    starts += 1;
+    return { kind: 'answered', status: 200, headers: [], body: new Uint8Array(), cut: false };
+  };
+  const count = (): { sending: number; origins: number; open: number; idle: number } => ({
+    sending: 0,
+    origins: 0,
+    open: 0,
+    idle: 0,
+  });
+  const means = {
+    world,
+    ring,
+    sender: { send, close: async () => undefined, count },
+    ...reach,
+    contracts: [],
+    node: 1,
+    waitsMs: [1000],
+    timeoutMs: 1000,
+  };
+  const run = async (): ReturnType<typeof deliver> =>
+    deliver(means, leased, new AbortController().signal);
+  return { state, starts: () => starts, reach, run };
+}
+
+describe('deliver', () => {
+  it('delivers to a target that it knows', async () => {
+    const on = stage();
+    assert.equal((await on.run()).outcome.kind, 'delivered');
+    assert.equal((await on.run()).outcome.kind, 'delivered');
+    assert.equal(on.starts(), 2);
+  });
+
+  it('starts nothing when the subscription ends before it stands at the gate', async () => {
+    const on = stage();
+    await on.run();
+    const second = on.run(); // The target is known: it was found already, but nobody has gone on.
+    on.state.isActive = false;
+    on.reach.changed(active.subscription, 'ended');
+    assert.deepEqual((await second).outcome, { kind: 'cancelled' });
+    assert.equal(on.starts(), 1);
+  });
+});

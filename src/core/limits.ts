@@ -105,4 +105,6 @@ export const limits = {
   connectionsMax: 2_048,
   /** How long a stop waits for requests under way. */
   stopTimeoutMs: 10_000,
+  /** What a stop waits beyond the longest attempt, so that its outcome is written. */
+  stopMarginMs: 1_000,
 } as const;

@@ -91,7 +91,14 @@ function shown(code: string | undefined): string {
 }
 
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
-const shortageCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+const shortageCodes: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'ENETDOWN',
+]);
 
 const certificateFaults: ReadonlyMap<string, string> = new Map([
   ['CERT_HAS_EXPIRED', 'has expired'],

@@ -6,7 +6,7 @@ import type { SendResult } from '../core/attempt.ts';
 import { deliveryId, type Leased } from '../core/delivery.ts';
 import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
-import { classify, errorOf } from '../core/outcome.ts';
+import { classify, errorOf, type Outcome } from '../core/outcome.ts';
 import type { KeyRing } from '../core/seal.ts';
 import { validSecrets } from '../core/signing-secret.ts';
 import type { World } from '../core/world.ts';
@@ -124,13 +124,16 @@ function settle(
   if (sent.kind === 'ended') return { outcome: { kind: 'cancelled' }, attempt: undefined };
   const definition = definitionOf(means.contracts, target);
   const unsubscribeStatus = definition?.unsubscribeStatus ?? 410;
-  const outcome = classify(sent.result, {
+  const classified = classify(sent.result, {
     tries: leased.tries,
     waitsMs: means.waitsMs,
     unsubscribeStatus,
     nowMs,
     chance: chance(means.world),
   });
+  // A target that was left meanwhile may be gone: the subscription now points elsewhere.
+  const isLeft = classified.kind === 'gone' && !means.targets.isCurrent(target);
+  const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
   const { result, startedMs, tookMs, url } = sent;
   const answered = result.kind === 'answered' ? result : undefined;

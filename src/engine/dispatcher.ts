@@ -87,9 +87,13 @@ export class Dispatcher implements Worker {
     return this.#window.claimOffer();
   }
 
-  /** Beside a claim in the same piece of work the store counts what the claim took. */
+  /**
+   * Like a claim it leaves room for fresh events. Beside a claim in the same piece of work the store
+   * counts what the claim took.
+   */
   fanOut(): Offer | undefined {
-    return this.#isFanningOut ? this.offer() : undefined;
+    if (!this.#isFanningOut || this.#stopClaiming.signal.aborted) return undefined;
+    return this.#window.claimOffer();
   }
 
   refused(): void {
@@ -165,12 +169,20 @@ export class Dispatcher implements Worker {
         return await this.#means.store.settle(settlement);
       } catch (error) {
         this.#means.onError(error);
-        if (!(error instanceof StoreUnavailable)) return undefined;
+        if (!(error instanceof StoreUnavailable)) return this.#giveBack(settlement);
         if (this.#abortAttempts.signal.aborted) return undefined;
         const signal = this.#abortAttempts.signal;
         await this.#means.world.sleep(limits.settleAgainMs, signal).catch(() => undefined);
       }
     }
+  }
+
+  /** An outcome that cannot be written must not hold the delivery: it is tried again. */
+  async #giveBack({ event, n, lease, outcome }: Settlement): Promise<Settled | undefined> {
+    if (outcome.kind === 'released') return undefined;
+    const dueMs = this.#means.world.nowMs() + limits.ownFailureWaitMs;
+    const released = { kind: 'released', dueMs } as const;
+    return this.#settle({ event, n, lease, outcome: released, attempt: undefined });
   }
 
   /** Something will be due then. */

@@ -27,7 +27,7 @@ export function createReach(store: Context['store'], onEnded: () => void): Reach
     gate,
     changed: (subscription, state) => {
       targets.forget(subscription);
-      if (state === 'active') return;
+      // Whoever has not started goes back, and comes again with what holds then.
       gate.close(subscription, state === 'ended' ? 'ended' : 'held');
       if (state === 'ended') onEnded();
     },
@@ -69,5 +69,7 @@ export async function startDelivering(
     onGone: (subscription) => reach.changed(subscription, 'ended'),
     onError,
   });
-  return { [Symbol.asyncDispose]: async () => dispatcher.stop(limits.stopTimeoutMs) };
+  // An attempt that is cut off would be made a second time, so a stop waits for the longest.
+  const graceMs = Math.max(limits.stopTimeoutMs, timeoutMs + limits.stopMarginMs);
+  return { [Symbol.asyncDispose]: async () => dispatcher.stop(graceMs) };
 }

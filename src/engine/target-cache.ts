@@ -15,15 +15,22 @@ export interface TargetCache {
 export function createTargetCache(store: Pick<Store, 'read'>): TargetCache {
   const known = new Map<number, Target>();
   const reads = new Map<number, Promise<Target | undefined>>();
-  let changes = 0;
+  /** For each read under way: the subscriptions that changed since it began. */
+  const watches = new Set<Set<string>>();
 
   const read = async (callback: number): Promise<Target | undefined> => {
-    for (;;) {
-      const before = changes;
-      const [target] = await store.read('targets', { callbacks: [callback] });
-      if (before !== changes) continue;
-      if (target !== undefined) keep(known, callback, target);
-      return target;
+    const changed = new Set<string>();
+    watches.add(changed);
+    try {
+      for (;;) {
+        changed.clear();
+        const [target] = await store.read('targets', { callbacks: [callback] });
+        if (target !== undefined && changed.has(target.subscription)) continue;
+        if (target !== undefined) keep(known, callback, target);
+        return target;
+      }
+    } finally {
+      watches.delete(changed);
     }
   };
 
@@ -39,7 +46,7 @@ export function createTargetCache(store: Pick<Store, 'read'>): TargetCache {
     },
     isCurrent: (target) => known.get(target.callback) === target,
     forget: (subscription) => {
-      changes += 1;
+      for (const changed of watches) changed.add(subscription);
       for (const [callback, target] of known) {
         if (target.subscription === subscription) known.delete(callback);
       }

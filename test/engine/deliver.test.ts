@@ -47,19 +47,29 @@ const leased: Leased = {
 
 /** One subscription whose state the test sets, and a network that counts what starts. */
 function stage(): {
-  state: { isActive: boolean };
+  state: { isActive: boolean; url: string };
+  /** What the receiver does before it answers, and with what. */
+  receiver: { status: number; before: () => void };
   starts: () => number;
   reach: ReturnType<typeof createReach>;
   run: () => ReturnType<typeof deliver>;
 } {
-  const state = { isActive: true };
+  const state = { isActive: true, url: active.url };
   let starts = 0;
+  const receiver = { status: 200, before: (): void => undefined };
   const read = async (): Promise<unknown> => [{ ...active, ...state }];
   const reach = createReach({ read } as unknown as Store, () => undefined);
   const send: FakeSend = async (_request, options) => {
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
     starts += 1;
-    return { kind: 'answered', status: 200, headers: [], body: new Uint8Array(), cut: false };
+    receiver.before();
+    return {
+      kind: 'answered',
+      status: receiver.status,
+      headers: [],
+      body: new Uint8Array(),
+      cut: false,
+    };
   };
   const count = (): { sending: number; origins: number; open: number; idle: number } => ({
     sending: 0,
@@ -79,7 +89,7 @@ function stage(): {
   };
   const run = async (): ReturnType<typeof deliver> =>
     deliver(means, leased, new AbortController().signal);
-  return { state, starts: () => starts, reach, run };
+  return { state, receiver, starts: () => starts, reach, run };
 }
 
 describe('deliver', () => {
@@ -98,5 +108,31 @@ describe('deliver', () => {
     on.reach.changed(active.subscription, 'ended');
     assert.deepEqual((await second).outcome, { kind: 'cancelled' });
     assert.equal(on.starts(), 1);
+  });
+
+  it('ends the subscription when its receiver says 410', async () => {
+    const on = stage();
+    on.receiver.status = 410;
+    assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
+  });
+
+  it('does not end it when it was pointed elsewhere before the old receiver said 410', async () => {
+    const on = stage();
+    on.receiver.status = 410;
+    on.receiver.before = () => {
+      on.state.url = 'http://127.0.0.1:9001/';
+      on.reach.changed(active.subscription, 'active');
+    };
+    assert.deepEqual((await on.run()).outcome, { kind: 'retry', dueMs: world.nowMs() });
+  });
+
+  it('does not start at an old target once the change was answered', async () => {
+    const on = stage();
+    await on.run();
+    const second = on.run();
+    on.state.url = 'http://127.0.0.1:9001/';
+    on.reach.changed(active.subscription, 'active');
+    const { attempt } = await second;
+    assert.equal(attempt?.request.url, 'http://127.0.0.1:9001/');
   });
 });

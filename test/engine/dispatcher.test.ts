@@ -697,7 +697,7 @@ describe('a store that is away for a while', () => {
     await world.settle();
     power('off');
     const stopping = engine[Symbol.asyncDispose]();
-    await world.pass(limits.stopTimeoutMs);
+    await world.pass(20_000);
     await stopping;
     await using next = await startEngine(world, database, send);
     await world.pass(2_000);
@@ -862,7 +862,7 @@ describe('stop', () => {
     await world.settle();
     assert.equal(waiting(), 3);
     const stopping = engine[Symbol.asyncDispose]();
-    await world.pass(limits.stopTimeoutMs);
+    await world.pass(20_000);
     await stopping;
     assert.equal(waiting(), 0);
     assert.deepEqual(starts, []);

@@ -150,6 +150,7 @@ function attach(to: Store): BenchDispatcher {
     },
     claim: () => offer(limits.windowClaimedMax),
     fanOut: () => undefined,
+    wake: () => undefined,
     refused: () => done.reject(new Error('Cannot measure: the store failed')),
     worked: ({ claimed }) => finishAll(claimed),
   });

@@ -22,6 +22,8 @@ export interface Leased extends DeliveryName {
   payload: Uint8Array;
   lane: number;
   callback: number;
+  /** The version of the subscription when the lease was written. */
+  version: number;
   /** Attempts made since it last became due by hand; the schedule counts these. */
   tries: number;
   /** Attempts made in all; numbers the next one. */

@@ -9,6 +9,8 @@ export interface Event {
   createdMs: number;
   /** How many deliveries it has; undefined while a large fan-out is under way. */
   deliveries: number | undefined;
+  /** Why it was not sent to anybody: it came by SQL and broke the contract. */
+  rejected: string | undefined;
 }
 
 /** Events of Ringback itself begin like this; `*` does not hear them. */

@@ -14,6 +14,7 @@ const lane = (changes: Partial<Lane> = {}): Lane => ({
   tatMs: 0,
   failures: 0,
   failingMs: undefined,
+  version: 1,
   ...changes,
 });
 const plenty = { free: 100, quantum: 50 };
@@ -25,8 +26,9 @@ const failed = (dueMs?: number, startedMs = nowMs): LaneOutcome => ({
 
 describe('takesFresh', () => {
   it('is for a lane with nothing in its way and nothing waiting', () => {
-    assert(takesFresh(lane()));
-    assert(takesFresh(lane({ failures: brokenAfter - 1 })));
+    assert(takesFresh(lane(), nowMs));
+    assert(takesFresh(lane({ failures: brokenAfter - 1 }), nowMs));
+    assert(takesFresh(lane({ readyMs: nowMs + 1 }), nowMs), 'a retry that is not due yet');
     const others: Partial<Lane>[] = [
       { state: 'held' },
       { state: 'ended' },
@@ -34,10 +36,11 @@ describe('takesFresh', () => {
       { intervalMs: 10 },
       { failures: brokenAfter },
       { readyMs: nowMs },
-      { readyMs: nowMs + 1_000_000 },
+      { readyMs: nowMs - 1 },
+      { gateMs: nowMs + 1 },
     ];
     for (const changes of others) {
-      assert(!takesFresh(lane(changes)), JSON.stringify(changes));
+      assert(!takesFresh(lane(changes), nowMs), JSON.stringify(changes));
     }
   });
 });

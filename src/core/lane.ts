@@ -25,6 +25,8 @@ export interface Lane {
   failures: number;
   /** Since when it fails without a success in between. */
   failingMs: number | undefined;
+  /** Of the subscription that it belongs to. */
+  version: number;
 }
 
 /** What a look, a wake or a settlement changes in a lane's row. */
@@ -38,12 +40,12 @@ export type LaneOutcome =
   | { kind: 'failed'; dueMs: number | undefined; startedMs: number };
 
 /**
- * Whether a fresh delivery may go straight to the wire. A lane that is never ready has nothing waiting,
- * so nobody is overtaken: without that, fresh events would starve the lane's own backlog.
+ * Whether a fresh delivery may go straight to the wire. A lane that is not ready has nothing due, so
+ * nobody is overtaken: without that, fresh events would starve the lane's own backlog.
  */
-export function takesFresh(lane: Lane): boolean {
+export function takesFresh(lane: Lane, nowMs: number): boolean {
   if (lane.state !== 'open' || lane.ordered || lane.intervalMs !== undefined) return false;
-  return lane.failures < brokenAfter && lane.readyMs === never;
+  return lane.failures < brokenAfter && lane.gateMs <= nowMs && lane.readyMs > nowMs;
 }
 
 /** How many deliveries one look may take. `free`: slots that the node has left for the lane. */

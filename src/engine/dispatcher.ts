@@ -96,6 +96,11 @@ export class Dispatcher implements Worker {
     return this.#window.claimOffer();
   }
 
+  wake(): void {
+    this.#isFanningOut = true;
+    this.#hear(this.#means.world.nowMs());
+  }
+
   refused(): void {
     // One wait for all refusals: else a long failure would gather more of them with every try.
     if (this.#isAskingAgain) return;

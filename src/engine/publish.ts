@@ -74,6 +74,8 @@ async function write(
       return result.events;
     case 'mismatch':
       throw idempotencyMismatch();
+    case 'taken':
+      throw new Error('Cannot publish: an event that is not of the inbox was taken from there');
     case 'not_found': {
       const { audience } = input;
       throw notFound(audience.kind === 'everyone' ? '' : withPrefix('sub', audience.id));

@@ -154,7 +154,7 @@ describe('publishing', () => {
     );
     assert.deepEqual(heard, ['offer']);
     assert.deepEqual(transport.sent[0]?.offer, offer(7));
-    transport.write({ born: [{ event: 'a', n: 0, lane: 3, callback: 4 }] });
+    transport.write({ born: [{ event: 'a', n: 0, lane: 3, callback: 4, version: 5 }] });
     await edits[0];
     assert.deepEqual(heard, ['offer', 'take a_0', 'offer', 'answered a']);
     assert.deepEqual(worker.taken, [
@@ -163,6 +163,7 @@ describe('publishing', () => {
         n: 0,
         lane: 3,
         callback: 4,
+        version: 5,
         eventName: 'name of a',
         payload: Buffer.from('payload of a'),
         tries: 0,
@@ -183,8 +184,8 @@ describe('publishing', () => {
     await first;
     transport.write({
       born: [
-        { event: 'c', n: 1, lane: 3, callback: 4 },
-        { event: 'b', n: 0, lane: 3, callback: 4 },
+        { event: 'c', n: 1, lane: 3, callback: 4, version: 5 },
+        { event: 'b', n: 0, lane: 3, callback: 4, version: 5 },
       ],
     });
     await second;
@@ -491,6 +492,10 @@ class FakeWorker implements Worker {
 
   constructor(heard: string[]) {
     this.#heard = heard;
+  }
+
+  wake(): void {
+    this.#heard.push('wake');
   }
 
   offer(): Offer | undefined {

@@ -26,6 +26,7 @@ export interface Offer {
 export interface Born extends DeliveryName {
   lane: number;
   callback: number;
+  version: number;
 }
 
 export interface DeliveryEdits {
@@ -40,6 +41,8 @@ export interface DeliveryEdits {
       events: readonly { id: string; name: string; payload: Uint8Array }[];
       audience: Audience;
       idempotency: Idempotency | undefined;
+      /** The entry of the inbox that this is; it leaves the inbox in the same transaction. */
+      inbox?: number;
     };
     output:
       | { kind: 'accepted'; events: readonly Accepted[] }
@@ -47,14 +50,9 @@ export interface DeliveryEdits {
       | { kind: 'repeated'; events: readonly Accepted[] }
       | { kind: 'mismatch' }
       /** The addressed subscription is unknown, another app's, or has ended. */
-      | { kind: 'not_found' };
-  };
-  /**
-   * A new incarnation of a node. `aloneHere` (SQLite): every lease of an older one is freed at once.
-   */
-  startNode: {
-    input: { name: string; role: string; version: string; aloneHere: boolean };
-    output: { node: number; freed: number };
+      | { kind: 'not_found' }
+      /** Somebody else has dealt with this entry of the inbox. */
+      | { kind: 'taken' };
   };
   /** Sends a delivery again: a dead one goes on, a delivered or cancelled one gets a successor. */
   retryDelivery: {
@@ -67,6 +65,15 @@ export interface DeliveryEdits {
   };
   /** Cancels waiting deliveries of ended subscriptions, at most `limit`. */
   sweep: { input: { limit: number }; output: { cancelled: number } };
+  /**
+   * Ends what is older than its time: deliveries of events before `beforeMs` that still wait become
+   * dead, reason `expired`; then the history goes. In steps of about `limit` rows (SQLite) or a day
+   * (PostgreSQL); never while a delivery of it is still pending.
+   */
+  retain: {
+    input: { beforeMs: number; limit: number };
+    output: { expired: number; deleted: number; isMore: boolean };
+  };
 }
 
 export interface Accepted {
@@ -96,6 +103,8 @@ export interface DeliveryReads {
 export interface Target {
   callback: number;
   lane: number;
+  /** The subscription's version: whoever holds a delivery of a later one must read again. */
+  version: number;
   isActive: boolean;
   subscription: string;
   appNo: number;
@@ -149,6 +158,8 @@ export interface Worker {
   /** Before work: a claim, a step of a fan-out, or neither. */
   claim(): Offer | undefined;
   fanOut(): Offer | undefined;
+  /** Somebody else made deliveries ready, or a fan-out began: there may be something to claim. */
+  wake(): void;
   /** Instead of `worked`, when the store failed: nothing happened, and it may be asked again. */
   refused(): void;
   /** After work, before any settlement resolves. */

@@ -39,6 +39,8 @@ export function storeOver(transport: Transport, world: Pick<World, 'nowMs'>): St
   const batcher = createBatcher(transport, { ...limits, nowMs: () => world.nowMs() });
   return {
     ...batcher,
+    pollMs: limits.claimEveryMs,
+    isShared: false,
     read: async (verb, input) => outputOf(verb, transport.read(readCall(verb, input))),
   };
 }

@@ -11,6 +11,8 @@ import type {
   Settlement,
   Worker,
 } from './delivery-verbs.ts';
+import type { InboxEdits } from './inbox-verbs.ts';
+import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Page, PageInput } from './page.ts';
 
@@ -21,6 +23,10 @@ export interface Store {
   read<V extends ReadVerb>(verb: V, input: ReadInput<V>): Promise<ReadOutput<V>>;
   /** What became of a leased delivery. Always taken while the store is open. */
   settle(settlement: Settlement): Promise<Settled>;
+  /** How often to ask for work although nobody said there is some. */
+  readonly pollMs: number;
+  /** Whether other nodes may use the same database. */
+  readonly isShared: boolean;
   /** Asks for a cycle of work: the worker will be asked what it can take. */
   work(): void;
   /** Who takes fresh and claimed deliveries. Once. */
@@ -60,7 +66,7 @@ export interface NewSubscription {
 }
 
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
-export interface Edits extends DeliveryEdits {
+export interface Edits extends DeliveryEdits, NodeEdits, InboxEdits {
   createApp: {
     input: { id: string; name: string; key: NewKey };
     output:
@@ -119,7 +125,7 @@ export interface Edits extends DeliveryEdits {
   forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
-export interface Reads extends DeliveryReads {
+export interface Reads extends DeliveryReads, NodeReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };

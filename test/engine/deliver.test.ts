@@ -17,6 +17,7 @@ const secret = makeSigningSecret(new Uint8Array(32), world.nowMs());
 const active: Target = {
   callback: 1,
   lane: 1,
+  version: 1,
   isActive: true,
   subscription: '01jc4t6v8m3q5r7w9x1y2z3a4b',
   appNo: 1,
@@ -40,6 +41,7 @@ const leased: Leased = {
   payload: Buffer.from('{"message":"m"}'),
   lane: 1,
   callback: 1,
+  version: 1,
   tries: 0,
   attempts: 0,
   lease: 1,

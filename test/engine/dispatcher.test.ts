@@ -205,6 +205,7 @@ function targetOf(callback: number, url = 'http://127.0.0.1/'): Target {
   return {
     callback,
     lane: callback,
+    version: 1,
     isActive: true,
     subscription: `s${callback}`,
     appNo: 1,
@@ -339,7 +340,7 @@ function scriptedStore(): {
 
 function leasedOf(event: string, lane: number): Leased {
   const payload = new Uint8Array();
-  const counts = { tries: 0, attempts: 0, n: 0, lease: 1 };
+  const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1 };
   return { event, eventName: 'e', payload, lane, callback: lane, ...counts };
 }
 

@@ -45,7 +45,7 @@ async function deliverForever(store: Store): Promise<void> {
     const subscription = newSubscription(app);
     await store.edit('subscribe', { subscription, idempotency: undefined });
   }
-  const start = { name: 'child', role: 'all', version: '1', aloneHere: true };
+  const start = { name: 'child', role: 'all', version: '1', aloneHere: true } as const;
   const { node } = await store.edit('startNode', start);
   let leases = node * 2 ** 32;
   const offer = (): Offer => {
@@ -67,6 +67,7 @@ async function deliverForever(store: Store): Promise<void> {
     take: (born) => finishAll(born),
     claim: offer,
     fanOut: () => undefined,
+    wake: () => undefined,
     refused: () => fail(new Error('the store failed')),
     worked: ({ claimed }) => finishAll(claimed),
   });

@@ -76,6 +76,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
           payload: new Uint8Array(payload),
           createdMs: clock.ms,
           deliveries: 0,
+          rejected: undefined,
         });
       });
 
@@ -556,7 +557,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
     describe('startNode', () => {
       it('frees all leases at once, and the old ones are worth nothing', async () => {
         const one = await leased();
-        const input = { name: 'here', role: 'all', version: '1.0.0', aloneHere: true };
+        const input = { name: 'here', role: 'all', version: '1.0.0', aloneHere: true } as const;
         const first = await store.edit('startNode', input);
         assert.equal(first.freed, 1);
         const second = await store.edit('startNode', input);
@@ -569,7 +570,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
 
       it('frees nothing where other nodes may live', async () => {
         await leased();
-        const input = { name: 'here', role: 'all', version: '1.0.0', aloneHere: false };
+        const input = { name: 'here', role: 'all', version: '1.0.0', aloneHere: false } as const;
         assert.equal((await store.edit('startNode', input)).freed, 0);
         assert.deepEqual(await tally(), { running: 1 });
       });
@@ -585,7 +586,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         store = await subject.reopen();
         dispatcher = attachDispatcher(store);
         assert.deepEqual(await tally(), { running: 2 });
-        const input = { name: 'here', role: 'all', version: '1.0.0', aloneHere: true };
+        const input = { name: 'here', role: 'all', version: '1.0.0', aloneHere: true } as const;
         assert.equal((await store.edit('startNode', input)).freed, 2);
         const { claimed } = await claim();
         assert.deepEqual(
@@ -669,6 +670,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         assert.deepEqual(structuredClone(target), {
           callback: one.callback,
           lane: one.lane,
+          version: one.version,
           isActive: true,
           subscription: one.subscription,
           appNo: app.no,

@@ -38,7 +38,7 @@ export class Model {
   readonly #deliveries = new Map<string, { state: DeliveryState; lane: number }>();
   /** What this node believes to hold. */
   readonly #held = new Map<string, Leased>();
-  #leases = 2 ** 32;
+  #leases = 0;
   readonly #startMs = this.#store.clock.ms;
   readonly #statements = new Map<string, StatementSync>();
   /** Claims and births of each lane. */
@@ -293,12 +293,12 @@ export class Model {
   }
 
   #startNode(): void {
-    const input = { name: 'here', role: 'all', version: '1', aloneHere: true };
+    const input = { name: 'here', role: 'all', version: '1', aloneHere: true } as const;
     const { node, freed } = this.#store.edit('startNode', input);
     assert.equal(freed, this.#held.size);
     for (const key of this.#held.keys()) this.#set(key, 'due');
     this.#held.clear();
-    this.#leases = (node + 1) * 2 ** 32;
+    this.#leases = node * 2 ** 32;
   }
 
   #accept(event: string, deliveries: number): void {

@@ -123,7 +123,7 @@ describe('the schema of deliveries', () => {
 
   it('never gives the number of a node twice', () => {
     const opened = openMemory();
-    const input = { name: 'here', role: 'all', version: '1', aloneHere: true };
+    const input = { name: 'here', role: 'all', version: '1', aloneHere: true } as const;
     const first = opened.edit('startNode', input);
     opened.db.exec('delete from node');
     assert(opened.edit('startNode', input).node > first.node);
@@ -131,7 +131,7 @@ describe('the schema of deliveries', () => {
 });
 
 function offer(changes: Partial<Offer> = {}): Offer {
-  return { lease: 2 ** 32, room: 9, free: new Map(), laneRoom: 8, ...changes };
+  return { lease: 1, room: 9, free: new Map(), laneRoom: 8, ...changes };
 }
 
 function addApp({ edit }: Opened): App {

@@ -30,7 +30,8 @@ import { publishSql } from '../../src/store/sqlite/publish.ts';
 import { retryDeliverySql } from '../../src/store/sqlite/retry-delivery.ts';
 import { settleSql } from '../../src/store/sqlite/settle.ts';
 import { slicesSql } from '../../src/store/sqlite/slices.ts';
-import { startNodeSql } from '../../src/store/sqlite/start-node.ts';
+import { nodesSql } from '../../src/store/sqlite/nodes.ts';
+import { retainSql } from '../../src/store/sqlite/retain.ts';
 import { sweepSql } from '../../src/store/sqlite/sweep.ts';
 import { tallySql } from '../../src/store/sqlite/tally.ts';
 import { targetsSql } from '../../src/store/sqlite/targets.ts';
@@ -67,7 +68,8 @@ const groups = {
   setting: settingsSql,
   settle: settleSql,
   slice: slicesSql,
-  startNode: startNodeSql,
+  node: nodesSql,
+  retain: retainSql,
   subscribe: subscribeSql,
   subscription: subscriptionsSql,
   sweep: sweepSql,
@@ -80,6 +82,7 @@ const groups = {
 
 const usual =
   /^(SEARCH \w+ USING|LIST SUBQUERY|CORRELATED SCALAR|COMPOUND|LEFT|RIGHT|UNION ALL|MERGE)/;
+const alive = 'SCAN node USING COVERING INDEX node_alive';
 const sorted = 'USE TEMP B-TREE FOR ORDER BY';
 
 /** What may stand in a plan besides, and why it is short: it ends at the first row, or sorts few. */
@@ -91,7 +94,11 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'outlook.fanOut': ['SCAN fanout'],
   'sweep.lane': ['SCAN lane USING COVERING INDEX lane_sweep'],
   // What a node has under way.
-  'startNode.lanes': ['USE TEMP B-TREE FOR DISTINCT'],
+  'node.lanes': ['USE TEMP B-TREE FOR DISTINCT', alive, 'CREATE BLOOM FILTER'],
+  'node.free': [alive, 'CREATE BLOOM FILTER'],
+  // All nodes that are there.
+  'node.silent': [alive],
+  'node.list': ['SCAN node USING INDEX node_alive'],
   'walkDeliveries.running': [sorted],
   // At most a slice.
   'walkEvents.all': [sorted],

@@ -110,7 +110,7 @@ describe('kill -9 during publish, claim and settle', () => {
         assert.deepEqual(states, ['delivered'], `delivery ${event} ${n}`);
       }
       const before = await store.read('tally', {});
-      const node = { name: 'next', role: 'all', version: '1', aloneHere: true };
+      const node = { name: 'next', role: 'all', version: '1', aloneHere: true } as const;
       const { freed } = await store.edit('startNode', node);
       assert.equal(freed, before.running);
       const { due, running, delivered, dead, cancelled } = await store.read('tally', {});

@@ -25,7 +25,7 @@ export interface Published {
 }
 
 export function attachDispatcher(store: Store): TestDispatcher {
-  let leases = 2 ** 32;
+  let leases = 0; // Of no node at all: a start frees them.
   let taken: Leased[] = [];
   let worked = awaited();
   const offers: Record<'fresh' | 'claim' | 'fanOut', Offer | undefined> = {
@@ -51,6 +51,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
     },
     claim: () => once('claim'),
     fanOut: () => once('fanOut'),
+    wake: () => undefined,
     refused: () => worked.reject(new Error('the store failed')),
     worked: (one) => worked.resolve(one),
   });

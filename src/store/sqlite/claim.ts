@@ -73,6 +73,7 @@ function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
         payload: bytes(row, 'payload'),
         lane: lane.no,
         callback: integer(row, 'callback'),
+        version: lane.version,
         tries: integer(row, 'tries'),
         attempts: integer(row, 'attempts'),
         lease: slots.lease,

@@ -20,6 +20,8 @@ export const editSubscriptionSql = {
   resume: `
     update lane set state = 0, ready_ms = max(:nowMs, gate_ms)
     where subscription = :no and state = 1`,
+  // Whoever holds a delivery of the lane learns from it that there is something new.
+  renew: 'update lane set version = :version where subscription = :no',
   callback: 'select no, event, lane from callback where subscription = ? and position = ?',
   target: 'update callback set url = :url, inactive = null, lane = :lane where no = :callback',
 } as const;
@@ -30,6 +32,7 @@ export function prepareEditSubscription(db: DatabaseSync): Edit<'editSubscriptio
   const edit = db.prepare(editSubscriptionSql.edit);
   const hold = db.prepare(editSubscriptionSql.hold);
   const resume = db.prepare(editSubscriptionSql.resume);
+  const renew = db.prepare(editSubscriptionSql.renew);
   const setTargets = prepareSetTargets(db);
 
   return (input, { nowMs }) => {
@@ -44,6 +47,7 @@ export function prepareEditSubscription(db: DatabaseSync): Edit<'editSubscriptio
     edit.run({ no, version, state, secrets: input.secrets ?? subscription.secrets });
     if (state === 'active') resume.run({ no, nowMs });
     else hold.run({ no });
+    renew.run({ no, version });
     setTargets(input.urls, { no, subscription: { ...subscription, state, version } });
 
     const edited = find(input);
@@ -71,7 +75,7 @@ function prepareSetTargets(db: DatabaseSync): (urls: Urls, found: Found) => void
         continue;
       }
       const laneState = state === 'active' ? 'open' : 'held';
-      const added = listen.addLane({ appNo, subscription: no, state: laneState });
+      const added = listen.addLane({ appNo, subscription: no, state: laneState, version });
       setTarget.run({ callback, url, lane: added });
       const pattern = text(row, 'event');
       listen.addPattern({ appNo, contract, pattern, callback, lane: added, born: version });

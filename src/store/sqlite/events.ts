@@ -11,7 +11,7 @@ import { prepareWalkEvents } from './walk-events.ts';
 
 export const eventsSql = {
   one: `
-    select id, app, name, created_ms, deliveries, payload from event where id = ? and app = ?`,
+    select id, app, name, created_ms, deliveries, rejected, payload from event where id = ? and app = ?`,
 } as const;
 
 export function prepareEvent(db: DatabaseSync): Read<'event'> {
@@ -49,5 +49,6 @@ function toEvent(row: Row): Event {
     payload: bytes(row, 'payload'),
     createdMs: integer(row, 'created_ms'),
     deliveries: maybe(integer, row, 'deliveries'),
+    rejected: maybe(text, row, 'rejected'),
   };
 }

@@ -7,7 +7,7 @@ import { integer, maybe, one, real } from './row.ts';
 
 /** Of a lane called `lane`, everything that the rules ask for. */
 export const laneColumns = `lane.no as lane, lane.state as lane_state, lane.ordered, lane.gate_ms,
-  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.failures, lane.failing_ms`;
+  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.failures, lane.failing_ms, lane.version as lane_version`;
 
 export const lanesSql = {
   one: `select ${laneColumns} from lane where no = ?`,
@@ -57,6 +57,7 @@ export function toLane(row: Row): Lane {
     tatMs: real(row, 'tat_ms'),
     failures: integer(row, 'failures'),
     failingMs: maybe(integer, row, 'failing_ms'),
+    version: integer(row, 'lane_version'),
   };
 }
 

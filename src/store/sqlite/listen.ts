@@ -4,7 +4,8 @@ import { integer, one } from './row.ts';
 
 export const listenSql = {
   lane: `
-    insert into lane (app, subscription, state) values (:app, :subscription, :state) returning no`,
+    insert into lane (app, subscription, state, version)
+    values (:app, :subscription, :state, :version) returning no`,
   pattern: `
     insert into pattern (app, contract, pattern, callback, born, lane)
     values (:app, :contract, :pattern, :callback, :born, :lane)`,
@@ -15,8 +16,15 @@ const laneState = { open: 0, held: 1 } as const;
 
 export interface Listen {
   /** A new lane's number. A held one waits for its subscription to become active. */
-  addLane(input: { appNo: number; subscription: number; state: 'open' | 'held' }): number;
+  addLane(input: NewLane): number;
   addPattern(input: NewPattern): void;
+}
+
+export interface NewLane {
+  appNo: number;
+  subscription: number;
+  state: 'open' | 'held';
+  version: number;
 }
 
 export interface NewPattern {
@@ -33,8 +41,10 @@ export function prepareListen(db: DatabaseSync): Listen {
   const insertLane = db.prepare(listenSql.lane);
   const insertPattern = db.prepare(listenSql.pattern);
   return {
-    addLane: ({ appNo, subscription, state }) =>
-      integer(one(insertLane.get({ app: appNo, subscription, state: laneState[state] })), 'no'),
+    addLane: ({ appNo: app, subscription, state, version }) => {
+      const row = insertLane.get({ app, subscription, state: laneState[state], version });
+      return integer(one(row), 'no');
+    },
     addPattern: ({ appNo, contract, pattern, callback, lane, born }) => {
       insertPattern.run({ app: appNo, contract, pattern, callback, born, lane });
     },

@@ -26,12 +26,12 @@ export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {
   const lanes = prepareLanes(db);
   return ({ event, n, appNo, slice, lane, callback }, { nowMs, births: { slots, born } }) => {
     const dueMs = lanes.join(lane, nowMs);
-    const isBorn = takesFresh(lane) && slots.free(lane.no) > 0;
+    const isBorn = takesFresh(lane, nowMs) && slots.free(lane.no) > 0;
     const lease = isBorn ? slots.lease : null;
     insert.run(event, n, appNo, lane.no, callback, dueMs, slice, lease);
     if (isBorn) {
       slots.take(lane.no);
-      born.push({ event, n, lane: lane.no, callback });
+      born.push({ event, n, lane: lane.no, callback, version: lane.version });
     } else {
       lanes.wake(lane, nowMs);
     }

@@ -85,7 +85,7 @@ function prepareAddCallback(db: DatabaseSync): (callback: Callback, owner: Owner
       insert.get({ ...row, inactive, lane: null });
       return;
     }
-    const lane = listen.addLane({ appNo, subscription, state: 'open' });
+    const lane = listen.addLane({ appNo, subscription, state: 'open', version });
     const no = integer(one(insert.get({ ...row, inactive: null, lane })), 'no');
     listen.addPattern({ appNo, contract, pattern: event, callback: no, lane, born: version });
   };

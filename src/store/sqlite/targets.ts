@@ -10,7 +10,7 @@ import type { Read } from './verb.ts';
 
 export const targetsSql = {
   one: `
-    select callback.no, callback.lane, subscription.state, subscription.id, callback.app,
+    select callback.no, callback.lane, subscription.version, subscription.state, subscription.id, callback.app,
       app.id as app_id, contract, operation, definition, method, url, secrets
     from callback
       join subscription on subscription.no = callback.subscription
@@ -33,6 +33,7 @@ function toTarget(row: Row): Target {
   return {
     callback: integer(row, 'no'),
     lane: integer(row, 'lane'),
+    version: integer(row, 'version'),
     // A paused one is active too: its deliveries wait, they are not cancelled.
     isActive: text(row, 'state') !== 'ended',
     subscription: text(row, 'id'),

@@ -8,7 +8,14 @@ import { prepareDelivery } from './delivery.ts';
 import { prepareEvent, prepareEvents } from './events.ts';
 import { preparePublish } from './publish.ts';
 import { prepareRetryDelivery } from './retry-delivery.ts';
-import { prepareStartNode } from './start-node.ts';
+import {
+  prepareHeartbeat,
+  prepareNodes,
+  prepareRescue,
+  prepareStartNode,
+  prepareStopNode,
+} from './nodes.ts';
+import { prepareRetain } from './retain.ts';
 import { prepareSweep } from './sweep.ts';
 import { prepareTally } from './tally.ts';
 import { prepareTargets } from './targets.ts';
@@ -47,6 +54,13 @@ export function prepareEdits(db: DatabaseSync): EditTable {
     forget: prepareForget(db),
     publish: preparePublish(db),
     startNode: prepareStartNode(db),
+    heartbeat: prepareHeartbeat(db),
+    stopNode: prepareStopNode(db),
+    rescue: prepareRescue(db),
+    retain: prepareRetain(db),
+    // Nobody else can write into this database, so nothing ever waits in its inbox.
+    takeInbox: () => ({ entries: [] }),
+    rejectInbox: () => ({ kind: 'taken' }),
     retryDelivery: prepareRetryDelivery(db),
     sweep: prepareSweep(db),
   };
@@ -68,6 +82,7 @@ export function prepareReads(db: DatabaseSync): ReadTable {
     attempts: prepareAttempts(db),
     deliveries: prepareDeliveries(db),
     tally: prepareTally(db),
+    nodes: prepareNodes(db),
   };
 }
 

@@ -20,7 +20,7 @@ import { prepareLanes } from '../src/store/sqlite/lanes.ts';
 import { prepareMakeDelivery } from '../src/store/sqlite/make-delivery.ts';
 import { prepareMatch } from '../src/store/sqlite/match.ts';
 import { publishSql } from '../src/store/sqlite/publish.ts';
-import { birthsFor } from '../src/store/sqlite/slots.ts';
+import { birthsFor } from '../src/store/slots.ts';
 import type { Store } from '../src/store/store.ts';
 
 const rounds = 7;

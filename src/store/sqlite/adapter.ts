@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Batch, BatchReply, ReadCall, ReadReply, StoreFailure, WorkReply } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
 import type { Work } from '../delivery-verbs.ts';
+import { readScript } from '../verbs/reads.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect } from './connect.ts';
 import { createPrivate } from './create-private.ts';
@@ -12,7 +13,7 @@ import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
 import type { Plan, Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
-import { applyRead, prepareReads } from './verbs.ts';
+import { prepareScripts } from './run-script.ts';
 import { prepareWork } from './work.ts';
 import { prepareWrite } from './write.ts';
 
@@ -92,12 +93,12 @@ export function adapterOn(db: DatabaseSync, lock: Lock = noLock): Sqlite {
 }
 
 function readerOn(db: DatabaseSync): SqliteReader {
-  const reads = prepareReads(db);
+  const runScript = prepareScripts(db);
   return {
     read: (call) => {
       try {
         db.exec('begin'); // One snapshot for all statements of the read.
-        const output = applyRead(reads, call);
+        const output = runScript(readScript(call));
         db.exec('commit');
         return { kind: 'done', output };
       } catch (error) {

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AppliedMigration, Migration } from '../migrate.ts';
 import { dueMigrations, readMigrations } from '../migrate.ts';
-import { integer, text } from './row.ts';
+import { integer, text } from '../row.ts';
 
 export interface MigrateOptions {
   database: string;

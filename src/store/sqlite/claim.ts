@@ -5,9 +5,10 @@ import type { Leased } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
 import { look, never, room } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
-import { laneColumns, prepareLanes, toLane } from './lanes.ts';
-import { bytes, integer, text } from './row.ts';
-import type { Slots } from './slots.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { prepareLanes } from './lanes.ts';
+import { bytes, integer, text } from '../row.ts';
+import type { Slots } from '../slots.ts';
 
 // A partial index is used only if its condition stands in the query word for word.
 export const claimSql = {

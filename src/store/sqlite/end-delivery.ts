@@ -1,7 +1,9 @@
 // Ends a delivery: its row moves from the queue to the history.
 import type { DatabaseSync } from 'node:sqlite';
-import type { DeliveryName, DeliveryState } from '../../core/delivery.ts';
-import { integer, one } from './row.ts';
+import type { DeliveryName } from '../../core/delivery.ts';
+import { integer, one } from '../row.ts';
+import type { EndState } from '../verbs/end-states.ts';
+import { endStates } from '../verbs/end-states.ts';
 
 export const endDeliverySql = {
   delete: `
@@ -11,11 +13,6 @@ export const endDeliverySql = {
       (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 } as const;
-
-export type EndState = Exclude<DeliveryState, 'due' | 'running'>;
-
-/** As the table `delivery_done` writes them. */
-export const endStates = { delivered: 1, dead: 2, cancelled: 3 } as const;
 
 export interface Ending extends DeliveryName {
   state: EndState;

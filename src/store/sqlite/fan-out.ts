@@ -4,11 +4,11 @@ import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
-import { laneColumns, toLane } from './lanes.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from './match.ts';
-import { bytes, integer, text } from './row.ts';
-import type { EditContext } from './verb.ts';
+import { bytes, integer, text } from '../row.ts';
+import type { EditContext } from './edit.ts';
 
 const alive = 'born <= :version and (died is null or died > :version)';
 

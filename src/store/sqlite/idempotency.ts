@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
 import type { Idempotency } from '../store.ts';
-import { bytes, integer, text } from './row.ts';
+import { bytes, integer, text } from '../row.ts';
 
 export const idempotencySql = {
   find: 'select print, result, created_ms from idem where app = ? and key = ?',

@@ -1,13 +1,9 @@
-// Lane rows: read and written here, judged by the rules in core/lane.ts.
+// Lane rows on the hot path: read and written here, judged by the rules in core/lane.ts.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane, LaneTimes } from '../../core/lane.ts';
 import { wake } from '../../core/lane.ts';
-import type { Row } from './row.ts';
-import { integer, maybe, one, real } from './row.ts';
-
-/** Of a lane called `lane`, everything that the rules ask for. */
-export const laneColumns = `lane.no as lane, lane.state as lane_state, lane.ordered, lane.gate_ms,
-  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.failures, lane.failing_ms, lane.version as lane_version`;
+import { integer, one } from '../row.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
 
 export const lanesSql = {
   one: `select ${laneColumns} from lane where no = ?`,
@@ -45,20 +41,3 @@ export function prepareLanes(db: DatabaseSync): Lanes {
       lane.ordered ? integer(one(order.get(nowMs, lane.no)), 'last_ms') : nowMs,
   };
 }
-
-export function toLane(row: Row): Lane {
-  return {
-    no: integer(row, 'lane'),
-    state: laneStates[integer(row, 'lane_state')] ?? 'ended',
-    ordered: integer(row, 'ordered') === 1,
-    gateMs: integer(row, 'gate_ms'),
-    readyMs: integer(row, 'ready_ms'),
-    intervalMs: maybe(real, row, 'interval_ms'),
-    tatMs: real(row, 'tat_ms'),
-    failures: integer(row, 'failures'),
-    failingMs: maybe(integer, row, 'failing_ms'),
-    version: integer(row, 'lane_version'),
-  };
-}
-
-const laneStates = ['open', 'held', 'ended'] as const;

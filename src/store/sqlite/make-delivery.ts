@@ -5,7 +5,7 @@ import type { DeliveryName } from '../../core/delivery.ts';
 import { takesFresh } from '../../core/lane.ts';
 import { prepareLanes } from './lanes.ts';
 import type { Listener } from './match.ts';
-import type { EditContext } from './verb.ts';
+import type { EditContext } from './edit.ts';
 
 export const makeDeliverySql = {
   insert: `

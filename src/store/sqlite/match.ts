@@ -5,9 +5,9 @@ import { ownPrefix } from '../../core/event.ts';
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
 import { patternsFor } from '../../core/pattern.ts';
-import { laneColumns, toLane } from './lanes.ts';
-import type { Row } from './row.ts';
-import { integer, text } from './row.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
+import type { Row } from '../row.ts';
+import { integer, text } from '../row.ts';
 
 export const matchSql = {
   listeners: `

@@ -2,11 +2,9 @@
 // one is free again, and the lanes of these deliveries are woken.
 import type { DatabaseSync } from 'node:sqlite';
 import { settled } from '../../core/lane.ts';
-import type { Node } from '../node-verbs.ts';
 import { prepareLanes } from './lanes.ts';
-import type { Row } from './row.ts';
-import { integer, one, oneOf, text } from './row.ts';
-import type { Edit, Read } from './verb.ts';
+import { integer, one } from '../row.ts';
+import type { Edit } from './edit.ts';
 
 export const nodesSql = {
   insert: `
@@ -16,8 +14,6 @@ export const nodesSql = {
   seen: 'update node set seen_ms = ? where no = ? and gone = 0 returning no',
   stop: 'update node set gone = 1 where no = ?',
   silent: 'update node set gone = 1 where gone = 0 and seen_ms < ? returning no',
-  list: `
-    select no, name, role, version, started_ms, seen_ms from node where gone = 0 order by no`,
   lanes: `
     select distinct lane from delivery_live
     where lease is not null and (lease >> 32) not in (select no from node where gone = 0)`,
@@ -63,11 +59,6 @@ export function prepareRescue(db: DatabaseSync): Edit<'rescue'> {
   };
 }
 
-export function prepareNodes(db: DatabaseSync): Read<'nodes'> {
-  const list = db.prepare(nodesSql.list);
-  return () => list.all().map(toNode);
-}
-
 /** Frees all that is leased to nodes that are not alive. */
 function prepareFree(db: DatabaseSync): (nowMs: number) => number {
   const running = db.prepare(nodesSql.lanes);
@@ -82,18 +73,5 @@ function prepareFree(db: DatabaseSync): (nowMs: number) => number {
       if (times !== undefined) lanes.write(lane, times);
     }
     return Number(free.run().changes);
-  };
-}
-
-const nodeRoles = ['api', 'worker', 'all'] as const;
-
-function toNode(row: Row): Node {
-  return {
-    no: integer(row, 'no'),
-    name: text(row, 'name'),
-    role: oneOf(nodeRoles, text(row, 'role')),
-    version: text(row, 'version'),
-    startedMs: integer(row, 'started_ms'),
-    seenMs: integer(row, 'seen_ms'),
   };
 }

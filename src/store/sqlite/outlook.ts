@@ -1,7 +1,7 @@
 // What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
 import type { DatabaseSync } from 'node:sqlite';
-import { integer } from './row.ts';
-import type { Slots } from './slots.ts';
+import { integer } from '../row.ts';
+import type { Slots } from '../slots.ts';
 
 export const outlookSql = {
   ready: `

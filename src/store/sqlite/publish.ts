@@ -9,9 +9,9 @@ import { prepareIdempotencies } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from './match.ts';
 import { patternsHearing, prepareMatch } from './match.ts';
-import { integer } from './row.ts';
+import { integer } from '../row.ts';
 import { prepareSlices } from './slices.ts';
-import type { Edit, EditContext } from './verb.ts';
+import type { Edit, EditContext } from './edit.ts';
 
 export const publishSql = {
   event: `

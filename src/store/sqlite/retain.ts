@@ -4,8 +4,8 @@ import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { firstIdAt } from '../../core/id.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
-import { integer, maybe, one, text } from './row.ts';
-import type { Edit } from './verb.ts';
+import { integer, maybe, one, text } from '../row.ts';
+import type { Edit } from './edit.ts';
 
 const oldest = '(select id from event where id < :below order by id limit :limit + 0)';
 

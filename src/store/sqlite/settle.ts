@@ -4,12 +4,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Lane, LaneOutcome } from '../../core/lane.ts';
 import { settled } from '../../core/lane.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
-import { prepareRecordAttempt } from './attempts.ts';
-import type { EndState } from './end-delivery.ts';
+import { integer } from '../row.ts';
+import type { EndState } from '../verbs/end-states.ts';
+import { endOwner } from '../verbs/end-subscription.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
-import { prepareEndSubscription } from './end-subscription.ts';
 import { prepareLanes } from './lanes.ts';
-import { integer, one, text } from './row.ts';
+import { prepareRecordAttempt } from './record-attempt.ts';
+import { prepareScripts } from './run-script.ts';
 
 export const settleSql = {
   find: `
@@ -18,11 +19,6 @@ export const settleSql = {
   back: `
     update delivery_live set lease = null, due_ms = ?, tries = ?, attempts = ?
     where event = ? and n = ?`,
-  subscription: `
-    select subscription.no, subscription.id, subscription.app, subscription.state
-    from callback join subscription on subscription.no = callback.subscription
-    where callback.no = ?`,
-  lanes: 'select no from lane where subscription = ?',
 } as const;
 
 export type Settle = (settlement: Settlement, nowMs: number) => Settled;
@@ -33,7 +29,7 @@ export function prepareSettle(db: DatabaseSync): Settle {
   const lanes = prepareLanes(db);
   const record = prepareRecordAttempt(db);
   const end = prepareEndDelivery(db);
-  const endOwner = prepareEndOwner(db);
+  const runScript = prepareScripts(db);
 
   return ({ event, n, lease, outcome, attempt }, nowMs) => {
     const row = find.get(event, n, lease);
@@ -55,7 +51,7 @@ export function prepareSettle(db: DatabaseSync): Settle {
     const startedMs = attempt?.startedMs ?? nowMs;
     const times = settled(lane, nowMs, laneOutcome(outcome, startedMs));
     if (times !== undefined) lanes.write(lane, times);
-    if (outcome.kind === 'gone') return endOwner(integer(row, 'callback'), nowMs);
+    if (outcome.kind === 'gone') return runScript(endOwner(integer(row, 'callback'), nowMs));
     return { kind: 'settled' };
   };
 }
@@ -90,21 +86,4 @@ function laneOutcome(outcome: Result, startedMs: number): LaneOutcome {
     case 'dead':
       return { kind: 'failed', dueMs: undefined, startedMs };
   }
-}
-
-/** The receiver wants no more: the subscription of the callback ends, exactly as if it had asked. */
-function prepareEndOwner(db: DatabaseSync): (callback: number, nowMs: number) => Settled {
-  const subscription = db.prepare(settleSql.subscription);
-  const lanes = db.prepare(settleSql.lanes);
-  const end = prepareEndSubscription(db);
-  return (callback, nowMs) => {
-    const row = one(subscription.get(callback));
-    const no = integer(row, 'no');
-    if (text(row, 'state') !== 'ended') end({ no, appNo: integer(row, 'app'), nowMs });
-    return {
-      kind: 'gone',
-      subscription: text(row, 'id'),
-      lanes: lanes.all(no).map((lane) => integer(lane, 'no')),
-    };
-  };
 }

@@ -2,7 +2,7 @@
 // batch that is undone leaves a short slice behind, which harms nobody.
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
-import { integer, maybe, one } from './row.ts';
+import { integer, maybe, one } from '../row.ts';
 
 export const slicesSql = {
   last: 'select max(slice) as slice from event',

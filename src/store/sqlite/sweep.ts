@@ -2,8 +2,8 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { prepareEndDelivery } from './end-delivery.ts';
-import { integer, text } from './row.ts';
-import type { Edit } from './verb.ts';
+import { integer, text } from '../row.ts';
+import type { Edit } from './edit.ts';
 
 export const sweepSql = {
   lane: 'select no from lane where state = 2 and swept = 0 order by no limit 1',

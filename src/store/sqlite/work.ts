@@ -5,7 +5,7 @@ import { prepareClaim } from './claim.ts';
 import { prepareFanOut } from './fan-out.ts';
 import { prepareForesee } from './outlook.ts';
 import { prepareSettle } from './settle.ts';
-import { birthsFor, noSlots, slotsOf } from './slots.ts';
+import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Plan } from './transaction.ts';
 
 export type PlanWork = (work: Work) => Plan<Settled, Omit<Worked, 'settled'>>;

@@ -4,9 +4,9 @@ import type { Batch } from '../call.ts';
 import type { Born, Outlook } from '../delivery-verbs.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { prepareForesee } from './outlook.ts';
-import { birthsFor } from './slots.ts';
+import { birthsFor } from '../slots.ts';
 import type { Plan } from './transaction.ts';
-import { applyEdit, prepareEdits } from './verbs.ts';
+import { prepareEdits } from './edits.ts';
 
 export interface Left {
   born: readonly Born[];
@@ -16,7 +16,7 @@ export interface Left {
 export type PlanWrite = (batch: Batch) => Plan<EditOutput<EditVerb>, Left>;
 
 export function prepareWrite(db: DatabaseSync): PlanWrite {
-  const edits = prepareEdits(db);
+  const applyEdit = prepareEdits(db);
   const foresee = prepareForesee(db);
   return ({ nowMs, edits: calls, offer }) =>
     (way) => {
@@ -26,7 +26,7 @@ export function prepareWrite(db: DatabaseSync): PlanWrite {
       return {
         items: calls.map((call) => ({
           verb: call.verb,
-          apply: () => applyEdit(edits, call, context),
+          apply: () => applyEdit(call, context),
         })),
         last: () => ({
           born: births.born,

@@ -1,0 +1,115 @@
+// Rows become types here, once, with a check of every value. What does not fit is a broken invariant.
+import { AssertionError } from 'node:assert';
+import type { App } from '../core/app.ts';
+import type { Key } from '../core/key.ts';
+import { scopes } from '../core/key.ts';
+import type { Callback, Subscription } from '../core/subscription.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export function toApp(row: Row): App {
+  return {
+    no: integer(row, 'no'),
+    id: text(row, 'id'),
+    name: text(row, 'name'),
+    createdMs: integer(row, 'created_ms'),
+  };
+}
+
+export function toKey(row: Row): Key {
+  return {
+    id: text(row, 'id'),
+    appNo: integer(row, 'app'),
+    appId: text(row, 'app_id'),
+    name: text(row, 'name'),
+    scopes: text(row, 'scopes')
+      .split(' ')
+      .map((scope) => oneOf(scopes, scope)),
+    hash: bytes(row, 'hash'),
+    oldHash: maybe(bytes, row, 'old_hash'),
+    oldUntilMs: maybe(integer, row, 'old_until_ms'),
+    createdMs: integer(row, 'created_ms'),
+    expiresMs: maybe(integer, row, 'expires_ms'),
+    revokedMs: maybe(integer, row, 'revoked_ms'),
+    usedMs: maybe(integer, row, 'used_ms'),
+  };
+}
+
+export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscription {
+  return {
+    id: text(row, 'id'),
+    appNo: integer(row, 'app'),
+    contract: text(row, 'contract'),
+    operation: text(row, 'operation'),
+    state: oneOf(subscriptionStates, text(row, 'state')),
+    callbacks: callbackRows.map(toCallback),
+    secrets: bytes(row, 'secrets'),
+    version: integer(row, 'version'),
+    createdMs: integer(row, 'created_ms'),
+    endedMs: maybe(integer, row, 'ended_ms'),
+  };
+}
+
+const subscriptionStates = ['active', 'paused', 'disabled', 'ended'] as const;
+
+function toCallback(row: Row): Callback {
+  return {
+    position: integer(row, 'position'),
+    label: text(row, 'label'),
+    event: text(row, 'event'),
+    definition: text(row, 'definition'),
+    method: text(row, 'method'),
+    url: text(row, 'url'),
+    inactive: maybe(text, row, 'inactive'),
+  };
+}
+
+export function text(row: Row, column: string): string {
+  const value = row[column];
+  return typeof value === 'string' ? value : misfit(column, value, 'text');
+}
+
+export function integer(row: Row, column: string): number {
+  const value = row[column];
+  return typeof value === 'number' && Number.isSafeInteger(value)
+    ? value
+    : misfit(column, value, 'an integer');
+}
+
+export function real(row: Row, column: string): number {
+  const value = row[column];
+  return typeof value === 'number' ? value : misfit(column, value, 'a number');
+}
+
+export function bytes(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  return value instanceof Uint8Array ? value : misfit(column, value, 'bytes');
+}
+
+export function maybe<T>(
+  parse: (row: Row, column: string) => T,
+  row: Row,
+  column: string,
+): T | undefined {
+  return row[column] === null ? undefined : parse(row, column);
+}
+
+/** The row that a statement must have given. */
+export function one(row: Row | undefined): Row {
+  return row ?? broken('Cannot read a row: the statement gave none, expected one');
+}
+
+export function oneOf<T extends string>(known: readonly T[], value: string): T {
+  return (
+    known.find((candidate) => candidate === value) ??
+    broken(`Cannot read a row: found "${value}", expected one of ${known.join(', ')}`)
+  );
+}
+
+function misfit(column: string, value: unknown, expected: string): never {
+  return broken(`Cannot read column "${column}": found ${typeof value}, expected ${expected}`);
+}
+
+function broken(message: string): never {
+  throw new AssertionError({ message });
+}

@@ -1,0 +1,13 @@
+// The shape of an edit that only this adapter has, because it is hot or differs: it prepares its
+// statements once, on opening, and gives back the function that runs them.
+import type { Births } from '../slots.ts';
+import type { EditInput, EditOutput, EditVerb } from '../store.ts';
+
+export interface EditContext {
+  /** The time of the batch. */
+  nowMs: number;
+  /** Room for fresh deliveries on the node that sent the batch. */
+  births: Births;
+}
+
+export type Edit<V extends EditVerb> = (input: EditInput<V>, context: EditContext) => EditOutput<V>;

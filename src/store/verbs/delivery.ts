@@ -1,0 +1,72 @@
+// Reading one delivery, wherever it is: in the queue or in the history.
+import type { Delivery } from '../delivery-verbs.ts';
+import type { Row } from '../row.ts';
+import { integer, maybe, text } from '../row.ts';
+import { first } from '../statement.ts';
+import { toEndState } from './end-states.ts';
+import type { Read } from './verb.ts';
+
+const around = `
+    join event on event.id = delivery.event
+    join callback on callback.no = delivery.callback
+    join subscription on subscription.no = callback.subscription`;
+const shared = `delivery.event, delivery.n, delivery.attempts, event.name, event.created_ms,
+      subscription.id as subscription, position, label, method, url`;
+
+export const deliverySql = {
+  live: `
+    select ${shared}, due_ms, case when lease is null then 0 else 1 end as is_running, attempt.code, attempt.error
+    from delivery_live as delivery ${around}
+    left join attempt on attempt.event = delivery.event and attempt.n = delivery.n
+      and attempt.k = delivery.attempts
+    where delivery.event = ?1 and delivery.n = ?2 and delivery.app = ?3`,
+  done: `
+    select ${shared}, delivery.state, delivery.ended_ms, delivery.code, delivery.error
+    from delivery_done as delivery ${around}
+    where delivery.event = ?1 and delivery.n = ?2 and delivery.app = ?3`,
+} as const;
+
+export const delivery: Read<'delivery'> = function* ({ appNo, event, n }) {
+  const pending = yield* first(deliverySql.live, event, n, appNo);
+  if (pending !== undefined) return toPending(pending);
+  const ended = yield* first(deliverySql.done, event, n, appNo);
+  return ended === undefined ? undefined : toEnded(ended);
+};
+
+function toPending(row: Row): Delivery {
+  const isRunning = integer(row, 'is_running') === 1;
+  return {
+    ...toShared(row),
+    state: isRunning ? 'running' : 'due',
+    dueMs: isRunning ? undefined : integer(row, 'due_ms'),
+    endedMs: undefined,
+  };
+}
+
+function toEnded(row: Row): Delivery {
+  return {
+    ...toShared(row),
+    state: toEndState(integer(row, 'state')),
+    dueMs: undefined,
+    endedMs: integer(row, 'ended_ms'),
+  };
+}
+
+function toShared(row: Row): Omit<Delivery, 'state' | 'dueMs' | 'endedMs'> {
+  return {
+    event: text(row, 'event'),
+    n: integer(row, 'n'),
+    eventName: text(row, 'name'),
+    subscription: text(row, 'subscription'),
+    callback: {
+      position: integer(row, 'position'),
+      label: text(row, 'label'),
+      method: text(row, 'method'),
+      url: text(row, 'url'),
+    },
+    attempts: integer(row, 'attempts'),
+    status: maybe(integer, row, 'code'),
+    error: maybe(text, row, 'error'),
+    createdMs: integer(row, 'created_ms'),
+  };
+}

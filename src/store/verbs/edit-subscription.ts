@@ -1,0 +1,74 @@
+// Edits of a subscription: pause and resume, new targets, new secrets; all of one edit or nothing.
+import { strict as assert } from 'node:assert';
+import { integer, maybe, text } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, first } from '../statement.ts';
+import type { EditInput } from '../store.ts';
+import { raiseVersion } from './app-version.ts';
+import { addLane, addPattern } from './listen.ts';
+import type { Found } from './subscriptions.ts';
+import { findSubscription } from './subscriptions.ts';
+import type { Edit } from './verb.ts';
+
+export const editSubscriptionSql = {
+  edit: 'update subscription set version = ?2, state = ?3, secrets = ?4 where no = ?1',
+  hold: `
+    update lane set state = 1, ready_ms = 9007199254740991, quiet_ms = null, quiet_xid = null
+    where subscription = ?1 and state = 0`,
+  // Something may have come in while it was held, so a claim must look as soon as the gate allows.
+  resume: `
+    update lane set state = 0, quiet_ms = null, quiet_xid = null,
+      ready_ms = case when gate_ms > ?2 then gate_ms else ?2 end
+    where subscription = ?1 and state = 1`,
+  // Whoever gets a lease of the lane learns from it that there is something new.
+  renew: 'update lane set version = ?2 where subscription = ?1',
+  callback: 'select no, event, lane from callback where subscription = ?1 and position = ?2',
+  target: 'update callback set url = ?2, inactive = null, lane = ?3 where no = ?1',
+} as const;
+
+export const editSubscription: Edit<'editSubscription'> = function* (input, nowMs) {
+  const seen = yield* findSubscription(input);
+  if (seen === undefined) return { kind: 'not_found' };
+  const version = yield* raiseVersion(input.appNo);
+  // Read again: from here on nobody else can change it.
+  const { no, subscription } = yield* foundAgain(input);
+  if (subscription.state === 'ended') return { kind: 'ended' };
+  if (subscription.version !== input.version) return { kind: 'stale' };
+
+  const state = input.state ?? subscription.state;
+  const secrets = input.secrets ?? subscription.secrets;
+  yield* all(editSubscriptionSql.edit, no, version, state, secrets);
+  if (state === 'active') yield* all(editSubscriptionSql.resume, no, nowMs);
+  else yield* all(editSubscriptionSql.hold, no);
+  yield* all(editSubscriptionSql.renew, no, version);
+  yield* setTargets(input.urls, { no, subscription: { ...subscription, state, version } });
+  return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };
+};
+
+function* foundAgain(input: { appNo: number; id: string }): Script<Found> {
+  const found = yield* findSubscription(input);
+  assert(found !== undefined);
+  return found;
+}
+
+type Urls = EditInput<'editSubscription'>['urls'];
+
+/** A target for a callback that had none also makes it listen, from this version on. */
+function* setTargets(urls: Urls, { no, subscription }: Found): Script<void> {
+  const { id, appNo, contract, state, version } = subscription;
+  for (const { position, url } of urls) {
+    const row = yield* first(editSubscriptionSql.callback, no, position);
+    assert(row !== undefined, `Cannot edit callback ${position} of "${id}": there is none`);
+    const callback = integer(row, 'no');
+    const lane = maybe(integer, row, 'lane');
+    if (lane !== undefined) {
+      yield* all(editSubscriptionSql.target, callback, url, lane);
+      continue;
+    }
+    const laneState = state === 'active' ? 'open' : 'held';
+    const added = yield* addLane({ appNo, subscription: no, state: laneState, version });
+    yield* all(editSubscriptionSql.target, callback, url, added);
+    const pattern = text(row, 'event');
+    yield* addPattern({ appNo, contract, pattern, callback, lane: added, born: version });
+  }
+}

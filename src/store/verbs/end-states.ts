@@ -1,0 +1,15 @@
+// How deliveries end, as the table `delivery_done` writes it.
+import type { DeliveryState } from '../../core/delivery.ts';
+
+export type EndState = Exclude<DeliveryState, 'due' | 'running'>;
+
+export const endStates = { delivered: 1, dead: 2, cancelled: 3 } as const satisfies Record<
+  EndState,
+  number
+>;
+
+export function toEndState(written: number): EndState {
+  return endStateNames.find((name) => endStates[name] === written) ?? 'cancelled';
+}
+
+const endStateNames = ['delivered', 'dead', 'cancelled'] as const;

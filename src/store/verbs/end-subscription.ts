@@ -1,0 +1,56 @@
+// Ends a subscription: from this transaction on no publish finds its callbacks and no claim its lanes.
+// The deliveries that wait in the lanes, perhaps a million, are swept later and in small steps.
+import type { Settled } from '../delivery-verbs.ts';
+import { integer, text } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, only } from '../statement.ts';
+import { raiseVersion } from './app-version.ts';
+
+export const endSubscriptionSql = {
+  end: `
+    update subscription set state = 'ended', ended_ms = ?2, version = ?3
+    where no = ?1 and state <> 'ended' returning no`,
+  endPatterns: `
+    update pattern set died = ?2
+    where callback in (select no from callback where subscription = ?1) and died is null`,
+  // Every lane is swept at least once: on PostgreSQL somebody may be adding to it at this moment.
+  endLanes: `
+    update lane set state = 2, ready_ms = 9007199254740991, swept = 0, version = ?2,
+      quiet_ms = null, quiet_xid = null
+    where subscription = ?1`,
+  owner: `
+    select subscription.no, subscription.id, subscription.app, subscription.state
+    from callback join subscription on subscription.no = callback.subscription
+    where callback.no = ?1`,
+  lanes: 'select no from lane where subscription = ?1',
+} as const;
+
+export interface EndingSubscription {
+  no: number;
+  appNo: number;
+  nowMs: number;
+}
+
+/** Ending it again changes nothing. */
+export function* endSubscription({ no, appNo, nowMs }: EndingSubscription): Script<void> {
+  const version = yield* raiseVersion(appNo);
+  const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version);
+  if (ended === undefined) return; // Another node was faster.
+  yield* all(endSubscriptionSql.endPatterns, no, version);
+  yield* all(endSubscriptionSql.endLanes, no, version);
+}
+
+/** The receiver wants no more: the subscription of the callback ends, exactly as if it had asked. */
+export function* endOwner(callback: number, nowMs: number): Script<Settled> {
+  const row = yield* only(endSubscriptionSql.owner, callback);
+  const no = integer(row, 'no');
+  if (text(row, 'state') !== 'ended') {
+    yield* endSubscription({ no, appNo: integer(row, 'app'), nowMs });
+  }
+  const lanes = yield* all(endSubscriptionSql.lanes, no);
+  return {
+    kind: 'gone',
+    subscription: text(row, 'id'),
+    lanes: lanes.map((lane) => integer(lane, 'no')),
+  };
+}

@@ -1,0 +1,47 @@
+// Reading events, one and in lists, always within one app.
+import type { Event } from '../../core/event.ts';
+import { limits } from '../../core/limits.ts';
+import { belowPosition, cursorAtPosition } from '../cursor.ts';
+import type { Row } from '../row.ts';
+import { bytes, integer, maybe, text } from '../row.ts';
+import { first } from '../statement.ts';
+import { fillPage } from './fill-page.ts';
+import type { Read } from './verb.ts';
+import { walkEvents } from './walk-events.ts';
+
+export const eventsSql = {
+  one: `
+    select id, app, name, created_ms, deliveries, rejected, payload from event where id = ?1 and app = ?2`,
+} as const;
+
+export const event: Read<'event'> = function* ({ appNo, id }) {
+  const row = yield* first(eventsSql.one, id, appNo);
+  return row === undefined ? undefined : toEvent(row);
+};
+
+export const events: Read<'events'> = function* ({ appNo, page: { limit, after }, name }) {
+  let bytesLeft: number = limits.pageBytesMax;
+  return yield* fillPage({
+    walk: walkEvents({ appNo, name, below: belowPosition(after) }),
+    limit,
+    toCursor: ({ slice, event: id }) => cursorAtPosition({ slice, event: id, n: 0 }),
+    toItem: function* ({ event: id }) {
+      const found = id === '' ? undefined : yield* event({ appNo, id });
+      bytesLeft -= found?.payload.byteLength ?? 0;
+      return found;
+    },
+    isFull: () => bytesLeft <= 0,
+  });
+};
+
+function toEvent(row: Row): Event {
+  return {
+    id: text(row, 'id'),
+    appNo: integer(row, 'app'),
+    name: text(row, 'name'),
+    payload: bytes(row, 'payload'),
+    createdMs: integer(row, 'created_ms'),
+    deliveries: maybe(integer, row, 'deliveries'),
+    rejected: maybe(text, row, 'rejected'),
+  };
+}

@@ -1,0 +1,36 @@
+// Which request an idempotency key belongs to, and what it was answered with. Written in the same
+// transaction as the thing itself, so a repeat finds either both or nothing.
+import { limits } from '../../core/limits.ts';
+import { bytes, text } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, first, only } from '../statement.ts';
+import type { Idempotency } from '../store.ts';
+
+export const idempotencySql = {
+  expire: 'delete from idem where app = ?1 and key = ?2 and created_ms < ?3',
+  // On PostgreSQL it waits for another node that is about to keep the same key.
+  keep: `
+    insert into idem (app, key, print, result, created_ms) values (?1, ?2, ?3, ?4, ?5)
+    on conflict (app, key) do nothing returning app`,
+  find: 'select print, result from idem where app = ?1 and key = ?2',
+} as const;
+
+export type Earlier = { kind: 'none' } | { kind: 'same'; result: string } | { kind: 'other' };
+
+export interface KeptResult {
+  appNo: number;
+  idempotency: Idempotency;
+  nowMs: number;
+  result: string;
+}
+
+/** Keeps the key with its result, unless there is an earlier one. One past its time counts as none. */
+export function* keepOnce({ appNo, idempotency, nowMs, result }: KeptResult): Script<Earlier> {
+  const { key, print } = idempotency;
+  yield* all(idempotencySql.expire, appNo, key, nowMs - limits.idempotencyKeepMs);
+  const kept = yield* first(idempotencySql.keep, appNo, key, print, result, nowMs);
+  if (kept !== undefined) return { kind: 'none' };
+  const row = yield* only(idempotencySql.find, appNo, key);
+  const isSame = Buffer.compare(bytes(row, 'print'), print) === 0;
+  return isSame ? { kind: 'same', result: text(row, 'result') } : { kind: 'other' };
+}

@@ -1,0 +1,57 @@
+// Lane rows: read and written here, judged by the rules in core/lane.ts.
+import type { Lane } from '../../core/lane.ts';
+import { wake } from '../../core/lane.ts';
+import type { Row } from '../row.ts';
+import { integer, maybe, real } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, only } from '../statement.ts';
+
+/** Of a lane called `lane`, everything that the rules ask for. */
+export const laneColumns = `lane.no as lane, lane.state as lane_state, lane.ordered, lane.gate_ms,
+  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.failures, lane.failing_ms,
+  lane.version as lane_version`;
+
+export const lanesSql = {
+  // Whoever writes to a lane takes back what a look has said about its quiet; see DESIGN of the claim.
+  lock: `
+    update lane set quiet_ms = null, quiet_xid = null where no = ?1
+    returning ${laneColumns.replaceAll('lane.', '')}`,
+  ready: 'update lane set ready_ms = ?1 where no = ?2',
+  order: `
+    update lane set last_ms = case when last_ms + 1 > ?1 then last_ms + 1 else ?1 end
+    where no = ?2 returning last_ms`,
+} as const;
+
+/** The lane, which nobody else can change until this transaction has ended. */
+export function* lockLane(no: number): Script<Lane> {
+  return toLane(yield* only(lanesSql.lock, no));
+}
+
+/** Something waits in the lane, due then. */
+export function* wakeLane(lane: Lane, dueMs: number): Script<void> {
+  const readyMs = wake(lane, dueMs);
+  if (readyMs !== lane.readyMs) yield* all(lanesSql.ready, readyMs, lane.no);
+}
+
+/** When a delivery is due that joins the lane now: in an ordered one, its place in the order. */
+export function* joinLane(lane: Lane, nowMs: number): Script<number> {
+  if (!lane.ordered) return nowMs;
+  return integer(yield* only(lanesSql.order, nowMs, lane.no), 'last_ms');
+}
+
+export function toLane(row: Row): Lane {
+  return {
+    no: integer(row, 'lane'),
+    state: laneStates[integer(row, 'lane_state')] ?? 'ended',
+    ordered: integer(row, 'ordered') === 1,
+    gateMs: integer(row, 'gate_ms'),
+    readyMs: integer(row, 'ready_ms'),
+    intervalMs: maybe(real, row, 'interval_ms'),
+    tatMs: real(row, 'tat_ms'),
+    failures: integer(row, 'failures'),
+    failingMs: maybe(integer, row, 'failing_ms'),
+    version: integer(row, 'lane_version'),
+  };
+}
+
+const laneStates = ['open', 'held', 'ended'] as const;

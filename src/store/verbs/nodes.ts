@@ -1,0 +1,28 @@
+// Reading nodes: those that are there.
+import type { Node } from '../node-verbs.ts';
+import type { Row } from '../row.ts';
+import { integer, oneOf, text } from '../row.ts';
+import { all } from '../statement.ts';
+import type { Read } from './verb.ts';
+
+export const nodesSql = {
+  list: `
+    select no, name, role, version, started_ms, seen_ms from node where gone = 0 order by no`,
+} as const;
+
+export const nodes: Read<'nodes'> = function* () {
+  return (yield* all(nodesSql.list)).map(toNode);
+};
+
+const nodeRoles = ['api', 'worker', 'all'] as const;
+
+function toNode(row: Row): Node {
+  return {
+    no: integer(row, 'no'),
+    name: text(row, 'name'),
+    role: oneOf(nodeRoles, text(row, 'role')),
+    version: text(row, 'version'),
+    startedMs: integer(row, 'started_ms'),
+    seenMs: integer(row, 'seen_ms'),
+  };
+}

@@ -1,0 +1,38 @@
+// All reads, by name: they run alike on both databases.
+import type { ReadCall } from '../call.ts';
+import type { Script } from '../statement.ts';
+import type { ReadOutput, ReadVerb } from '../store.ts';
+import { app, apps } from './apps.ts';
+import { attempts } from './attempts.ts';
+import { deliveries } from './deliveries.ts';
+import { delivery } from './delivery.ts';
+import { event, events } from './events.ts';
+import { health } from './health.ts';
+import { key, keys } from './keys.ts';
+import { nodes } from './nodes.ts';
+import { subscription, subscriptions } from './subscriptions.ts';
+import { tally } from './tally.ts';
+import { targets } from './targets.ts';
+import type { Read } from './verb.ts';
+
+const reads: { [V in ReadVerb]: Read<V> } = {
+  key,
+  keys,
+  app,
+  apps,
+  subscription,
+  subscriptions,
+  health,
+  targets,
+  event,
+  events,
+  delivery,
+  attempts,
+  deliveries,
+  tally,
+  nodes,
+};
+
+export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {
+  return reads[call.verb](call.input);
+}

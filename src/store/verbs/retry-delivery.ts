@@ -1,0 +1,52 @@
+// Retry by hand: a dead delivery goes on where it stopped; a delivered or cancelled one stays what it
+// is, and the same event goes to the same callback once more.
+import type { DeliveryName } from '../../core/delivery.ts';
+import { integer } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, first, only } from '../statement.ts';
+import { endStates } from './end-states.ts';
+import { joinLane, lockLane, wakeLane } from './lanes.ts';
+import type { Edit } from './verb.ts';
+
+export const retryDeliverySql = {
+  live: 'select n from delivery_live where event = ?1 and n = ?2 and app = ?3',
+  done: `
+    select lane, callback, state, attempts, slice from delivery_done
+    where event = ?1 and n = ?2 and app = ?3`,
+  remove: 'delete from delivery_done where event = ?1 and n = ?2 returning n',
+  // While a large fan-out is under way, the fan-out counts.
+  nextOfFanOut: 'update fanout set made = made + 1 where event = ?1 returning made - 1 as n',
+  next: 'update event set deliveries = deliveries + 1 where id = ?1 returning deliveries - 1 as n',
+  insert: `
+    insert into delivery_live (event, n, app, lane, callback, due_ms, attempts, slice)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+} as const;
+
+export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs) {
+  const { event, n: oldN, appNo } = input;
+  const live = yield* first(retryDeliverySql.live, event, oldN, appNo);
+  if (live !== undefined) return { kind: 'pending' };
+  const row = yield* first(retryDeliverySql.done, event, oldN, appNo);
+  if (row === undefined) return { kind: 'not_found' };
+  const lane = yield* lockLane(integer(row, 'lane'));
+  if (lane.state === 'ended') return { kind: 'ended' };
+  const isDead = integer(row, 'state') === endStates.dead;
+  if (isDead) {
+    const removed = yield* first(retryDeliverySql.remove, event, oldN);
+    if (removed === undefined) return { kind: 'pending' }; // Another node was faster.
+  }
+  const n = isDead ? oldN : yield* nextNumber(input);
+  const attempts = isDead ? integer(row, 'attempts') : 0;
+  const dueMs = yield* joinLane(lane, nowMs);
+  const callback = integer(row, 'callback');
+  const slice = integer(row, 'slice');
+  const values = [event, n, appNo, lane.no, callback, dueMs, attempts, slice] as const;
+  yield* all(retryDeliverySql.insert, ...values);
+  yield* wakeLane(lane, nowMs);
+  return { kind: 'due', n };
+};
+
+function* nextNumber({ event }: DeliveryName): Script<number> {
+  const ofFanOut = yield* first(retryDeliverySql.nextOfFanOut, event);
+  return integer(ofFanOut ?? (yield* only(retryDeliverySql.next, event)), 'n');
+}

@@ -1,0 +1,73 @@
+// Subscribe: subscription, callbacks, lanes, patterns and the idempotency key, or nothing of it.
+import { strict as assert } from 'node:assert';
+import { limits } from '../../core/limits.ts';
+import type { Callback, Subscription } from '../../core/subscription.ts';
+import { integer } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, only } from '../statement.ts';
+import type { NewSubscription } from '../store.ts';
+import { raiseVersion } from './app-version.ts';
+import { keepOnce } from './idempotency.ts';
+import { addLane, addPattern } from './listen.ts';
+import { findSubscription } from './subscriptions.ts';
+import type { Edit } from './verb.ts';
+
+export const subscribeSql = {
+  subscription: `
+    insert into subscription (id, app, contract, operation, secrets, version, created_ms)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7) returning no`,
+  callback: `
+    insert into callback
+      (app, subscription, position, label, event, definition, method, url, inactive, lane)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) returning no`,
+} as const;
+
+export const subscribe: Edit<'subscribe'> = function* ({ subscription, idempotency }, nowMs) {
+  const { appNo, id } = subscription;
+  if (idempotency !== undefined) {
+    const earlier = yield* keepOnce({ appNo, idempotency, nowMs, result: id });
+    if (earlier.kind === 'other') return { kind: 'mismatch' };
+    if (earlier.kind === 'same') {
+      return { kind: 'repeated', subscription: yield* found(appNo, earlier.result) };
+    }
+  }
+  yield* create(subscription, nowMs);
+  return { kind: 'created', subscription: yield* found(appNo, id) };
+};
+
+function* found(appNo: number, id: string): Script<Subscription> {
+  const result = yield* findSubscription({ appNo, id });
+  assert(result !== undefined, `Cannot answer with subscription "${id}": there is none`);
+  return result.subscription;
+}
+
+function* create(input: NewSubscription, nowMs: number): Script<void> {
+  const { id, appNo, contract, operation, secrets, callbacks } = input;
+  assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
+  const version = yield* raiseVersion(appNo);
+  const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
+  const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
+  for (const callback of callbacks) {
+    yield* addCallback(callback, { appNo, contract, subscription, version });
+  }
+}
+
+interface Owner {
+  appNo: number;
+  contract: string;
+  subscription: number;
+  version: number;
+}
+
+function* addCallback(callback: Callback, owner: Owner): Script<void> {
+  const { appNo, contract, subscription, version } = owner;
+  const { position, label, event, definition, method, url, inactive } = callback;
+  const values = [appNo, subscription, position, label, event, definition, method, url] as const;
+  if (inactive !== undefined) {
+    yield* all(subscribeSql.callback, ...values, inactive, null);
+    return;
+  }
+  const lane = yield* addLane({ appNo, subscription, state: 'open', version });
+  const no = integer(yield* only(subscribeSql.callback, ...values, null, lane), 'no');
+  yield* addPattern({ appNo, contract, pattern: event, callback: no, lane, born: version });
+}

@@ -1,0 +1,48 @@
+// What sending needs to know of callbacks. A callback that never had a target has no lane either, and
+// is as good as unknown.
+import { strict as assert } from 'node:assert';
+import { limits } from '../../core/limits.ts';
+import type { Target } from '../delivery-verbs.ts';
+import type { Row } from '../row.ts';
+import { bytes, integer, text } from '../row.ts';
+import { first } from '../statement.ts';
+import type { Read } from './verb.ts';
+
+export const targetsSql = {
+  one: `
+    select callback.no, callback.lane, subscription.version, subscription.state, subscription.id, callback.app,
+      app.id as app_id, contract, operation, definition, method, url, secrets
+    from callback
+      join subscription on subscription.no = callback.subscription
+      join app on app.no = callback.app
+    where callback.no = ?1 and callback.lane is not null`,
+} as const;
+
+export const targets: Read<'targets'> = function* ({ callbacks }) {
+  assert(callbacks.length <= limits.targetCacheEntriesMax, 'Cannot read so many targets at once');
+  const found: Target[] = [];
+  for (const callback of callbacks) {
+    const row = yield* first(targetsSql.one, callback);
+    if (row !== undefined) found.push(toTarget(row));
+  }
+  return found;
+};
+
+function toTarget(row: Row): Target {
+  return {
+    callback: integer(row, 'no'),
+    lane: integer(row, 'lane'),
+    version: integer(row, 'version'),
+    // A paused one is active too: its deliveries wait, they are not cancelled.
+    isActive: text(row, 'state') !== 'ended',
+    subscription: text(row, 'id'),
+    appNo: integer(row, 'app'),
+    appId: text(row, 'app_id'),
+    contract: text(row, 'contract'),
+    operation: text(row, 'operation'),
+    definition: text(row, 'definition'),
+    method: text(row, 'method'),
+    url: text(row, 'url'),
+    secrets: bytes(row, 'secrets'),
+  };
+}

@@ -1,0 +1,28 @@
+// Every statement of the store, by name: all that the files of a folder export as `…Sql`.
+import { strict as assert } from 'node:assert';
+import { readdirSync } from 'node:fs';
+
+export interface Named {
+  /** `keys.byId` is `byId` of `keysSql`. */
+  name: string;
+  sql: string;
+}
+
+export async function statementsIn(folder: 'verbs' | 'sqlite' | 'postgres'): Promise<Named[]> {
+  const dir = new URL(`../../src/store/${folder}/`, import.meta.url);
+  const files = readdirSync(dir).filter((file) => /^(?!worker).*(?<!\.test)\.ts$/.test(file));
+  const found: Named[] = [];
+  for (const file of files) {
+    const module: object = await import(new URL(file, dir).href);
+    for (const [name, table] of Object.entries(module)) {
+      if (!name.endsWith('Sql')) continue;
+      const sqls: unknown = table;
+      assert(typeof sqls === 'object' && sqls !== null, `${file}: ${name} is no table`);
+      for (const [key, sql] of Object.entries<unknown>({ ...sqls })) {
+        assert(typeof sql === 'string', `${file}: ${name}.${key} is no text`);
+        found.push({ name: `${name.slice(0, -'Sql'.length)}.${key}`, sql });
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,189 @@
+// What fault tests lean on: a killed cluster keeps what was committed, a frozen one answers later, and
+// nothing is left behind when the test's process is gone.
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { after, describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client } from 'pg';
+import { openDatabase } from './database.ts';
+import { familyOf } from './processes.ts';
+import { startPostgres } from './server.ts';
+
+const server = await startPostgres({
+  settings: { max_connections: '17', application_name: "it's" },
+});
+after(async () => server[Symbol.asyncDispose]());
+
+describe('startPostgres', () => {
+  it('runs with the settings, and otherwise as safely as PostgreSQL does', async () => {
+    await using database = openDatabase(server.url());
+    const [row] = await database.query(
+      `select current_setting('max_connections') as connections, current_setting('fsync') as fsync,
+         current_setting('synchronous_commit') as commit, current_setting('application_name') as name,
+         'a' < 'B' as by_language`,
+    );
+    const expected = { connections: '17', fsync: 'on', commit: 'on', name: "it's" };
+    assert.deepEqual(row, { ...expected, by_language: true });
+  });
+
+  it('lets nobody in without the password', async () => {
+    const url = new URL(server.url());
+    url.password = 'wrong';
+    const client = new Client({ connectionString: url.href });
+    await assert.rejects(client.connect(), /password authentication failed/);
+  });
+
+  it('says why it cannot start, and leaves nothing behind', async () => {
+    await inFolder(async (folder) => {
+      await assert.rejects(
+        startPostgres({ settings: { max_connections: 'many' } }),
+        /Cannot start PostgreSQL for the tests: .*"many".*TEST_DATABASE_URL/s,
+      );
+      assert.deepEqual(await readdir(folder), []);
+    });
+  });
+
+  it('works in a folder whose name holds blanks and quotes, and removes what it made', async () => {
+    await inFolder(async (folder) => {
+      const other = await startPostgres();
+      const pid = other.pid ?? 0;
+      const url = await other.createDatabase('a "b" c');
+      const database = openDatabase(url);
+      assert.deepEqual(await database.query('select current_database() as name'), [
+        { name: 'a "b" c' },
+      ]);
+      await database[Symbol.asyncDispose]();
+      assert.equal((await readdir(folder)).length, 1);
+      await other[Symbol.asyncDispose]();
+      assert.deepEqual(await readdir(folder), []);
+      assert.deepEqual(familyOf(pid), []);
+      assert.equal(other.pid, undefined);
+    });
+  });
+});
+
+describe('stop, kill, start', () => {
+  it('keeps what was committed and nothing else', async () => {
+    const url = await server.createDatabase('kept');
+    const way = { stop: async () => server.stop(), kill: async () => server.kill() };
+    for (const end of Object.values(way)) {
+      await using database = openDatabase(url);
+      await database.query('drop table if exists t');
+      await database.query('create table t (n int)');
+      await database.query('insert into t values (1)');
+      const open = await connected(url);
+      await open.query('begin');
+      await open.query('insert into t values (2)');
+      const family = familyOf(server.pid ?? 0);
+      assert.ok(family.length > 5, `the cluster has ${family.length} processes`);
+      await end();
+      assert.deepEqual(family.flatMap(familyOf), [], 'every process is gone at once');
+      assert.equal(server.pid, undefined);
+      await assert.rejects(database.query('select 1'));
+      await server.start();
+      assert.deepEqual(await database.query('select n from t'), [{ n: 1 }]);
+    }
+  });
+
+  it('stops while it is frozen', async () => {
+    server.freeze();
+    await server.stop();
+    await server.start();
+    server.freeze();
+    await server.kill();
+    await server.start();
+  });
+});
+
+describe('freeze, thaw', () => {
+  it('answers nothing until it is thawed', async () => {
+    await using database = openDatabase(server.url());
+    await database.query('select 1');
+    server.freeze();
+    const answer = database.query('select 2 as n');
+    const client = new Client({ connectionString: server.url(), connectionTimeoutMillis: 100 });
+    await assert.rejects(client.connect(), /timeout/);
+    server.thaw();
+    assert.deepEqual(await answer, [{ n: 2 }]);
+  });
+});
+
+describe('watch', () => {
+  // The parent says its server's process, and waits to be killed.
+  const parent = `
+    import { startPostgres } from ${JSON.stringify(join(import.meta.dirname, 'server.ts'))};
+    const server = await startPostgres();
+    if (process.argv.includes('frozen')) server.freeze();
+    console.log(server.pid);
+    process.stdin.resume();`;
+
+  for (const state of ['running', 'frozen'] as const) {
+    it(`ends a ${state} cluster and removes its folder when the test is killed`, async () => {
+      await inFolder(async (folder) => {
+        const child = startParent(parent, state);
+        const [line] = await once(createInterface({ input: child.stdout }), 'line');
+        const family = familyOf(Number(line));
+        assert.ok(family.length > 5, `the cluster has ${family.length} processes`);
+        child.kill('SIGKILL');
+        await until(async () => (await readdir(folder)).length === 0);
+        assert.deepEqual(family.flatMap(familyOf), []);
+      });
+    });
+  }
+
+  it('ends a cluster that is still being made', async () => {
+    await inFolder(async (folder) => {
+      const child = startParent(parent, 'running');
+      const made = async (): Promise<string[]> => readdir(folder, { recursive: true });
+      await until(async () => (await made()).some((path) => path.endsWith('PG_VERSION')));
+      const family = familyOf(child.pid ?? 0);
+      assert.ok(family.length > 2, 'initdb runs');
+      child.kill('SIGKILL');
+      await until(async () => (await readdir(folder)).length === 0);
+      assert.deepEqual(family.flatMap(familyOf), []);
+    });
+  });
+});
+
+function startParent(source: string, state: string): ChildProcessByStdio<Writable, Readable, null> {
+  return spawn(process.execPath, ['--input-type=module', '--eval', source, state], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+}
+
+/** Temporary folders are made below this one while it lasts. */
+async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
+  const usual = process.env['TMPDIR'];
+  const folder = await mkdtemp(join(tmpdir(), "ringback it's a test "));
+  await chmod(folder, 0o755); // PostgreSQL may run as somebody else.
+  process.env['TMPDIR'] = folder;
+  try {
+    await act(folder);
+  } finally {
+    if (usual === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = usual;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined); // The server goes away under it.
+  await client.connect();
+  return client;
+}
+
+/** For what other processes do: they give no signal. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 3_000; tries += 1) {
+    if (await holds()) return;
+    await wait(10);
+  }
+  assert.fail('It did not come to hold in 30 seconds');
+}

@@ -186,6 +186,7 @@ describe('the schema', () => {
     assert.deepEqual(rows(opened, 'select number, name from migration'), [
       { number: 1, name: 'init' },
       { number: 2, name: 'deliveries' },
+      { number: 3, name: 'cluster' },
     ]);
   });
 

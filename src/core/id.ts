@@ -29,6 +29,11 @@ export function idMaker(world: Pick<World, 'nowMs' | 'randomBytes'>): () => stri
   };
 }
 
+/** The lowest id that can be made at a time: what is older sorts below it. */
+export function firstIdAt(ms: number): string {
+  return encode(BigInt(ms) << chanceBits);
+}
+
 export function withPrefix(prefix: IdPrefix, id: string): string {
   return `${prefix}_${id}`;
 }

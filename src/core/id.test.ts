@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { idMaker, withoutPrefix, withPrefix } from './id.ts';
+import { firstIdAt, idMaker, withoutPrefix, withPrefix } from './id.ts';
 
 function worldAt(times: number[], chance = 0): Parameters<typeof idMaker>[0] {
   let turn = 0;
@@ -30,6 +30,19 @@ describe('idMaker', () => {
     const first = make();
     const many = Array.from({ length: 5000 }, make);
     assert.deepEqual([first, ...many], [first, ...many].sort());
+  });
+});
+
+describe('firstIdAt', () => {
+  it('stands between the ids of the time before and those of its own', () => {
+    const atMs = Date.UTC(2026, 10, 15);
+    const [lastBefore, firstOwn] = [
+      idMaker(worldAt([atMs - 1], 0xff))(),
+      idMaker(worldAt([atMs]))(),
+    ];
+    assert(lastBefore < firstIdAt(atMs));
+    assert.equal(firstIdAt(atMs), firstOwn);
+    assert.equal(firstIdAt(0), '0'.repeat(26));
   });
 });
 

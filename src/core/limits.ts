@@ -38,6 +38,19 @@ export const limits = {
   /** SQLite: how long a locked file is waited for, and pages in the log before it is folded in. */
   storeBusyMs: 5_000,
   storeLogPages: 4_000,
+  /** PostgreSQL: to connect; one statement; one lock; a transaction that nobody goes on with. */
+  databaseConnectMs: 3_000,
+  databaseStatementMs: 30_000,
+  databaseLockMs: 3_000,
+  databaseIdleInTransactionMs: 5_000,
+  /** What a node waits beyond the statement's own limit before it takes the connection for dead. */
+  databaseSilenceMs: 5_000,
+  /** An idle connection is tried this often, so that a vanished database is noticed. */
+  databaseKeepAliveMs: 10_000,
+  /** Partitions: days that are made in advance, days made at once, and tries to get the locks. */
+  partitionDaysAhead: 3,
+  partitionDaysMax: 400,
+  partitionTriesMax: 20,
   /** Deliveries under way on a node; the part of them that may be claimed; per lane at first, at most. */
   windowMax: 256,
   windowClaimedMax: 192,

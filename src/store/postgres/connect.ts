@@ -1,0 +1,158 @@
+// Opens connections with every setting that a promise or a plan rests on, said aloud. No default of a
+// server, a database, a role or a URL is trusted.
+import { AssertionError } from 'node:assert';
+import { Client } from 'pg';
+import { limits } from '../../core/limits.ts';
+
+/**
+ * `engine`: the statements of the hot path, whose plans are pinned. `plain`: all other verbs.
+ * `schema`: migrations and partitions, whose statements take the time they take.
+ */
+export type ConnectionKind = 'engine' | 'plain' | 'schema';
+
+export interface ConnectOptions {
+  url: string;
+  kind: ConnectionKind;
+  /** What it is for; an operator sees it in pg_stat_activity behind "ringback". */
+  purpose: string;
+  /** The connection broke while nothing was asked of it. What was asked is rejected by itself. */
+  onLost: (error: Error) => void;
+  /** Sends statements without waiting for the answers before. */
+  pipeline?: boolean;
+}
+
+/**
+ * The settings travel in the start options, so that they hold from the first statement on, also on each
+ * server connection that a pooler opens for us. A pooler may refuse such options or drop them; what is
+ * not in force after connecting is set by a statement. Behind a pooler of transactions that reaches only
+ * one of its server connections: there the operator must let the options pass, or give the role these
+ * settings (`alter role … set …`).
+ */
+export async function connect(options: ConnectOptions): Promise<Client> {
+  const settings = settingsOf(options);
+  const client = await open(options, startOptions(settings)).catch(async (error: unknown) => {
+    if (!isRefusedStart(error)) throw error;
+    return open(options, undefined);
+  });
+  try {
+    await client.query(setWhatDiffers, [Object.keys(settings), Object.values(settings)]);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+}
+
+const setWhatDiffers = `
+  select set_config(name, value, false) from unnest($1::text[], $2::text[]) as x (name, value)
+  where current_setting(name) is distinct from value`;
+
+type Settings = Readonly<Record<string, string>>;
+
+function settingsOf({ kind, purpose }: ConnectOptions): Settings {
+  return {
+    ...promises,
+    application_name: `ringback ${purpose}`.slice(0, applicationNameBytesMax),
+    statement_timeout: kind === 'schema' ? '0' : seconds(limits.databaseStatementMs),
+    ...(kind === 'engine' ? plans : {}),
+  };
+}
+
+/** The server cuts longer ones. */
+const applicationNameBytesMax = 63;
+
+/** Values as the server prints them, so that they can be compared. */
+const promises: Settings = {
+  synchronous_commit: 'on', // An answer means: on the disk.
+  default_transaction_isolation: 'read committed', // Locks, not snapshots, decide the races.
+  default_transaction_read_only: 'off',
+  search_path: 'ringback',
+  client_encoding: 'UTF8',
+  TimeZone: 'UTC',
+  lock_timeout: seconds(limits.databaseLockMs),
+  idle_in_transaction_session_timeout: seconds(limits.databaseIdleInTransactionMs),
+};
+
+/** A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap. */
+const plans: Settings = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
+
+function seconds(ms: number): string {
+  return `${ms / 1000}s`;
+}
+
+function startOptions(settings: Settings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, String.raw`\$&`)}`)
+    .join(' ');
+}
+
+async function open(options: ConnectOptions, start: string | undefined): Promise<Client> {
+  const { url, kind, pipeline = false, onLost } = options;
+  const { connectionString, ownOptions } = readUrl(url);
+  const client = new Client({
+    connectionString,
+    options: [ownOptions, start].filter((text) => text !== undefined).join(' '),
+    connectionTimeoutMillis: limits.databaseConnectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: limits.databaseKeepAliveMs,
+    // Whoever waits for an answer sends no keepalives: without this a machine that vanished is noticed
+    // after a quarter of an hour.
+    query_timeout: kind === 'schema' ? 0 : limits.databaseStatementMs + limits.databaseSilenceMs,
+    pipeline,
+  });
+  client.setTypeParser(int8, safeInteger);
+  client.setTypeParser(numeric, safeInteger);
+  let isOpen = false;
+  client.on('error', (error) => {
+    if (isOpen) onLost(error);
+  });
+  try {
+    await client.connect();
+    isOpen = true;
+    return client;
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+}
+
+/** What a URL says of our settings does not count, except `options`, which stand before ours. */
+function readUrl(text: string): { connectionString: string; ownOptions: string | undefined } {
+  const url = URL.parse(text);
+  if (url === null) return { connectionString: text, ownOptions: undefined };
+  const ownOptions = url.searchParams.get('options') ?? undefined;
+  for (const name of overruled) url.searchParams.delete(name);
+  return { connectionString: url.href, ownOptions };
+}
+
+/** Parameters that the driver would send beside the options, where they would win, or keep itself. */
+const overruled = [
+  'options',
+  'application_name',
+  'fallback_application_name',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+  'query_timeout',
+];
+
+/** Protocol violation: what poolers answer to a start parameter that they do not know. */
+function isRefusedStart(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '08P01';
+}
+
+const int8 = 20;
+const numeric = 1700;
+
+/** Counts, times and leases: all of ours fit a number, and one that does not is a broken invariant. */
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value)) return value;
+  throw new AssertionError({ message: `Cannot read "${text}": expected a safe integer` });
+}

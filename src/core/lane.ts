@@ -85,6 +85,49 @@ export function look(
   return { ...after, readyMs: Math.max(dueMs, nowMs, after.gateMs) };
 }
 
+/** What is known of a lane that is quiet, where several nodes write at once. */
+export interface Quiet {
+  /** Since when looks have left nothing that was due; undefined after anybody else wrote to it. */
+  sinceMs: number | undefined;
+  /** A second look has said so too, and left its mark. */
+  isMarked: boolean;
+  /** Every transaction that was under way at the mark has ended. */
+  isSure: boolean;
+}
+
+/** What a look does to the marks: takes them away, makes the first or second one, leaves them. */
+export type QuietStep = 'none' | 'start' | 'mark' | 'keep';
+
+/**
+ * A look in a database where several nodes write at once. A delivery that is not committed yet cannot be
+ * seen, and whoever adds it found the lane ready and wrote nothing; so a lane that looks empty is not
+ * put to rest at once. It lingers: it is looked at again and again, less and less often, until two looks
+ * have found it quiet and all that was under way then has ended. Found by trial: put to rest at the
+ * first empty look, 91 of 1,088 lanes were left with a delivery that nobody would ever see.
+ */
+export function linger(
+  times: LaneTimes,
+  nowMs: number,
+  { took, nextMs, quiet, lingerMs }: Lingering,
+): { readyMs: number; quiet: QuietStep } {
+  const { readyMs, gateMs } = times;
+  const isDue = nextMs !== undefined && nextMs <= nowMs;
+  if (isDue || gateMs === never) return { readyMs, quiet: 'none' };
+  if (took === 0 && quiet.isSure) return { readyMs, quiet: 'none' };
+  const sinceMs = quiet.sinceMs ?? nowMs;
+  const waitMs = Math.max(lingerMs.least, Math.min(nowMs - sinceMs, lingerMs.most));
+  const againMs = Math.max(nowMs + waitMs, gateMs);
+  const step = quiet.sinceMs === undefined ? 'start' : quiet.isMarked ? 'keep' : 'mark';
+  return { readyMs: Math.min(readyMs, againMs), quiet: step };
+}
+
+export interface Lingering {
+  took: number;
+  nextMs: number | undefined;
+  quiet: Quiet;
+  lingerMs: { least: number; most: number };
+}
+
 /** The lane after a delivery of it ended or goes back; undefined when nothing changes. */
 export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTimes | undefined {
   if (lane.state === 'ended') return undefined;

@@ -47,6 +47,26 @@ export const limits = {
   databaseSilenceMs: 5_000,
   /** An idle connection is tried this often, so that a vanished database is noticed. */
   databaseKeepAliveMs: 10_000,
+  /** A commit whose outcome is unknown: how long the database is asked, and how often. */
+  commitUnknownMs: 5_000,
+  commitAskMs: 100,
+  /** Connections for reads; looks for work though nobody said there is some; the time is read. */
+  databaseReadersMax: 4,
+  databasePollMs: 250,
+  databaseClockMs: 10_000,
+  /** Others are told of new work at most this often; a lost ear is mended this often. */
+  notifyEveryMs: 10,
+  listenAgainMs: 1_000,
+  /** A transaction that stood in another's way is run again so many times. */
+  transactionTriesMax: 5,
+  /** A quiet lane is looked at again after this long, doubling up to that. */
+  lingerMs: 50,
+  lingerMaxMs: 10_000,
+  /** Looks leave out what lies further back than this, except now and then. */
+  floorMs: 60_000,
+  floorDropMs: 10_000,
+  /** A node takes another number for its slice after this long. */
+  sliceAgeMs: 10 * 60_000,
   /** Partitions: days that are made in advance, days made at once, and tries to get the locks. */
   partitionDaysAhead: 3,
   partitionDaysMax: 400,

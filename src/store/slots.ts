@@ -10,6 +10,9 @@ export interface Slots {
   /** Full lanes wait for whoever frees a slot; `fullMax` is how many there can be. */
   isFull(lane: number): boolean;
   fullMax(): number;
+  /** Free slots by lane; any other lane has `laneRoom`. */
+  left(): ReadonlyMap<number, number>;
+  readonly laneRoom: number;
 }
 
 export function slotsOf({ lease, room, free, laneRoom }: Offer): Slots {
@@ -26,6 +29,8 @@ export function slotsOf({ lease, room, free, laneRoom }: Offer): Slots {
     },
     isFull: (lane) => inLane(lane) <= 0,
     fullMax: () => left.size,
+    left: () => left,
+    laneRoom,
   };
 }
 
@@ -37,6 +42,8 @@ export const noSlots: Slots = {
   take: () => {},
   isFull: () => false,
   fullMax: () => 0,
+  left: () => new Map(),
+  laneRoom: 1,
 };
 
 /** Slots for fresh deliveries, and those that took one. */

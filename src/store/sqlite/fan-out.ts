@@ -7,6 +7,7 @@ import { limits } from '../../core/limits.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from './match.ts';
+import { toNames } from '../fanning-out.ts';
 import { bytes, integer, text } from '../row.ts';
 import type { EditContext } from './edit.ts';
 
@@ -120,13 +121,4 @@ function prepareNext(db: DatabaseSync): (fanOut: FanningOut, cursor: Cursor) => 
     }
     return { listeners: found, after: undefined };
   };
-}
-
-function toNames(json: string): string[] {
-  const names: unknown = JSON.parse(json);
-  assert(Array.isArray(names), 'Cannot read a fan-out: its names are no list');
-  return names.map((name: unknown) => {
-    assert(typeof name === 'string', 'Cannot read a fan-out: a name is no text');
-    return name;
-  });
 }

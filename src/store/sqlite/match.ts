@@ -1,10 +1,9 @@
 // Who hears an event. Asked inside the publish transaction, so the answer is exact by construction: no
 // subscription that was answered before is missed, and none that has ended is found.
 import type { DatabaseSync } from 'node:sqlite';
-import { ownPrefix } from '../../core/event.ts';
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
-import { patternsFor } from '../../core/pattern.ts';
+import { patternsHearing } from '../patterns-hearing.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
@@ -65,12 +64,6 @@ export function prepareMatch(db: DatabaseSync): Match {
         .map(toListener);
     },
   };
-}
-
-/** Ringback's own events are heard only by those who ask for them by name. */
-export function patternsHearing(name: string): string[] {
-  const patterns = patternsFor(name);
-  return name.startsWith(ownPrefix) ? patterns.filter((pattern) => pattern !== '*') : patterns;
 }
 
 function toListener(row: Row): Listener {

@@ -1,14 +1,15 @@
 // Publish: events with their deliveries, or with the cursor that will make them, and the idempotency
 // key; all of it or nothing.
-import { AssertionError } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
+import { patternsHearing } from '../patterns-hearing.ts';
+import { printResult, readResult } from '../published-result.ts';
 import type { EditInput } from '../store.ts';
 import { prepareIdempotencies } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from './match.ts';
-import { patternsHearing, prepareMatch } from './match.ts';
+import { prepareMatch } from './match.ts';
 import { integer } from '../row.ts';
 import { prepareSlices } from './slices.ts';
 import type { Edit, EditContext } from './edit.ts';
@@ -86,23 +87,4 @@ function prepareAccept(db: DatabaseSync): Accept {
     }
     return { id, deliveries };
   };
-}
-
-function printResult(events: readonly Accepted[]): string {
-  return JSON.stringify(events.map(({ id, deliveries }) => [id, deliveries ?? null]));
-}
-
-function readResult(result: string): Accepted[] {
-  const pairs: unknown = JSON.parse(result);
-  if (!Array.isArray(pairs)) throw noResult(result);
-  return pairs.map((pair: unknown) => {
-    if (!Array.isArray(pair)) throw noResult(result);
-    const [id, deliveries]: readonly unknown[] = pair;
-    if (typeof id !== 'string') throw noResult(result);
-    return { id, deliveries: typeof deliveries === 'number' ? deliveries : undefined };
-  });
-}
-
-function noResult(result: string): AssertionError {
-  return new AssertionError({ message: `Cannot answer with ${result}: expected pairs` });
 }

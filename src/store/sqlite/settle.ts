@@ -1,11 +1,10 @@
 // Settle: what an attempt led to is written down, and the delivery ends or goes back to wait. The lease
 // is the proof: with another one than the present nothing is written at all.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Lane, LaneOutcome } from '../../core/lane.ts';
 import { settled } from '../../core/lane.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
-import type { EndState } from '../verbs/end-states.ts';
+import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
 import { prepareLanes } from './lanes.ts';
@@ -31,7 +30,8 @@ export function prepareSettle(db: DatabaseSync): Settle {
   const end = prepareEndDelivery(db);
   const runScript = prepareScripts(db);
 
-  return ({ event, n, lease, outcome, attempt }, nowMs) => {
+  return (settlement, nowMs) => {
+    const { event, n, lease, outcome, attempt } = settlement;
     const row = find.get(event, n, lease);
     if (row === undefined) return { kind: 'stale' };
     const lane = lanes.get(integer(row, 'lane'));
@@ -41,49 +41,15 @@ export function prepareSettle(db: DatabaseSync): Settle {
 
     const state = endStateOf(outcome, lane);
     if (state === undefined) {
-      // An ordered delivery keeps its place: its lane waits for it.
-      const dueMs = 'dueMs' in outcome && !lane.ordered ? outcome.dueMs : integer(row, 'due_ms');
+      const dueMs = dueAgainMs(outcome, lane) ?? integer(row, 'due_ms');
       back.run(dueMs, integer(row, 'tries') + count, attempts, event, n);
     } else {
-      const error = attempt?.error ?? (outcome.kind === 'dead' ? outcome.reason : undefined);
+      const error = errorOf(settlement);
       end({ event, n, state, attempts, status: attempt?.status, error, nowMs });
     }
-    const startedMs = attempt?.startedMs ?? nowMs;
-    const times = settled(lane, nowMs, laneOutcome(outcome, startedMs));
+    const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (times !== undefined) lanes.write(lane, times);
     if (outcome.kind === 'gone') return runScript(endOwner(integer(row, 'callback'), nowMs));
     return { kind: 'settled' };
   };
-}
-
-type Result = Settlement['outcome'];
-
-/** Undefined when it goes back to wait; in a lane that has ended there is nothing to wait for. */
-function endStateOf(outcome: Result, lane: Lane): EndState | undefined {
-  switch (outcome.kind) {
-    case 'delivered':
-    case 'dead':
-    case 'cancelled':
-      return outcome.kind;
-    case 'gone':
-      return 'cancelled';
-    case 'retry':
-    case 'released':
-      return lane.state === 'ended' ? 'cancelled' : undefined;
-  }
-}
-
-function laneOutcome(outcome: Result, startedMs: number): LaneOutcome {
-  switch (outcome.kind) {
-    case 'delivered':
-    case 'cancelled':
-    case 'released':
-      return outcome;
-    case 'gone':
-      return { kind: 'cancelled' };
-    case 'retry':
-      return { kind: 'failed', dueMs: outcome.dueMs, startedMs };
-    case 'dead':
-      return { kind: 'failed', dueMs: undefined, startedMs };
-  }
 }

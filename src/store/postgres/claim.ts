@@ -1,0 +1,214 @@
+// Claim: leases waiting deliveries to a node, lane by lane, those first that have been ready for the
+// longest. It never sees the rows of a lane that is full, held, broken or waiting for its time; a lane
+// that another node is looking at is stepped over.
+import type { Leased } from '../../core/delivery.ts';
+import type { Lane, LaneTimes, QuietStep } from '../../core/lane.ts';
+import { linger, look, never, room } from '../../core/lane.ts';
+import { limits } from '../../core/limits.ts';
+import type { Row } from '../row.ts';
+import { bytes, integer, maybe, text } from '../row.ts';
+import type { Slots } from '../slots.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
+import type { Tx } from './tx.ts';
+
+export const claimSql = {
+  lanes: `
+    select ${laneColumns}, floor_ms, quiet_ms,
+      case when quiet_xid is null then 0 else 1 end as is_marked,
+      case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure
+    from lane
+    where ready_ms >= $1::bigint and ready_ms <= $2::bigint and ready_ms < 9007199254740991
+      and coalesce(($3::jsonb ->> no::text)::int, $5::int) > 0
+    order by ready_ms, no limit $4 for no key update skip locked`,
+  // One row more than may be taken, which is the next one.
+  due: `
+    select x.no as lane, y.event, y.n, y.due_ms
+    from unnest($1::bigint[], $2::int[], $3::bigint[]) as x (no, most, floor_ms)
+    cross join lateral (
+      select event, n, due_ms from delivery_live
+      where lane = x.no and lease is null and due_ms >= x.floor_ms
+      order by due_ms, event, n limit x.most + 1) y`,
+  lease: `
+    with leased as (
+      update delivery_live set lease = $3::bigint
+      from unnest($1::text[], $2::int[]) as x (event, n)
+      where delivery_live.event = x.event and delivery_live.n = x.n and lease is null
+      returning delivery_live.event, delivery_live.n, lane, callback, tries, attempts)
+    select leased.*, event.name, event.payload
+    from leased join event on event.id = leased.event`,
+  look: `
+    update lane set gate_ms = x.gate_ms, ready_ms = x.ready_ms, tat_ms = x.tat_ms,
+      floor_ms = x.floor_ms,
+      quiet_ms = case x.quiet when 'none' then null when 'start' then $7::bigint
+        else lane.quiet_ms end,
+      quiet_xid = case x.quiet when 'mark' then pg_current_xact_id()
+        when 'keep' then lane.quiet_xid else null end
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::float8[], $5::bigint[], $6::text[])
+      as x (no, gate_ms, ready_ms, tat_ms, floor_ms, quiet)
+    where lane.no = x.no`,
+} as const;
+
+/** Where looks begin: further back there are, now and then, only the dead rows of old transactions. */
+export interface Floors {
+  /** Lanes that were ready before this are left out, and rows of a lane below its own floor. */
+  readyMs: number;
+  isDropped: boolean;
+}
+
+export interface ClaimInput {
+  slots: Slots;
+  nowMs: number;
+  floors: Floors;
+  lingerMs: { least: number; most: number };
+}
+
+export interface Claimed {
+  deliveries: Leased[];
+  /** The time from which the first lane was ready; undefined when there was none. */
+  firstReadyMs: number | undefined;
+}
+
+export async function claim(tx: Tx, input: ClaimInput): Promise<Claimed> {
+  const { slots, nowMs, floors } = input;
+  const found = await tx.query(claimSql.lanes, [
+    floors.readyMs,
+    nowMs,
+    JSON.stringify(Object.fromEntries(slots.left())),
+    limits.claimLanesMax,
+    slots.laneRoom,
+  ]);
+  const open = found.map((row) => toOpen(row, floors));
+  const [first] = open;
+  if (first === undefined) return { deliveries: [], firstReadyMs: undefined };
+  // A few rows of each lane; when few lanes are ready, they share all the room there is.
+  const quantum = Math.max(limits.lookRowsMax, Math.floor(slots.room() / open.length));
+  const waiting = await findWaiting(tx, open, { ...input, quantum });
+  const looks: Look[] = [];
+  for (const lane of open) {
+    if (slots.room() <= 0) break;
+    looks.push(lookAt(lane, waiting.get(lane.no) ?? [], { ...input, quantum }));
+  }
+  const [deliveries] = await Promise.all([lease(tx, looks, slots), write(tx, looks, nowMs)]);
+  return { deliveries, firstReadyMs: first.readyMs };
+}
+
+/** A lane that may be looked at, locked by this transaction. */
+interface OpenLane extends Lane {
+  floorMs: number;
+  quiet: { sinceMs: number | undefined; isMarked: boolean; isSure: boolean };
+}
+
+function toOpen(row: Row, { isDropped }: Floors): OpenLane {
+  const floorMs = isDropped ? 0 : integer(row, 'floor_ms');
+  return {
+    ...toLane(row),
+    floorMs,
+    quiet: {
+      sinceMs: maybe(integer, row, 'quiet_ms'),
+      isMarked: integer(row, 'is_marked') === 1,
+      // Only a look that saw everything can be sure.
+      isSure: integer(row, 'is_sure') === 1 && floorMs === 0,
+    },
+  };
+}
+
+interface Waiting {
+  event: string;
+  n: number;
+  dueMs: number;
+}
+
+type Looking = ClaimInput & { quantum: number };
+
+/** By lane: the first that wait, one more than can be taken. */
+async function findWaiting(
+  tx: Tx,
+  open: readonly OpenLane[],
+  { slots, nowMs, quantum }: Looking,
+): Promise<Map<number, Waiting[]>> {
+  const rows = await tx.query(claimSql.due, [
+    open.map(({ no }) => no),
+    open.map((lane) => room(lane, nowMs, { free: slots.free(lane.no), quantum })),
+    open.map(({ floorMs }) => floorMs),
+  ]);
+  const found = new Map<number, Waiting[]>(open.map(({ no }) => [no, []]));
+  for (const row of rows) {
+    const one = { event: text(row, 'event'), n: integer(row, 'n'), dueMs: integer(row, 'due_ms') };
+    found.get(integer(row, 'lane'))?.push(one);
+  }
+  for (const some of found.values()) some.sort(byDue);
+  return found;
+}
+
+function byDue(a: Waiting, b: Waiting): number {
+  if (a.dueMs !== b.dueMs) return a.dueMs - b.dueMs;
+  if (a.event !== b.event) return a.event < b.event ? -1 : 1;
+  return a.n - b.n;
+}
+
+interface Look {
+  lane: OpenLane;
+  taken: readonly Waiting[];
+  times: LaneTimes;
+  quiet: QuietStep;
+  floorMs: number;
+}
+
+/** One look at a lane: takes what it may, and says when to look again. */
+function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): Look {
+  const { slots, nowMs, quantum, lingerMs } = looking;
+  const most = room(lane, nowMs, { free: slots.free(lane.no), quantum });
+  const untilMs = lane.ordered ? never : nowMs;
+  const taken = waiting.slice(0, most).filter(({ dueMs }) => dueMs <= untilMs);
+  for (let i = 0; i < taken.length; i += 1) slots.take(lane.no);
+  const nextMs = waiting[taken.length]?.dueMs;
+  const took = taken.length;
+  const times = look(lane, nowMs, { took, nextMs });
+  const dueMs = lane.ordered && nextMs !== undefined ? nowMs : nextMs;
+  const after = linger(times, nowMs, { took, nextMs: dueMs, quiet: lane.quiet, lingerMs });
+  const firstMs = waiting[0]?.dueMs ?? 0;
+  const floorMs = after.quiet === 'none' ? Math.max(firstMs - limits.floorMs, 0) : 0;
+  return { lane, taken, times: { ...times, readyMs: after.readyMs }, quiet: after.quiet, floorMs };
+}
+
+async function lease(tx: Tx, looks: readonly Look[], slots: Slots): Promise<Leased[]> {
+  const taken = looks.flatMap(({ lane, taken: some }) => some.map((one) => ({ ...one, lane })));
+  if (taken.length === 0) return [];
+  const rows = await tx.query(claimSql.lease, [
+    taken.map(({ event }) => event),
+    taken.map(({ n }) => n),
+    slots.lease,
+  ]);
+  const byName = new Map(rows.map((row) => [`${text(row, 'event')} ${integer(row, 'n')}`, row]));
+  return taken.flatMap(({ event, n, lane }): Leased[] => {
+    const row = byName.get(`${event} ${n}`);
+    if (row === undefined) return []; // It ended meanwhile: it was expired.
+    return [
+      {
+        event,
+        n,
+        eventName: text(row, 'name'),
+        payload: bytes(row, 'payload'),
+        lane: lane.no,
+        callback: integer(row, 'callback'),
+        version: lane.version,
+        tries: integer(row, 'tries'),
+        attempts: integer(row, 'attempts'),
+        lease: slots.lease,
+      },
+    ];
+  });
+}
+
+async function write(tx: Tx, looks: readonly Look[], nowMs: number): Promise<void> {
+  if (looks.length === 0) return;
+  await tx.query(claimSql.look, [
+    looks.map(({ lane }) => lane.no),
+    looks.map(({ times }) => times.gateMs),
+    looks.map(({ times }) => times.readyMs),
+    looks.map(({ times }) => times.tatMs),
+    looks.map(({ floorMs }) => floorMs),
+    looks.map(({ quiet }) => quiet),
+    nowMs,
+  ]);
+}

@@ -1,0 +1,34 @@
+// The time that all nodes share: the database's. Between two readings of it the node's own monotonic
+// clock counts on, so a step of the machine's wall clock moves nothing.
+import type { World } from '../../core/world.ts';
+import { integer, one } from '../row.ts';
+import type { Tx } from './tx.ts';
+
+export const clockSql = {
+  now: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms',
+} as const;
+
+export interface Clock {
+  /** The time of a batch that says `nowMs`. */
+  at(nowMs: number): number;
+  /** Reads the database's clock. */
+  sync(tx: Tx): Promise<void>;
+}
+
+export function databaseClock(world: Pick<World, 'monotonicMs'>): Clock {
+  let aheadMs: number | undefined;
+  return {
+    at: (nowMs) => (aheadMs === undefined ? nowMs : Math.round(world.monotonicMs() + aheadMs)),
+    sync: async (tx) => {
+      const askedMs = world.monotonicMs();
+      const [row] = await tx.query(clockSql.now, []);
+      const halfWayMs = (askedMs + world.monotonicMs()) / 2;
+      aheadMs = integer(one(row), 'now_ms') - halfWayMs;
+    },
+  };
+}
+
+/** For tests that are the world themselves: the time is what the batch says. */
+export function givenClock(): Clock {
+  return { at: (nowMs) => nowMs, sync: async () => undefined };
+}

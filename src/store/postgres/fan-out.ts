@@ -1,0 +1,128 @@
+// One step of the oldest large fan-out that no other node is at: its next deliveries and its cursor go
+// down together, so a crash anywhere neither loses nor doubles one.
+import type { Leased } from '../../core/delivery.ts';
+import { limits } from '../../core/limits.ts';
+import { toNames } from '../fanning-out.ts';
+import { bytes, integer, text } from '../row.ts';
+import type { Births } from '../slots.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { makeDeliveries } from './make-deliveries.ts';
+import type { Listener } from './match.ts';
+import type { Tx } from './tx.ts';
+
+export const fanOutSql = {
+  oldest: `
+    select fanout.event, fanout.app, contract, version, names, step, callback, made,
+      event.name, event.slice, event.payload
+    from fanout join event on event.id = fanout.event
+    order by fanout.event limit 1 for update of fanout skip locked`,
+  listeners: `
+    select pattern.callback, ${laneColumns} from pattern join lane on lane.no = pattern.lane
+    where pattern.app = $1 and contract = $2 and pattern = $3 and pattern.callback > $4
+      and born <= $5 and (died is null or died > $5)
+    order by pattern.callback limit $6`,
+  heard: `
+    select distinct callback from pattern
+    where callback = any($1::bigint[]) and pattern = any($2::text[])
+      and born <= $3 and (died is null or died > $3)`,
+  move: 'update fanout set step = $2, callback = $3, made = $4 where event = $1',
+  count: 'update event set deliveries = $2 where id = $1',
+  end: 'delete from fanout where event = $1',
+} as const;
+
+export interface FannedOut {
+  deliveries: Leased[];
+  waiting: number;
+}
+
+export async function fanOut(
+  tx: Tx,
+  { births, nowMs }: { births: Births; nowMs: number },
+): Promise<FannedOut> {
+  const [row] = await tx.query(fanOutSql.oldest, []);
+  if (row === undefined) return { deliveries: [], waiting: 0 };
+  const event = text(row, 'event');
+  const appNo = integer(row, 'app');
+  const cursor = { step: integer(row, 'step'), callback: integer(row, 'callback') };
+  const fanningOut = {
+    appNo,
+    contract: text(row, 'contract'),
+    version: integer(row, 'version'),
+    names: toNames(text(row, 'names')),
+  };
+  const { listeners, after } = await next(tx, fanningOut, cursor);
+  const slice = integer(row, 'slice');
+  const made = integer(row, 'made');
+  const deliveries = listeners.map((listener, i) => ({
+    event,
+    n: made + i,
+    appNo,
+    slice,
+    ...listener,
+  }));
+  const waiting = await makeDeliveries(tx, { deliveries, births, nowMs });
+  const madeNow = made + listeners.length;
+  await (after === undefined
+    ? Promise.all([
+        tx.query(fanOutSql.count, [event, madeNow]),
+        tx.query(fanOutSql.end, [event]),
+      ])
+    : tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow]));
+  const sent = { eventName: text(row, 'name'), payload: bytes(row, 'payload') };
+  const { lease } = births.slots;
+  const born = births.born.map((one) => ({ ...one, ...sent, tries: 0, attempts: 0, lease }));
+  return { deliveries: born, waiting };
+}
+
+interface Cursor {
+  step: number;
+  callback: number;
+}
+
+interface FanningOut {
+  appNo: number;
+  contract: string;
+  version: number;
+  /** Patterns that hear the event, one after the other. */
+  names: readonly string[];
+}
+
+interface Piece {
+  listeners: Listener[];
+  /** Undefined: that was the last of them. */
+  after: Cursor | undefined;
+}
+
+async function next(tx: Tx, fanningOut: FanningOut, cursor: Cursor): Promise<Piece> {
+  const { appNo, contract, version, names } = fanningOut;
+  const found: Listener[] = [];
+  let left: number = limits.fanOutStepMax;
+  let from = cursor.callback;
+  for (const [index, pattern] of names.entries()) {
+    if (index < cursor.step) continue;
+    const values = [appNo, contract, pattern, from, version, left];
+    const rows = await tx.query(fanOutSql.listeners, values);
+    const some = rows.map((row) => ({ callback: integer(row, 'callback'), lane: toLane(row) }));
+    const callbacks = some.map(({ callback }) => callback);
+    const heard = await heardBefore(tx, { callbacks, names: names.slice(0, index), version });
+    found.push(
+      ...some.filter(({ callback, lane }) => lane.state !== 'ended' && !heard.has(callback)),
+    );
+    from = callbacks.at(-1) ?? from;
+    left -= rows.length;
+    if (left === 0) return { listeners: found, after: { step: index, callback: from } };
+    from = 0;
+  }
+  return { listeners: found, after: undefined };
+}
+
+/** Callbacks that hear the event by an earlier pattern too: they have their delivery. */
+async function heardBefore(
+  tx: Tx,
+  input: { callbacks: readonly number[]; names: readonly string[]; version: number },
+): Promise<Set<number>> {
+  const { callbacks, names, version } = input;
+  if (callbacks.length === 0 || names.length === 0) return new Set();
+  const rows = await tx.query(fanOutSql.heard, [callbacks, names, version]);
+  return new Set(rows.map((row) => integer(row, 'callback')));
+}

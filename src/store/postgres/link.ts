@@ -1,0 +1,88 @@
+// A connection that mends itself: it is opened when it is needed, and thrown away when it broke. It is
+// for one user at a time.
+import { strict as assert } from 'node:assert';
+import type { Client } from 'pg';
+import type { ConnectionKind } from './connect.ts';
+import { connect } from './connect.ts';
+import { isConnectionLost } from './failure.ts';
+import type { Tx } from './tx.ts';
+import { txOn } from './tx.ts';
+
+export interface LinkOptions {
+  url: string;
+  kind: ConnectionKind;
+  purpose: string;
+}
+
+export class Link {
+  readonly #options: LinkOptions;
+  #client: Promise<Client> | undefined;
+  #isClosed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /** Statements outside of a transaction: each is one by itself. */
+  async use<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await this.#open();
+    return this.#watched(client, async () => body(txOn(client)));
+  }
+
+  /** The client itself, for what a `Tx` cannot do: transactions, LISTEN. */
+  async withClient<T>(body: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.#open();
+    return this.#watched(client, async () => body(client));
+  }
+
+  /** Forgets the connection: the next use opens another one. */
+  drop(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    client?.then(
+      async (open) => open.end().catch(() => undefined),
+      () => undefined,
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.then(
+      async (open) => open.end(),
+      () => undefined,
+    );
+  }
+
+  async #open(): Promise<Client> {
+    assert(!this.#isClosed, 'Cannot use a connection that was closed');
+    this.#client ??= this.#connect();
+    return this.#client;
+  }
+
+  async #connect(): Promise<Client> {
+    const opening: Promise<Client> = connect({
+      ...this.#options,
+      pipeline: true,
+      onLost: () => {
+        if (this.#client === opening) this.#client = undefined;
+      },
+    });
+    opening.catch(() => {
+      if (this.#client === opening) this.#client = undefined;
+    });
+    return opening;
+  }
+
+  async #watched<T>(client: Client, body: () => Promise<T>): Promise<T> {
+    try {
+      return await body();
+    } catch (error) {
+      if (isConnectionLost(error) && (await this.#client?.catch(() => undefined)) === client) {
+        this.drop();
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// Publish, many calls at once: events with their deliveries, or with the cursor that will make them, and
+// the idempotency keys; all of it or nothing. Replies stand in the order of the calls.
+import { limits } from '../../core/limits.ts';
+import type { Accepted } from '../delivery-verbs.ts';
+import { patternsHearing } from '../patterns-hearing.ts';
+import { printResult, readResult } from '../published-result.ts';
+import { integer, text } from '../row.ts';
+import type { Births } from '../slots.ts';
+import type { EditInput, EditOutput } from '../store.ts';
+import type { Keyed } from './keep-keys.ts';
+import { keepKeys } from './keep-keys.ts';
+import type { NewDelivery } from './make-deliveries.ts';
+import { makeDeliveries } from './make-deliveries.ts';
+import type { Heard, LanesMet, Listener } from './match.ts';
+import { matchEveryone, matchSubscriptions } from './match.ts';
+import type { Slices } from './slices.ts';
+import type { Tx } from './tx.ts';
+
+export const publishSql = {
+  addressed: `
+    select no, id, app from subscription where id = any($1::text[]) and state <> 'ended'`,
+  // Whoever else is at an entry is waited for, and then it is gone.
+  leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
+  events: `
+    insert into event (id, app, name, slice, created_ms, deliveries, payload)
+    select id, app, name, slice, $7::bigint, deliveries, payload
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::bytea[])
+      as x (id, app, name, slice, deliveries, payload)`,
+  fanOuts: `
+    insert into fanout (event, app, contract, version, names)
+    select x.event, app.no, x.contract, app.version, x.names
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as x (event, app, contract, names)
+    join app on app.no = x.app`,
+} as const;
+
+export type Publish = EditInput<'publish'>;
+export type Published = EditOutput<'publish'>;
+
+export interface PublishContext {
+  nowMs: number;
+  births: Births;
+  slices: Slices;
+  /** Counts deliveries that wait, and fan-outs that begin: somebody should be told. */
+  left: { waiting: number; fanOuts: number };
+}
+
+export async function publishAll(
+  tx: Tx,
+  calls: readonly Publish[],
+  context: PublishContext,
+): Promise<Published[]> {
+  const listeners = await findListeners(tx, calls);
+  const taken = await takenElsewhere(tx, calls);
+  const drafts = calls.map((call, index) => draft(call, listeners[index]));
+  const isOpen = (index: number) => drafts[index] !== undefined && !taken.has(index);
+  const keyed: Keyed[] = calls.flatMap(({ appNo, idempotency }, index) =>
+    idempotency === undefined || !isOpen(index)
+      ? []
+      : [{ index, appNo, idempotency, result: printResult(accepted(drafts[index] ?? [])) }],
+  );
+  const earlier = await keepKeys(tx, keyed, context.nowMs);
+  const replies = calls.map((_call, index): Published => {
+    if (taken.has(index)) return { kind: 'taken' };
+    const events = drafts[index];
+    if (events === undefined) return { kind: 'not_found' };
+    const before = earlier.get(index);
+    if (before?.kind === 'same') return { kind: 'repeated', events: readResult(before.result) };
+    if (before?.kind === 'other') return { kind: 'mismatch' };
+    return { kind: 'accepted', events: accepted(events) };
+  });
+  const made = drafts.flatMap((events, index) =>
+    events === undefined || replies[index]?.kind !== 'accepted' ? [] : events,
+  );
+  await write(tx, made, context);
+  return replies;
+}
+
+/** An event on its way into the database. */
+interface Draft {
+  id: string;
+  appNo: number;
+  contract: string;
+  name: string;
+  payload: Uint8Array;
+  listeners: readonly Listener[];
+}
+
+function draft(call: Publish, found: Listener[][] | undefined): Draft[] | undefined {
+  const { appNo, contract, events } = call;
+  if (found === undefined) return undefined;
+  return events.map((event, i) => ({ ...event, appNo, contract, listeners: found[i] ?? [] }));
+}
+
+function isMany({ listeners }: Draft): boolean {
+  return listeners.length > limits.targetsAtOnceMax;
+}
+
+function accepted(events: readonly Draft[]): Accepted[] {
+  return events.map((event) => ({
+    id: event.id,
+    deliveries: isMany(event) ? undefined : event.listeners.length,
+  }));
+}
+
+/** For each call, for each of its events; undefined where the addressed subscription is not there. */
+async function findListeners(
+  tx: Tx,
+  calls: readonly Publish[],
+): Promise<(Listener[][] | undefined)[]> {
+  const lanes: LanesMet = new Map();
+  const addressed = await findAddressed(tx, calls);
+  const names = new Map<string, { at: number; heard: Heard }>();
+  const nameKey = ({ appNo, contract, name }: Heard) => JSON.stringify([appNo, contract, name]);
+  for (const { appNo, contract, events, audience } of calls) {
+    if (audience.kind !== 'everyone') continue;
+    for (const { name } of events) {
+      const heard = { appNo, contract, name };
+      const key = nameKey(heard);
+      if (!names.has(key)) names.set(key, { at: names.size, heard });
+    }
+  }
+  const everyone = [...names.values()].map(({ heard }) => heard);
+  const matched = await matchEveryone(tx, everyone, lanes);
+  const ofOne = await matchSubscriptions(tx, [...new Set(addressed.values())], lanes);
+  return calls.map((call, index) => {
+    const { appNo, contract, events, audience } = call;
+    if (audience.kind === 'everyone') {
+      return events.map(
+        ({ name }) => matched[names.get(nameKey({ appNo, contract, name }))?.at ?? -1] ?? [],
+      );
+    }
+    const subscription = addressed.get(index);
+    if (subscription === undefined) return undefined;
+    const all = ofOne.get(subscription) ?? [];
+    return events.map(({ name }) => {
+      if (audience.kind === 'all_callbacks') return all;
+      const patterns = patternsHearing(name);
+      return all.filter(({ pattern }) => patterns.includes(pattern));
+    });
+  });
+}
+
+/** The store's numbers of addressed subscriptions, by the index of the call. */
+async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, number>> {
+  const ids = calls.flatMap(({ audience }) => (audience.kind === 'everyone' ? [] : audience.id));
+  if (ids.length === 0) return new Map();
+  const rows = await tx.query(publishSql.addressed, [ids]);
+  const known = new Map(rows.map((row) => [`${integer(row, 'app')} ${text(row, 'id')}`, row]));
+  return new Map(
+    calls.flatMap(({ appNo, audience }, index) => {
+      if (audience.kind === 'everyone') return [];
+      const row = known.get(`${appNo} ${audience.id}`);
+      return row === undefined ? [] : [[index, integer(row, 'no')] as const];
+    }),
+  );
+}
+
+/** Calls whose entry of the inbox somebody else has dealt with, by index. */
+async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<number>> {
+  const entries = calls.flatMap(({ inbox }, index) =>
+    inbox === undefined ? [] : [{ inbox, index }],
+  );
+  if (entries.length === 0) return new Set();
+  const numbers = entries.map(({ inbox }) => inbox).toSorted((a, b) => a - b);
+  const rows = await tx.query(publishSql.leaveInbox, [numbers]);
+  const ours = new Set(rows.map((row) => integer(row, 'no')));
+  return new Set(entries.filter(({ inbox }) => !ours.has(inbox)).map(({ index }) => index));
+}
+
+async function write(tx: Tx, events: readonly Draft[], context: PublishContext): Promise<void> {
+  if (events.length === 0) return;
+  const { nowMs, births, slices, left } = context;
+  const slice: number[] = [];
+  for (const event of events) {
+    const rows = 1 + (isMany(event) ? 0 : event.listeners.length);
+    slice.push(await slices.take(tx, rows, nowMs));
+  }
+  const inserted = tx.query(publishSql.events, [
+    events.map(({ id }) => id),
+    events.map(({ appNo }) => appNo),
+    events.map(({ name }) => name),
+    slice,
+    events.map((event) => (isMany(event) ? null : event.listeners.length)),
+    events.map(({ payload }) => payload),
+    nowMs,
+  ]);
+  const many = events.filter(isMany);
+  const begun = many.length === 0 ? [] : tx.query(publishSql.fanOuts, [
+    many.map(({ id }) => id),
+    many.map(({ appNo }) => appNo),
+    many.map(({ contract }) => contract),
+    many.map(({ name }) => JSON.stringify(patternsHearing(name))),
+  ]);
+  const deliveries = events.flatMap((event, index): NewDelivery[] =>
+    isMany(event)
+      ? []
+      : event.listeners.map(({ callback, lane }, n) => ({
+          event: event.id,
+          n,
+          appNo: event.appNo,
+          slice: slice[index] ?? 0,
+          callback,
+          lane,
+        })),
+  );
+  const made = makeDeliveries(tx, { deliveries, births, nowMs });
+  const [, , waiting] = await Promise.all([inserted, begun, made]);
+  left.waiting += waiting;
+  left.fanOuts += many.length;
+}

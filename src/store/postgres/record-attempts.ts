@@ -1,0 +1,50 @@
+// The part of a settle statement that writes attempts down, with what was sent and what came back.
+import type { AttemptRecord } from '../delivery-verbs.ts';
+import { printHead } from '../verbs/attempts.ts';
+import type { Parameter } from './tx.ts';
+
+/** Columns of an attempt in a settle statement; `made` is 0 where none was. */
+const columns = {
+  made: 'int',
+  node: 'bigint',
+  started_ms: 'bigint',
+  took_ms: 'bigint',
+  code: 'int',
+  attempt_error: 'text',
+  head: 'text',
+  body: 'bytea',
+} as const;
+
+export const attemptColumns = Object.keys(columns).join(', ');
+
+/** Their parameters, from number `first` on. */
+export function attemptParameters(first: number): string {
+  return Object.values(columns)
+    .map((type, index) => `$${first + index}::${type}[]`)
+    .join(', ');
+}
+
+/** Inserts attempts out of a table of settled rows, whose `attempts` counts them already. */
+export function insertAttempts(from: string): string {
+  return `
+    tried as (
+      insert into attempt (event, n, k, node, started_ms, took_ms, code, error)
+      select event, n, attempts, node, started_ms, took_ms, code, attempt_error
+      from ${from} where made = 1),
+    answered as (
+      insert into response (event, n, k, head, body)
+      select event, n, attempts, head, body from ${from} where made = 1)`;
+}
+
+export function attemptValues(attempts: readonly (AttemptRecord | undefined)[]): Parameter[] {
+  return [
+    attempts.map((attempt) => (attempt === undefined ? 0 : 1)),
+    attempts.map((attempt) => attempt?.node ?? null),
+    attempts.map((attempt) => attempt?.startedMs ?? null),
+    attempts.map((attempt) => attempt?.tookMs ?? null),
+    attempts.map((attempt) => attempt?.status ?? null),
+    attempts.map((attempt) => attempt?.error ?? null),
+    attempts.map((attempt) => (attempt === undefined ? null : printHead(attempt))),
+    attempts.map((attempt) => attempt?.response?.body ?? null),
+  ];
+}

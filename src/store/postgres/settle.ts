@@ -1,0 +1,212 @@
+// Settle, many at once: what attempts led to is written down, and each delivery ends or goes back to
+// wait. The lease is the proof: with another one than the present nothing is written at all.
+import type { Lane } from '../../core/lane.ts';
+import { settled as laneSettled } from '../../core/lane.ts';
+import type { Settled, Settlement } from '../delivery-verbs.ts';
+import { integer } from '../row.ts';
+import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
+import type { EndState } from '../verbs/end-states.ts';
+import { endStates } from '../verbs/end-states.ts';
+import { endOwner } from '../verbs/end-subscription.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { lockLanes, writeLanes } from './lanes.ts';
+import {
+  attemptColumns,
+  attemptParameters,
+  attemptValues,
+  insertAttempts,
+} from './record-attempts.ts';
+import type { Parameter, Tx } from './tx.ts';
+
+const leased = `delivery_live.event = x.event and delivery_live.n = x.n
+      and delivery_live.lease = x.lease`;
+
+export const settleSql = {
+  find: `
+    select x.i, delivery_live.lane
+    from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
+    join delivery_live on ${leased}`,
+  // A stale lease deletes nothing, and therefore inserts nothing.
+  end: `
+    with x as (
+      select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::smallint[],
+        $6::text[], ${attemptParameters(7)}, $15::bigint[])
+        as x (i, event, n, lease, state, reason, ${attemptColumns}, ended_ms)),
+    moved as (
+      delete from delivery_live using x where ${leased}
+      returning delivery_live.app, delivery_live.lane, delivery_live.callback, delivery_live.slice,
+        delivery_live.attempts + x.made as attempts, x.*),
+    done as (
+      insert into delivery_done
+        (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
+      select event, n, app, lane, callback, state, attempts, code, reason, slice, ended_ms
+      from moved),${insertAttempts('moved')}
+    select moved.i, moved.callback, ${laneColumns} from moved join lane on lane.no = moved.lane`,
+  back: `
+    with x as (
+      select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::bigint[],
+        ${attemptParameters(6)}) as x (i, event, n, lease, due_ms, ${attemptColumns})),
+    moved as (
+      update delivery_live set lease = null, due_ms = coalesce(x.due_ms, delivery_live.due_ms),
+        tries = tries + x.made, attempts = attempts + x.made
+      from x where ${leased}
+      returning delivery_live.attempts, x.*),${insertAttempts('moved')}
+    select moved.i from moved`,
+} as const;
+
+interface Item {
+  /** Its place among the settlements. */
+  i: number;
+  settlement: Settlement;
+}
+
+/** In the order of the settlements. */
+export async function settleAll(
+  tx: Tx,
+  settlements: readonly Settlement[],
+  nowMs: number,
+): Promise<{ replies: Settled[]; wentBack: number }> {
+  const replies = settlements.map((): Settled => ({ kind: 'stale' }));
+  let wentBack = 0;
+  for (const piece of piecesOf(settlements)) {
+    const done = await settlePiece(tx, piece, nowMs);
+    for (const { i } of done.moved) replies[i] = { kind: 'settled' };
+    wentBack += done.wentBack;
+    const last = piece.at(-1);
+    const owner = last && done.owners.get(last.i);
+    if (last?.settlement.outcome.kind === 'gone' && owner !== undefined) {
+      replies[last.i] = await tx.run(endOwner(owner, nowMs));
+    }
+  }
+  return { replies, wentBack };
+}
+
+/** `gone` ends lanes that those after it may be of, so it is the last of its piece. */
+function piecesOf(settlements: readonly Settlement[]): Item[][] {
+  const pieces: Item[][] = [];
+  let piece: Item[] = [];
+  for (const [i, settlement] of settlements.entries()) {
+    piece.push({ i, settlement });
+    if (settlement.outcome.kind !== 'gone') continue;
+    pieces.push(piece);
+    piece = [];
+  }
+  return piece.length === 0 ? pieces : [...pieces, piece];
+}
+
+interface PieceDone {
+  moved: readonly Item[];
+  wentBack: number;
+  /** Callbacks of those that ended. */
+  owners: ReadonlyMap<number, number>;
+}
+
+async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promise<PieceDone> {
+  const goesBack = ({ settlement: { outcome } }: Item): boolean => 'dueMs' in outcome;
+  const [ended, found] = await Promise.all([
+    end(tx, piece.filter((item) => !goesBack(item)), nowMs),
+    find(tx, piece.filter(goesBack)),
+  ]);
+  const laneOf = new Map([...ended.lanes, ...found]);
+  const byLane = Map.groupBy(
+    piece.filter(({ i }) => laneOf.has(i)),
+    ({ i }) => laneOf.get(i) ?? 0,
+  );
+  const toLock = [...byLane]
+    .filter(([no, items]) => items.some(goesBack) || isChanged(ended.seen.get(no), items, nowMs))
+    .map(([no]) => no);
+  const { owners } = ended;
+  if (toLock.length === 0) {
+    return { moved: piece.filter(({ i }) => owners.has(i)), wentBack: 0, owners };
+  }
+  const locked = await lockLanes(tx, toLock);
+  const backs: Back[] = [];
+  const cancels: Item[] = [];
+  const lanes = [...locked.values()].map((before) => {
+    let lane = before;
+    for (const item of byLane.get(lane.no) ?? []) {
+      const isEnded = endStateOf(item.settlement.outcome, lane) !== undefined;
+      if (goesBack(item) && isEnded) cancels.push(item);
+      else if (goesBack(item)) backs.push({ ...item, lane });
+      lane = { ...lane, ...laneSettled(lane, nowMs, laneOutcome(item.settlement, nowMs)) };
+    }
+    return lane;
+  });
+  const [cancelled, returned] = await Promise.all([
+    end(tx, cancels, nowMs),
+    back(tx, backs),
+    writeLanes(tx, lanes),
+  ]);
+  const isMoved = ({ i }: Item) => owners.has(i) || cancelled.owners.has(i) || returned.has(i);
+  return { moved: piece.filter(isMoved), wentBack: returned.size, owners };
+}
+
+/** Whether these outcomes change a lane that nobody has locked yet. */
+function isChanged(lane: Lane | undefined, items: readonly Item[], nowMs: number): boolean {
+  if (lane === undefined) return false;
+  return items.some(
+    ({ settlement }) => laneSettled(lane, nowMs, laneOutcome(settlement, nowMs)) !== undefined,
+  );
+}
+
+interface Ended {
+  /** By place: the callback and the lane of what ended; and those lanes as they are. */
+  owners: Map<number, number>;
+  lanes: Map<number, number>;
+  seen: Map<number, Lane>;
+}
+
+async function end(tx: Tx, items: readonly Item[], nowMs: number): Promise<Ended> {
+  const ended: Ended = { owners: new Map(), lanes: new Map(), seen: new Map() };
+  if (items.length === 0) return ended;
+  const rows = await tx.query(settleSql.end, [
+    ...names(items),
+    items.map(({ settlement }) => endStates[stateOf(settlement)]),
+    items.map(({ settlement }) => errorOf(settlement) ?? null),
+    ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
+    items.map(() => nowMs),
+  ]);
+  for (const row of rows) {
+    const i = integer(row, 'i');
+    const lane = toLane(row);
+    ended.owners.set(i, integer(row, 'callback'));
+    ended.lanes.set(i, lane.no);
+    ended.seen.set(lane.no, lane);
+  }
+  return ended;
+}
+
+/** What goes back in a lane that has ended, is cancelled. */
+function stateOf({ outcome }: Settlement): EndState {
+  return endStateOf(outcome, { state: 'ended' }) ?? 'cancelled';
+}
+
+/** By place: the lanes of those whose lease is the present one. */
+async function find(tx: Tx, items: readonly Item[]): Promise<Map<number, number>> {
+  if (items.length === 0) return new Map();
+  const rows = await tx.query(settleSql.find, names(items));
+  return new Map(rows.map((row) => [integer(row, 'i'), integer(row, 'lane')]));
+}
+
+interface Back extends Item {
+  lane: Lane;
+}
+
+async function back(tx: Tx, items: readonly Back[]): Promise<Set<number>> {
+  if (items.length === 0) return new Set();
+  const rows = await tx.query(settleSql.back, [
+    ...names(items),
+    items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane) ?? null),
+    ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
+  ]);
+  return new Set(rows.map((row) => integer(row, 'i')));
+}
+
+function names(items: readonly Item[]): Parameter[] {
+  return [
+    items.map(({ i }) => i),
+    items.map(({ settlement: { event } }) => event),
+    items.map(({ settlement: { n } }) => n),
+    items.map(({ settlement: { lease } }) => lease),
+  ];
+}

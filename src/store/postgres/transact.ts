@@ -1,0 +1,98 @@
+// One transaction from `begin` to a commit whose outcome is known. A connection that breaks at the
+// commit leaves it open whether it happened; then the database is asked, over a new connection.
+import { strict as assert } from 'node:assert';
+import type { Client } from 'pg';
+import { limits } from '../../core/limits.ts';
+import type { World } from '../../core/world.ts';
+import { integer, one, text } from '../row.ts';
+import { isConnectionLost } from './failure.ts';
+import type { Link } from './link.ts';
+import type { Tx } from './tx.ts';
+import { txOn } from './tx.ts';
+
+export const transactSql = {
+  number: 'select pg_current_xact_id()::text as xid',
+  status: 'select pg_xact_status($1::text::xid8) as status',
+  events: 'select count(*) as found from event where id = any($1::text[])',
+} as const;
+
+export interface TransactMeans {
+  link: Link;
+  world: Pick<World, 'monotonicMs' | 'sleep'>;
+}
+
+/** The commit may or may not have happened, and the database could not be asked in time. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
+
+/**
+ * `written`: ids of events that the transaction makes. After a failover to a replica the number of a
+ * transaction may belong to another one, so the events themselves are looked for.
+ */
+export async function transact<T>(
+  means: TransactMeans,
+  body: (tx: Tx) => Promise<{ result: T; written: readonly string[] }>,
+): Promise<T> {
+  let commit: Committing<T> | undefined;
+  try {
+    return await means.link.withClient(async (client) => {
+      // In one packet with the first statement of the body, so that they cost no time of their own.
+      client.query('begin').catch(() => undefined); // What comes after it fails as well.
+      const numbered = txOn(client).query(transactSql.number, []);
+      numbered.catch(() => undefined);
+      const { result, written } = await inside(client, body);
+      const [row] = await numbered;
+      commit = { result, written, xid: text(one(row), 'xid') };
+      const { command } = await client.query('commit');
+      assert.equal(command, 'COMMIT', 'A transaction was rolled back without a word');
+      return result;
+    });
+  } catch (error) {
+    if (commit === undefined || !isConnectionLost(error)) throw error;
+    return await askAfterwards(means, commit, error);
+  }
+}
+
+interface Committing<T> {
+  result: T;
+  written: readonly string[];
+  xid: string;
+}
+
+async function inside<T>(client: Client, body: (tx: Tx) => Promise<T>): Promise<T> {
+  try {
+    return await body(txOn(client));
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined); // The first error says what happened.
+    throw error;
+  }
+}
+
+/** Nobody is answered before this is known; after some seconds the answer is that nobody knows. */
+async function askAfterwards<T>(
+  { link, world }: TransactMeans,
+  { result, written, xid }: Committing<T>,
+  cause: unknown,
+): Promise<T> {
+  const untilMs = world.monotonicMs() + limits.commitUnknownMs;
+  for (;;) {
+    const status = await link.use(async (tx) => statusOf(tx, xid, written)).catch(() => 'unknown');
+    if (status === 'committed') return result;
+    if (status === 'aborted') throw cause;
+    if (world.monotonicMs() >= untilMs) {
+      throw new OutcomeUnknown('The connection broke at the commit', { cause });
+    }
+    await world.sleep(limits.commitAskMs);
+  }
+}
+
+async function statusOf(tx: Tx, xid: string, written: readonly string[]): Promise<string> {
+  const [row] = await tx.query(transactSql.status, [xid]);
+  const status = row?.['status'];
+  if (status !== 'committed' || written.length === 0) {
+    return typeof status === 'string' ? status : 'unknown'; // Also `in progress`: asked again.
+  }
+  const [found] = await tx.query(transactSql.events, [written]);
+  return integer(one(found), 'found') === written.length ? 'committed' : 'aborted';
+}

@@ -1,0 +1,47 @@
+// What an outcome means for the delivery and for its lane, as both databases settle it. Pure.
+import type { Lane, LaneOutcome } from '../core/lane.ts';
+import type { Settlement } from './delivery-verbs.ts';
+import type { EndState } from './verbs/end-states.ts';
+
+type Outcome = Settlement['outcome'];
+
+/** Undefined when it goes back to wait; in a lane that has ended there is nothing to wait for. */
+export function endStateOf(outcome: Outcome, lane: Pick<Lane, 'state'>): EndState | undefined {
+  switch (outcome.kind) {
+    case 'delivered':
+    case 'dead':
+    case 'cancelled':
+      return outcome.kind;
+    case 'gone':
+      return 'cancelled';
+    case 'retry':
+    case 'released':
+      return lane.state === 'ended' ? 'cancelled' : undefined;
+  }
+}
+
+/** When it is due again. An ordered delivery keeps its place: its lane waits for it. */
+export function dueAgainMs(outcome: Outcome, lane: Pick<Lane, 'ordered'>): number | undefined {
+  return 'dueMs' in outcome && !lane.ordered ? outcome.dueMs : undefined;
+}
+
+/** Why it ended, as people see it. */
+export function errorOf({ outcome, attempt }: Settlement): string | undefined {
+  return attempt?.error ?? (outcome.kind === 'dead' ? outcome.reason : undefined);
+}
+
+export function laneOutcome({ outcome, attempt }: Settlement, nowMs: number): LaneOutcome {
+  const startedMs = attempt?.startedMs ?? nowMs;
+  switch (outcome.kind) {
+    case 'delivered':
+    case 'cancelled':
+    case 'released':
+      return outcome;
+    case 'gone':
+      return { kind: 'cancelled' };
+    case 'retry':
+      return { kind: 'failed', dueMs: outcome.dueMs, startedMs };
+    case 'dead':
+      return { kind: 'failed', dueMs: undefined, startedMs };
+  }
+}

@@ -47,10 +47,13 @@ export const limits = {
   databaseSilenceMs: 5_000,
   /** An idle connection is tried this often, so that a vanished database is noticed. */
   databaseKeepAliveMs: 10_000,
-  /** Partitions: days that are made in advance, days made at once, and tries to get the locks. */
+  /** What waits to change the schema waits longer: nobody waits behind it. */
+  databaseSchemaLockMs: 60_000,
+  /** Partitions: days made in advance and at once; how often and how long locks for one are tried. */
   partitionDaysAhead: 3,
   partitionDaysMax: 400,
   partitionTriesMax: 20,
+  partitionLockMs: 500,
   /** Deliveries under way on a node; the part of them that may be claimed; per lane at first, at most. */
   windowMax: 256,
   windowClaimedMax: 192,

@@ -25,9 +25,9 @@ export async function ensurePartitions(
     const known = await readPartitions(client);
     const lacking = wanted.filter((day) => !isWhole(known, day));
     if (lacking.length === 0) return 0;
-    // A day that was about to be dropped is needed after all. This cannot be done in a transaction.
-    for (const day of lacking) await finishDetaching(client, known, day);
     try {
+      // A day that was about to be dropped is needed after all.
+      for (const day of lacking) await finishDetaching(client, known, day);
       return await inTransaction(client, async () => attachAll(client, lacking));
     } catch (error) {
       if (!isInTheWay(error) || tries >= limits.partitionTriesMax) throw error;

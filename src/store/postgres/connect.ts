@@ -15,7 +15,7 @@ export interface ConnectOptions {
   kind: ConnectionKind;
   /** What it is for; an operator sees it in pg_stat_activity behind "ringback". */
   purpose: string;
-  /** The connection broke while nothing was asked of it. What was asked is rejected by itself. */
+  /** The connection broke; told once. What was asked of it is rejected by itself. */
   onLost: (error: Error) => void;
   /** Sends statements without waiting for the answers before. */
   pipeline?: boolean;
@@ -123,6 +123,7 @@ async function open(options: ConnectOptions, start: string | undefined): Promise
   let isOpen = false;
   client.on('error', (error) => {
     if (isOpen) onLost(error);
+    isOpen = false;
   });
   try {
     await client.connect();

@@ -1,7 +1,7 @@
--- Events on their way: what was published, what waits or runs, what became of it, and every attempt.
+-- Events on their way: what was published, what waits or runs, what became of it, and each attempt.
 -- Pending and ended deliveries live in two tables: the queue stays small, the history only grows.
--- The history (event, delivery_done, attempt, response) is cut into UTC days by the event's id, whose
--- first characters are its time, and a day is forgotten by dropping its four partitions. Partitions
+-- The history (event, delivery_done, attempt, response) is cut into UTC days by the event's id,
+-- whose first characters are its time, and a day is forgotten by dropping its four partitions. They
 -- are made by the program (src/store/postgres/partitions.ts). There is no default partition: it would
 -- forbid `detach partition concurrently`. No foreign key points to an event, for the same reason.
 -- A slice is a run of a few thousand rows in the order they were published; indexes that begin with
@@ -39,8 +39,8 @@ create table delivery_live (
   primary key (event, n)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index delivery_due on delivery_live (lane, due_ms, event, n) where lease is null;
--- By incarnation, the upper half of a lease. An index on the lease itself would tempt the planner to
--- settle through it: 2,700 rows/s in batches of 512, against 10,100 by primary key.
+-- By incarnation, the upper half of a lease. An index on the lease itself would tempt the planner
+-- to settle through it: 2,700 rows/s in batches of 512, against 10,100 by primary key.
 create index delivery_running on delivery_live ((lease >> 32)) where lease is not null;
 create index delivery_live_find on delivery_live (slice, app, lane, event, n);
 

@@ -40,7 +40,7 @@ export const limits = {
   storeLogPages: 4_000,
   /** PostgreSQL: to connect; one statement; one lock; a transaction that nobody goes on with. */
   databaseConnectMs: 3_000,
-  databaseStatementMs: 30_000,
+  databaseStatementMs: 10_000,
   databaseLockMs: 3_000,
   databaseIdleInTransactionMs: 5_000,
   /** What a node waits beyond the statement's own limit before it takes the connection for dead. */
@@ -67,10 +67,13 @@ export const limits = {
   floorDropMs: 10_000,
   /** A node takes another number for its slice after this long. */
   sliceAgeMs: 10 * 60_000,
-  /** Partitions: days that are made in advance, days made at once, and tries to get the locks. */
+  /** What waits to change the schema waits longer: nobody waits behind it. */
+  databaseSchemaLockMs: 60_000,
+  /** Partitions: days made in advance and at once; how often and how long locks for one are tried. */
   partitionDaysAhead: 3,
   partitionDaysMax: 400,
   partitionTriesMax: 20,
+  partitionLockMs: 500,
   /** Deliveries under way on a node; the part of them that may be claimed; per lane at first, at most. */
   windowMax: 256,
   windowClaimedMax: 192,

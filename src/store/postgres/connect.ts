@@ -15,7 +15,7 @@ export interface ConnectOptions {
   kind: ConnectionKind;
   /** What it is for; an operator sees it in pg_stat_activity behind "ringback". */
   purpose: string;
-  /** The connection broke while nothing was asked of it. What was asked is rejected by itself. */
+  /** The connection broke; told once. What was asked of it is rejected by itself. */
   onLost: (error: Error) => void;
   /** Sends statements without waiting for the answers before. */
   pipeline?: boolean;
@@ -53,7 +53,7 @@ function settingsOf({ kind, purpose }: ConnectOptions): Settings {
   return {
     ...promises,
     application_name: `ringback ${purpose}`.slice(0, applicationNameBytesMax),
-    statement_timeout: kind === 'schema' ? '0' : seconds(limits.databaseStatementMs),
+    ...(kind === 'schema' ? patience : haste),
     ...(kind === 'engine' ? plans : {}),
   };
 }
@@ -69,8 +69,18 @@ const promises: Settings = {
   search_path: 'ringback',
   client_encoding: 'UTF8',
   TimeZone: 'UTC',
-  lock_timeout: seconds(limits.databaseLockMs),
-  idle_in_transaction_session_timeout: seconds(limits.databaseIdleInTransactionMs),
+  idle_in_transaction_session_timeout: printed(limits.databaseIdleInTransactionMs),
+};
+
+const haste: Settings = {
+  statement_timeout: printed(limits.databaseStatementMs),
+  lock_timeout: printed(limits.databaseLockMs),
+};
+
+/** Migrations and detaching take the time they take. Where others would wait, they say it themselves. */
+const patience: Settings = {
+  statement_timeout: '0',
+  lock_timeout: printed(limits.databaseSchemaLockMs),
 };
 
 /** A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap. */
@@ -82,8 +92,10 @@ const plans: Settings = {
   plan_cache_mode: 'force_generic_plan',
 };
 
-function seconds(ms: number): string {
-  return `${ms / 1000}s`;
+/** As the server prints it: in the largest unit that leaves no rest. */
+function printed(ms: number): string {
+  if (ms % 60_000 === 0) return `${ms / 60_000}min`;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
 
 function startOptions(settings: Settings): string {
@@ -111,6 +123,7 @@ async function open(options: ConnectOptions, start: string | undefined): Promise
   let isOpen = false;
   client.on('error', (error) => {
     if (isOpen) onLost(error);
+    isOpen = false;
   });
   try {
     await client.connect();

@@ -1,0 +1,152 @@
+// Brings a PostgreSQL database up to this program: each due migration in a transaction of its own, one
+// node at a time, however many start at once; then the partitions of the next days.
+import type { Client, ClientBase } from 'pg';
+import { limits } from '../../core/limits.ts';
+import type { AppliedMigration, Migration } from '../migrate.ts';
+import { dueMigrations, readMigrations } from '../migrate.ts';
+import { cannotConnect, cannotMigrate, databaseName, refuseServer } from './cannot-open.ts';
+import { connect } from './connect.ts';
+import { unavailable } from './failure.ts';
+import { ensurePartitions } from './partitions.ts';
+
+export interface MigrateOptions {
+  url: string;
+  migrationsDir: string;
+  nowMs: number;
+}
+
+/** Gives the migrations that were due. Rejects with CannotOpenStore. */
+export async function applyMigrations(options: MigrateOptions): Promise<AppliedMigration[]> {
+  const { url, migrationsDir, nowMs } = options;
+  return withClient(url, async (client) => {
+    const known = readMigrations(migrationsDir);
+    const done: AppliedMigration[] = [];
+    for (let round = 0; round <= known.length; round += 1) {
+      const next = await applyNext(client, { database: databaseName(url), known, nowMs });
+      if (next === undefined) break;
+      done.push({ number: next.number, name: next.name });
+    }
+    await ensurePartitions(client, {
+      fromMs: nowMs - dayMs,
+      toMs: nowMs + limits.partitionDaysAhead * dayMs,
+    });
+    return done;
+  });
+}
+
+/** The migrations that are due, without touching anything. Rejects with CannotOpenStore. */
+export async function readDueMigrations({
+  url,
+  migrationsDir,
+}: Pick<MigrateOptions, 'url' | 'migrationsDir'>): Promise<AppliedMigration[]> {
+  return withClient(url, async (client) => {
+    const known = readMigrations(migrationsDir);
+    const applied = await appliedMigrations(client);
+    const due = dueMigrations({ database: databaseName(url), known, applied });
+    return due.map(({ number, name }) => ({ number, name }));
+  });
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+async function withClient<T>(url: string, body: (client: ClientBase) => Promise<T>): Promise<T> {
+  const client = await open(url);
+  try {
+    await checkServer(client, url);
+    return await body(client);
+  } catch (error) {
+    throw cannotMigrate(url, error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function open(url: string): Promise<Client> {
+  try {
+    // A connection that breaks rejects what is under way; nobody else needs to hear of it.
+    return await connect({ url, kind: 'schema', purpose: 'schema', onLost: () => {} });
+  } catch (error) {
+    throw cannotConnect(url, error);
+  }
+}
+
+async function checkServer(client: ClientBase, url: string): Promise<void> {
+  const { rows } = await client.query<{ version: number; encoding: string }>(`
+    select current_setting('server_version_num')::int as version,
+      current_setting('server_encoding') as encoding`);
+  for (const { version, encoding } of rows) {
+    refuseServer(url, { versionNumber: version, encoding });
+  }
+}
+
+interface Known {
+  database: string;
+  known: readonly Migration[];
+  nowMs: number;
+}
+
+/**
+ * The first migration that is due, or undefined when none is. The lock belongs to the transaction, not
+ * to the session, so that it also holds behind a pooler, and a killed node leaves none behind.
+ */
+async function applyNext(client: ClientBase, state: Known): Promise<Migration | undefined> {
+  await client.query('begin');
+  try {
+    // Another node may be at a long migration: wait for it as long as it takes. The migration itself
+    // waits for nobody for long, because everybody would wait behind it.
+    await client.query('set local lock_timeout = 0');
+    await client.query('select pg_advisory_xact_lock($1, $2)', advisoryLock);
+    await client.query(`set local lock_timeout = ${limits.databaseLockMs}`);
+    const next = await applyFirstDue(client, state);
+    await client.query('commit');
+    return next;
+  } catch (error) {
+    await client.query('rollback').catch(() => {}); // The first error says what happened.
+    throw error;
+  }
+}
+
+/** "RING" in ASCII, and a number of its own beside the one of partitions.ts. */
+const advisoryLock = [0x52_49_4e_47, 1];
+
+async function applyFirstDue(
+  client: ClientBase,
+  { database, known, nowMs }: Known,
+): Promise<Migration | undefined> {
+  const applied = await appliedMigrations(client);
+  const [next] = dueMigrations({ database, known, applied });
+  if (next === undefined) return undefined;
+  if (applied.length === 0) await makeRoom(client);
+  await run(client, next);
+  await client.query(
+    'insert into ringback.migration (number, name, applied_ms) values ($1, $2, $3)',
+    [next.number, next.name, nowMs],
+  );
+  return next;
+}
+
+async function run(client: ClientBase, { number, name, sql }: Migration): Promise<void> {
+  try {
+    await client.query(sql);
+  } catch (error) {
+    const { message } = unavailable(error);
+    throw new Error(`migration ${number} "${name}" failed: ${message}`, { cause: error });
+  }
+}
+
+async function appliedMigrations(client: ClientBase): Promise<AppliedMigration[]> {
+  const found = await client.query("select where to_regclass('ringback.migration') is not null");
+  if (found.rowCount === 0) return [];
+  const { rows } = await client.query<AppliedMigration>(
+    'select number, name from ringback.migration order by number',
+  );
+  return rows;
+}
+
+/** A schema that the owner of the database made for us needs no right to make one. */
+async function makeRoom(client: ClientBase): Promise<void> {
+  const found = await client.query("select where to_regnamespace('ringback') is not null");
+  if (found.rowCount === 0) await client.query('create schema ringback');
+  await client.query(`create table if not exists ringback.migration (
+    number bigint primary key, name text not null, applied_ms bigint not null)`);
+}

@@ -1,0 +1,75 @@
+// Why PostgreSQL could not be opened, in words for the person who starts Ringback. A URL is shown
+// without its password, always. Pure.
+import { CannotOpenStore } from '../cannot-open-store.ts';
+import { sqlState, unavailable } from './failure.ts';
+
+/** What the database is called in messages: user, host, port and name; never the rest of the URL. */
+export function databaseName(text: string): string {
+  const url = URL.parse(text);
+  if (url === null) return 'DATABASE_URL';
+  const { protocol, username, host, pathname } = url;
+  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
+}
+
+export function cannotConnect(url: string, error: unknown): CannotOpenStore {
+  return failed(`Cannot connect to "${databaseName(url)}": ${whyNot(error)}`, error);
+}
+
+export function cannotMigrate(url: string, error: unknown): CannotOpenStore {
+  if (error instanceof CannotOpenStore) return error;
+  const { message } = unavailable(error);
+  const advice = sqlState(error) === '42501' ? `; ${rightsAdvice}` : '';
+  return failed(`Cannot open "${databaseName(url)}": ${message}${advice}`, error);
+}
+
+export const versionMin = 14;
+
+/** Refuses a server that lacks what the schema needs. `versionNumber`: 140005 is 14.5. */
+export function refuseServer(
+  url: string,
+  { versionNumber, encoding }: { versionNumber: number; encoding: string },
+): void {
+  const version = Math.floor(versionNumber / 10_000);
+  const name = databaseName(url);
+  if (version < versionMin) {
+    const found = `it is PostgreSQL ${version}, expected ${versionMin} or newer`;
+    throw failed(`Cannot open "${name}": ${found}`);
+  }
+  if (encoding !== 'UTF8') {
+    const found = `its encoding is ${encoding}, expected UTF8`;
+    throw failed(`Cannot open "${name}": ${found}; make a database with encoding 'UTF8'`);
+  }
+}
+
+const rightsAdvice =
+  'let its owner run `create schema ringback authorization <the user>`, or ' +
+  '`grant create on database <the database> to <the user>`';
+
+function whyNot(error: unknown): string {
+  const { message } = unavailable(error);
+  const advice = adviceOn(error);
+  return advice === undefined ? message : `${message}; ${advice}`;
+}
+
+function adviceOn(error: unknown): string | undefined {
+  switch (sqlState(error)) {
+    case '28P01':
+    case '28000':
+      return 'check user and password in DATABASE_URL, and the rules in pg_hba.conf';
+    case '3D000':
+      return 'make the database first (`createdb`), or check its name in DATABASE_URL';
+    case '53300':
+      return 'the server has no connection left: raise max_connections, or run fewer nodes';
+    case undefined:
+      break;
+    default:
+      return undefined;
+  }
+  if (!(error instanceof Error)) return undefined;
+  if (error.message.startsWith('SASL')) return 'check the password in DATABASE_URL';
+  return 'check host and port in DATABASE_URL, and that the server runs and can be reached';
+}
+
+function failed(message: string, cause?: unknown): CannotOpenStore {
+  return new CannotOpenStore('failed', message, { cause });
+}

@@ -1,0 +1,187 @@
+// Makes the days of the history before they are needed, and drops them when they are forgotten. Both go
+// on beside publishing and delivering: nothing here takes a lock on a whole table that others wait for.
+import type { ClientBase } from 'pg';
+import { limits } from '../../core/limits.ts';
+import { failureKind, sqlState } from './failure.ts';
+import type { Day } from './partition-day.ts';
+import {
+  dayOfPartition,
+  daysBetween,
+  historyTables,
+  isBefore,
+  partitionName,
+} from './partition-day.ts';
+
+/**
+ * Makes what is missing of the days from one time to another, and gives how many partitions that were.
+ * Safe when several nodes do it at once.
+ */
+export async function ensurePartitions(
+  client: ClientBase,
+  span: { fromMs: number; toMs: number },
+): Promise<number> {
+  const wanted = daysBetween(span);
+  for (let tries = 1; ; tries += 1) {
+    const known = await readPartitions(client);
+    const lacking = wanted.filter((day) => !isWhole(known, day));
+    if (lacking.length === 0) return 0;
+    try {
+      // A day that was about to be dropped is needed after all.
+      for (const day of lacking) await finishDetaching(client, known, day);
+      return await inTransaction(client, async () => attachAll(client, lacking));
+    } catch (error) {
+      if (!isInTheWay(error) || tries >= limits.partitionTriesMax) throw error;
+    }
+  }
+}
+
+/**
+ * Drops the days that lie before a time as a whole, oldest first, and gives how many partitions that
+ * were. A day stays while a delivery of it is pending. May be called again after any failure: it goes
+ * on where it stopped, also where another node was killed.
+ */
+export async function dropPartitionsBefore(client: ClientBase, beforeMs: number): Promise<number> {
+  const known = await readPartitions(client);
+  let dropped = 0;
+  try {
+    for (const day of daysOf(known)) {
+      if (isBefore(day, beforeMs)) dropped += await dropDay(client, day);
+      // Begun with another retention: it is to be kept now.
+      else if (!isWhole(known, day)) await keepDay(client, day);
+    }
+  } catch (error) {
+    if (!isSomebodyElse(error)) throw error;
+  }
+  return dropped;
+}
+
+/** Oldest first. */
+function daysOf(known: Partitions): Day[] {
+  const days = new Map<string, Day>();
+  for (const name of known.keys()) {
+    const day = dayOfPartition(name);
+    if (day !== undefined) days.set(day.name, day);
+  }
+  return [...days.values()].sort((one, other) => one.fromMs - other.fromMs);
+}
+
+type PartitionState = 'attached' | 'detaching' | 'detached';
+type Partitions = ReadonlyMap<string, PartitionState>;
+
+async function readPartitions(client: ClientBase): Promise<Partitions> {
+  const { rows } = await client.query<{ name: string; state: PartitionState }>(`
+    select relname as name, case when inhrelid is null then 'detached'
+      when inhdetachpending then 'detaching' else 'attached' end as state
+    from pg_class left join pg_inherits on inhrelid = pg_class.oid
+    where relnamespace = 'ringback'::regnamespace and relkind = 'r'`);
+  const ours = rows.filter(({ name }) => dayOfPartition(name) !== undefined);
+  return new Map(ours.map(({ name, state }) => [name, state]));
+}
+
+function isWhole(known: Partitions, day: Day): boolean {
+  return historyTables.every((table) => known.get(partitionName(table, day)) === 'attached');
+}
+
+/**
+ * One node at a time. Attaching takes SHARE UPDATE EXCLUSIVE on the table, beside which everybody reads
+ * and writes; `create table … partition of` would take ACCESS EXCLUSIVE and stop them all. The table is
+ * new and empty, so the check that attaching makes costs nothing. A short wait, tried again and again:
+ * whoever detaches a day on another node may hold the table for long.
+ */
+async function attachAll(client: ClientBase, days: readonly Day[]): Promise<number> {
+  await client.query(`set local lock_timeout = ${limits.partitionLockMs}`);
+  await client.query('select pg_advisory_xact_lock($1, $2)', advisoryLock);
+  const known = await readPartitions(client);
+  let made = 0;
+  for (const day of days) {
+    for (const table of historyTables) {
+      const name = partitionName(table, day);
+      const state = known.get(name);
+      if (state === 'attached') continue;
+      if (state === undefined) {
+        await client.query(`create table ringback.${name} (like ringback.${table} including all)`);
+      }
+      await client.query(`
+        alter table ringback.${table} attach partition ringback.${name}
+        for values from ('${day.fromId}') to ('${day.toId}')`);
+      made += 1;
+    }
+  }
+  return made;
+}
+
+/** "RING" in ASCII, and a number of its own beside the one of apply-migrations.ts. */
+const advisoryLock = [0x52_49_4e_47, 2];
+
+async function dropDay(client: ClientBase, day: Day): Promise<number> {
+  await finishDetaching(client, await readPartitions(client), day);
+  if (await isPending(client, day)) return keepDay(client, day);
+  // The ended deliveries go first: without them nobody can bring one back to life any more. Whoever
+  // did so just before has committed when this ends, and is seen by the second look.
+  const [first, ...others] = historyTables;
+  await detach(client, first, day);
+  if (await isPending(client, day)) return keepDay(client, day);
+  for (const table of others) await detach(client, table, day);
+  const names = historyTables.map((table) => partitionName(table, day));
+  const known = await readPartitions(client);
+  const left = names.filter((name) => known.has(name));
+  await client.query(`drop table if exists ${names.map((name) => `ringback.${name}`).join()}`);
+  return left.length;
+}
+
+/** Whether something of the day is still to be delivered, or to be made for delivery. */
+async function isPending(client: ClientBase, { fromId, toId }: Day): Promise<boolean> {
+  const { rows } = await client.query<{ pending: boolean }>(
+    `select
+       exists (select from ringback.delivery_live where event >= $1 and event < $2)
+       or exists (select from ringback.fanout where event >= $1 and event < $2) as pending`,
+    [fromId, toId],
+  );
+  return rows[0]?.pending === true;
+}
+
+async function keepDay(client: ClientBase, { fromMs }: Day): Promise<number> {
+  await ensurePartitions(client, { fromMs, toMs: fromMs });
+  return 0;
+}
+
+/** Without a lock that others wait for, but waits itself for all that use the table just now. */
+async function detach(client: ClientBase, table: string, day: Day): Promise<void> {
+  const name = partitionName(table, day);
+  if ((await readPartitions(client)).get(name) !== 'attached') return;
+  await client.query(
+    `alter table ringback.${table} detach partition ringback.${name} concurrently`,
+  );
+}
+
+/** What a crash or a timeout left half detached. Until then no other day can be detached. */
+async function finishDetaching(client: ClientBase, known: Partitions, day: Day): Promise<void> {
+  for (const table of historyTables) {
+    const name = partitionName(table, day);
+    if (known.get(name) !== 'detaching') continue;
+    await client.query(`alter table ringback.${table} detach partition ringback.${name} finalize`);
+  }
+}
+
+async function inTransaction<T>(client: ClientBase, body: () => Promise<T>): Promise<T> {
+  await client.query('begin');
+  try {
+    const result = await body();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => {}); // The first error says what happened.
+    throw error;
+  }
+}
+
+/** A lock was not given in time, or two nodes stood in each other's way. */
+function isInTheWay(error: unknown): boolean {
+  return sqlState(error) === '55P03' || failureKind(error) === 'again' || isSomebodyElse(error);
+}
+
+/** The partition is being detached by another node, or it has gone already. */
+function isSomebodyElse(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === '55000' || code === '42P01' || code === '42P07';
+}

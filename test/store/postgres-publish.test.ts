@@ -1,0 +1,356 @@
+// ringback.publish(): events that commit or roll back with somebody's own data.
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { Client } from 'pg';
+import { firstIdAt, withoutPrefix } from '../../src/core/id.ts';
+import { limits } from '../../src/core/limits.ts';
+import { isEventName } from '../../src/core/pattern.ts';
+import { idempotencyOf } from '../../src/engine/idempotency.ts';
+import type { Database } from '../postgres/database.ts';
+import { migratedDatabase } from './postgres-database.ts';
+
+const appId = '01jc4t6v8m3q5r7w9x1y2z3a4b';
+
+describe('ringback.publish', () => {
+  it('puts the event into the inbox, byte for byte, and gives its id', async () => {
+    await using database = await setUp();
+    const payload = '\t{"b":1, "a":12345678901234567890,"b":"\\u00e9 é 🐘\\/"} ';
+    const beforeMs = Date.now();
+    const id = await publish(database, ['order.created', payload]);
+    const [row] = await database.query('select * from ringback.inbox');
+    assert(row !== undefined);
+    assert.equal(row['id'], id);
+    assert.equal(row['app'], '1');
+    assert.equal(row['name'], 'order.created');
+    assert.deepEqual(row['payload'], Buffer.from(payload));
+    assert.equal(row['taken_ms'], null);
+    const createdMs = Number(row['created_ms']);
+    assert(createdMs >= beforeMs && createdMs <= Date.now());
+    assert(firstIdAt(createdMs) <= id && id < firstIdAt(createdMs + 1), 'the id has the time');
+  });
+
+  it('makes ids that differ, rise with time and leave the top bit of chance free', async () => {
+    await using database = await setUp();
+    const rows = await database.query(
+      `select id from (select ringback.make_id(i) as id, i from generate_series(1, 2000) as i) x
+       order by i`,
+    );
+    const ids = rows.map(({ id }) => String(id));
+    assert.deepEqual(ids, [...ids].sort());
+    for (const id of ids) {
+      assert.equal(withoutPrefix('evt', `evt_${id}`), id);
+      assert.match(id.slice(10), /^[0-9a-f]/);
+    }
+    const [times, chances] = [ids.map((id) => id.slice(0, 10)), ids.map((id) => id.slice(10))];
+    assert.equal(times[41], firstIdAt(42).slice(0, 10));
+    assert.equal(new Set(chances).size, 2000);
+    for (let place = 0; place < 16; place += 1) {
+      const seen = new Set(chances.map((chance) => chance.charAt(place)));
+      assert.equal(seen.size, place === 0 ? 16 : 32, `every character is used at ${place}`);
+    }
+  });
+
+  it('takes JSON values too, and prefers text for a literal', async () => {
+    await using database = await setUp();
+    await database.query(`select ringback.publish('a', '{"x":  1}')`);
+    await database.query(`select ringback.publish('a', '{"x":  1}'::jsonb)`);
+    await database.query(`select ringback.publish('a', '{"x":  1}'::json)`);
+    await database.query(`select ringback.publish('a', payload => to_jsonb('text'::text))`);
+    const rows = await database.query('select payload from ringback.inbox order by no');
+    assert.deepEqual(
+      rows.map(({ payload }) => String(payload)),
+      ['{"x":  1}', '{"x": 1}', '{"x":  1}', '"text"'],
+    );
+  });
+
+  it('finds the app by name or by id', async () => {
+    await using database = await setUp();
+    await database.query(
+      `insert into ringback.app (id, name, created_ms) values (repeat('z', 26), 'other', 0)`,
+    );
+    await publish(database, ['a', '1', null, 'other']);
+    await publish(database, ['a', '1', null, `app_${appId}`]);
+    const rows = await database.query('select app from ringback.inbox order by no');
+    assert.deepEqual(rows, [{ app: '2' }, { app: '1' }]);
+  });
+
+  it('leaves nothing behind when the transaction rolls back', async () => {
+    await using database = await setUp();
+    await database.query(`
+      begin; select ringback.publish('a', '1', 'key'); rollback`);
+    assert.deepEqual(await database.query('select from ringback.inbox'), []);
+    assert.deepEqual(await database.query('select from ringback.idem'), []);
+  });
+});
+
+describe('what ringback.publish refuses', () => {
+  it('is a name that is none, by the same rule as over HTTP', async () => {
+    await using database = await setUp();
+    const names = [
+      '',
+      '.',
+      'a.',
+      '.a',
+      'a..b',
+      'a b',
+      'ä',
+      'a*',
+      '*',
+      'a.*',
+      'a\n',
+      '\na',
+      "a'b",
+      'a"b',
+    ];
+    for (const name of [...names, 'a'.repeat(129), 'a'.repeat(100_000)]) {
+      assert(!isEventName(name));
+      await refused(
+        database,
+        [name, '1'],
+        /^Cannot publish event ".*": it is no event name, expected/s,
+      );
+    }
+    await refused(database, [null, '1'], /^Cannot publish event null: it is no event name/);
+    for (const name of ['a', 'A-_9.b', 'ringback', 'ringbackx.a', 'a'.repeat(128)]) {
+      assert(isEventName(name));
+      await publish(database, [name, '1']);
+    }
+  });
+
+  it('is a name of Ringback itself', async () => {
+    await using database = await setUp();
+    await refused(database, ['ringback.ping', '1'], /begins with "ringback.", which is reserved/);
+  });
+
+  it('is what is not JSON', async () => {
+    await using database = await setUp();
+    for (const payload of [
+      '',
+      ' ',
+      '{',
+      "{'a':1}",
+      '{"a":1,}',
+      'undefined',
+      'NaN',
+      '1 2',
+      '"\n"',
+    ]) {
+      await refused(
+        database,
+        ['a', payload],
+        /^Cannot publish event "a": its payload is not valid JSON/,
+      );
+    }
+    await refused(database, ['a', '['.repeat(500_000)], /its payload is not valid JSON/);
+    await refused(database, ['a', null], /its payload is null, expected JSON/);
+  });
+
+  it('is a payload over the limit of a request body', async () => {
+    await using database = await setUp();
+    const bytes = limits.bodyBytesMax;
+    await publish(database, ['a', `"${'é'.repeat(bytes / 2 - 1)}"`]);
+    await refused(
+      database,
+      ['a', `"${'é'.repeat(bytes / 2 - 1)}" `],
+      new RegExp(`its payload has ${bytes + 1} bytes, expected at most ${bytes}`),
+    );
+  });
+
+  it('is an app that does not exist', async () => {
+    await using database = await setUp();
+    for (const app of ['nobody', '', `app_${'0'.repeat(26)}`, appId]) {
+      await refused(
+        database,
+        ['a', '1', null, app],
+        /there is no app ".*", expected its name or its id/,
+      );
+    }
+    await refused(database, ['a', '1', null, null], /there is no app null/);
+  });
+
+  it('is an idempotency key that is empty or too long', async () => {
+    await using database = await setUp();
+    const longest = limits.idempotencyKeyCharsMax;
+    await publish(database, ['a', '1', 'é'.repeat(longest)]);
+    for (const key of ['', 'k'.repeat(longest + 1)]) {
+      await refused(
+        database,
+        ['a', '1', key],
+        /its idempotency key has \d+ characters, expected 1 to/,
+      );
+    }
+  });
+});
+
+describe('an idempotency key of ringback.publish', () => {
+  it('gives the same event again for the same event, and refuses another', async () => {
+    await using database = await setUp();
+    const id = await publish(database, ['a', '{"x":1}', 'key']);
+    assert.equal(await publish(database, ['a', '{"x":1}', 'key']), id);
+    await refused(
+      database,
+      ['a', '{"x": 1}', 'key'],
+      /its idempotency key was used for another event/,
+    );
+    await refused(
+      database,
+      ['b', '{"x":1}', 'key'],
+      /its idempotency key was used for another event/,
+    );
+    assert.notEqual(await publish(database, ['a', '{"x":1}', 'other']), id);
+    assert.equal((await database.query('select from ringback.inbox')).length, 2);
+  });
+
+  it('is kept as over HTTP, under an operation of its own', async () => {
+    await using database = await setUp();
+    const parts = ['a', '{"x":"é"}'];
+    const id = await publish(database, [...parts, 'ключ']);
+    const { key, print } = idempotencyOf({ key: 'ключ', operation: 'sql.publish', parts });
+    const [row] = await database.query('select app, key, print, result from ringback.idem');
+    assert.deepEqual(row, {
+      app: '1',
+      key: Buffer.from(key),
+      print: Buffer.from(print),
+      result: id,
+    });
+  });
+
+  it('belongs to one app', async () => {
+    await using database = await setUp();
+    await database.query(
+      `insert into ringback.app (id, name, created_ms) values (repeat('z', 26), 'other', 0)`,
+    );
+    const id = await publish(database, ['a', '1', 'key']);
+    assert.notEqual(await publish(database, ['a', '1', 'key', 'other']), id);
+  });
+
+  it('is free again after a day', async () => {
+    await using database = await setUp();
+    const id = await publish(database, ['a', '1', 'key']);
+    const age = `update ringback.idem set created_ms = created_ms - $1`;
+    await database.query(age, [limits.idempotencyKeepMs - 60_000]);
+    assert.equal(await publish(database, ['a', '1', 'key']), id);
+    await database.query(age, [60_001]);
+    const next = await publish(database, ['b', '1', 'key']);
+    assert.notEqual(next, id);
+    assert.equal(await publish(database, ['b', '1', 'key']), next);
+  });
+
+  it('waits for an open transaction that has it, and knows how that one ended', async () => {
+    await using database = await setUp();
+    for (const end of ['commit', 'rollback']) {
+      const [first, second] = [await connected(database.url), await connected(database.url)];
+      await first.query('begin');
+      const id = idIn(await first.query(call, ['a', '1', end]));
+      const waiting = second.query(call, ['a', '1', end]);
+      await untilWaiting(database);
+      await first.query(end);
+      assert.equal(idIn(await waiting) === id, end === 'commit');
+      await Promise.all([first.end(), second.end()]);
+    }
+    assert.equal((await database.query('select from ringback.inbox')).length, 2);
+  });
+});
+
+describe('rights on ringback.publish', () => {
+  it('are nobody else’s until granted, and open nothing but publishing', async () => {
+    await using database = await setUp();
+    const name = `ringback_test_${randomBytes(6).toString('hex')}`;
+    await database.query(`create role ${name} login password 'plain-password'`);
+    const url = Object.assign(new URL(database.url), {
+      username: name,
+      password: 'plain-password',
+    });
+    const plain = await connected(url.href);
+    try {
+      const denied = { code: '42501' };
+      await assert.rejects(plain.query(call, ['a', '1', null]), denied);
+      await database.query(`grant usage on schema ringback to ${name}`);
+      await assert.rejects(plain.query(call, ['a', '1', null]), denied);
+      await database.query(
+        `grant execute on function ringback.publish(text, text, text, text) to ${name}`,
+      );
+      await plain.query(call, ['a', '1', 'key']);
+      await assert.rejects(plain.query("select ringback.publish('a', '1'::jsonb)"), denied);
+      for (const sql of [
+        'select from ringback.inbox',
+        'select from ringback.idem',
+        'select from ringback.app',
+        "insert into ringback.inbox (id, app, name, payload, created_ms) values ('', 1, 'a', '', 0)",
+        'select ringback.make_id(1)',
+        'create table ringback.mine (no int)',
+      ]) {
+        await assert.rejects(plain.query(sql), denied, sql);
+      }
+      await database.query(
+        `grant execute on function ringback.publish(text, jsonb, text, text) to ${name}`,
+      );
+      await plain.query("select ringback.publish('a', '1'::jsonb)");
+    } finally {
+      await plain.end();
+      await database.query(`drop owned by ${name}`);
+      await database.query(`drop role ${name}`);
+    }
+  });
+
+  it('cannot be turned by what the caller puts in the way', async () => {
+    await using database = await setUp();
+    await database.query(`
+      create schema trap;
+      create table trap.inbox (like ringback.inbox);
+      create function trap.sha256(bytea) returns bytea language sql as 'select null::bytea';
+      set search_path = trap, pg_catalog;
+      create temp table inbox (like ringback.inbox);
+      create temp table app (like ringback.app);
+      select ringback.publish('a', '1', 'key')`);
+    assert.equal((await database.query('select from ringback.inbox')).length, 1);
+    assert.equal((await database.query('select from trap.inbox')).length, 0);
+  });
+});
+
+const call = 'select ringback.publish($1, $2, $3) as id';
+
+type Arguments = readonly (string | null)[];
+
+async function setUp(): Promise<Database> {
+  const database = await migratedDatabase();
+  await database.query(
+    `insert into ringback.app (id, name, created_ms) values ($1, 'default', 0)`,
+    [appId],
+  );
+  return database;
+}
+
+/** The bare id. */
+async function publish(database: Database, values: Arguments): Promise<string> {
+  const places = values.map((_, index) => `$${index + 1}::text`).join();
+  const [row] = await database.query(`select ringback.publish(${places}) as id`, values);
+  const id = withoutPrefix('evt', String(row?.['id']));
+  assert(id !== undefined);
+  return id;
+}
+
+async function refused(database: Database, values: Arguments, message: RegExp): Promise<void> {
+  const count = async (): Promise<number> =>
+    (await database.query('select from ringback.inbox')).length;
+  const before = await count();
+  await assert.rejects(publish(database, values), { code: '22023', message });
+  assert.equal(await count(), before);
+}
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+function idIn({ rows: [row] }: { rows: { id: string }[] }): string | undefined {
+  return row?.id;
+}
+
+async function untilWaiting(database: Database): Promise<void> {
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  while ((await database.query(waiting)).length === 0);
+}

@@ -1,0 +1,304 @@
+// The schema on PostgreSQL: how it comes up, whom it refuses, and that it is the same as on SQLite.
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
+import { applyMigrations, readDueMigrations } from '../../src/store/postgres/apply-migrations.ts';
+import { freshDatabase, type Database } from '../postgres/database.ts';
+import { migratedDatabase, migrationsDir } from './postgres-database.ts';
+
+const nowMs = Date.UTC(2026, 10, 15, 12);
+const all = [
+  { number: 1, name: 'init' },
+  { number: 2, name: 'deliveries' },
+  { number: 3, name: 'cluster' },
+];
+
+describe('applyMigrations', () => {
+  it('brings an empty database up, and changes nothing the second time', async () => {
+    await using database = await freshDatabase();
+    const options = { url: database.url, migrationsDir, nowMs };
+    assert.deepEqual(await readDueMigrations(options), all);
+    assert.deepEqual(await applyMigrations(options), all);
+    const schema = await everythingIn(database);
+    assert.deepEqual(await applyMigrations(options), []);
+    assert.deepEqual(await everythingIn(database), schema);
+    assert.deepEqual(await readDueMigrations(options), []);
+    assert.deepEqual(
+      await database.query('select number::int, name from ringback.migration order by number'),
+      all,
+    );
+  });
+
+  it('makes partitions from yesterday to three days ahead', async () => {
+    await using database = await freshDatabase();
+    await applyMigrations({ url: database.url, migrationsDir, nowMs });
+    const rows = await database.query(
+      `select relname from pg_class where relname ~ '^event_\\d{8}$' order by relname`,
+    );
+    const days = ['20261114', '20261115', '20261116', '20261117', '20261118'];
+    assert.deepEqual(
+      rows.map(({ relname }) => relname),
+      days.map((day) => `event_${day}`),
+    );
+  });
+
+  it('is done once when three nodes start at once', async () => {
+    await using database = await freshDatabase();
+    const options = { url: database.url, migrationsDir, nowMs };
+    const done = await Promise.all([1, 2, 3].map(async () => applyMigrations(options)));
+    assert.deepEqual(
+      done.flat().sort((one, other) => one.number - other.number),
+      all,
+    );
+  });
+
+  it('leaves nothing of a migration that fails, and goes on when it is mended', async () => {
+    await using database = await freshDatabase();
+    const dir = mkdtempSync(join(tmpdir(), 'ringback-migrations-'));
+    try {
+      cpSync(migrationsDir, dir, { recursive: true });
+      const broken = 'create table half (no bigint); select 1 / 0;';
+      writeFileSync(join(dir, '0003_cluster.sql'), broken);
+      await refused(applyMigrations({ url: database.url, migrationsDir: dir, nowMs }), {
+        url: database.url,
+        message: /migration 3 "cluster" failed: division by zero \(PostgreSQL 22012\)/,
+      });
+      assert.deepEqual(await database.query("select to_regclass('ringback.half') as half"), [
+        { half: null },
+      ]);
+      const rest = await applyMigrations({ url: database.url, migrationsDir, nowMs });
+      assert.deepEqual(rest, all.slice(2));
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  it('refuses a newer schema', async () => {
+    await using database = await migratedDatabase();
+    await database.query("insert into ringback.migration values (4, 'later', 0)");
+    const options = { url: database.url, migrationsDir, nowMs };
+    const expected = {
+      url: database.url,
+      code: 'newer_schema',
+      message: /it is at migration 4, and this program knows migrations up to 3; start the newer/,
+    };
+    await refused(applyMigrations(options), expected);
+    await refused(readDueMigrations(options), expected);
+  });
+
+  it('refuses a server that does not answer', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const url = `postgres://someone:hush@127.0.0.1:${port}/x?password=hush2&sslmode=disable`;
+    await refused(applyMigrations({ url, migrationsDir, nowMs }), {
+      url,
+      message: new RegExp(
+        `^Cannot connect to "postgres://someone@127.0.0.1:${port}/x": connect ECONNREFUSED .*; ` +
+          'check host and port in DATABASE_URL',
+      ),
+    });
+  });
+
+  it('refuses a wrong password, and a missing one', async () => {
+    await using database = await freshDatabase();
+    for (const password of ['wrong-password', '']) {
+      const url = changed(database.url, { password });
+      await refused(applyMigrations({ url, migrationsDir, nowMs }), {
+        url,
+        message: /^Cannot connect to .*; check .*password in DATABASE_URL/,
+      });
+    }
+  });
+
+  it('refuses a database that does not exist', async () => {
+    await using database = await freshDatabase();
+    const url = changed(database.url, { pathname: '/nowhere_at_all' });
+    await refused(applyMigrations({ url, migrationsDir, nowMs }), {
+      url,
+      message: /database "nowhere_at_all" does not exist .*; make the database first/,
+    });
+  });
+
+  it('refuses a user without the right, who may be given a schema instead', async () => {
+    await using database = await freshDatabase();
+    await using role = await plainRole(database);
+    const options = { url: role.url, migrationsDir, nowMs };
+    await refused(applyMigrations(options), {
+      url: role.url,
+      message: /permission denied for database .*; let its owner run `create schema ringback auth/,
+    });
+    await database.query(`create schema ringback authorization ${role.name}`);
+    assert.deepEqual(await applyMigrations(options), all);
+    assert.deepEqual(await applyMigrations(options), []);
+  });
+});
+
+describe('migrations', () => {
+  const sqliteDir = join(migrationsDir, '..', 'sqlite');
+
+  it('have the same numbers and names on both databases', () => {
+    assert.deepEqual(readdirSync(migrationsDir).sort(), readdirSync(sqliteDir).sort());
+  });
+
+  it('give the same tables, columns and indexes, apart from a few', async () => {
+    await using database = await migratedDatabase();
+    const [sqlite, postgres] = [sqliteSchema(sqliteDir), await postgresSchema(database)];
+    // Payloads and bodies stand in tables with a number of their own on SQLite only.
+    for (const column of ['event.no integer', 'response.no integer']) {
+      assert(sqlite.delete(column), column);
+    }
+    // Only PostgreSQL has a door for SQL.
+    const inbox = ['no', 'app', 'created_ms', 'taken_ms'].map((name) => `inbox.${name} integer`);
+    for (const column of [...inbox, 'inbox.id text', 'inbox.name text', 'inbox.payload blob']) {
+      assert(postgres.delete(column), column);
+    }
+    assert.deepEqual([...postgres].sort(), [...sqlite].sort());
+  });
+
+  it('fill the version of lanes that were there before', async () => {
+    await using database = await freshDatabase();
+    const dir = mkdtempSync(join(tmpdir(), 'ringback-migrations-'));
+    try {
+      for (const file of ['0001_init.sql', '0002_deliveries.sql']) {
+        cpSync(join(migrationsDir, file), join(dir, file));
+      }
+      await applyMigrations({ url: database.url, migrationsDir: dir, nowMs });
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+    const id = (mark: string): string => mark.repeat(26);
+    await database.query(`insert into ringback.app (id, name, created_ms) values ($1, 'a', 0)`, [
+      id('a'),
+    ]);
+    await database.query(
+      `insert into ringback.subscription
+         (id, app, contract, operation, secrets, version, created_ms)
+       values ($1, 1, 'c', 'o', '', 7, 0)`,
+      [id('b')],
+    );
+    await database.query('insert into ringback.lane (app, subscription) values (1, 1)');
+    await applyMigrations({ url: database.url, migrationsDir, nowMs });
+    assert.deepEqual(await database.query('select version, floor_ms from ringback.lane'), [
+      { version: '7', floor_ms: '0' },
+    ]);
+  });
+});
+
+interface Refusal {
+  url: string;
+  message: RegExp;
+  code?: string;
+}
+
+async function refused(opening: Promise<unknown>, expected: Refusal): Promise<void> {
+  const { url, message, code = 'failed' } = expected;
+  await assert.rejects(opening, (error) => {
+    assert(error instanceof CannotOpenStore);
+    assert.equal(error.code, code);
+    assert.match(error.message, message);
+    const { password, searchParams } = new URL(url);
+    for (const secret of [password, searchParams.get('password') ?? '']) {
+      assert(secret === '' || !error.message.includes(secret), 'shows the password');
+    }
+    return true;
+  });
+}
+
+function changed(url: string, changes: { password?: string; pathname?: string }): string {
+  return Object.assign(new URL(url), changes).href;
+}
+
+interface Role extends AsyncDisposable {
+  name: string;
+  url: string;
+}
+
+/** A user of the server who owns nothing. */
+async function plainRole(database: Database): Promise<Role> {
+  const name = `ringback_test_${randomBytes(6).toString('hex')}`;
+  await database.query(`create role ${name} login password 'plain-password'`);
+  const url = Object.assign(new URL(database.url), { username: name, password: 'plain-password' });
+  return {
+    name,
+    url: url.href,
+    [Symbol.asyncDispose]: async () => {
+      await database.query(`drop owned by ${name}`);
+      await database.query(`drop role ${name}`);
+    },
+  };
+}
+
+/** Every relation, column, constraint and function, as text. */
+async function everythingIn(database: Database): Promise<unknown> {
+  return database.query(`
+    select 'table ' || c.oid::regclass || ' ' || c.relkind::text || ' ' || coalesce(c.reloptions::text, '')
+      || coalesce(pg_get_expr(c.relpartbound, c.oid), '') as what
+    from pg_class c where relnamespace = 'ringback'::regnamespace
+    union all
+    select 'column ' || attrelid::regclass || ' ' || attname || ' ' || format_type(atttypid, atttypmod)
+    from pg_attribute join pg_class on pg_class.oid = attrelid
+    where relnamespace = 'ringback'::regnamespace and attnum > 0
+    union all
+    select 'rule ' || conrelid::regclass || ' ' || pg_get_constraintdef(oid)
+    from pg_constraint where connamespace = 'ringback'::regnamespace
+    union all
+    select 'index ' || indexdef from pg_indexes where schemaname = 'ringback'
+    union all
+    select pg_get_functiondef(oid) from pg_proc where pronamespace = 'ringback'::regnamespace
+    order by 1`);
+}
+
+function sqliteSchema(dir: string): Set<string> {
+  const db = new DatabaseSync(':memory:');
+  for (const file of readdirSync(dir).sort()) db.exec(readFileSync(join(dir, file), 'utf8'));
+  const columns = db
+    .prepare(
+      `select m.name || '.' || c.name || ' ' || lower(c.type) as what
+       from sqlite_schema m join pragma_table_xinfo(m.name) c
+       where m.type = 'table' and m.name not like 'sqlite_%'`,
+    )
+    .all();
+  const indexes = db
+    .prepare(
+      "select 'index ' || name as what from sqlite_schema where type = 'index' and sql <> ''",
+    )
+    .all();
+  return new Set([...columns, ...indexes].map(({ what }) => String(what)));
+}
+
+const sqliteTypes = new Map([
+  ['bigint', 'integer'],
+  ['integer', 'integer'],
+  ['smallint', 'integer'],
+  ['xid8', 'integer'],
+  ['text', 'text'],
+  ['bytea', 'blob'],
+  ['double precision', 'real'],
+]);
+
+/** In the words of SQLite, without partitions and without what the program itself keeps. */
+async function postgresSchema(database: Database): Promise<Set<string>> {
+  const columns = await database.query(`
+    select relname || '.' || attname as name, format_type(atttypid, null) as type
+    from pg_attribute join pg_class on pg_class.oid = attrelid
+    where relnamespace = 'ringback'::regnamespace and relkind in ('r', 'p') and attnum > 0
+      and not relispartition and relname <> 'migration'`);
+  const indexes = await database.query(`
+    select 'index ' || c.relname as what
+    from pg_index join pg_class c on c.oid = indexrelid
+    where c.relnamespace = 'ringback'::regnamespace and not c.relispartition
+      and not exists (select from pg_constraint where conindid = indexrelid)`);
+  return new Set([
+    ...columns.map(({ name, type }) => `${String(name)} ${sqliteTypes.get(String(type))}`),
+    ...indexes.map(({ what }) => String(what)),
+  ]);
+}

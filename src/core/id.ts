@@ -34,6 +34,13 @@ export function firstIdAt(ms: number): string {
   return encode(BigInt(ms) << chanceBits);
 }
 
+/** When an id was made. */
+export function timeOf(id: string): number {
+  let ms = 0;
+  for (const char of id.slice(0, 10)) ms = ms * 32 + alphabet.indexOf(char);
+  return ms;
+}
+
 export function withPrefix(prefix: IdPrefix, id: string): string {
   return `${prefix}_${id}`;
 }

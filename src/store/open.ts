@@ -1,4 +1,5 @@
-// Opens the embedded store: a file in a folder, served by threads; or memory, for tests.
+// Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
+// nodes may use as well.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +10,36 @@ import type { ReadReply, Transport } from './call.ts';
 import { readCall, readOutput } from './call.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
 import { rebuild, unreachable } from './rebuild.ts';
+import { openPostgres } from './postgres/transport.ts';
 import { openSqlite } from './sqlite/adapter.ts';
 import { inProcess } from './sqlite/in-process.ts';
 import { openThreads } from './sqlite/thread.ts';
 import type { ReadOutput, ReadVerb, Store } from './store.ts';
+
+export interface ClusterOptions {
+  url: string;
+  world: World;
+  onError: (error: unknown) => void;
+  clock?: 'database' | 'given';
+  lingerMs?: { least: number; most: number };
+}
+
+/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
+export async function openCluster(options: ClusterOptions): Promise<Store> {
+  const heard: { by: (() => void) | undefined } = { by: undefined };
+  const onHeard = (): void => heard.by?.();
+  const transport = await openPostgres({ ...options, onHeard });
+  const store = storeOver(transport, options.world);
+  return {
+    ...store,
+    pollMs: limits.databasePollMs,
+    isShared: true,
+    attach: (worker) => {
+      store.attach(worker);
+      heard.by = () => worker.wake();
+    },
+  };
+}
 
 export interface StoreOptions {
   /** The folder of the database file, made when missing; or ':memory:', gone when closed. */

@@ -1,6 +1,7 @@
 // What an error says about the store: one bad item, a store that cannot work now, a transaction that
 // only has to be run again, or a day without partitions. Pure.
 import type { StoreFailure, VerbFailure } from '../call.ts';
+import { StoreUnavailable } from '../store.ts';
 
 export type FailureKind =
   /** Out of reach, shutting down, full, read-only or too slow. Nothing is wrong with what was asked. */
@@ -13,6 +14,7 @@ export type FailureKind =
   | 'item';
 
 export function failureKind(error: unknown): FailureKind {
+  if (error instanceof StoreUnavailable) return 'unavailable';
   const code = sqlState(error);
   if (code === undefined) return isConnectionLost(error) ? 'unavailable' : 'item';
   if (againCodes.has(code)) return 'again';

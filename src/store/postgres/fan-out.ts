@@ -63,10 +63,7 @@ export async function fanOut(
   const waiting = await makeDeliveries(tx, { deliveries, births, nowMs });
   const madeNow = made + listeners.length;
   await (after === undefined
-    ? Promise.all([
-        tx.query(fanOutSql.count, [event, madeNow]),
-        tx.query(fanOutSql.end, [event]),
-      ])
+    ? Promise.all([tx.query(fanOutSql.count, [event, madeNow]), tx.query(fanOutSql.end, [event])])
     : tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow]));
   const sent = { eventName: text(row, 'name'), payload: bytes(row, 'payload') };
   const { lease } = births.slots;

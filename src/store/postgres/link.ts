@@ -1,7 +1,7 @@
 // A connection that mends itself: it is opened when it is needed, and thrown away when it broke. It is
 // for one user at a time.
-import { strict as assert } from 'node:assert';
 import type { Client } from 'pg';
+import { StoreUnavailable } from '../store.ts';
 import type { ConnectionKind } from './connect.ts';
 import { connect } from './connect.ts';
 import { isConnectionLost } from './failure.ts';
@@ -56,7 +56,7 @@ export class Link {
   }
 
   async #open(): Promise<Client> {
-    assert(!this.#isClosed, 'Cannot use a connection that was closed');
+    if (this.#isClosed) throw new StoreUnavailable('Cannot ask the store: it is closed');
     this.#client ??= this.#connect();
     return this.#client;
   }

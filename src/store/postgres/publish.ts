@@ -185,12 +185,15 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
     nowMs,
   ]);
   const many = events.filter(isMany);
-  const begun = many.length === 0 ? [] : tx.query(publishSql.fanOuts, [
-    many.map(({ id }) => id),
-    many.map(({ appNo }) => appNo),
-    many.map(({ contract }) => contract),
-    many.map(({ name }) => JSON.stringify(patternsHearing(name))),
-  ]);
+  const begun =
+    many.length === 0
+      ? []
+      : tx.query(publishSql.fanOuts, [
+          many.map(({ id }) => id),
+          many.map(({ appNo }) => appNo),
+          many.map(({ contract }) => contract),
+          many.map(({ name }) => JSON.stringify(patternsHearing(name))),
+        ]);
   const deliveries = events.flatMap((event, index): NewDelivery[] =>
     isMany(event)
       ? []

@@ -104,7 +104,11 @@ interface PieceDone {
 async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promise<PieceDone> {
   const goesBack = ({ settlement: { outcome } }: Item): boolean => 'dueMs' in outcome;
   const [ended, found] = await Promise.all([
-    end(tx, piece.filter((item) => !goesBack(item)), nowMs),
+    end(
+      tx,
+      piece.filter((item) => !goesBack(item)),
+      nowMs,
+    ),
     find(tx, piece.filter(goesBack)),
   ]);
   const laneOf = new Map([...ended.lanes, ...found]);

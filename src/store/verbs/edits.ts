@@ -1,5 +1,7 @@
 // The edits that run alike on both databases, by name.
-import type { EditVerb } from '../store.ts';
+import type { EditCall } from '../call.ts';
+import type { Script } from '../statement.ts';
+import type { EditOutput, EditVerb } from '../store.ts';
 import { createApp } from './apps.ts';
 import { editSubscription } from './edit-subscription.ts';
 import { forget } from './forget.ts';
@@ -10,7 +12,7 @@ import { subscribe } from './subscribe.ts';
 import { unsubscribe } from './unsubscribe.ts';
 import type { Edit } from './verb.ts';
 
-export const sharedEdits = {
+const shared = {
   createApp,
   createKey,
   rotateKey,
@@ -24,4 +26,17 @@ export const sharedEdits = {
   retryDelivery,
 } as const satisfies { [V in EditVerb]?: Edit<V> };
 
-export type SharedEdit = keyof typeof sharedEdits;
+export type SharedEdit = keyof typeof shared;
+
+export function isShared(call: EditCall): call is EditCall<SharedEdit> {
+  return Object.hasOwn(shared, call.verb);
+}
+
+const edits: { [V in SharedEdit]: Edit<V> } = shared;
+
+export function editScript<V extends SharedEdit>(
+  call: EditCall<V>,
+  nowMs: number,
+): Script<EditOutput<V>> {
+  return edits[call.verb](call.input, nowMs);
+}

@@ -1,0 +1,81 @@
+// Hears from other nodes that there is something to do, and tells them. Neither is needed for anything
+// but speed: whoever hears nothing looks by itself a few times a second.
+import { limits } from '../../core/limits.ts';
+import type { World } from '../../core/world.ts';
+import type { Link } from './link.ts';
+
+export interface EarOptions {
+  /** For LISTEN alone, because a connection that listens must not be shared by a pooler. */
+  listening: Link;
+  /** For NOTIFY, after the commit: inside a transaction it would make all commits wait in a row. */
+  telling: Link;
+  world: Pick<World, 'monotonicMs' | 'sleep' | 'randomBytes'>;
+  onHeard: () => void;
+}
+
+const channel = 'ringback';
+
+export class Ear {
+  readonly #options: EarOptions;
+  readonly #stop = new AbortController();
+  readonly #self: string;
+  readonly #listening: Promise<void>;
+  #telling: Promise<void> | undefined;
+  #isAgain = false;
+
+  constructor(options: EarOptions) {
+    this.#options = options;
+    this.#self = Buffer.from(options.world.randomBytes(8)).toString('hex');
+    this.#listening = this.#listenOn();
+  }
+
+  /** Tells all other nodes; many calls at once become few messages. */
+  tell(): void {
+    if (this.#stop.signal.aborted) return;
+    if (this.#telling === undefined) this.#telling = this.#tellNow();
+    else this.#isAgain = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#telling;
+    await this.#options.listening.close();
+    await this.#listening;
+    await this.#options.telling.close();
+  }
+
+  async #tellNow(): Promise<void> {
+    const { telling, world } = this.#options;
+    const { signal } = this.#stop;
+    do {
+      this.#isAgain = false;
+      // A message that is lost costs others a moment; they look by themselves.
+      await telling
+        .use(async (tx) => tx.query('select pg_notify($1, $2)', [channel, this.#self]))
+        .catch(() => undefined);
+      await world.sleep(limits.notifyEveryMs, signal).catch(() => undefined);
+    } while (this.#isAgain && !signal.aborted);
+    this.#telling = undefined;
+  }
+
+  async #listenOn(): Promise<void> {
+    const { listening, world, onHeard } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await listening
+        .withClient(async (client) => {
+          const lost = Promise.withResolvers<void>();
+          client.on('end', () => lost.resolve());
+          client.on('notification', ({ payload }) => {
+            if (payload !== this.#self) onHeard();
+          });
+          await client.query(`listen ${channel}`);
+          onHeard(); // What was said while nobody listened.
+          await lost.promise;
+        })
+        .catch(() => undefined);
+      listening.drop();
+      await world.sleep(limits.listenAgainMs, signal).catch(() => undefined);
+    }
+  }
+}

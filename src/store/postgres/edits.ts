@@ -1,0 +1,54 @@
+// All edits but publish, by name: those that both databases share, run as scripts, and PostgreSQL's own.
+import type { EditCall } from '../call.ts';
+import type { EditOutput, EditVerb } from '../store.ts';
+import { editScript, isShared } from '../verbs/edits.ts';
+import { expire } from './expire.ts';
+import type { House } from './house.ts';
+import { rejectInbox, takeInbox } from './inbox.ts';
+import type { GivenMs } from './nodes.ts';
+import { heartbeat, rescue, startNode, stopNode } from './nodes.ts';
+import type { PublishContext } from './publish.ts';
+import { publishAll } from './publish.ts';
+import { sweep } from './sweep.ts';
+import type { Tx } from './tx.ts';
+
+export interface EditContext extends PublishContext {
+  givenMs: GivenMs;
+  house: Pick<House, 'tidy'>;
+}
+
+export async function applyEdit(
+  tx: Tx,
+  call: EditCall,
+  context: EditContext,
+): Promise<EditOutput<EditVerb>> {
+  const { nowMs, givenMs } = context;
+  if (isShared(call)) return tx.run(editScript(call, nowMs));
+  switch (call.verb) {
+    case 'publish': {
+      const [output] = await publishAll(tx, [call.input], context);
+      if (output === undefined) throw new Error('Cannot publish: there is no answer');
+      return output;
+    }
+    case 'startNode':
+      return startNode(tx, call.input, givenMs);
+    case 'heartbeat':
+      return heartbeat(tx, call.input, givenMs);
+    case 'stopNode':
+      return stopNode(tx, call.input);
+    case 'rescue':
+      return rescue(tx, call.input, { givenMs, nowMs });
+    case 'takeInbox':
+      return takeInbox(tx, call.input, nowMs);
+    case 'rejectInbox':
+      return rejectInbox(tx, call.input, context);
+    case 'sweep':
+      return sweep(tx, call.input, nowMs);
+    case 'retain': {
+      const { beforeMs, limit } = call.input;
+      const expired = await expire(tx, { beforeMs, limit, nowMs });
+      const deleted = context.house.tidy({ nowMs, beforeMs });
+      return { expired, deleted, isMore: expired === limit };
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// The inbox: events that were published by SQL and that no node has checked yet.
+import { bytes, integer, text } from '../row.ts';
+import type { EditInput, EditOutput } from '../store.ts';
+import type { Slices } from './slices.ts';
+import type { Tx } from './tx.ts';
+
+export const inboxSql = {
+  take: `
+    update inbox set taken_ms = $1::bigint
+    where no in (
+      select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
+      order by no limit $3 for update skip locked)
+    returning no, id, app, name, payload`,
+  remove: 'delete from inbox where no = $1 returning id, app, name, payload',
+  reject: `
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, rejected)
+    values ($1, $2, $3, $4, $5, 0, $6, $7)`,
+} as const;
+
+export async function takeInbox(
+  tx: Tx,
+  { limit, forMs }: EditInput<'takeInbox'>,
+  nowMs: number,
+): Promise<EditOutput<'takeInbox'>> {
+  const rows = await tx.query(inboxSql.take, [nowMs, forMs, limit]);
+  const entries = rows.map((row) => ({
+    no: integer(row, 'no'),
+    id: text(row, 'id'),
+    appNo: integer(row, 'app'),
+    name: text(row, 'name'),
+    payload: bytes(row, 'payload'),
+  }));
+  return { entries: entries.sort((a, b) => a.no - b.no) };
+}
+
+export async function rejectInbox(
+  tx: Tx,
+  { no, reason }: EditInput<'rejectInbox'>,
+  { nowMs, slices }: { nowMs: number; slices: Slices },
+): Promise<EditOutput<'rejectInbox'>> {
+  const [row] = await tx.query(inboxSql.remove, [no]);
+  if (row === undefined) return { kind: 'taken' };
+  const slice = await slices.take(tx, 1, nowMs);
+  const event = [text(row, 'id'), integer(row, 'app'), text(row, 'name'), slice, nowMs];
+  await tx.query(inboxSql.reject, [...event, bytes(row, 'payload'), reason]);
+  return { kind: 'rejected' };
+}

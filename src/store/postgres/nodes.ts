@@ -1,0 +1,85 @@
+// Nodes: who is there, and whose work is free again. Times are the database's own here: a node whose
+// clock is wrong must neither look dead nor declare others dead.
+import { settled } from '../../core/lane.ts';
+import { integer, one } from '../row.ts';
+import type { EditInput, EditOutput } from '../store.ts';
+import { lockLanes, writeLanes } from './lanes.ts';
+import type { Tx } from './tx.ts';
+
+/** $1 where the test says what time it is, otherwise the database's clock. */
+const now = 'coalesce($1::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)';
+const orphaned = `lease is not null
+      and not exists (select from node where no = lease >> 32 and gone = 0)`;
+
+export const nodesSql = {
+  insert: `
+    insert into node (name, role, version, started_ms, seen_ms)
+    select $2, $3, $4, now_ms, now_ms from (select ${now} as now_ms) as clock returning no`,
+  seen: `update node set seen_ms = ${now} where no = $2 and gone = 0 returning no`,
+  stop: 'update node set gone = 1 where no = $1',
+  silent: `
+    update node set gone = 1 where gone = 0 and seen_ms < ${now} - $2::bigint returning no`,
+  // All that runs, at most nodes times window, not only what the nodes held that have just gone: a node
+  // that does not know yet that it is gone may still write deliveries that are leased to it.
+  orphans: `select distinct lane from delivery_live where ${orphaned}`,
+  free: `
+    update delivery_live set lease = null where ${orphaned} and lane = any($1::bigint[])
+    returning event`,
+  sweepAgain: `
+    update lane set swept = 0, quiet_ms = null, quiet_xid = null
+    where no = any($1::bigint[]) and state = 2`,
+  unfloor: 'update lane set floor_ms = 0 where no = any($1::bigint[]) and floor_ms > 0',
+} as const;
+
+/** The time where a test is the world, else null: the database knows better. */
+export type GivenMs = number | null;
+
+export async function startNode(
+  tx: Tx,
+  { name, role, version, aloneHere }: EditInput<'startNode'>,
+  givenMs: GivenMs,
+): Promise<EditOutput<'startNode'>> {
+  if (aloneHere) throw new Error('Cannot start a node alone on PostgreSQL: others may be there');
+  const [row] = await tx.query(nodesSql.insert, [givenMs, name, role, version]);
+  return { node: integer(one(row), 'no'), freed: 0 };
+}
+
+export async function heartbeat(
+  tx: Tx,
+  { node }: EditInput<'heartbeat'>,
+  givenMs: GivenMs,
+): Promise<EditOutput<'heartbeat'>> {
+  const [row] = await tx.query(nodesSql.seen, [givenMs, node]);
+  return { kind: row === undefined ? 'gone' : 'alive' };
+}
+
+export async function stopNode(
+  tx: Tx,
+  { node }: EditInput<'stopNode'>,
+): Promise<EditOutput<'stopNode'>> {
+  await tx.query(nodesSql.stop, [node]);
+  return { kind: 'gone' };
+}
+
+export async function rescue(
+  tx: Tx,
+  { silentMs }: EditInput<'rescue'>,
+  { givenMs, nowMs }: { givenMs: GivenMs; nowMs: number },
+): Promise<EditOutput<'rescue'>> {
+  const gone = (await tx.query(nodesSql.silent, [givenMs, silentMs])).length;
+  const found = await tx.query(nodesSql.orphans, []);
+  if (found.length === 0) return { gone, freed: 0 };
+  const numbers = found.map((row) => integer(row, 'lane'));
+  const lanes = await lockLanes(tx, numbers);
+  const woken = [...lanes.values()].flatMap((lane) => {
+    const times = settled(lane, nowMs, { kind: 'released', dueMs: nowMs });
+    return lane.state === 'ended' ? [] : [{ ...lane, ...times }];
+  });
+  const [freed] = await Promise.all([
+    tx.query(nodesSql.free, [numbers]),
+    tx.query(nodesSql.sweepAgain, [numbers]),
+    tx.query(nodesSql.unfloor, [numbers]),
+    writeLanes(tx, woken),
+  ]);
+  return { gone, freed: freed.length };
+}

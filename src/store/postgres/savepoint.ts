@@ -1,0 +1,30 @@
+// Runs items of a batch each by itself, so that one that breaks a rule takes no other with it. The first
+// try of a batch goes without: savepoints around every item would cost three round trips each.
+import type { VerbFailure } from '../call.ts';
+import { failureKind, verbFailure } from './failure.ts';
+import type { Tx } from './tx.ts';
+
+export const savepointSql = {
+  save: 'savepoint item',
+  keep: 'release savepoint item',
+  undo: 'rollback to savepoint item',
+} as const;
+
+export type Way = 'together' | 'alone';
+
+export async function inSavepoint<T>(
+  tx: Tx,
+  verb: string,
+  body: () => Promise<T>,
+): Promise<{ kind: 'done'; output: T } | VerbFailure> {
+  await tx.query(savepointSql.save, []);
+  try {
+    const output = await body();
+    await tx.query(savepointSql.keep, []);
+    return { kind: 'done', output };
+  } catch (error) {
+    if (failureKind(error) !== 'item') throw error;
+    await tx.query(savepointSql.undo, []);
+    return verbFailure(verb, error);
+  }
+}

@@ -1,0 +1,52 @@
+// Sweep: cancels what waits in the lanes of ended subscriptions, a bounded number of rows at a time. A
+// lane is done with only when nobody can be adding to it any more, which takes a mark and a second look:
+// whoever found the lane open before it ended may not have committed yet.
+import { strict as assert } from 'node:assert';
+import { integer } from '../row.ts';
+import type { EditInput, EditOutput } from '../store.ts';
+import type { Tx } from './tx.ts';
+
+export const sweepSql = {
+  lanes: `
+    select no, case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end
+      as is_sure
+    from lane where state = 2 and swept = 0 order by no limit $1 for no key update skip locked`,
+  cancel: `
+    with waiting as materialized (
+      select event, n from delivery_live where lane = any($1::bigint[]) and lease is null
+      order by lane, due_ms limit $2 for update skip locked),
+    moved as (
+      delete from delivery_live using waiting
+      where delivery_live.event = waiting.event and delivery_live.n = waiting.n and lease is null
+      returning delivery_live.*)
+    insert into delivery_done (event, n, app, lane, callback, state, attempts, slice, ended_ms)
+    select event, n, app, lane, callback, 3, attempts, slice, $3::bigint from moved returning n`,
+  swept: `
+    update lane set swept = 1
+    where no = any($1::bigint[])
+      and not exists (select from delivery_live where lane = lane.no and lease is null)`,
+  mark: `
+    update lane set quiet_xid = pg_current_xact_id()
+    where no = any($1::bigint[]) and quiet_xid is null`,
+} as const;
+
+const lanesAtOnce = 256;
+
+export async function sweep(
+  tx: Tx,
+  { limit }: EditInput<'sweep'>,
+  nowMs: number,
+): Promise<EditOutput<'sweep'>> {
+  assert(limit >= 1, `Cannot sweep ${limit} rows`);
+  const lanes = await tx.query(sweepSql.lanes, [lanesAtOnce]);
+  if (lanes.length === 0) return { cancelled: 0 };
+  const numbers = lanes.map((row) => integer(row, 'no'));
+  const cancelled = (await tx.query(sweepSql.cancel, [numbers, limit, nowMs])).length;
+  const sure = lanes.filter((row) => integer(row, 'is_sure') === 1);
+  const done = sure.map((row) => integer(row, 'no'));
+  await Promise.all([
+    cancelled < limit ? tx.query(sweepSql.swept, [done]) : [],
+    tx.query(sweepSql.mark, [numbers]),
+  ]);
+  return { cancelled };
+}

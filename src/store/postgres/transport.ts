@@ -1,0 +1,225 @@
+// The way to PostgreSQL: a node of a cluster. Edits and work have a connection each, reads have a few,
+// one listens, one tells and looks after the house. What fails is answered, never thrown.
+import { fileURLToPath } from 'node:url';
+import { timeOf } from '../../core/id.ts';
+import { limits } from '../../core/limits.ts';
+import type { World } from '../../core/world.ts';
+import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
+import type { Settlement, Work } from '../delivery-verbs.ts';
+import { applyMigrations } from './apply-migrations.ts';
+import type { Clock } from './clock.ts';
+import { databaseClock, givenClock } from './clock.ts';
+import { Ear } from './ear.ts';
+import { failureKind, unavailable } from './failure.ts';
+import { createHouse, type House } from './house.ts';
+import { Link } from './link.ts';
+import { createReaders } from './readers.ts';
+import { createSlices } from './slices.ts';
+import { OutcomeUnknown, transact } from './transact.ts';
+import type { Tx } from './tx.ts';
+import type { Way } from './savepoint.ts';
+import { doWork, findsNothing, keepFloors, type WorkDone } from './work.ts';
+import { writeBatch, type Written } from './write.ts';
+
+export interface PostgresOptions {
+  url: string;
+  world: World;
+  /** Another node has made something ready. */
+  onHeard: () => void;
+  /** The house could not be kept: told, and tried again later. */
+  onError: (error: unknown) => void;
+  /** `given`: the time is what the batches say, for tests that are the world themselves. */
+  clock?: 'database' | 'given';
+  /** How long quiet lanes linger; tests that compare rows make it long. */
+  lingerMs?: { least: number; most: number };
+}
+
+const migrationsDir = fileURLToPath(new URL('../../../migrations/postgres', import.meta.url));
+
+/** Brings the schema up, then opens. Rejects with CannotOpenStore. */
+export async function openPostgres(options: PostgresOptions): Promise<Transport> {
+  const { url, world } = options;
+  await applyMigrations({ url, migrationsDir, nowMs: world.nowMs() });
+  const node = new PostgresNode(options);
+  await node.syncClock();
+  return {
+    send: async (batch) => node.send(batch),
+    work: async (work) => node.work(work),
+    read: async (call) => node.readers.read(call),
+    close: async () => node.close(),
+  };
+}
+
+class PostgresNode {
+  readonly readers;
+  readonly #options: PostgresOptions;
+  readonly #clock: Clock;
+  readonly #edits: Link;
+  readonly #work: Link;
+  readonly #side: Link;
+  readonly #house: House;
+  readonly #ear: Ear;
+  readonly #slices = createSlices();
+  readonly #floors = keepFloors();
+  readonly #stop = new AbortController();
+  readonly #ticking: Promise<void>;
+
+  constructor(options: PostgresOptions) {
+    const { url, world } = options;
+    this.#options = options;
+    this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
+    this.readers = createReaders(() => new Link({ url, kind: 'plain', purpose: 'read' }));
+    this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });
+    this.#work = new Link({ url, kind: 'engine', purpose: 'work' });
+    this.#side = new Link({ url, kind: 'plain', purpose: 'side' });
+    const schema = new Link({ url, kind: 'schema', purpose: 'house' });
+    this.#house = createHouse(schema, options.onError);
+    const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
+    this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
+    this.#ticking = this.#tick();
+  }
+
+  async syncClock(): Promise<void> {
+    await this.#side.use(async (tx) => this.#clock.sync(tx));
+  }
+
+  async send(batch: Batch): Promise<BatchReply> {
+    const nowMs = this.#clock.at(batch.nowMs);
+    const givenMs = this.#options.clock === 'given' ? nowMs : null;
+    const context = { nowMs, givenMs, slices: this.#slices, house: this.#house };
+    const input = { edits: batch.edits, offer: batch.offer, context };
+    const written = await this.#persist(this.#edits, batch, async (tx, way) => {
+      const result = await writeBatch(tx, input, way);
+      return { result, written: acceptedIds(result) };
+    });
+    if (isFailure(written)) return written;
+    if (isWorthTelling(written, batch)) this.#ear.tell();
+    const { replies, born, outlook } = written;
+    const readyMs = shifted(outlook.readyMs, batch.nowMs - nowMs);
+    return { kind: 'written', edits: replies, born, outlook: { ...outlook, readyMs } };
+  }
+
+  async work(work: Work): Promise<WorkReply> {
+    const nowMs = this.#clock.at(work.nowMs);
+    const shiftMs = nowMs - work.nowMs;
+    const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
+    const ours = { ...work, settlements };
+    const context = { nowMs, floors: this.#floors, lingerMs: this.#lingerMs() };
+    const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
+    if (idle !== undefined && isFailure(idle)) return idle;
+    const done =
+      idle ??
+      (await this.#persist(this.#work, undefined, async (tx, way) => ({
+        result: await doWork(tx, ours, context, way),
+        written: [],
+      })));
+    if (isFailure(done)) return done;
+    if (done.waiting > 0) this.#ear.tell();
+    return { kind: 'worked', ...done.worked, readyMs: shifted(done.worked.readyMs, -shiftMs) };
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#ticking;
+    await this.#ear[Symbol.asyncDispose]();
+    await this.#house.close();
+    await this.readers.close();
+    await this.#work.close();
+    await this.#edits.close();
+  }
+
+  #lingerMs(): { least: number; most: number } {
+    return this.#options.lingerMs ?? { least: limits.lingerMs, most: limits.lingerMaxMs };
+  }
+
+  /** A look without a transaction, several times a second: most find nothing. */
+  async #findsNothing(work: Work, nowMs: number): Promise<WorkDone | StoreFailure | undefined> {
+    try {
+      return await this.#work.use(async (tx) => findsNothing(tx, work, nowMs));
+    } catch (error) {
+      return unavailable(error);
+    }
+  }
+
+  /** Runs a transaction until it is committed, or until it is clear why it cannot be. */
+  async #persist<T>(
+    link: Link,
+    batch: Batch | undefined,
+    body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
+  ): Promise<T | StoreFailure> {
+    const { world } = this.#options;
+    let way: Way = 'together';
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await transact({ link, world }, async (tx) => body(tx, way));
+      } catch (error) {
+        const kind = error instanceof OutcomeUnknown ? 'unavailable' : failureKind(error);
+        if (kind === 'unavailable' || tries >= limits.transactionTriesMax) {
+          return unavailable(error);
+        }
+        if (kind === 'item') {
+          if (way === 'alone') return unavailable(error); // No item is the cause: it is ours.
+          way = 'alone';
+        }
+        if (kind === 'missing_partition') {
+          const failed = await this.#makeDays(batch);
+          if (failed !== undefined) return failed;
+        }
+      }
+    }
+  }
+
+  async #makeDays(batch: Batch | undefined): Promise<StoreFailure | undefined> {
+    const edits = batch?.edits ?? [];
+    const events = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
+    try {
+      await this.#house.makeDays(events.map(({ id }) => timeOf(id)));
+      return undefined;
+    } catch (error) {
+      return unavailable(error);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#options.world.sleep(limits.databaseClockMs, signal).catch(() => undefined);
+      // One that fails is as good as one that comes later: the last reading counts on.
+      if (!signal.aborted) await this.syncClock().catch(() => undefined);
+    }
+  }
+}
+
+function isFailure(value: object): value is StoreFailure {
+  return 'kind' in value && (value.kind === 'unavailable' || value.kind === 'fatal');
+}
+
+function acceptedIds({ replies }: Written): string[] {
+  return replies.flatMap((reply) => {
+    if (reply.kind !== 'done' || !('kind' in reply.output)) return [];
+    const { output } = reply;
+    return output.kind === 'accepted' ? output.events.map(({ id }) => id) : [];
+  });
+}
+
+/** Edits after which somebody else may have something to claim. */
+const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription', 'rescue']);
+
+function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
+  if (left.waiting > 0 || left.fanOuts > 0) return true;
+  return edits.some(({ verb }) => wakers.has(verb));
+}
+
+/** The node's own times, as the database would say them. */
+function inDatabaseTime(settlement: Settlement, shiftMs: number): Settlement {
+  const { outcome, attempt } = settlement;
+  return {
+    ...settlement,
+    outcome: 'dueMs' in outcome ? { ...outcome, dueMs: outcome.dueMs + shiftMs } : outcome,
+    attempt: attempt && { ...attempt, startedMs: attempt.startedMs + shiftMs },
+  };
+}
+
+function shifted(ms: number | undefined, shiftMs: number): number | undefined {
+  return ms === undefined ? undefined : ms + shiftMs;
+}

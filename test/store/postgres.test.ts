@@ -1,0 +1,31 @@
+// The contract on PostgreSQL, each suite or test on a database of its own.
+import { realWorld } from '../../src/core/world.ts';
+import { openCluster } from '../../src/store/open.ts';
+import { freshStoreDatabase } from '../postgres/store-database.ts';
+import type { OpenSubject } from './contract.ts';
+import { storeContract } from './contract.ts';
+import { deliveryContract } from './delivery-contract.ts';
+
+const onPostgres: OpenSubject = async ({ nowMs }) => {
+  const database = await freshStoreDatabase();
+  const options = { url: database.url, world: { ...realWorld(), nowMs }, onError: fail } as const;
+  let store = await openCluster({ ...options, clock: 'given' });
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await openCluster({ ...options, clock: 'given' });
+      return store;
+    },
+    dispose: async () => {
+      await store.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+};
+
+for (const contract of [storeContract, deliveryContract]) contract('PostgreSQL', onPostgres);
+
+function fail(error: unknown): void {
+  throw error;
+}

@@ -78,12 +78,15 @@ export async function matchSubscriptions(
   const found = new Map(subscriptions.map((no) => [no, [] as (Listener & { pattern: string })[]]));
   if (subscriptions.length === 0) return found;
   const rows = await tx.query(matchSql.ofSubscriptions, [subscriptions]);
-  const byPosition = (a: Row, b: Row) => integer(a, 'position') - integer(b, 'position');
   for (const row of rows.toSorted(byPosition)) {
     const listener = { ...toListener(row, lanes), pattern: text(row, 'pattern') };
     found.get(integer(row, 'subscription'))?.push(listener);
   }
   return found;
+}
+
+function byPosition(a: Row, b: Row): number {
+  return integer(a, 'position') - integer(b, 'position');
 }
 
 function bySpecificThenOldest(a: Row, b: Row): number {

@@ -110,7 +110,6 @@ async function findListeners(
   const lanes: LanesMet = new Map();
   const addressed = await findAddressed(tx, calls);
   const names = new Map<string, { at: number; heard: Heard }>();
-  const nameKey = ({ appNo, contract, name }: Heard) => JSON.stringify([appNo, contract, name]);
   for (const { appNo, contract, events, audience } of calls) {
     if (audience.kind !== 'everyone') continue;
     for (const { name } of events) {
@@ -138,6 +137,10 @@ async function findListeners(
       return all.filter(({ pattern }) => patterns.includes(pattern));
     });
   });
+}
+
+function nameKey({ appNo, contract, name }: Heard): string {
+  return JSON.stringify([appNo, contract, name]);
 }
 
 /** The store's numbers of addressed subscriptions, by the index of the call. */

@@ -15,12 +15,15 @@ import { openDatabase } from './database.ts';
 import { familyOf } from './processes.ts';
 import { startPostgres } from './server.ts';
 
+/** A net under a test that would hang: none that passes comes near it. */
+const net = { timeout: 60_000 };
+
 const server = await startPostgres({
   settings: { max_connections: '17', application_name: "it's" },
 });
 after(async () => server[Symbol.asyncDispose]());
 
-describe('startPostgres', () => {
+describe('startPostgres', net, () => {
   it('runs with the settings, and otherwise as safely as PostgreSQL does', async () => {
     await using database = openDatabase(server.url());
     const [row] = await database.query(
@@ -81,7 +84,7 @@ describe('startPostgres', () => {
   });
 });
 
-describe('stop, kill, start', () => {
+describe('stop, kill, start', net, () => {
   it('keeps what was committed and nothing else', async () => {
     const url = await server.createDatabase('kept');
     // A recovery empties unlogged tables: it tells a crash from an orderly end.
@@ -119,7 +122,7 @@ describe('stop, kill, start', () => {
   });
 });
 
-describe('freeze, thaw', () => {
+describe('freeze, thaw', net, () => {
   it('answers nothing until it is thawed', async () => {
     await using database = openDatabase(server.url());
     await database.query('select 1');
@@ -132,7 +135,7 @@ describe('freeze, thaw', () => {
   });
 });
 
-describe('watch', () => {
+describe('watch', net, () => {
   // The parent says its server's process, and waits to be killed.
   const parent = `
     import { startPostgres } from ${JSON.stringify(join(import.meta.dirname, 'server.ts'))};

@@ -14,16 +14,27 @@ import { inProcess } from './sqlite/in-process.ts';
 import { openThreads } from './sqlite/thread.ts';
 import type { ReadOutput, ReadVerb, Store } from './store.ts';
 
-export interface StoreOptions {
-  /** The folder of the database file, made when missing; or ':memory:', gone when closed. */
-  dataDir: string;
+/** Where the data is kept. */
+export type Database =
+  /** SQLite: the folder of the file, made when missing; or ':memory:', gone when closed. */
+  | { dataDir: string }
+  /** PostgreSQL. Holds a password: never to be shown or logged. */
+  | { url: string };
+
+export type StoreOptions = Database & StoreMeans;
+
+export interface StoreMeans {
   world: Pick<World, 'nowMs'>;
   /** Nothing more can be written and what is on the disk is in doubt: end the process. */
   onFatal: (error: Error) => void;
 }
 
 /** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
-export async function openStore({ dataDir, world, onFatal }: StoreOptions): Promise<Store> {
+export async function openStore(given: StoreOptions): Promise<Store> {
+  if ('url' in given) {
+    throw new CannotOpenStore('failed', 'Cannot open PostgreSQL: this version knows SQLite only');
+  }
+  const { dataDir, world, onFatal } = given;
   const options = { migrationsDir, nowMs: world.nowMs() };
   if (dataDir === ':memory:') {
     const sqlite = openSqlite({ path: dataDir, ...options });

@@ -18,6 +18,7 @@ import { createApp, ensureDefaultApp } from '../../src/engine/apps.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { createIdentifier } from '../../src/engine/identify.ts';
 import { createKey } from '../../src/engine/keys.ts';
+import type { NodeRole } from '../../src/store/node-verbs.ts';
 import { openStore } from '../../src/store/open.ts';
 import { fakeResolver } from './harness.ts';
 
@@ -40,6 +41,7 @@ export interface MountOptions extends LoadOptions {
   publicUrl?: string;
   /** Instead of the handlers that answer with who called. */
   handlers?: Handlers;
+  role?: NodeRole;
 }
 
 export async function mountContract(
@@ -68,6 +70,7 @@ export async function mountContract(
   mount(server, {
     context,
     identifier,
+    role: options.role ?? 'all',
     contracts: [contract],
     handlers,
     publicUrl: () => options.publicUrl ?? url,

@@ -11,8 +11,11 @@ import type { TargetCache } from './target-cache.ts';
 export interface Confirmation {
   /** Whether an attempt may start now, as far as the store said. */
   isFresh(): boolean;
-  /** Asks the store. What has changed closes the gate before this one, as a change made here does. */
-  renew(): Promise<void>;
+  /**
+   * Asks the store, or takes what was read a moment ago. What has changed closes the gate before this
+   * one, as a change made here does.
+   */
+  renew(how: 'shared' | 'anew'): Promise<void>;
   /** It has started, or will not: nothing is asked any more. */
   end(): void;
 }
@@ -65,10 +68,10 @@ class Kept implements Confirmation, DeadlineOwner {
     return this.#means.world.monotonicMs() - this.#confirmedMs <= limits.confirmedMs;
   }
 
-  async renew(): Promise<void> {
+  async renew(how: 'shared' | 'anew'): Promise<void> {
     const { world, targets, gate } = this.#means;
     const { callback, version, subscription } = this.#target;
-    const sinceMs = world.monotonicMs() - limits.confirmShareMs;
+    const sinceMs = how === 'anew' ? Infinity : world.monotonicMs() - limits.confirmShareMs;
     const { target, readMs } = await targets.look(callback, sinceMs);
     // The lease was given while the lane was open. A pause, a new target, an end: each is a new version.
     if (target?.isActive !== true) gate.close(subscription, 'ended');
@@ -83,7 +86,7 @@ class Kept implements Confirmation, DeadlineOwner {
 
   expire(): void {
     // A failure leaves it unconfirmed, and whoever wants to start will hear of it.
-    void this.renew()
+    void this.renew('shared')
       .catch(() => undefined)
       .then(() => {
         if (this.#isOver) return;

@@ -51,7 +51,7 @@ export async function deliver(
     const sent = await attempt(means, { leased, target, passage, confirmation, signal });
     if (sent.kind !== 'sent') return { ...name, ...unsent(sent, means.world.nowMs()) };
     // Another node may have pointed the subscription elsewhere since.
-    if (wantsNoMore(means, target, sent.result)) await confirmation.renew();
+    if (wantsNoMore(means, target, sent.result)) await confirmation.renew('anew');
     return { ...name, ...settle(means, { leased, target, sent }) };
   } finally {
     passage.leave();
@@ -102,7 +102,7 @@ type Unsent =
 /** Sends once the store has confirmed that it may; what is told too late is asked again. */
 async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent | Unsent> {
   for (let tries = 0; tries < limits.confirmTriesMax; tries += 1) {
-    if (!it.confirmation.isFresh()) await it.confirmation.renew();
+    if (!it.confirmation.isFresh()) await it.confirmation.renew('shared');
     const sent = await send(means, it);
     if (sent.kind !== 'unconfirmed') return sent;
   }

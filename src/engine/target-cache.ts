@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 export interface TargetCache {
   /** The target as of the version that a lease speaks of, or later. */
   find(callback: number, version: number): Promise<Target | undefined>;
-  /** What a read says that began at `sinceMs` (monotonic) or later. */
+  /** What a read says that began at `sinceMs` (monotonic) or later; Infinity: one that begins now. */
   look(callback: number, sinceMs: number): Promise<Look>;
   /** Whether what was found is still so: something may have changed before the finder went on. */
   isCurrent(target: Target): boolean;

@@ -1,4 +1,5 @@
 // The real engine and the real SQL, in one process, with a made-up world and a made-up network.
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
@@ -33,8 +34,10 @@ export interface Engine extends AsyncDisposable {
   errors: unknown[];
 }
 
+export type Sqlite = ReturnType<typeof openSqlite>;
+
 /** A database that outlives engines. */
-export function openDatabase(world: VirtualWorld): ReturnType<typeof openSqlite> {
+export function openDatabase(world: VirtualWorld): Sqlite {
   const migrationsDir = join(root, 'migrations', 'sqlite');
   return openSqlite({ path: ':memory:', migrationsDir, nowMs: world.nowMs() });
 }
@@ -50,7 +53,7 @@ export const clusterPollMs = 250;
 
 export async function startEngine(
   world: VirtualWorld,
-  sqlite: ReturnType<typeof openSqlite>,
+  sqlite: Sqlite,
   send: FakeSend,
   { isShared = false, node = 'node' }: EngineOptions = {},
 ): Promise<Engine> {
@@ -91,19 +94,7 @@ export async function startEngine(
     errors,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
       subscribeBody(context, callbackUrl),
-    publish: async (name = 'order.created') => {
-      const payload = Buffer.from('{"message":"hello"}');
-      const event = { name, value: { message: 'hello' }, payload, at: 'body#' };
-      const call = {
-        app,
-        contract,
-        events: [event],
-        subscriberId: undefined,
-        idempotency: undefined,
-      };
-      const [accepted] = await publish(context, call);
-      return accepted?.id ?? '';
-    },
+    publish: async (name) => publishOne(context, name),
     [Symbol.asyncDispose]: async () => {
       await delivering[Symbol.asyncDispose]();
       await self[Symbol.asyncDispose]();
@@ -111,6 +102,23 @@ export async function startEngine(
       await store.close();
     },
   };
+}
+
+/** Publishes and gives the bare event id. */
+export async function publishOne(context: Context, name = 'order.created'): Promise<string> {
+  const payload = Buffer.from('{"message":"hello"}');
+  const event = { name, value: { message: 'hello' }, payload, at: 'body#' };
+  const app = context.defaultApp;
+  const whom = { subscriberId: undefined, idempotency: undefined };
+  const [accepted] = await publish(context, { app, contract, events: [event], ...whom });
+  return accepted?.id ?? '';
+}
+
+/** What a node without a dispatcher works with: what it publishes is born waiting. */
+export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
+  const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
+  const changed = (): void => undefined; // Nobody here holds anything of a subscription.
+  return { ...context, changed, store: storeOver(transport, context.world) };
 }
 
 async function subscribeBody(context: Context, callbackUrl: string): Promise<string> {

@@ -13,7 +13,7 @@ import { idMaker } from '../src/core/id.ts';
 import { limits } from '../src/core/limits.ts';
 import { realWorld } from '../src/core/world.ts';
 import type { Offer, Settlement } from '../src/store/delivery-verbs.ts';
-import { openStore } from '../src/store/open.ts';
+import { openEmbedded } from '../src/store/open.ts';
 import { applyMigrations } from '../src/store/sqlite/apply-migrations.ts';
 import { connect } from '../src/store/sqlite/connect.ts';
 import { prepareLanes } from '../src/store/sqlite/lanes.ts';
@@ -42,7 +42,7 @@ const dirs = await Promise.all(
   Array.from({ length: 2 }, async () => mkdtemp(join(tmpdir(), 'ringback-bench-'))),
 );
 const [storeDir = '', rawDir = ''] = dirs;
-const store = await openStore({ dataDir: storeDir, world, onFatal });
+const store = await openEmbedded({ dataDir: storeDir, world, onFatal });
 const appNo = await fill(store);
 const dispatcher = attach(store);
 const raw = connect({ path: join(rawDir, 'raw.db'), access: 'write' });

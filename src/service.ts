@@ -8,24 +8,31 @@ import { managementHandlers } from './api/handlers.ts';
 import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
+import type { Contract } from './contract/contract.ts';
 import { loadContract } from './contract/load.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
+import type { KeyRing } from './core/seal.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
+import { Deadlines } from './egress/deadlines.ts';
 import { createGuard } from './egress/guard.ts';
 import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
 import { createIdentifier } from './engine/identify.ts';
+import { inTime } from './engine/in-time.ts';
+import { Intake } from './engine/intake.ts';
 import { Keeper } from './engine/keeper.ts';
+import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { fitsStore } from './engine/unlock.ts';
 import { CannotOpenStore } from './store/cannot-open-store.ts';
 import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
-import { openStore } from './store/open.ts';
+import { openStore, type Database } from './store/open.ts';
+import type { Store } from './store/store.ts';
 
 export interface Outside {
   world: World;
@@ -40,6 +47,7 @@ export interface Outside {
 export interface Service extends AsyncDisposable {
   /** Where it listens, for people on this machine. */
   url: string;
+  role: Config['role'];
   defaultApp: App;
   /** The first key, if this start made it: there is no second chance to see it. */
   firstKey: string | undefined;
@@ -48,13 +56,52 @@ export interface Service extends AsyncDisposable {
 
 export async function startService(config: Config, outside: Outside): Promise<Service> {
   await using cleanup = new AsyncDisposableStack();
-  const { world, log } = outside;
-  const { context, reach, ...first } = await openContext(config, outside, cleanup);
+  const { log } = outside;
+  const opened = await openContext(config, outside, cleanup);
+  const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
   const contract = await loadContract(contractPath, { requireAppId: config.requireAppId });
   for (const warning of contract.warnings) log.warn(warning, 'contract');
-  const sender = createSender({ guard: context.guard, world, ...outside.network });
+  const self = await startLiveness({
+    world: outside.world,
+    store: context.store,
+    name: config.nodeName,
+    role: config.role,
+    onError: (err) => log.error({ err }, 'heartbeat failed'),
+  });
+  cleanup.use(self);
+  const parts = { ...opened, config, outside, contract, self };
+  if (config.role !== 'api') startWork(parts, cleanup);
+  const url = await startServing(parts, cleanup);
+  const running = cleanup.move();
+  return {
+    url,
+    role: config.role,
+    defaultApp,
+    firstKey,
+    isChosenKeyDead,
+    [Symbol.asyncDispose]: async () => running.disposeAsync(),
+  };
+}
+
+const contractPath = join(import.meta.dirname, '..', 'openapi.yaml');
+
+interface Parts {
+  config: Config;
+  outside: Outside;
+  context: Context;
+  reach: Reach;
+  contract: Contract;
+  self: Liveness;
+}
+
+/** What a worker does: deliver, and take in what was published by SQL. */
+function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
+  const { config, outside, context, reach, contract, self } = parts;
+  const { world, log, network } = outside;
+  const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
-  const delivering = await startDelivering(context, {
+  const delivering = startDelivering(context, {
+    self,
     contracts: [contract],
     sender,
     reach,
@@ -63,28 +110,41 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
   cleanup.use(delivering);
+  if (!context.store.isShared) return;
+  const onError = (err: unknown): void => log.error({ err }, 'intake put off');
+  cleanup.use(new Intake({ world, store: context.store, contract, onError }));
+}
+
+/** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
+async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
+  const { config, outside, contract, self } = parts;
+  const { world, log } = outside;
+  const { store, newId } = parts.context;
+  const deadlines = new Deadlines(world);
+  cleanup.defer(() => deadlines.close());
+  const context = {
+    ...parts.context,
+    store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
+  };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
-  const identifier = createIdentifier({ world, store: context.store, onTouchError });
-  const server = createServer({
-    world,
-    log,
-    newId: context.newId,
-    trustProxy: config.trustProxy,
-    tls: readTls(config),
-  });
+  const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
+  const identifier = createIdentifier({ world, store: keys, onTouchError });
+  const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
+  const { trustProxy } = config;
+  const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
   cleanup.defer(async () => close(server, world));
   let url = '';
   mount(server, {
     context,
     identifier,
+    role: config.role,
     contracts: [contract],
-    handlers: managementHandlers({ context, identifier, contract }),
+    handlers: managementHandlers({ context, identifier, contract, self, probed }),
     publicUrl: () => config.publicUrl ?? url,
   });
   await server.listen({ host: config.host, port: config.port });
   url = localUrl(server, config);
-  const running = cleanup.move();
-  return { url, ...first, [Symbol.asyncDispose]: async () => running.disposeAsync() };
+  return url;
 }
 
 /** Requests under way are finished, but nobody can hold up a stop for ever. */
@@ -99,8 +159,6 @@ async function close(server: FastifyInstance, world: World): Promise<void> {
   await giveUp;
 }
 
-const contractPath = join(import.meta.dirname, '..', 'openapi.yaml');
-
 type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
 async function openContext(
@@ -108,32 +166,52 @@ async function openContext(
   { world, log, onFatal, resolver }: Outside,
   cleanup: AsyncDisposableStack,
 ): Promise<{ context: Context; reach: Reach } & First> {
-  const store = await openStore({ dataDir: config.data, world, onFatal });
+  const { database, encryptionKey } = config;
+  const store = await openStore({
+    ...database,
+    world,
+    onFatal,
+    onError: (err) => log.warn({ err }, 'store'),
+  });
   cleanup.defer(async () => store.close());
-  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
-  const needsFile = config.encryptionKey === undefined && config.data !== ':memory:';
-  const keyFile = needsFile ? readOrMakeKeyFile(config.data, world) : undefined;
-  const ring = config.encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
-  if (!(await fitsStore({ store, ring, world }))) {
-    if (keyFile?.isNew === true) rmSync(keyFile.path);
-    throw new CannotOpenStore(
-      'failed',
-      `Cannot open the secrets in "${config.data}": the encryption key is another one than this ` +
-        'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
-    );
-  }
+  const ring = await openRing({ database, encryptionKey }, store, world);
   const newId = idMaker(world);
   const { app, secret, isChosenKeyDead } = await ensureDefaultApp(
     { world, store, newId },
     config.apiKey,
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
-  const keeper = new Keeper({ store, world, onError: (err) => log.warn({ err }, 'keeper') });
+  const onError = (err: unknown): void => log.warn({ err }, 'keeper');
+  const keeper = config.role === 'api' ? undefined : new Keeper({ store, world, onError });
   cleanup.use(keeper);
-  const reach = createReach(store, () => keeper.wake());
+  const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
   const context: Context = { world, store, guard, newId, ring, defaultApp: app, changed };
   return { context, reach, defaultApp: app, firstKey: secret, isChosenKeyDead };
+}
+
+/** The keys that open this database's secrets; refuses to start with others. */
+async function openRing(
+  { database, encryptionKey }: Pick<Config, 'database' | 'encryptionKey'>,
+  store: Store,
+  world: World,
+): Promise<KeyRing> {
+  const dataDir = 'dataDir' in database ? database.dataDir : ':memory:';
+  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
+  const needsFile = encryptionKey === undefined && dataDir !== ':memory:';
+  const keyFile = needsFile ? readOrMakeKeyFile(dataDir, world) : undefined;
+  const ring = encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
+  if (await fitsStore({ store, ring, world })) return ring;
+  if (keyFile?.isNew === true) rmSync(keyFile.path);
+  throw new CannotOpenStore(
+    'failed',
+    `Cannot open the secrets in ${placeOf(database)}: the encryption key is another one than this ` +
+      'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
+  );
+}
+
+function placeOf(database: Database): string {
+  return 'dataDir' in database ? `"${database.dataDir}"` : 'PostgreSQL';
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

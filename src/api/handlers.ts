@@ -2,27 +2,35 @@
 import type { Contract } from '../contract/contract.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
+import type { Liveness } from '../engine/liveness.ts';
 import type { Handlers } from './call.ts';
 import { appHandlers } from './handlers/apps.ts';
 import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
-import { serviceHandlers } from './handlers/service.ts';
+import { nodeHandlers } from './handlers/nodes.ts';
+import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
 export interface HandlerMeans {
   context: Context;
   identifier: Identifier;
   contract: Contract;
+  /** This node. */
+  self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
+  /** The store as the readiness probe asks it: impatiently. */
+  probed: ServiceMeans['store'];
 }
 
-export function managementHandlers({ context, identifier, contract }: HandlerMeans): Handlers {
+export function managementHandlers(means: HandlerMeans): Handlers {
+  const { context, identifier, contract, self, probed } = means;
   return {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, contract),
     ...deliveryHandlers(context),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
-    ...serviceHandlers(context, contract),
+    ...nodeHandlers(context, self),
+    ...serviceHandlers({ contract, self, store: probed }),
   };
 }

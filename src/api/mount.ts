@@ -6,6 +6,7 @@ import { readRequest, type Reading } from '../contract/request.ts';
 import { Problem } from '../core/problem.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
+import type { NodeRole } from '../store/node-verbs.ts';
 import { authenticate, challenges, type Caller } from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
 import type { Call, Handler, Handlers, Reply } from './call.ts';
@@ -17,6 +18,8 @@ import { note, sendProblem } from './server.ts';
 export interface MountMeans {
   context: Context;
   identifier: Identifier;
+  /** A worker delivers; of its operations it offers only those that say how it is. */
+  role: NodeRole;
   contracts: readonly Contract[];
   /** For operations that are neither subscribe nor unsubscribe. */
   handlers: Handlers;
@@ -26,16 +29,27 @@ export interface MountMeans {
 
 export function mount(server: FastifyInstance, means: MountMeans): void {
   for (const contract of means.contracts) {
-    for (const operation of contract.operations) {
+    for (const operation of operationsOf(contract, means.role)) {
       const handler = handlerFor(contract, operation, means);
       if (handler !== undefined) mountOperation(server, { operation, handler }, means);
     }
   }
-  const operations = means.contracts.flatMap((contract) => contract.operations);
+  const operations = means.contracts.flatMap((contract) => operationsOf(contract, means.role));
+  const nothing = means.role === 'worker' ? workerDetail : 'There is nothing at this path';
   // Before the body is read: nobody who has no business here uploads anything.
   server.addHook('onRequest', async (request, reply) =>
-    request.is404 ? refuseRoute(operations, request, reply) : undefined,
+    request.is404 ? refuseRoute({ operations, nothing }, request, reply) : undefined,
   );
+}
+
+const workerOperations: readonly string[] = ['getHealth', 'getReadiness'];
+const workerDetail =
+  'This node is a worker: it delivers, and offers /healthz and /readyz only. ' +
+  'Ask a node with the role api or all';
+
+function operationsOf({ operations }: Contract, role: NodeRole): readonly Operation[] {
+  if (role !== 'worker') return operations;
+  return operations.filter(({ operationId }) => workerOperations.includes(operationId));
 }
 
 interface Mounted {
@@ -143,14 +157,14 @@ function send(reply: FastifyReply, { status, headers = {}, body, mediaType }: Re
 
 /** No such path, or no such method on it: then the answer lists the ones there are. */
 function refuseRoute(
-  operations: readonly Operation[],
+  { operations, nothing }: { operations: readonly Operation[]; nothing: string },
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
   const methods = operations.filter((it) => routeOf(it.path).matches(path)).map((it) => it.method);
   if (methods.length === 0) {
-    return sendProblem(new Problem('not_found', 'There is nothing at this path'), request, reply);
+    return sendProblem(new Problem('not_found', nothing), request, reply);
   }
   const allow = methods.flatMap((it) => (it === 'GET' ? ['GET', 'HEAD'] : [it])).join(', ');
   void reply.header('allow', allow);

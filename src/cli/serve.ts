@@ -46,22 +46,30 @@ function isTlsError(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
 }
 
-function greeting({ url, defaultApp, firstKey, isChosenKeyDead }: Service): string {
+function greeting(service: Service): string {
+  const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
   const lines = [
-    `Ringback ${version} listens on ${url}`,
+    role === 'worker'
+      ? `Ringback ${version} delivers, and says how it is on ${url}/readyz`
+      : `Ringback ${version} listens on ${url}`,
     '',
     `  app id     ${withPrefix('app', defaultApp.id)}`,
     `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
-    `  reference  ${url}/docs`,
+    ...(role === 'worker' ? [] : [`  reference  ${url}/docs`]),
     '',
   ];
   if (isChosenKeyDead) {
     lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
   }
+  if (role !== 'worker') lines.push(...firstSteps(service));
+  return `${lines.join('\n')}\n`;
+}
+
+function firstSteps({ url, firstKey }: Service): string[] {
   const key = firstKey ?? '$RINGBACK_API_KEY';
   const auth = `-H "X-API-Key: ${key}"`;
   const json = '-H "Content-Type: application/json"';
-  lines.push(
+  return [
     'Watch callbacks arrive, in a second terminal:',
     `  npm run -s ringback -- listen --url ${url} --key "${key}"`,
     '',
@@ -70,6 +78,5 @@ function greeting({ url, defaultApp, firstKey, isChosenKeyDead }: Service): stri
     `  curl -X POST ${url}/events ${auth} ${json} -d '{"event":"order.created","payload":{"message":"Order 42"}}'`,
     `  curl ${url}/deliveries ${auth}`,
     '',
-  );
-  return `${lines.join('\n')}\n`;
+  ];
 }

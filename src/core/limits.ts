@@ -93,6 +93,36 @@ export const limits = {
   batchEventsMax: 1_000,
   /** What sending needs to know of callbacks, kept in memory. */
   targetCacheEntriesMax: 10_000,
+  /** A node says that it is there; after a failure it tries again soon. */
+  heartbeatEveryMs: 10_000,
+  heartbeatAgainMs: 1_000,
+  /** So long silent and a node is declared gone. It has stopped by itself some seconds earlier. */
+  nodeSilentMs: 30_000,
+  nodeFreshMs: 25_000,
+  /** How often work of nodes that are gone is looked for. */
+  rescueEveryMs: 5_000,
+  /**
+   * An attempt starts within this time of the moment when the store confirmed that its lane is open.
+   * Whoever waits for a connection asks again after `confirmKeepMs`; what was read at most
+   * `confirmShareMs` ago serves as an answer. After some tries it goes back and comes again.
+   */
+  confirmedMs: 1_000,
+  confirmKeepMs: 500,
+  confirmShareMs: 250,
+  confirmTriesMax: 3,
+  unconfirmedWaitMs: 1_000,
+  /** Offers whose time is remembered: more than are ever under way. */
+  offersRememberedMax: 8,
+  /** Events published by SQL: entries taken at a time, and for how long they are this node's. */
+  inboxEntriesMax: 256,
+  inboxHoldMs: 30_000,
+  /**
+   * How long a caller waits for the store: to find out whose key it is, then for what was asked. The
+   * first silence is the answer, so a publish is answered within five seconds.
+   */
+  keyAnswerMs: 2_000,
+  storeAnswerMs: 3_000,
+  readyAnswerMs: 2_000,
   /** How long an outcome waits for a store that is away, before it is handed in again. */
   settleAgainMs: 500,
   /** How long a delivery waits after a failure of our own. */

@@ -11,6 +11,7 @@ import type { Accepted, Audience } from '../store/delivery-verbs.ts';
 import type { EditInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
+import { StoreSilent } from './in-time.ts';
 
 export interface NewEvent {
   name: string;
@@ -33,7 +34,8 @@ export interface PublishCall {
 
 export async function publish(context: Context, call: PublishCall): Promise<readonly Accepted[]> {
   const { app, contract, events, subscriberId } = call;
-  check(contract, events);
+  const refusal = refusalOf(contract, events);
+  if (refusal !== undefined) throw refusal;
   const audience = audienceOf(subscriberId);
   return write(context, {
     appNo: app.no,
@@ -67,7 +69,9 @@ async function write(
   { store }: Context,
   input: EditInput<'publish'>,
 ): Promise<readonly Accepted[]> {
-  const result = await store.edit('publish', input);
+  const result = await store.edit('publish', input).catch((error: unknown) => {
+    throw error instanceof StoreSilent && input.idempotency === undefined ? inDoubt(error) : error;
+  });
   switch (result.kind) {
     case 'accepted':
     case 'repeated':
@@ -83,12 +87,13 @@ async function write(
   }
 }
 
-function check(contract: Contract, events: readonly NewEvent[]): void {
+/** Why the events cannot be published, in the words that a publisher gets. */
+export function refusalOf(contract: Contract, events: readonly NewEvent[]): Problem | undefined {
   const faults: Fault[] = [];
   for (const { name, value, at } of events) {
     const nameFault = faultOfName(name);
     if (nameFault !== undefined) {
-      throw new Problem('invalid_request', `Cannot publish event "${name}": it ${nameFault}`, {
+      return new Problem('invalid_request', `Cannot publish event "${name}": it ${nameFault}`, {
         faults: [{ field: `${at}/event`, message: nameFault }],
       });
     }
@@ -98,9 +103,9 @@ function check(contract: Contract, events: readonly NewEvent[]): void {
     }
   }
   const [first] = faults;
-  if (first === undefined) return;
+  if (first === undefined) return undefined;
   const detail = `The payload breaks the contract: ${first.field} ${first.message}`;
-  throw new Problem('payload_refused', detail, { faults });
+  return new Problem('payload_refused', detail, { faults });
 }
 
 function faultOfName(name: string): string | undefined {
@@ -116,6 +121,14 @@ function audienceOf(subscriberId: string | undefined): Audience {
   const id = withoutPrefix('sub', subscriberId);
   if (id === undefined) throw notFound(subscriberId);
   return { kind: 'subscription', id };
+}
+
+/** Without a key nobody could tell a repetition from a second event. */
+function inDoubt(cause: StoreSilent): Problem {
+  const detail =
+    'The store did not answer in time. The event may have been accepted all the same, and without an ' +
+    'Idempotency-Key publishing it again may send it twice: with one, repeating is safe';
+  return new Problem('store_unavailable', detail, { cause });
 }
 
 function notFound(id: string): Problem {

@@ -16,15 +16,58 @@ import { inProcess } from './sqlite/in-process.ts';
 import { openThreads } from './sqlite/thread.ts';
 import type { ReadOutput, ReadVerb, Store } from './store.ts';
 
+/** Where the data is kept. */
+export type Database =
+  /** SQLite: the folder of the file, made when missing; or ':memory:', gone when closed. */
+  | { dataDir: string }
+  /** PostgreSQL. Holds a password: never to be shown or logged. */
+  | { url: string };
+
+export interface StoreMeans {
+  world: World;
+  /** Nothing more can be written and what is on the disk is in doubt: end the process. */
+  onFatal: (error: Error) => void;
+  /** Something beside the work failed, and is tried again later. */
+  onError: (error: unknown) => void;
+}
+
+/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
+export async function openStore({
+  world,
+  onFatal,
+  onError,
+  ...database
+}: Database & StoreMeans): Promise<Store> {
+  return 'url' in database
+    ? openCluster({ ...database, world, onError })
+    : openEmbedded({ ...database, world, onFatal });
+}
+
+export type EmbeddedOptions = { dataDir: string; world: Pick<World, 'nowMs'> } & Pick<
+  StoreMeans,
+  'onFatal'
+>;
+
+export async function openEmbedded({ dataDir, world, onFatal }: EmbeddedOptions): Promise<Store> {
+  const options = { migrationsDir, nowMs: world.nowMs() };
+  if (dataDir === ':memory:') {
+    const sqlite = openSqlite({ path: dataDir, ...options });
+    return storeOver(inProcess(sqlite, { onFatal }), world);
+  }
+  const path = join(dataDir, 'ringback.db');
+  makeFolder(dataDir);
+  return storeOver(await openThreads({ path, onFatal, ...options }), world);
+}
+
 export interface ClusterOptions {
   url: string;
   world: World;
   onError: (error: unknown) => void;
+  /** For tests that are the world themselves; see PostgresOptions. */
   clock?: 'database' | 'given';
   lingerMs?: { least: number; most: number };
 }
 
-/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
 export async function openCluster(options: ClusterOptions): Promise<Store> {
   const heard: { by: (() => void) | undefined } = { by: undefined };
   const onHeard = (): void => heard.by?.();
@@ -39,26 +82,6 @@ export async function openCluster(options: ClusterOptions): Promise<Store> {
       heard.by = () => worker.wake();
     },
   };
-}
-
-export interface StoreOptions {
-  /** The folder of the database file, made when missing; or ':memory:', gone when closed. */
-  dataDir: string;
-  world: Pick<World, 'nowMs'>;
-  /** Nothing more can be written and what is on the disk is in doubt: end the process. */
-  onFatal: (error: Error) => void;
-}
-
-/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
-export async function openStore({ dataDir, world, onFatal }: StoreOptions): Promise<Store> {
-  const options = { migrationsDir, nowMs: world.nowMs() };
-  if (dataDir === ':memory:') {
-    const sqlite = openSqlite({ path: dataDir, ...options });
-    return storeOver(inProcess(sqlite, { onFatal }), world);
-  }
-  const path = join(dataDir, 'ringback.db');
-  makeFolder(dataDir);
-  return storeOver(await openThreads({ path, onFatal, ...options }), world);
 }
 
 /** The port over any transport. */

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { idMaker } from '../../src/core/id.ts';
 import { makeKey, scopes as allScopes } from '../../src/core/key.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { start, type Answer, type Running } from './harness.ts';
 
@@ -405,7 +405,7 @@ describe('ensureDefaultApp', () => {
 
   it('says when the chosen key opens nothing any more', async () => {
     const world = frozenWorld();
-    const store = await openStore({
+    const store = await openEmbedded({
       dataDir: ':memory:',
       world,
       onFatal: (error) => assert.fail(error),
@@ -427,7 +427,7 @@ describe('ensureDefaultApp', () => {
 
   it('makes one app and one key when two nodes start at the same time', async () => {
     const world = frozenWorld();
-    const store = await openStore({
+    const store = await openEmbedded({
       dataDir: ':memory:',
       world,
       onFatal: (error) => assert.fail(error),

@@ -109,6 +109,8 @@ describe('operationsWithoutHandler', async () => {
     // Handlers are only listed here, never called.
     context: {} as Parameters<typeof managementHandlers>[0]['context'],
     identifier: {} as Parameters<typeof managementHandlers>[0]['identifier'],
+    self: {} as Parameters<typeof managementHandlers>[0]['self'],
+    probed: {} as Parameters<typeof managementHandlers>[0]['probed'],
   });
 
   it('finds nothing in openapi.yaml', () => {

@@ -6,7 +6,7 @@ import { limits } from '../../src/core/limits.ts';
 import type { World } from '../../src/core/world.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { Keeper } from '../../src/engine/keeper.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { sleepyWorld } from './sleepy-world.ts';
 
@@ -20,7 +20,7 @@ interface Stage {
 }
 
 async function stage(world: World): Promise<Stage> {
-  const inner = await openStore({
+  const inner = await openEmbedded({
     dataDir: ':memory:',
     world,
     onFatal: (error) => assert.fail(error),

@@ -4,6 +4,8 @@ import type { World } from '../../src/core/world.ts';
 export interface VirtualWorld extends World {
   /** Lets time pass, ringing every timer on the way, in order, with all that follows from it. */
   pass(ms: number): Promise<void>;
+  /** Time passes, but nothing runs: the process was stopped, and timers ring late. */
+  freeze(ms: number): void;
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>;
   /** A seeded number from 0 up to 1. */
@@ -45,6 +47,9 @@ export function virtualWorld(
       ),
     random,
     settle,
+    freeze: (ms) => {
+      nowMs += ms;
+    },
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted === true) {

@@ -6,6 +6,7 @@ import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
 import { withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
+import { readOpaqueJson } from '../../core/json.ts';
 import type { Context } from '../../engine/context.ts';
 import { getEvent, listEvents } from '../../engine/events.ts';
 import { ping, publish, type NewEvent } from '../../engine/publish.ts';
@@ -50,8 +51,7 @@ export function eventHandlers(context: Context, contract: Contract): Handlers {
     },
     getEvent: async ({ app, request }) => {
       const event = await getEvent(context, app, fields.pathText(request, 'id'));
-      const payload: unknown = JSON.parse(Buffer.from(event.payload).toString());
-      return { status: 200, body: { ...showEvent(event), payload } };
+      return { status: 200, body: { ...showEvent(event), payload: shownPayload(event) } };
     },
     listEventTypes: async () => ({ status: 200, body: { items: eventTypes(contract) } }),
     pingSubscription: async ({ app, request }) => {
@@ -89,13 +89,21 @@ function showAccepted({ id, deliveries }: Accepted): Record<string, unknown> {
   return { eventId: withPrefix('evt', id), deliveries: deliveries ?? null };
 }
 
-function showEvent({ id, name, createdMs, deliveries }: Event): Record<string, unknown> {
+function showEvent(event: Event): Record<string, unknown> {
+  const { id, name, createdMs, deliveries, rejected } = event;
   return {
     id: withPrefix('evt', id),
     event: name,
     deliveries: deliveries ?? null,
     createdAt: fields.time(createdMs),
+    ...(rejected === undefined ? {} : { rejected }),
   };
+}
+
+/** What its bytes say. Those of a rejected event may say nothing: then they are shown as text. */
+function shownPayload({ payload }: Event): unknown {
+  const reading = readOpaqueJson(payload);
+  return reading.kind === 'value' ? reading.value : Buffer.from(payload).toString();
 }
 
 /** What can be published: names, schemas and an example each, as the contract has them. */

@@ -1,0 +1,115 @@
+// The intake of events that were published by SQL, inside somebody's own transaction. They were not
+// checked at any door, so it is done here, by the rules of every publish: an event that fits goes down
+// with its deliveries as it leaves the inbox, any other one is kept with the reason, for people to see.
+import type { Contract } from '../contract/contract.ts';
+import { readOpaqueJson } from '../core/json.ts';
+import { limits } from '../core/limits.ts';
+import type { World } from '../core/world.ts';
+import type { InboxEntry } from '../store/inbox-verbs.ts';
+import type { Store } from '../store/store.ts';
+import { refusalOf } from './publish.ts';
+
+export interface IntakeMeans {
+  world: Pick<World, 'sleep'>;
+  store: Pick<Store, 'edit' | 'pollMs'>;
+  contract: Contract;
+  onError: (error: unknown) => void;
+}
+
+export class Intake {
+  readonly #means: IntakeMeans;
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(means: IntakeMeans) {
+    this.#means = means;
+    this.#done = this.#takeOn();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+  }
+
+  async #takeOn(): Promise<void> {
+    const { world, store, onError } = this.#means;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const taken = await this.#round().catch((error: unknown) => {
+        onError(error);
+        return 0;
+      });
+      if (taken > 0) continue;
+      await world.sleep(store.pollMs, signal).catch(() => undefined); // Stopped.
+    }
+  }
+
+  /**
+   * How many it has dealt with. Those whose edit failed stay where they are, and are taken again when
+   * their time is over; of many failures of one cause the first is told.
+   */
+  async #round(): Promise<number> {
+    const { store, onError } = this.#means;
+    const hold = { limit: limits.inboxEntriesMax, forMs: limits.inboxHoldMs };
+    const { entries } = await store.edit('takeInbox', hold);
+    let dealt = 0;
+    for (const group of groupsOf(entries)) {
+      if (this.#stop.signal.aborted) break;
+      const results = await Promise.allSettled(group.map(async (entry) => this.#deal(entry)));
+      const failure = results.find((result) => result.status === 'rejected');
+      if (failure !== undefined) onError(failure.reason);
+      dealt += results.filter(({ status }) => status === 'fulfilled').length;
+    }
+    return dealt;
+  }
+
+  /** `taken`, from either edit: another node was faster, which is just as well. */
+  async #deal(entry: InboxEntry): Promise<void> {
+    const { store, contract } = this.#means;
+    const { no, id, appNo, name, payload } = entry;
+    const reason = reasonAgainst(contract, entry);
+    if (reason !== undefined) {
+      await store.edit('rejectInbox', { no, reason });
+      return;
+    }
+    const { kind } = await store.edit('publish', {
+      appNo,
+      contract: contract.title,
+      events: [{ id, name, payload }],
+      audience: { kind: 'everyone' },
+      idempotency: undefined,
+      inbox: no,
+    });
+    if (kind === 'accepted' || kind === 'taken') return;
+    throw new Error(`Cannot take event "${id}" from the inbox: the store says "${kind}"`);
+  }
+}
+
+/** Why an entry cannot be published, in the words that a publisher over HTTP would get. */
+export function reasonAgainst(
+  contract: Contract,
+  { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
+): string | undefined {
+  if (payload.byteLength > limits.bodyBytesMax) {
+    return `The payload has ${payload.byteLength} bytes, at most ${limits.bodyBytesMax} are accepted`;
+  }
+  const reading = readOpaqueJson(payload);
+  if (reading.kind === 'malformed') return `Cannot read the payload: it ${reading.message}`;
+  const event = { name, value: reading.value, payload, at: 'body#' };
+  return refusalOf(contract, [event])?.message;
+}
+
+/** Entries that go down together: no more bytes at a time than one batch may have. */
+export function groupsOf(entries: readonly InboxEntry[]): InboxEntry[][] {
+  const groups: InboxEntry[][] = [];
+  let bytes = Infinity;
+  for (const entry of entries) {
+    bytes += entry.payload.byteLength;
+    if (bytes > limits.batchPayloadBytesMax) {
+      groups.push([]);
+      bytes = entry.payload.byteLength;
+    }
+    groups.at(-1)?.push(entry);
+  }
+  return groups;
+}

@@ -44,9 +44,9 @@ export class Keeper {
   async #tidy(): Promise<boolean> {
     const { world, store } = this.#means;
     const limit = limits.keeperRowsMax;
-    const { cancelled } = await store.edit('sweep', { limit });
+    const { isMore } = await store.edit('sweep', { limit });
     const idempotencyBeforeMs = world.nowMs() - limits.idempotencyKeepMs;
     const { deleted } = await store.edit('forget', { idempotencyBeforeMs, limit });
-    return cancelled === limit || deleted === limit;
+    return isMore || deleted === limit;
   }
 }

@@ -64,7 +64,7 @@ export interface DeliveryEdits {
       | { kind: 'not_found' };
   };
   /** Cancels waiting deliveries of ended subscriptions, at most `limit`. */
-  sweep: { input: { limit: number }; output: { cancelled: number } };
+  sweep: { input: { limit: number }; output: { cancelled: number; isMore: boolean } };
   /**
    * Ends what is older than its time: deliveries of events before `beforeMs` that still wait become
    * dead, reason `expired`; then the history goes. In steps of about `limit` rows (SQLite) or a day

@@ -431,7 +431,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         assert.deepEqual([state, status, attempts], ['cancelled', 410, 1]);
         assert.equal((await publish('a'))[0]?.deliveries, 0);
         assert.deepEqual((await claim()).claimed, []);
-        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1 });
+        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1, isMore: false });
       });
 
       it('changes nothing with a lease that is not the present one', async () => {
@@ -591,7 +591,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
           claimed.map(({ event }) => event),
           [one.event],
         );
-        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1 });
+        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1, isMore: false });
       });
     });
 
@@ -648,10 +648,10 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         const other = await subscribed();
         await publishMany(4);
         await unsubscribe(one);
-        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 3 });
-        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 3 });
-        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 2 });
-        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 0 });
+        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 3, isMore: true });
+        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 3, isMore: true });
+        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 2, isMore: false });
+        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 0, isMore: false });
         assert.deepEqual(await tally(), { due: 4, cancelled: 8 });
         const left = await deliveries({ state: 'due' });
         assert(left.every(({ subscription }) => subscription === other.id));

@@ -12,9 +12,10 @@ import { laneColumns, toLane } from '../verbs/lanes.ts';
 import type { Tx } from './tx.ts';
 
 export const claimSql = {
+  // A mark of the future is of another cluster, from which this database was restored: it means nothing.
   lanes: `
     select ${laneColumns}, floor_ms, quiet_ms,
-      case when quiet_xid is null then 0 else 1 end as is_marked,
+      case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked,
       case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure
     from lane
     where ready_ms >= $1::bigint and ready_ms <= $2::bigint and ready_ms < 9007199254740991

@@ -9,12 +9,13 @@ import type { GivenMs } from './nodes.ts';
 import { heartbeat, rescue, startNode, stopNode } from './nodes.ts';
 import type { PublishContext } from './publish.ts';
 import { publishAll } from './publish.ts';
-import { sweep } from './sweep.ts';
+import type { Sweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
 
 export interface EditContext extends PublishContext {
   givenMs: GivenMs;
   house: Pick<House, 'tidy'>;
+  sweep: Sweep;
 }
 
 export async function applyEdit(
@@ -43,7 +44,7 @@ export async function applyEdit(
     case 'rejectInbox':
       return rejectInbox(tx, call.input, context);
     case 'sweep':
-      return sweep(tx, call.input, nowMs);
+      return context.sweep(tx, call.input, nowMs);
     case 'retain': {
       const { beforeMs, limit } = call.input;
       const expired = await expire(tx, { beforeMs, limit, nowMs });

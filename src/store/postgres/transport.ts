@@ -7,6 +7,7 @@ import type { World } from '../../core/world.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
 import type { Settlement, Work } from '../delivery-verbs.ts';
 import { applyMigrations } from './apply-migrations.ts';
+import { cannotConnect } from './cannot-open.ts';
 import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
 import { Ear } from './ear.ts';
@@ -15,6 +16,7 @@ import { createHouse, type House } from './house.ts';
 import { Link } from './link.ts';
 import { createReaders } from './readers.ts';
 import { createSlices } from './slices.ts';
+import { createSweep } from './sweep.ts';
 import { OutcomeUnknown, transact } from './transact.ts';
 import type { Tx } from './tx.ts';
 import type { Way } from './savepoint.ts';
@@ -41,7 +43,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Transport>
   const { url, world } = options;
   await applyMigrations({ url, migrationsDir, nowMs: world.nowMs() });
   const node = new PostgresNode(options);
-  await node.syncClock();
+  try {
+    await node.syncClock();
+  } catch (error) {
+    await node.close();
+    throw cannotConnect(url, error);
+  }
   return {
     send: async (batch) => node.send(batch),
     work: async (work) => node.work(work),
@@ -59,8 +66,7 @@ class PostgresNode {
   readonly #side: Link;
   readonly #house: House;
   readonly #ear: Ear;
-  readonly #slices = createSlices();
-  readonly #floors = keepFloors();
+  readonly #memory = { slices: createSlices(), sweep: createSweep(), floors: keepFloors() };
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
 
@@ -86,7 +92,8 @@ class PostgresNode {
   async send(batch: Batch): Promise<BatchReply> {
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const context = { nowMs, givenMs, slices: this.#slices, house: this.#house };
+    const { slices, sweep } = this.#memory;
+    const context = { nowMs, givenMs, slices, sweep, house: this.#house };
     const input = { edits: batch.edits, offer: batch.offer, context };
     const written = await this.#persist(this.#edits, batch, async (tx, way) => {
       const result = await writeBatch(tx, input, way);
@@ -104,7 +111,7 @@ class PostgresNode {
     const shiftMs = nowMs - work.nowMs;
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const ours = { ...work, settlements };
-    const context = { nowMs, floors: this.#floors, lingerMs: this.#lingerMs() };
+    const context = { nowMs, floors: this.#memory.floors, lingerMs: this.#lingerMs() };
     const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
     if (idle !== undefined && isFailure(idle)) return idle;
     const done =

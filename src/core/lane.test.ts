@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Lane, LaneOutcome } from './lane.ts';
-import { brokenAfter, look, never, room, settled, takesFresh, wake } from './lane.ts';
+import { brokenAfter, linger, look, never, room, settled, takesFresh, wake } from './lane.ts';
 
 const nowMs = 1_700_000_000_000;
 const lane = (changes: Partial<Lane> = {}): Lane => ({
@@ -259,5 +259,56 @@ describe('wake', () => {
 
   it('is never for a lane that is held or has ended', () => {
     for (const state of ['held', 'ended'] as const) assert.equal(wake(lane({ state }), 1), never);
+  });
+});
+
+describe('linger', () => {
+  const lingerMs = { least: 50, most: 10_000 };
+  const loud = { sinceMs: undefined, isMarked: false, isSure: false };
+  const times = (changes: Partial<Lane> = {}) => {
+    const { gateMs, readyMs, tatMs, failures, failingMs } = lane(changes);
+    return { gateMs, readyMs, tatMs, failures, failingMs };
+  };
+  const nothing = { took: 0, nextMs: undefined, lingerMs };
+
+  it('leaves a lane alone in which something is due', () => {
+    const due = { ...nothing, nextMs: nowMs, quiet: { ...loud, isSure: true } };
+    const after = linger(times({ readyMs: nowMs }), nowMs, due);
+    assert.deepEqual(after, { readyMs: nowMs, quiet: 'none' });
+  });
+
+  it('leaves a lane alone that waits for its first delivery to be settled', () => {
+    const closed = times({ gateMs: never, readyMs: never });
+    const after = linger(closed, nowMs, { ...nothing, took: 1, quiet: loud });
+    assert.deepEqual(after, { readyMs: never, quiet: 'none' });
+  });
+
+  it('makes two marks before it puts a lane to rest', () => {
+    const first = linger(times(), nowMs, { ...nothing, quiet: loud });
+    assert.deepEqual(first, { readyMs: nowMs + 50, quiet: 'start' });
+    const quiet = { sinceMs: nowMs - 50, isMarked: false, isSure: false };
+    const second = linger(times(), nowMs, { ...nothing, quiet });
+    assert.deepEqual(second, { readyMs: nowMs + 50, quiet: 'mark' });
+    const third = linger(times(), nowMs, { ...nothing, quiet: { ...quiet, isMarked: true } });
+    assert.deepEqual(third, { readyMs: nowMs + 50, quiet: 'keep' });
+    const sure = { ...quiet, isMarked: true, isSure: true };
+    const last = linger(times(), nowMs, { ...nothing, quiet: sure });
+    assert.deepEqual(last, { readyMs: never, quiet: 'none' });
+  });
+
+  it('is not put to rest by a look that took something', () => {
+    const sure = { sinceMs: nowMs, isMarked: true, isSure: true };
+    const after = linger(times(), nowMs, { ...nothing, took: 1, quiet: sure });
+    assert.deepEqual(after, { readyMs: nowMs + 50, quiet: 'keep' });
+  });
+
+  it('looks less and less often, but in time for the next retry and not before the gate', () => {
+    const since = (ms: number) => ({ sinceMs: nowMs - ms, isMarked: true, isSure: false });
+    const again = (ms: number, changes: Partial<Lane>, nextMs: number | undefined) =>
+      linger(times(changes), nowMs, { ...nothing, nextMs, quiet: since(ms) }).readyMs - nowMs;
+    assert.equal(again(400, {}, undefined), 400);
+    assert.equal(again(60_000, {}, undefined), 10_000);
+    assert.equal(again(60_000, { readyMs: nowMs + 70 }, nowMs + 70), 70);
+    assert.equal(again(400, { gateMs: nowMs + 900 }, undefined), 900);
   });
 });

@@ -40,6 +40,8 @@ export interface Outside {
   resolver?: Resolver;
   /** How connections are made, where a test wants to see them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;
+  /** How the store is opened, where a test wants it to fail. */
+  openStore?: typeof openStore;
   /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
   onFatal: (error: Error) => void;
 }
@@ -163,11 +165,13 @@ type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
 async function openContext(
   config: Config,
-  { world, log, onFatal, resolver }: Outside,
+  outside: Outside,
   cleanup: AsyncDisposableStack,
 ): Promise<{ context: Context; reach: Reach } & First> {
+  const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
-  const store = await openStore({ ...database, world, onFatal });
+  const open = outside.openStore ?? openStore;
+  const store = await open({ ...database, world, onFatal });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
   const newId = idMaker(world);

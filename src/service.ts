@@ -40,6 +40,8 @@ export interface Outside {
   resolver?: Resolver;
   /** How connections are made, where a test wants to see them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;
+  /** How the store is opened, where a test wants it to fail. */
+  openStore?: typeof openStore;
   /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
   onFatal: (error: Error) => void;
 }
@@ -163,16 +165,14 @@ type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
 async function openContext(
   config: Config,
-  { world, log, onFatal, resolver }: Outside,
+  outside: Outside,
   cleanup: AsyncDisposableStack,
 ): Promise<{ context: Context; reach: Reach } & First> {
+  const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
-  const store = await openStore({
-    ...database,
-    world,
-    onFatal,
-    onError: (err) => log.warn({ err }, 'store'),
-  });
+  const open = outside.openStore ?? openStore;
+  const onStoreError = (err: unknown): void => log.warn({ err }, 'store');
+  const store = await open({ ...database, world, onFatal, onError: onStoreError });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
   const newId = idMaker(world);

@@ -244,10 +244,10 @@ describe('Dispatcher', () => {
     });
     const [worker] = workers;
     assert(worker);
-    const leased = (lease = 0): Leased => ({
-      ...{ event: 'e', n: 0, eventName: 'e', payload: new Uint8Array(), lane: 1, callback: 1 },
-      ...{ version: 1, tries: 0, attempts: 0, lease },
-    });
+    const payload = new Uint8Array();
+    const name = { event: 'e', n: 0, eventName: 'e', payload, lane: 1, callback: 1 };
+    const counts = { version: 1, tries: 0, attempts: 0 };
+    const leased = (lease = 0): Leased => ({ ...name, ...counts, lease });
     await world.pass(100);
     const offer = worker.offer();
     await world.pass(100);

@@ -77,7 +77,7 @@ describe('a node', () => {
     await world.settle();
     assert.ok(verbs().includes('rescue'), 'first of all when it starts');
     await world.pass(20_000);
-    const count = (verb: string, all: string[]): number => all.filter((it) => it === verb).length;
+    const count = (verb: string, all: string[]): number => all.filter((one) => one === verb).length;
     const all = verbs();
     assert.deepEqual([count('heartbeat', all), count('rescue', all)], [2, 4]);
     assert.deepEqual(engine.errors, []);

@@ -33,7 +33,7 @@ export const claimSql = {
     with leased as (
       update delivery_live set lease = $3::bigint
       from unnest($1::text[], $2::int[]) as x (event, n)
-      where delivery_live.event = x.event and delivery_live.n = x.n and lease is null
+      where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n and lease is null
       returning delivery_live.event, delivery_live.n, lane, callback, tries, attempts)
     select leased.*, event.name, event.payload
     from leased join event on event.id = leased.event`,

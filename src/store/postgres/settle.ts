@@ -18,8 +18,9 @@ import {
 } from './record-attempts.ts';
 import type { Parameter, Tx } from './tx.ts';
 
-const leased = `delivery_live.event = x.event and delivery_live.n = x.n
-      and delivery_live.lease = x.lease`;
+// Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
+const leased = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+      and delivery_live.lease is not distinct from x.lease`;
 
 export const settleSql = {
   find: `

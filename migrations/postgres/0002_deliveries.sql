@@ -51,7 +51,7 @@ create index delivery_due on delivery_live (lane, due_ms, event, n) where lease 
 -- By incarnation, the upper half of a lease. An index on the lease itself would tempt the planner
 -- to settle through it: 2,700 rows/s in batches of 512, against 10,100 by primary key.
 create index delivery_running on delivery_live ((lease >> 32)) where lease is not null;
-create index delivery_live_find on delivery_live (slice, app, lane, event, n);
+create index delivery_live_find on delivery_live (slice, app, lane, event);
 alter table delivery_live add primary key (event, n);
 
 create table delivery_done (
@@ -67,7 +67,7 @@ create table delivery_done (
   slice bigint not null,
   ended_ms bigint not null
 ) partition by range (event);
-create index delivery_find on delivery_done (slice, lane, event, n);
+create index delivery_find on delivery_done (slice, lane, event);
 create index delivery_dead on delivery_done (app, event, n) where state = 2;
 alter table delivery_done add primary key (event, n);
 

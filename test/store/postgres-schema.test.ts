@@ -196,7 +196,8 @@ describe('migrations', () => {
 });
 
 describe('plans made while a table is empty', () => {
-  const key = /Index Scan using \w+_pkey on .*\n.*Index Cond: /;
+  const key = /Index Scan using \w+_pkey on .*\n.*Index Cond: \((id|\(event) = .*/;
+  const wholeKey = new RegExp(`${key.source} AND \\(n = `);
 
   it('go to the queue by its key, from the list of what is asked for', async () => {
     await using database = await migratedDatabase();
@@ -210,7 +211,7 @@ describe('plans made while a table is empty', () => {
     for (const change of ['select', fill, 'delete from ringback.delivery_live']) {
       await database.query(change);
       await database.query('vacuum analyze ringback.delivery_live');
-      assert.match(await planOf(database, settle, ['{}', '{}', '{}']), key, change);
+      assert.match(await planOf(database, settle, ['{}', '{}', '{}']), wholeKey, change);
     }
   });
 
@@ -219,8 +220,12 @@ describe('plans made while a table is empty', () => {
     await database.query('vacuum analyze');
     const id = firstIdAt(Date.now());
     const done = 'select * from delivery_done where event = $1 and n = $2';
-    assert.match(await planOf(database, done, [id, '0']), key);
+    assert.match(await planOf(database, done, [id, '0']), wholeKey);
     assert.match(await planOf(database, 'select * from event where id = $1', [id]), key);
+    const doneListed = `
+      select * from unnest($1::text[], $2::int[]) as x (event, n)
+      join delivery_done d on d.event = any(array[x.event]) and d.n = x.n`;
+    assert.match(await planOf(database, doneListed, ['{}', '{}']), wholeKey);
     const listed = `
       select * from unnest($1::text[]) as x (id) join event on event.id = any(array[x.id])`;
     assert.match(await planOf(database, listed, ['{}']), key);

@@ -446,7 +446,7 @@ describe('ensureDefaultApp', () => {
 
   it('makes one key when nodes start at the same time without a chosen one, and one knows it', async () => {
     const world = frozenWorld();
-    const store = await openStore({
+    const store = await openEmbedded({
       dataDir: ':memory:',
       world,
       onFatal: (error) => assert.fail(error),

@@ -7,6 +7,7 @@ import {
   readAllowTargets,
   readApiKey,
   readDatabaseUrl,
+  readFiles,
   readDurations,
   readKeyRing,
   readLogLevel,
@@ -96,6 +97,21 @@ export const settings = {
     meaning: 'believe the forwarded headers of a proxy in front',
     read: readSwitch,
   },
+  contract: {
+    env: 'RINGBACK_CONTRACT',
+    fallback: undefined,
+    fallbackText: 'the built-in `openapi.yaml`',
+    meaning:
+      'OpenAPI documents whose callbacks are executed, separated by commas; ' +
+      'the flag may be given several times',
+    read: readFiles,
+  },
+  lenient: {
+    env: 'RINGBACK_LENIENT',
+    fallback: 'off',
+    meaning: 'accept payloads that break their contract, with a warning',
+    read: readSwitch,
+  },
   requireAppId: {
     env: 'RINGBACK_REQUIRE_APP_ID',
     fallback: 'off',
@@ -156,12 +172,14 @@ type Values = {
     : Value<N> | undefined;
 };
 
-type Combined = 'allowTargets' | 'requireHttps' | 'databaseUrl' | 'data' | 'nodeName';
+type Combined = 'allowTargets' | 'requireHttps' | 'databaseUrl' | 'data' | 'nodeName' | 'contract';
 
 export type Config = Omit<Values, Combined> & {
   policy: Policy;
   database: Database;
   nodeName: string;
+  /** Files. None: our own document. */
+  contract: readonly string[];
 };
 
 export type { Environment };
@@ -184,6 +202,8 @@ export function readConfig(env: Environment): ConfigReading {
     tlsCert: take('tlsCert'),
     tlsKey: take('tlsKey'),
     trustProxy: take('trustProxy'),
+    contract: take('contract') ?? [],
+    lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),
     timeout: take('timeout'),

@@ -1,6 +1,7 @@
 // Settings as flags: RINGBACK_ALLOW_TARGETS is also --allow-targets. A flag wins over the variable.
 import { parseArgs } from 'node:util';
 import { readConfig, settings, type Config, type Environment } from '../config.ts';
+import { readSwitch } from '../config/readers.ts';
 import { CliFailure } from './failure.ts';
 
 export interface Flags {
@@ -18,8 +19,8 @@ export function readFlags(
 ): Flags {
   const ours = Object.values(settings).map((row) => [flagOf(row.env), row.env] as const);
   const names = [...ours.map(([flag]) => flag), ...own];
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  const { values, positionals } = parse(args, options);
+  const options = Object.fromEntries(names.map((name) => [name, stringOption]));
+  const { values, positionals } = parse(withValues(args), options);
   const given = Object.fromEntries(
     ours.flatMap(([flag, name]) => (values[flag] === undefined ? [] : [[name, values[flag]]])),
   );
@@ -43,12 +44,37 @@ function flagOf(name: string): string {
 
 function parse(
   args: readonly string[],
-  options: Record<string, { type: 'string' }>,
+  options: Record<string, typeof stringOption>,
 ): { values: Record<string, string | undefined>; positionals: readonly string[] } {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const values = Object.entries(parsed.values).map(
+      ([name, all]) => [name, joined(name, all ?? [])] as const,
+    );
+    return { values: Object.fromEntries(values), positionals: parsed.positionals };
   } catch (error) {
     if (error instanceof TypeError) throw new CliFailure(error.message, { cause: error });
     throw error;
   }
+}
+
+const stringOption = { type: 'string', multiple: true } as const;
+
+/** Of a flag that is given twice the last one counts; files are gathered. */
+function joined(name: string, all: readonly string[]): string | undefined {
+  return name === flagOf(settings.contract.env) ? all.join('\n') : all.at(-1);
+}
+
+/** A switch may stand without a value: `--lenient` is `--lenient on`. */
+function withValues(args: readonly string[]): string[] {
+  const switches = new Set(
+    Object.values(settings)
+      .filter(({ read }) => read === readSwitch)
+      .map(({ env }) => `--${flagOf(env)}`),
+  );
+  return args.flatMap((arg, index) => {
+    const next = args[index + 1];
+    const isBare = switches.has(arg) && (next === undefined || next.startsWith('-'));
+    return isBare ? [arg, 'on'] : [arg];
+  });
 }

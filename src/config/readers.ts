@@ -23,6 +23,12 @@ export function readText(text: string): Reading<string> {
   return value(text);
 }
 
+/** Paths, separated by commas; the flag may be given several times. */
+export function readFiles(text: string): Reading<readonly string[]> {
+  const files = text.split(/[,\n]/u).map((file) => file.trim());
+  return files.includes('') ? mistake('paths of files, separated by commas') : value(files);
+}
+
 export function readPort(text: string): Reading<number> {
   const isPort = /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
   return isPort ? value(Number(text)) : mistake('a port from 0 to 65535');

@@ -110,8 +110,10 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
   const event = { name, value: { message: 'hello' }, payload, at: 'body#' };
   const app = context.defaultApp;
   const whom = { subscriberId: undefined, idempotency: undefined };
-  const [accepted] = await publish(context, { app, contract, events: [event], ...whom });
-  return accepted?.id ?? '';
+  const rules = { contracts: [contract], isLenient: false };
+  const call = { app, contract: undefined, events: [event], ...whom };
+  const { events } = await publish(context, rules, call);
+  return events[0]?.id ?? '';
 }
 
 /** What a node without a dispatcher works with: what it publishes is born waiting. */

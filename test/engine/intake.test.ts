@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadContract } from '../../src/contract/load.ts';
 import { limits } from '../../src/core/limits.ts';
-import { groupsOf, Intake, reasonAgainst } from '../../src/engine/intake.ts';
-import { refusalOf } from '../../src/engine/publish.ts';
+import { groupsOf, Intake, judgeEntry } from '../../src/engine/intake.ts';
+import { judge } from '../../src/engine/publish.ts';
 import type { InboxEntry } from '../../src/store/inbox-verbs.ts';
 import { apiContext, openDatabase, startEngine } from './harness.ts';
 import { ok, quickNetwork } from './network.ts';
@@ -14,29 +14,38 @@ import { virtualWorld } from './virtual-world.ts';
 
 const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
 
+const rules = { contracts: [contract], isLenient: false };
+
+function reasonAgainst(one: InboxEntry): string | undefined {
+  const verdict = judgeEntry(rules, one);
+  return verdict.kind === 'rejected' ? verdict.reason : undefined;
+}
+
 function entry(payload: string | Uint8Array, name = 'order.created'): InboxEntry {
   return { no: 1, id: '01jc4t6v8m3q5r7w9x1y2z3a4b', appNo: 1, name, payload: Buffer.from(payload) };
 }
 
-describe('reasonAgainst', () => {
+describe('judgeEntry', () => {
   it('has none against what a publisher over HTTP may send', () => {
-    assert.equal(reasonAgainst(contract, entry('{"message":"hello"}')), undefined);
-    assert.equal(reasonAgainst(contract, entry(' {"a":1,"a":2,"message":"m"} ')), undefined);
+    assert.equal(reasonAgainst(entry('{"message":"hello"}')), undefined);
+    assert.equal(reasonAgainst(entry(' {"a":1,"a":2,"message":"m"} ')), undefined);
   });
 
   it('says what a publisher over HTTP would be told', () => {
     for (const value of [{}, { message: 7 }, 'text', [1]]) {
       const at = { name: 'order.created', value, payload: new Uint8Array(), at: 'body#' };
-      const told = refusalOf(contract, [at])?.message ?? assert.fail('it is refused');
-      assert.equal(reasonAgainst(contract, entry(JSON.stringify(value))), told);
+      const verdict = judge(rules, [at], undefined);
+      assert(verdict.kind === 'refused');
+      const told = verdict.problem.message;
+      assert.equal(reasonAgainst(entry(JSON.stringify(value))), told);
       assert.match(told, /^The payload breaks the contract: body#\/payload/);
     }
   });
 
   it('refuses names that are none, and those of Ringback itself', () => {
     const payload = '{"message":""}';
-    assert.match(reasonAgainst(contract, entry(payload, 'a..b')) ?? '', /it is no event name/);
-    assert.match(reasonAgainst(contract, entry(payload, 'ringback.ping')) ?? '', /is reserved/);
+    assert.match(reasonAgainst(entry(payload, 'a..b')) ?? '', /it is no event name/);
+    assert.match(reasonAgainst(entry(payload, 'ringback.ping')) ?? '', /is reserved/);
   });
 
   it('refuses what is no JSON, or too deep, or too large, without reading it in', () => {
@@ -45,7 +54,7 @@ describe('reasonAgainst', () => {
       entry(Buffer.from([0x22, 0xff, 0x22])),
       entry('['.repeat(100_000)),
       entry('['.repeat(limits.bodyBytesMax + 1)),
-    ].map((one) => reasonAgainst(contract, one) ?? '');
+    ].map((one) => reasonAgainst(one) ?? '');
     assert.match(reasons[0] ?? '', /^Cannot read the payload: it is not valid JSON/);
     assert.match(reasons[1] ?? '', /^Cannot read the payload: it is not valid UTF-8/);
     assert.match(reasons[2] ?? '', /^Cannot read the payload: it is nested deeper/);
@@ -82,7 +91,7 @@ describe('Intake', () => {
         return store.edit(verb, input);
       },
     } as Pick<typeof store, 'edit' | 'pollMs'>;
-    const intake = new Intake({ world, store: counted, contract, onError: assert.ifError });
+    const intake = new Intake({ world, store: counted, rules, onError: assert.ifError });
     await world.pass(1_000);
     assert.equal(looks, 5);
     await intake[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { idMaker, withoutPrefix, withPrefix } from './id.ts';
+import { firstIdAt, idMaker, withoutPrefix, withPrefix } from './id.ts';
 
 function worldAt(times: number[], chance = 0): Parameters<typeof idMaker>[0] {
   let turn = 0;
@@ -30,6 +30,19 @@ describe('idMaker', () => {
     const first = make();
     const many = Array.from({ length: 5000 }, make);
     assert.deepEqual([first, ...many], [first, ...many].sort());
+  });
+});
+
+describe('firstIdAt', () => {
+  it('stands between what was made before and what was made then', () => {
+    for (const ms of [1, 1_700_000_000_000]) {
+      assert(idMaker(worldAt([ms - 1], 0xff))() < firstIdAt(ms));
+      assert(idMaker(worldAt([ms], 0))() >= firstIdAt(ms));
+    }
+  });
+
+  it('takes a time before 1970 for the first one: nothing is older', () => {
+    assert.equal(firstIdAt(-2_592_000_000), '0'.repeat(26));
   });
 });
 

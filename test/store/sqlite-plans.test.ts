@@ -21,7 +21,10 @@ import { deliverySql } from '../../src/store/sqlite/delivery.ts';
 import { endDeliverySql } from '../../src/store/sqlite/end-delivery.ts';
 import { endSubscriptionSql } from '../../src/store/sqlite/end-subscription.ts';
 import { eventsSql } from '../../src/store/sqlite/events.ts';
+import { expireSql } from '../../src/store/sqlite/expire.ts';
 import { fanOutSql } from '../../src/store/sqlite/fan-out.ts';
+import { forgetEventsSql } from '../../src/store/sqlite/forget-events.ts';
+import { forgetSubscriptionsSql } from '../../src/store/sqlite/forget-subscriptions.ts';
 import { lanesSql } from '../../src/store/sqlite/lanes.ts';
 import { makeDeliverySql } from '../../src/store/sqlite/make-delivery.ts';
 import { matchSql } from '../../src/store/sqlite/match.ts';
@@ -53,8 +56,11 @@ const groups = {
   endDelivery: endDeliverySql,
   endSubscription: endSubscriptionSql,
   event: eventsSql,
+  expire: expireSql,
   fanOut: fanOutSql,
   forget: forgetSql,
+  forgetEvents: forgetEventsSql,
+  forgetSubscriptions: forgetSubscriptionsSql,
   health: healthSql,
   idempotency: idempotencySql,
   key: keysSql,
@@ -93,6 +99,11 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'fanOut.oldest': ['SCAN fanout'],
   'outlook.fanOut': ['SCAN fanout'],
   'sweep.lane': ['SCAN lane USING COVERING INDEX lane_sweep'],
+  // The last row of a table, three times.
+  'forgetSubscriptions.oldest': [
+    ...[1, 2, 4].map((no) => `SCALAR SUBQUERY ${no}`),
+    ...['subscription', 'callback', 'lane'].map((table) => `SEARCH ${table}`),
+  ],
   // What a node has under way.
   'node.lanes': ['USE TEMP B-TREE FOR DISTINCT', alive, 'CREATE BLOOM FILTER'],
   'node.free': [alive, 'CREATE BLOOM FILTER'],
@@ -202,6 +213,14 @@ describe('the index', () => {
     'of dead deliveries': {
       sql: walkDeliveriesSql.dead,
       first: 'SEARCH delivery_done USING INDEX delivery_dead (app=? AND (event,n)<(?,?))',
+    },
+    'of what is past its time reads from the oldest on': {
+      sql: expireSql.waiting,
+      first: 'SEARCH delivery_live USING PRIMARY KEY (event<?)',
+    },
+    'of ended subscriptions': {
+      sql: forgetSubscriptionsSql.oldest,
+      first: 'SEARCH ended USING COVERING INDEX subscription_ended (ended_ms<?)',
     },
     'of events by name': {
       sql: walkEventsSql.named,

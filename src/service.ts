@@ -128,7 +128,13 @@ async function openContext(
     config.apiKey,
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
-  const keeper = new Keeper({ store, world, onError: (err) => log.warn({ err }, 'keeper') });
+  const keeper = new Keeper({
+    store,
+    world,
+    retentionMs: config.retention,
+    onError: (err) => log.warn({ err }, 'keeper'),
+    onRetained: (retained) => log.info(retained, 'retention'),
+  });
   cleanup.use(keeper);
   const reach = createReach(store, () => keeper.wake());
   const { changed } = reach;

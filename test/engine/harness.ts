@@ -7,7 +7,7 @@ import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { Keeper } from '../../src/engine/keeper.ts';
+import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { publish } from '../../src/engine/publish.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
@@ -19,6 +19,8 @@ import type { VirtualWorld } from './virtual-world.ts';
 const root = join(import.meta.dirname, '..', '..');
 const contract = await loadContract(join(root, 'openapi.yaml'));
 
+export const retentionMs = 30 * 24 * 60 * 60 * 1000;
+
 export type FakeSend = Sender['send'];
 
 export interface Engine extends AsyncDisposable {
@@ -29,6 +31,8 @@ export interface Engine extends AsyncDisposable {
   publish(name?: string): Promise<string>;
   /** What the engine reported as its own failures. */
   errors: unknown[];
+  /** What the keeper said that it ended and deleted. */
+  retained: Retained[];
 }
 
 /** A database that outlives engines. */
@@ -43,6 +47,7 @@ export async function startEngine(
   send: FakeSend,
 ): Promise<Engine> {
   const errors: unknown[] = [];
+  const retained: Retained[] = [];
   const transport = inProcess(sqlite, { onFatal: (error) => errors.push(error) });
   const store = storeOver({ ...transport, close: async () => undefined }, world);
   const newId = idMaker(world);
@@ -52,7 +57,13 @@ export async function startEngine(
     policy: { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false },
     resolver: { resolve: async () => ({ kind: 'missing' }) },
   });
-  const keeper = new Keeper({ store, world, onError: (error) => errors.push(error) });
+  const keeper = new Keeper({
+    store,
+    world,
+    retentionMs,
+    onError: (error) => errors.push(error),
+    onRetained: (counts) => retained.push(counts),
+  });
   const reach = createReach(store, () => keeper.wake());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
@@ -72,6 +83,7 @@ export async function startEngine(
   return {
     context,
     errors,
+    retained,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
       subscribeBody(context, callbackUrl),
     publish: async (name = 'order.created') => {

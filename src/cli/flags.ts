@@ -8,6 +8,8 @@ export interface Flags {
   env: Environment;
   /** Flags of the command itself. */
   own: Readonly<Record<string, string | undefined>>;
+  /** Those of the command's switches that were given. */
+  on: ReadonlySet<string>;
   positionals: readonly string[];
 }
 
@@ -15,15 +17,19 @@ export function readFlags(
   args: readonly string[],
   env: Environment,
   own: readonly string[],
+  switches: readonly string[] = [],
 ): Flags {
   const ours = Object.values(settings).map((row) => [flagOf(row.env), row.env] as const);
-  const names = [...ours.map(([flag]) => flag), ...own];
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  const { values, positionals } = parse(args, options);
+  const texts = [...ours.map(([flag]) => flag), ...own];
+  const options = Object.fromEntries([
+    ...texts.map((name) => [name, { type: 'string' }] as const),
+    ...switches.map((name) => [name, { type: 'boolean' }] as const),
+  ]);
+  const { values, on, positionals } = parse(args, options);
   const given = Object.fromEntries(
     ours.flatMap(([flag, name]) => (values[flag] === undefined ? [] : [[name, values[flag]]])),
   );
-  return { env: { ...env, ...given }, own: values, positionals };
+  return { env: { ...env, ...given }, own: values, on, positionals };
 }
 
 /** The config, or all that is wrong with it at once. Warnings go to the terminal. */
@@ -41,12 +47,26 @@ function flagOf(name: string): string {
     .replaceAll('_', '-');
 }
 
+interface Parsed {
+  values: Readonly<Record<string, string | undefined>>;
+  on: ReadonlySet<string>;
+  positionals: readonly string[];
+}
+
 function parse(
   args: readonly string[],
-  options: Record<string, { type: 'string' }>,
-): { values: Record<string, string | undefined>; positionals: readonly string[] } {
+  options: Readonly<Record<string, { type: 'string' | 'boolean' }>>,
+): Parsed {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const entries = Object.entries(parsed.values);
+    return {
+      values: Object.fromEntries(
+        entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+      ),
+      on: new Set(entries.flatMap(([name, value]) => (value === true ? [name] : []))),
+      positionals: parsed.positionals,
+    };
   } catch (error) {
     if (error instanceof TypeError) throw new CliFailure(error.message, { cause: error });
     throw error;

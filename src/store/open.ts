@@ -29,7 +29,7 @@ export async function openStore({ dataDir, world, onFatal }: StoreOptions): Prom
     const sqlite = openSqlite({ path: dataDir, ...options });
     return storeOver(inProcess(sqlite, { onFatal }), world);
   }
-  const path = join(dataDir, 'ringback.db');
+  const path = databaseIn(dataDir);
   makeFolder(dataDir);
   return storeOver(await openThreads({ path, onFatal, ...options }), world);
 }
@@ -45,9 +45,14 @@ export function storeOver(transport: Transport, world: Pick<World, 'nowMs'>): St
   };
 }
 
-const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
+export const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
 
-function makeFolder(dataDir: string): void {
+/** The database file of a data folder. */
+export function databaseIn(dataDir: string): string {
+  return join(dataDir, 'ringback.db');
+}
+
+export function makeFolder(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {

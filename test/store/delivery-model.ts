@@ -227,8 +227,10 @@ export class Model {
 
   /** A token that was valid once, or never. */
   #settleStale({ which, outcome }: Extract<Command, { kind: 'settleStale' }>): void {
-    const [event, n] = ([...this.#deliveries.keys()][which % 50] ?? `${newId()} 0`).split(' ');
-    const lease = which % 2 === 0 ? 5 : this.#leases + 1;
+    const key = [...this.#deliveries.keys()][which % 50] ?? `${newId()} 0`;
+    const [event, n] = key.split(' ');
+    const former = this.#held.get(key)?.lease === 5 ? 4 : 5;
+    const lease = which % 2 === 0 ? former : this.#leases + 1;
     const name = { event: event ?? '', n: Number(n) };
     const before = this.#store.db.prepare('select total_changes() as n').get();
     const settlement = settlementOf({ ...name, lease }, outcome, this.#nowMs());

@@ -15,6 +15,7 @@ import {
   readPort,
   readPublicUrl,
   readRole,
+  readRetention,
   readSwitch,
   readText,
   readTimeout,
@@ -143,6 +144,13 @@ export const settings = {
     meaning: 'how long a whole attempt may take, from 100ms to 60s',
     read: readTimeout,
   },
+  retention: {
+    env: 'RINGBACK_RETENTION',
+    fallback: '30d',
+    meaning:
+      'how long events, deliveries and attempts are kept, 1h or more; what still waits then is `dead`',
+    read: readRetention,
+  },
   encryptionKey: {
     env: 'RINGBACK_ENCRYPTION_KEY',
     fallback: undefined,
@@ -207,6 +215,7 @@ export function readConfig(env: Environment): ConfigReading {
     requireAppId: take('requireAppId'),
     retry: take('retry'),
     timeout: take('timeout'),
+    retention: take('retention'),
     encryptionKey: take('encryptionKey'),
     log: take('log'),
   };
@@ -252,10 +261,17 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy'>;
+type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy' | 'retry' | 'retention'>;
 
-function warningsFor({ host, tlsCert, trustProxy }: Shown, env: Environment): string[] {
+function warningsFor(values: Shown, env: Environment): string[] {
+  const { host, tlsCert, trustProxy, retry, retention } = values;
   const warnings: string[] = [];
+  if (retry.reduce((sum, ms) => sum + ms, 0) > retention) {
+    warnings.push(
+      'RINGBACK_RETENTION is shorter than all waits of RINGBACK_RETRY together: ' +
+        'deliveries that fail expire before their last attempt.',
+    );
+  }
   if (!isLoopback(host) && tlsCert === undefined && !trustProxy) {
     warnings.push(
       `Listening on ${host} without TLS: API keys are only safe over HTTPS. ` +

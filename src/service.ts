@@ -24,7 +24,7 @@ import type { Context } from './engine/context.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
-import { Keeper } from './engine/keeper.ts';
+import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { fitsStore } from './engine/unlock.ts';
@@ -184,8 +184,7 @@ async function openContext(
   const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
-  const onStoreError = (err: unknown): void => log.warn({ err }, 'store');
-  const store = await open({ ...database, world, onFatal, onError: onStoreError });
+  const store = await open({ ...database, world, onFatal });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
   const newId = idMaker(world);
@@ -194,8 +193,14 @@ async function openContext(
     config.apiKey,
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
-  const onError = (err: unknown): void => log.warn({ err }, 'keeper');
-  const keeper = config.role === 'api' ? undefined : new Keeper({ store, world, onError });
+  const keeping = {
+    store,
+    world,
+    retentionMs: config.retention,
+    onError: (err: unknown) => log.warn({ err }, 'keeper'),
+    onRetained: (retained: Retained) => log.info(retained, 'retention'),
+  };
+  const keeper = config.role === 'api' ? undefined : new Keeper(keeping);
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;

@@ -10,6 +10,7 @@ import { configOf, readFlags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+  const { stopped } = terminal; // Heard from now on, also while it starts.
   const { env, positionals } = readFlags(args, terminal.env, []);
   if (positionals.length > 0) {
     throw new CliFailure(`Cannot serve "${positionals.join(' ')}": expected flags only`);
@@ -25,7 +26,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   const service = await startService(config, { world, log, onFatal: failed.reject }).catch(explain);
   try {
     terminal.out(greeting(service));
-    await Promise.race([terminal.stopped, failed.promise]);
+    await Promise.race([stopped, failed.promise]);
     terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
     await service[Symbol.asyncDispose]();

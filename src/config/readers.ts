@@ -117,6 +117,13 @@ function durationMs(text: string): number | undefined {
   return unit === undefined ? undefined : Number(found?.[1]) * unit;
 }
 
+/** How long history is kept. */
+export function readRetention(text: string): Reading<number> {
+  const reading = readDuration(text);
+  if (reading.kind === 'mistake') return reading;
+  return reading.value >= 3_600_000 ? reading : mistake('a duration of 1h or more');
+}
+
 /** A time that an attempt may take. */
 export function readTimeout(text: string): Reading<number> {
   const reading = readDuration(text);

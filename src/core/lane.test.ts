@@ -1,7 +1,17 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Lane, LaneOutcome } from './lane.ts';
-import { brokenAfter, linger, look, never, room, settled, takesFresh, wake } from './lane.ts';
+import {
+  brokenAfter,
+  headExpired,
+  linger,
+  look,
+  never,
+  room,
+  settled,
+  takesFresh,
+  wake,
+} from './lane.ts';
 
 const nowMs = 1_700_000_000_000;
 const lane = (changes: Partial<Lane> = {}): Lane => ({
@@ -310,5 +320,45 @@ describe('linger', () => {
     assert.equal(again(60_000, {}, undefined), 10_000);
     assert.equal(again(60_000, { readyMs: nowMs + 70 }, nowMs + 70), 70);
     assert.equal(again(400, { gateMs: nowMs + 900 }, undefined), 900);
+  });
+});
+
+describe('headExpired', () => {
+  const hour = 3_600_000;
+
+  it('lets an ordered lane go on at once: nobody is waited for any more', () => {
+    const waiting = lane({
+      ordered: true,
+      gateMs: nowMs + hour,
+      readyMs: nowMs + hour,
+      failures: 3,
+    });
+    const after = headExpired(waiting, nowMs);
+    assert.deepEqual([after?.gateMs, after?.readyMs, after?.failures], [0, nowMs, 3]);
+  });
+
+  it('leaves a lane alone in which order does not matter, or whose head runs, or that ended', () => {
+    const others: Partial<Lane>[] = [
+      { gateMs: nowMs + hour },
+      { ordered: true, gateMs: never },
+      { ordered: true, state: 'ended' },
+    ];
+    for (const changes of others) assert.equal(headExpired(lane(changes), nowMs), undefined);
+  });
+
+  it('keeps the time of a breaker, but none longer than that', () => {
+    const broken = { ordered: true, failures: brokenAfter };
+    const soon = headExpired(lane({ ...broken, gateMs: nowMs + 7 }), nowMs);
+    assert.deepEqual([soon?.gateMs, soon?.readyMs], [nowMs + 7, nowMs + 7]);
+    const late = headExpired(lane({ ...broken, gateMs: nowMs + hour }), nowMs);
+    assert.deepEqual([late?.gateMs, late?.readyMs], [nowMs + 30_000, nowMs + 30_000]);
+  });
+
+  it('keeps to a rate limit, and does not open a lane that is held', () => {
+    const limited = lane({ ordered: true, intervalMs: 50, tatMs: nowMs, gateMs: nowMs + hour });
+    assert.equal(headExpired(limited, nowMs)?.gateMs, nowMs + 50);
+    const held = lane({ ordered: true, state: 'held', gateMs: nowMs + hour });
+    const after = headExpired(held, nowMs);
+    assert.deepEqual([after?.gateMs, after?.readyMs], [0, never]);
   });
 });

@@ -2,8 +2,6 @@
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
-import { expire } from './expire.ts';
-import type { House } from './house.ts';
 import { rejectInbox, takeInbox } from './inbox.ts';
 import type { GivenMs } from './nodes.ts';
 import { heartbeat, rescue, startNode, stopNode } from './nodes.ts';
@@ -14,7 +12,6 @@ import type { Tx } from './tx.ts';
 
 export interface EditContext extends PublishContext {
   givenMs: GivenMs;
-  house: Pick<House, 'tidy'>;
   sweep: Sweep;
 }
 
@@ -45,11 +42,7 @@ export async function applyEdit(
       return rejectInbox(tx, call.input, context);
     case 'sweep':
       return context.sweep(tx, call.input, nowMs);
-    case 'retain': {
-      const { beforeMs, limit } = call.input;
-      const expired = await expire(tx, { beforeMs, limit, nowMs });
-      const deleted = context.house.tidy({ nowMs, beforeMs });
-      return { expired, deleted, isMore: expired === limit };
-    }
+    case 'retain':
+      throw new Error('Cannot retain in a batch: it has a way of its own');
   }
 }

@@ -6,13 +6,15 @@ import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
 import type { Settlement, Work } from '../delivery-verbs.ts';
+import { rebuild } from '../rebuild.ts';
+import type { EditInput, EditOutput } from '../store.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { cannotConnect } from './cannot-open.ts';
 import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
 import { Ear } from './ear.ts';
-import { failureKind, unavailable } from './failure.ts';
-import { createHouse, type House } from './house.ts';
+import { failureKind, storeFailure, unavailable, verbFailure } from './failure.ts';
+import { House } from './house.ts';
 import { Link } from './link.ts';
 import { createReaders } from './readers.ts';
 import { createSlices } from './slices.ts';
@@ -28,20 +30,25 @@ export interface PostgresOptions {
   world: World;
   /** Another node has made something ready. */
   onHeard: () => void;
-  /** The house could not be kept: told, and tried again later. */
-  onError: (error: unknown) => void;
   /** `given`: the time is what the batches say, for tests that are the world themselves. */
   clock?: 'database' | 'given';
   /** How long quiet lanes linger; tests that compare rows make it long. */
   lingerMs?: { least: number; most: number };
 }
 
-const migrationsDir = fileURLToPath(new URL('../../../migrations/postgres', import.meta.url));
+export const postgresMigrationsDir = fileURLToPath(
+  new URL('../../../migrations/postgres', import.meta.url),
+);
+
+export interface PostgresTransport extends Transport {
+  /** Retention: it takes its time, and must not hold up a batch. */
+  retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>>;
+}
 
 /** Brings the schema up, then opens. Rejects with CannotOpenStore. */
-export async function openPostgres(options: PostgresOptions): Promise<Transport> {
+export async function openPostgres(options: PostgresOptions): Promise<PostgresTransport> {
   const { url, world } = options;
-  await applyMigrations({ url, migrationsDir, nowMs: world.nowMs() });
+  await applyMigrations({ url, migrationsDir: postgresMigrationsDir, nowMs: world.nowMs() });
   const node = new PostgresNode(options);
   try {
     await node.syncClock();
@@ -53,6 +60,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Transport>
     send: async (batch) => node.send(batch),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
+    retain: async (input) => node.retain(input),
     close: async () => node.close(),
   };
 }
@@ -78,8 +86,8 @@ class PostgresNode {
     this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });
     this.#work = new Link({ url, kind: 'engine', purpose: 'work' });
     this.#side = new Link({ url, kind: 'plain', purpose: 'side' });
-    const schema = new Link({ url, kind: 'schema', purpose: 'house' });
-    this.#house = createHouse(schema, options.onError);
+    const link = new Link({ url, kind: 'schema', purpose: 'house' });
+    this.#house = new House({ link, world });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
     this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();
@@ -93,7 +101,7 @@ class PostgresNode {
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { slices, sweep } = this.#memory;
-    const context = { nowMs, givenMs, slices, sweep, house: this.#house };
+    const context = { nowMs, givenMs, slices, sweep };
     const input = { edits: batch.edits, offer: batch.offer, context };
     const written = await this.#persist(this.#edits, batch, async (tx, way) => {
       const result = await writeBatch(tx, input, way);
@@ -123,6 +131,15 @@ class PostgresNode {
     if (isFailure(done)) return done;
     if (done.waiting > 0) this.#ear.tell();
     return { kind: 'worked', ...done.worked, readyMs: shifted(done.worked.readyMs, -shiftMs) };
+  }
+
+  async retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>> {
+    const nowMs = this.#clock.at(this.#options.world.nowMs());
+    try {
+      return await this.#house.retain(input, nowMs);
+    } catch (error) {
+      throw rebuild(storeFailure(error) ?? verbFailure('retain', error));
+    }
   }
 
   async close(): Promise<void> {

@@ -100,17 +100,20 @@ export class Liveness {
   /** Gives the time until the next one. */
   async #round(): Promise<number> {
     const { store, role, onError } = this.#means;
+    // Alone there is nobody to rescue from.
+    const rescues = store.isShared && role !== 'api';
     try {
       if (this.#isBeatDue()) await this.#beat();
-      // Alone there is nobody to rescue from.
-      if (store.isShared && role !== 'api' && this.isFresh()) {
+      if (rescues && this.isFresh()) {
         await store.edit('rescue', { silentMs: limits.nodeSilentMs });
       }
     } catch (error) {
       onError(error);
       return limits.heartbeatAgainMs;
     }
-    return this.isFresh() ? limits.rescueEveryMs : limits.heartbeatAgainMs;
+    // One that took its time may be due again as it ends.
+    if (this.#isBeatDue()) return limits.heartbeatAgainMs;
+    return rescues ? limits.rescueEveryMs : limits.heartbeatEveryMs;
   }
 
   /**

@@ -273,8 +273,8 @@ describe('Liveness', () => {
     assert.equal(liveness.isFresh(), true, 'to the millisecond');
     await world.pass(1);
     assert.equal(liveness.isFresh(), false);
-    await world.pass(limits.rescueEveryMs);
-    assert.equal(asked[1]?.verb, 'heartbeat', 'and asks anew');
+    await world.pass(limits.heartbeatAgainMs);
+    assert.equal(asked[1]?.verb, 'heartbeat', 'and asks anew, soon');
     asked[1]?.answer({ kind: 'alive' });
     await world.settle();
     assert.equal(liveness.isFresh(), true);

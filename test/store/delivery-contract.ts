@@ -454,6 +454,20 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { delivered: 1 });
       });
 
+      it('lets the first of two count that come in one batch', async () => {
+        const [other, one] = [await leased(), await leased()];
+        const settled = await Promise.all([
+          settle(other, 'delivered'), // Goes alone; the others gather.
+          settle(one, 'retry', { dueMs: clock.ms + 5 }),
+          settle(one, 'delivered'),
+        ]);
+        assert.deepEqual(
+          settled.map(({ kind }) => kind),
+          ['settled', 'settled', 'stale'],
+        );
+        assert.deepEqual(await tally(), { due: 1, delivered: 1 });
+      });
+
       it('cancels what would have to wait in a subscription that has ended', async () => {
         for (const kind of ['retry', 'released'] as const) {
           const one = await leased();

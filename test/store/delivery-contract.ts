@@ -195,6 +195,28 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         assert.equal((await events_()).length, 2);
         assert.deepEqual(await tally(), { due: 2 });
       });
+
+      it('answers a repeated request alike after the addressed subscription has ended', async () => {
+        const one = await subscribed();
+        const audience = { kind: 'subscription', id: one.id } as const;
+        const idempotency = { key: digest(newId()), print: digest('request') };
+        const input = publishInput(['a'], { audience, idempotency });
+        const first = await store.edit('publish', input);
+        assert(first.kind === 'accepted');
+        await unsubscribe(one);
+        assert.deepEqual(
+          await store.edit('publish', publishInput(['a'], { audience, idempotency })),
+          {
+            kind: 'repeated',
+            events: first.events,
+          },
+        );
+        const fresh = { ...idempotency, key: digest(newId()) };
+        const late = publishInput(['a'], { audience, idempotency: fresh });
+        assert.deepEqual(await store.edit('publish', late), { kind: 'not_found' });
+        const other = publishInput(['a'], { idempotency: { ...fresh, print: digest('other') } });
+        assert.equal((await store.edit('publish', other)).kind, 'accepted', 'no key was kept');
+      });
     });
 
     describe('a fresh delivery', () => {
@@ -452,6 +474,20 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         await settle(one, 'delivered');
         assert.deepEqual(await settle(one, 'dead'), { kind: 'stale' });
         assert.deepEqual(await tally(), { delivered: 1 });
+      });
+
+      it('lets the first of two count that come in one batch', async () => {
+        const [other, one] = [await leased(), await leased()];
+        const settled = await Promise.all([
+          settle(other, 'delivered'), // Goes alone; the others gather.
+          settle(one, 'retry', { dueMs: clock.ms + 5 }),
+          settle(one, 'delivered'),
+        ]);
+        assert.deepEqual(
+          settled.map(({ kind }) => kind),
+          ['settled', 'settled', 'stale'],
+        );
+        assert.deepEqual(await tally(), { due: 1, delivered: 1 });
       });
 
       it('cancels what would have to wait in a subscription that has ended', async () => {

@@ -14,10 +14,14 @@ export const sweepSql = {
       case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked
     from lane where state = 2 and swept = 0 and no > $1
     order by no limit $2 for no key update skip locked`,
+  // Lane by lane, and no further than the limit: one sort over all of them would read every row.
   cancel: `
     with waiting as materialized (
-      select event, n from delivery_live where lane = any($1::bigint[]) and lease is null
-      order by lane, due_ms limit $2 for update skip locked),
+      select y.event, y.n from unnest($1::bigint[]) as x (no)
+      cross join lateral (
+        select event, n from delivery_live where lane = x.no and lease is null
+        order by due_ms, event, n limit $2 for update skip locked) y
+      limit $2),
     moved as (
       delete from delivery_live using waiting
       where delivery_live.event = waiting.event and delivery_live.n = waiting.n and lease is null

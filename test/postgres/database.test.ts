@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { ensureTemplate, freshDatabase, openDatabase } from './database.ts';
 import { sharedPostgres } from './shared.ts';
+
+const execute = promisify(execFile);
 
 describe('freshDatabase', () => {
   it('gives each caller an empty database of its own', async () => {
@@ -43,4 +48,37 @@ describe('ensureTemplate', () => {
     await one.query('update t set n = 8');
     assert.deepEqual(await two.query('select n from t'), [{ n: 7 }]);
   });
+
+  it('prepares it once when several processes ask', async () => {
+    const name = `ringback_test_processes_${process.pid}`;
+    const source = `
+      import { ensureTemplate } from ${JSON.stringify(join(import.meta.dirname, 'database.ts'))};
+      await ensureTemplate('${name}', async () => console.log('prepared'));`;
+    const env = { ...process.env, TEST_DATABASE_URL: await sharedPostgres() };
+    const args = ['--input-type=module', '--eval', source];
+    const asked = Array.from({ length: 4 }, async () => execute(process.execPath, args, { env }));
+    const said = (await Promise.all(asked)).map(({ stdout, stderr }) => stdout + stderr);
+    assert.equal(said.join(''), 'prepared\n');
+    await using copy = await freshDatabase({ template: name });
+    assert.deepEqual(await copy.query('select 1 as n'), [{ n: 1 }]);
+  });
+
+  it('does not take one that failed half-way for a whole one', async () => {
+    const name = `ringback_test_half_${process.pid}`;
+    const failing = async (): Promise<void> => Promise.reject(new Error('no'));
+    await assert.rejects(ensureTemplate(name, failing), /no/);
+    await assert.rejects(freshDatabase({ template: name }), /does not exist/);
+    await ensureTemplate(name, async () => undefined);
+    await using copy = await freshDatabase({ template: name });
+    assert.deepEqual(await copy.query('select 1 as n'), [{ n: 1 }]);
+  });
+});
+
+/** On a server of the user's nothing of ours stays. */
+after(async () => {
+  await using server = openDatabase(await sharedPostgres());
+  const made = await server.query('select datname as name from pg_database where datname like $1', [
+    `ringback\\_test\\_%\\_${process.pid}%`,
+  ]);
+  for (const { name } of made) await server.query(`drop database "${String(name)}" with (force)`);
 });

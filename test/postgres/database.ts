@@ -58,9 +58,10 @@ export async function ensureTemplate(
   name: string,
   prepare: (url: string) => Promise<void>,
 ): Promise<void> {
-  const known = templates.get(name) ?? makeTemplate(name, prepare);
-  templates.set(name, known);
-  return known;
+  const made = templates.get(name) ?? makeTemplate(name, prepare);
+  templates.set(name, made);
+  made.catch(() => templates.delete(name)); // The next one may try again.
+  return made;
 }
 
 /** Made under another name: one that failed half-way is never taken for a whole one. */

@@ -10,8 +10,8 @@ export interface Program {
   /** Resolves when it has said the text; rejects when it ends without. */
   says: (text: string) => Promise<void>;
   /**
-   * Resolves with the exit code when the last of the family is gone, orphans included: until then
-   * one of them holds the pipe.
+   * Resolves with the exit code when the last of the family has let go of memory and pipes, orphans
+   * included: until then one of them holds this pipe, too. No code: a signal, or it never ran.
    */
   readonly gone: Promise<number | null>;
   /** Whether it keeps this process awake. At first it does. */
@@ -40,17 +40,24 @@ export function run(path: string, args: readonly string[], as: Account & { cwd: 
       for (const listener of listeners) listener();
     });
   }
-  const gone = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : null));
-  const failure = (cause?: unknown): Error => {
-    const said = log.trim() === '' ? '' : `:\n${log.trim()}\n`;
-    return new Error(`${cannotStart}: "${path}" failed${said || '. '}${advice}`, { cause });
+  let cause: Error | undefined;
+  const gone = once(child, 'close').then(
+    ([code]) => (typeof code === 'number' ? code : null),
+    (error: Error) => {
+      cause = error; // There is no such program, or it is not for this machine.
+      return null;
+    },
+  );
+  const failure = (): Error => {
+    const said = log.trim() || (cause?.message ?? 'it said nothing');
+    return new Error(`${cannotStart}: "${path}" failed:\n${said}\n${advice}`, { cause });
   };
   const says: Program['says'] = async (text) => {
     const found = Promise.withResolvers<void>();
     const look = (): void => void (log.includes(text) && found.resolve());
     listeners.add(look);
     look();
-    gone.then(() => found.reject(failure())).catch((error) => found.reject(failure(error)));
+    void gone.then(() => found.reject(failure()));
     return found.promise.finally(() => listeners.delete(look));
   };
   const pipes = [child.stdout, child.stderr].filter((stream) => stream instanceof Socket);

@@ -16,6 +16,8 @@ import { watch, type Watchdog } from './watchdog.ts';
 export interface PostgresOptions {
   /** Lines of postgresql.conf. What is not named has PostgreSQL's default: `fsync` is on. */
   settings?: Readonly<Record<string, string>>;
+  /** Where its folder is made. Default: where the system keeps temporary files. */
+  parent?: string;
 }
 
 const user = 'postgres';
@@ -23,7 +25,7 @@ const user = 'postgres';
 /** Takes about a second. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const native = nativeFolder();
-  const folder = await mkdtemp(join(tmpdir(), 'ringback-postgres-'));
+  const folder = await mkdtemp(join(options.parent ?? tmpdir(), 'ringback-postgres-'));
   const watchdog = watch(folder);
   try {
     const account = accountFor(folder);
@@ -94,7 +96,7 @@ export class Postgres implements AsyncDisposable {
     const forget = (): void => {
       if (this.#program === program) this.#program = undefined;
     };
-    program.gone.then(forget, forget);
+    void program.gone.then(forget);
     await program.says('ready to accept connections');
     program.unref(); // A test that forgets it can still end; the watchdog does the rest.
   }
@@ -142,8 +144,7 @@ function spawnIn(place: Place, name: 'initdb' | 'postgres', args: readonly strin
   const { bin, folder, account, watchdog } = place;
   const program = run(join(bin, name), args, { ...account, cwd: folder });
   watchdog.guard(program.pid);
-  const release = (): void => watchdog.guard(undefined);
-  program.gone.then(release, release);
+  void program.gone.then(() => watchdog.guard(undefined));
   return program;
 }
 
@@ -158,13 +159,16 @@ async function initialise(place: Place, settings: Readonly<Record<string, string
   // A superuser may run programs, so `trust` would give this account to everyone on the machine.
   // The password cannot be guessed and needs no stretching.
   const access = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '-c', 'scram_iterations=1'];
-  // Without sync: nothing in here has to outlive the machine.
+  // Shared memory as files of the folder: what a kill leaves goes with it. The rest is the watchdog's
+  // work, and it needs the lock file: no cleaning up here. Without sync: nothing in this folder has
+  // to outlive the machine.
+  const traces = ['-c', 'dynamic_shared_memory_type=mmap', '--no-clean', '--no-sync'];
   const initdb = spawnIn(place, 'initdb', [
     `--pgdata=${join(folder, 'data')}`,
     `--username=${user}`,
-    '--no-sync',
     ...language,
     ...access,
+    ...traces,
   ]);
   if ((await initdb.gone) !== 0) throw initdb.failure();
   await rm(passwordFile);
@@ -175,7 +179,6 @@ function confLines(settings: Readonly<Record<string, string>>): string {
   const lines = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    dynamic_shared_memory_type: 'mmap', // In the data folder: what a kill leaves goes with it.
     ...settings,
   };
   const texts = Object.entries(lines).map(([name, value]) => {

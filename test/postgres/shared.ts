@@ -1,5 +1,6 @@
 // The one PostgreSQL that ordinary tests share, each with a database of its own on it (database.ts).
 // Its tests must not stop or kill it: for that there is startPostgres().
+import { existsSync, statfsSync } from 'node:fs';
 import { startPostgres, type Postgres } from './server.ts';
 
 let own: Promise<Postgres> | undefined;
@@ -15,7 +16,21 @@ export async function sharedPostgres(): Promise<string> {
   return (await own).url();
 }
 
-/** `fsync` is off: these tests do not pull the plug, and making a database takes a third of the time. */
+/**
+ * `fsync` is off and the data may be in memory: these tests do not pull the plug. A fresh database
+ * takes 20 ms in memory and 140 ms on a disk (PostgreSQL 18, 2 cores).
+ */
 export async function startShared(): Promise<Postgres> {
-  return startPostgres({ settings: { fsync: 'off', max_connections: '300' } });
+  const settings = { fsync: 'off', max_connections: '300', max_wal_size: '256MB' };
+  return startPostgres(hasMemoryDisk() ? { settings, parent: memoryDisk } : { settings });
+}
+
+const memoryDisk = '/dev/shm';
+const memoryBytesMin = 4 * 1024 ** 3;
+
+/** Linux has one; containers often make it too small (64 MB), and then it is not for us. */
+function hasMemoryDisk(): boolean {
+  if (!existsSync(memoryDisk)) return false;
+  const { bavail, bsize } = statfsSync(memoryDisk);
+  return bavail * bsize >= memoryBytesMin;
 }

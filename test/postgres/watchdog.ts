@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { familyOf, signalAll } from './processes.ts';
+import { familyOf, freezeFamily, signalAll } from './processes.ts';
 
 const patienceMs = 10_000;
 const pollMs = 10;
@@ -54,7 +54,7 @@ async function untilAlone(folder: string): Promise<void> {
 
 /** SIGQUIT is PostgreSQL's immediate shutdown: no checkpoint, but it frees its shared memory. */
 async function endFamily(pid: number): Promise<void> {
-  const family = familyOf(pid);
+  const family = freezeFamily(pid); // Nobody is born meanwhile.
   signalAll(family, 'SIGQUIT');
   signalAll(family, 'SIGCONT');
   for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pollMs) {

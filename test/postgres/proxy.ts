@@ -1,0 +1,213 @@
+// A TCP proxy in front of PostgreSQL that cuts connections at a chosen message, or lets everything
+// vanish as a dead network does. It never changes, reorders or adds a byte of what it passes on.
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { backendReader, frontendReader, type Message, type Reader, type Side } from './messages.ts';
+
+/** A message on its way. The first of its side is number 1, on its connection and over all. */
+export interface Passing extends Message {
+  nthOfConnection: number;
+  nthOfAll: number;
+}
+
+/** Before or after the message is passed on. */
+export type When = 'before' | 'after';
+
+export type Matches = (message: Passing) => boolean;
+
+/** The k-th message of a side over the proxy's life. */
+export function nthOfAll(side: Side, k: number): Matches {
+  return (message) => message.side === side && message.nthOfAll === k;
+}
+
+/** The k-th message of a side on the first connection that gets so far. */
+export function nthOfConnection(side: Side, k: number): Matches {
+  return (message) => message.side === side && message.nthOfConnection === k;
+}
+
+/**
+ * The message that makes the server commit. Cut before it: nothing is committed. Cut after it: the
+ * server gets it, and nobody knows when it is done.
+ */
+export function asksToCommit(message: Passing): boolean {
+  return /(^|;)\s*commit\b/i.test(message.sql ?? '');
+}
+
+/** The server's word that it is done. Cut before it: committed, and the client does not know. */
+export function hasCommitted(message: Passing): boolean {
+  return message.tag === 'COMMIT';
+}
+
+/** `url` is the server's; the proxy's differs in host and port only. */
+export async function startProxy(url: string): Promise<PostgresProxy> {
+  const listener = createServer();
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  return new PostgresProxy(listener, new URL(url));
+}
+
+interface Rule {
+  act: 'cut' | 'hold';
+  when: When;
+  matches: Matches;
+  acted: (message: Passing) => void;
+}
+
+interface Link {
+  client: Socket;
+  server: Socket;
+  counts: Record<Side, number>;
+  isHeld: boolean;
+  isCut: boolean;
+}
+
+export class PostgresProxy implements AsyncDisposable {
+  /** Messages seen over the proxy's life. */
+  readonly counts: Record<Side, number> = { frontend: 0, backend: 0 };
+  readonly url: string;
+  readonly #listener: Server;
+  readonly #target: URL;
+  readonly #links = new Set<Link>();
+  readonly #rules = new Set<Rule>();
+  #isHeld = false;
+  #resumed = Promise.withResolvers<void>();
+
+  constructor(listener: Server, target: URL) {
+    const address = listener.address();
+    if (address === null || typeof address === 'string') throw new Error('It must listen on TCP');
+    const url = new URL(target);
+    url.host = `${address.address}:${address.port}`;
+    this.url = url.href;
+    this.#listener = listener;
+    this.#target = target;
+    listener.on('connection', (client) => this.#accept(client));
+  }
+
+  /** Connections that are open now. */
+  get connections(): number {
+    return this.#links.size;
+  }
+
+  /** Cuts the connection at the first message that matches, once; resolves when it has. */
+  async cut(when: When, matches: Matches): Promise<Passing> {
+    return this.#arm('cut', when, matches);
+  }
+
+  /** Holds that one connection at the first message that matches, once; resolves when it does. */
+  async hold(when: When, matches: Matches): Promise<Passing> {
+    return this.#arm('hold', when, matches);
+  }
+
+  /** Cuts what is open now. New connections pass. */
+  cutAll(): void {
+    for (const link of this.#links) this.#cut(link);
+  }
+
+  /** Nothing passes any more on any connection, not even its end; nothing is closed. */
+  blackHole(): void {
+    this.#isHeld = true;
+  }
+
+  /** What was held passes now, in order. */
+  resume(): void {
+    this.#isHeld = false;
+    for (const link of this.#links) link.isHeld = false;
+    this.#resumed.resolve();
+    this.#resumed = Promise.withResolvers();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#listener, 'close');
+    this.#listener.close();
+    for (const { client, server } of this.#links) {
+      client.destroy(); // Not soon: a client that does not read any more would keep us for ever.
+      server.destroy();
+    }
+    this.cutAll();
+    this.resume();
+    await closed;
+  }
+
+  async #arm(act: Rule['act'], when: When, matches: Matches): Promise<Passing> {
+    const { promise, resolve } = Promise.withResolvers<Passing>();
+    this.#rules.add({ act, when, matches, acted: resolve });
+    return promise;
+  }
+
+  #accept(client: Socket): void {
+    const { hostname, port } = this.#target;
+    const server = connect({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port || 5432),
+      noDelay: true,
+    });
+    client.setNoDelay();
+    const counts = { frontend: 0, backend: 0 };
+    const link: Link = { client, server, counts, isHeld: false, isCut: false };
+    this.#links.add(link);
+    const refuse = (): void => void client.write('N');
+    void this.#pump(link, client, server, frontendReader(refuse));
+    void this.#pump(link, server, client, backendReader());
+  }
+
+  /** A connection that ended on one side ends on the other, as soon as the way is free. */
+  async #pump(link: Link, from: Socket, to: Socket, read: Reader): Promise<void> {
+    for await (const chunk of chunksOf(from)) {
+      for (const message of read(chunk)) await this.#pass(link, to, message);
+    }
+    await this.#free(link);
+    this.#cut(link);
+  }
+
+  async #pass(link: Link, to: Socket, message: Message): Promise<void> {
+    await this.#free(link);
+    if (link.isCut) return;
+    const passing = {
+      ...message,
+      nthOfConnection: (link.counts[message.side] += 1),
+      nthOfAll: (this.counts[message.side] += 1),
+    };
+    const rule = [...this.#rules].find(({ matches }) => matches(passing));
+    if (rule?.when === 'before') await this.#act(rule, link, passing);
+    if (link.isCut) return;
+    await written(to, message.bytes);
+    if (rule?.when === 'after') await this.#act(rule, link, passing);
+  }
+
+  async #act(rule: Rule, link: Link, message: Passing): Promise<void> {
+    this.#rules.delete(rule);
+    if (rule.act === 'cut') this.#cut(link);
+    else link.isHeld = true;
+    rule.acted(message);
+    await this.#free(link);
+  }
+
+  async #free(link: Link): Promise<void> {
+    while (!link.isCut && (link.isHeld || this.#isHeld)) await this.#resumed.promise;
+  }
+
+  /** What was passed on before still arrives: both sides see an end after it, not a reset. */
+  #cut(link: Link): void {
+    link.isCut = true;
+    link.client.destroySoon();
+    link.server.destroySoon();
+    this.#links.delete(link);
+  }
+}
+
+/** Ends when the socket ends, in whatever way. */
+async function* chunksOf(socket: Socket): AsyncGenerator<Buffer> {
+  socket.on('error', () => undefined); // The loop sees it too; writing may raise another one later.
+  try {
+    for await (const chunk of socket) yield chunk;
+  } catch {
+    // Reset by the other side, or cut by us.
+  }
+}
+
+/** Resolves also when it cannot be written: then the socket's own loop ends. */
+async function written(socket: Socket, bytes: Buffer): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.write(bytes, () => resolve());
+  return promise;
+}

@@ -18,7 +18,10 @@ export const transactSql = {
     select pg_current_xact_id()::text as xid, set_config('ringback.oldest_age',
       (pg_current_xact_id()::text::bigint
         - pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text, true)`,
-  status: 'select pg_xact_status($1::text::xid8) as status',
+  // A number that was not given out yet comes from another server: this one never heard of it.
+  status: `
+    select case when $1::text::xid8 < pg_current_xact_id() then pg_xact_status($1::text::xid8)
+      else 'aborted' end as status`,
   events: 'select count(*) as found from event where id = any($1::text[])',
 } as const;
 
@@ -34,6 +37,12 @@ export interface TransactMeans {
 /** The commit may or may not have happened, and the database could not be asked in time. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
+  readonly xid: string;
+
+  constructor(xid: string, cause: unknown) {
+    super('The connection broke at the commit', { cause });
+    this.xid = xid;
+  }
 }
 
 /**
@@ -95,7 +104,7 @@ async function askAfterwards<T>(
     if (status === 'committed') return result;
     if (status === 'aborted') throw cause;
     if (world.monotonicMs() >= untilMs) {
-      throw new OutcomeUnknown('The connection broke at the commit', { cause });
+      throw new OutcomeUnknown(xid, cause);
     }
     await world.sleep(limits.commitAskMs);
   }

@@ -118,6 +118,9 @@ export async function publishOn(
   return publishAll(tx, calls, { nowMs, births, slices: createSlices(), left });
 }
 
+/** An offer that takes nothing: what is published waits. */
+export const leasedNone = { room: 0 };
+
 export interface Looking {
   nowMs: number;
   lease?: number;

@@ -39,6 +39,28 @@ describe('a publish that commits late', net, () => {
     assert.deepEqual(await look(startMs + 2_000), { took: 1, isClosed: false });
   });
 
+  it('is found though its number is younger than that of the first look', async () => {
+    await readyLane();
+    const first = await stage.begin();
+    const publish = await published(startMs);
+    await claimOn(first.tx, { nowMs: startMs });
+    await first.commit();
+    for (const nowMs of [50, 100, 200, 400]) {
+      assert.deepEqual(await look(startMs + nowMs), { took: 0, isClosed: false });
+    }
+    await publish.commit();
+    assert.deepEqual(await look(startMs + 1_000), { took: 1, isClosed: false });
+  });
+
+  it('is found though it came after the mark, when the lane was ready again', async () => {
+    await readyLane();
+    for (const nowMs of [0, 50]) await look(startMs + nowMs);
+    const publish = await published(startMs + 200);
+    assert.deepEqual(await look(startMs + 200), { took: 0, isClosed: false });
+    await publish.commit();
+    assert.deepEqual(await look(startMs + 300), { took: 1, isClosed: false });
+  });
+
   it('is found though its number is younger than that of the look that would make the mark', async () => {
     await readyLane();
     // This look has its number before everybody else, but it looks last: it has outcomes to write.
@@ -120,7 +142,7 @@ describe('a lane that is quiet', net, () => {
     await claimOn(closing.tx, { nowMs: startMs + 100 });
     const back = await stage.begin();
     const settling = settleBack(back.tx, event, 'retry');
-    await untilSomebodyWaits();
+    await stage.untilSomebodyWaits(1);
     await closing.commit();
     assert.equal(await isClosed(lane.lane), true, 'nothing waits in it yet');
     await settling;
@@ -272,10 +294,4 @@ function holding(tx: Tx, sql: string): { held: Tx; reached: Promise<void>; relea
     },
   };
   return { held, reached: asked.promise, release: () => gate.resolve() };
-}
-
-async function untilSomebodyWaits(): Promise<void> {
-  const sql = `select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await stage.database.query(sql)).length === 0);
 }

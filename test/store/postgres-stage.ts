@@ -29,11 +29,15 @@ export interface Stage extends AsyncDisposable {
   /** The node that made the app; it is closed with the stage, as all others. */
   readonly store: Store;
   node(options?: Partial<ClusterOptions>): Promise<Store>;
-  /** A subscription with one lane, which hears this event alone. */
-  subscribe(event: string): Promise<{ id: string; lane: number }>;
+  /** A subscription that hears this event alone; `lane` is the first of so many. */
+  subscribe(event: string, lanes?: number): Promise<{ id: string; lane: number }>;
   publishing(event: string, more?: Partial<EditInput<'publish'>>): EditInput<'publish'>;
   /** A transaction that has its number, on a connection of its own. */
   begin(): Promise<Step>;
+  /** A whole transaction. */
+  once<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Until so many statements wait for a lock. */
+  untilSomebodyWaits(count: number): Promise<void>;
 }
 
 export interface Step {
@@ -61,19 +65,33 @@ export async function openStage(): Promise<Stage> {
     clients.push(client);
     return client;
   };
+  const begin = async (): Promise<Step> => {
+    const client = free.pop() ?? (await another());
+    await beginOn(client);
+    const end = async (word: 'commit' | 'rollback'): Promise<void> => {
+      await client.query(word);
+      free.push(client);
+    };
+    return {
+      tx: txOn(client),
+      commit: async () => end('commit'),
+      rollback: async () => end('rollback'),
+    };
+  };
   return {
     database,
     appNo: app.no,
     store,
     node,
-    subscribe: async (event) => {
-      const subscription = newSubscription(app, { callbacks: [callback(0, event)] });
+    subscribe: async (event, lanes = 1) => {
+      const callbacks = Array.from({ length: lanes }, (_, i) => callback(i, event));
+      const subscription = newSubscription(app, { callbacks });
       const made = await store.edit('subscribe', { subscription, idempotency: undefined });
       assert(made.kind === 'created');
       const { id } = made.subscription;
       const [row] = await database.query(
         `select lane.no from ringback.lane join ringback.subscription
-           on subscription.no = lane.subscription where id = $1`,
+           on subscription.no = lane.subscription where id = $1 order by lane.no`,
         [id],
       );
       return { id, lane: Number(row?.['no']) };
@@ -86,18 +104,17 @@ export async function openStage(): Promise<Stage> {
       idempotency: undefined,
       ...more,
     }),
-    begin: async () => {
-      const client = free.pop() ?? (await another());
-      await beginOn(client);
-      const end = async (word: 'commit' | 'rollback'): Promise<void> => {
-        await client.query(word);
-        free.push(client);
-      };
-      return {
-        tx: txOn(client),
-        commit: async () => end('commit'),
-        rollback: async () => end('rollback'),
-      };
+    begin,
+    once: async (body) => {
+      const step = await begin();
+      const result = await body(step.tx);
+      await step.commit();
+      return result;
+    },
+    untilSomebodyWaits: async (count) => {
+      const sql = `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      while ((await database.query(sql)).length < count);
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(clients.map(async (client) => client.end()));

@@ -169,7 +169,8 @@ function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): 
   const times = look(lane, nowMs, { took, nextMs });
   const dueMs = lane.ordered && nextMs !== undefined ? nowMs : nextMs;
   const after = linger(times, nowMs, { took, nextMs: dueMs, quiet: lane.quiet, lingerMs });
-  const firstMs = waiting[0]?.dueMs ?? 0;
+  // What comes next may be a retry in an hour: fresh deliveries would lie below its floor.
+  const firstMs = Math.min(waiting[0]?.dueMs ?? 0, nowMs);
   const floorMs = after.quiet === 'none' ? Math.max(firstMs - limits.floorMs, 0) : 0;
   return { lane, taken, times: { ...times, readyMs: after.readyMs }, quiet: after.quiet, floorMs };
 }

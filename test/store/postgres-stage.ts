@@ -124,13 +124,15 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-/** Publishes without room for fresh deliveries: they wait. */
+/** Without a lease there is no room for fresh deliveries: they wait. */
 export async function publishOn(
   tx: Tx,
   nowMs: number,
   calls: readonly EditInput<'publish'>[],
+  lease?: number,
 ): Promise<Published[]> {
-  const births = birthsFor(undefined);
+  const offer = lease === undefined ? undefined : { lease, room: 8, free: new Map(), laneRoom: 8 };
+  const births = birthsFor(offer);
   const left = { waiting: 0, fanOuts: 0 };
   return publishAll(tx, calls, { nowMs, births, slices: createSlices(), left });
 }

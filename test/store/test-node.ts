@@ -11,6 +11,10 @@ export interface NodeOptions {
   outcome?: (leased: Leased) => Settlement | undefined;
   /** Fresh deliveries are born here. */
   takesFresh?: boolean;
+  /** Claims, whenever there is a cycle of work. Default: yes. */
+  claims?: boolean;
+  /** Asks when it hears of something; otherwise only when the test asks. Default: yes. */
+  hears?: boolean;
   /** Asks by itself this often. */
   pollMs?: number;
   room?: number;
@@ -27,7 +31,8 @@ export interface TestNode extends AsyncDisposable {
 }
 
 export async function startTestNode(store: Store, options: NodeOptions = {}): Promise<TestNode> {
-  const { outcome = delivered, takesFresh = false, pollMs, room = 64 } = options;
+  const { outcome = delivered, takesFresh = false, claims = true, hears = true } = options;
+  const { pollMs, room = 64 } = options;
   const started = { name: 'test', role: 'all', version: '0', aloneHere: false } as const;
   const { node: no } = await store.edit('startNode', started);
   let leases = 0;
@@ -58,11 +63,11 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
   store.attach({
     offer: () => (takesFresh ? offer() : undefined),
     take,
-    claim: offer,
+    claim: () => (claims ? offer() : undefined),
     fanOut: () => undefined,
     wake: () => {
       counts.heard += 1;
-      store.work();
+      if (hears) store.work();
     },
     refused: () => undefined,
     worked: ({ claimed, readyMs }, asked) => {

@@ -274,7 +274,7 @@ describe('wake', () => {
 
 describe('linger', () => {
   const lingerMs = { least: 50, most: 10_000 };
-  const loud = { sinceMs: undefined, isMarked: false, isSure: false };
+  const loud = { sinceMs: undefined, isMarked: false, isSure: false, isOlder: true };
   const times = (changes: Partial<Lane> = {}) => {
     const { gateMs, readyMs, tatMs, failures, failingMs } = lane(changes);
     return { gateMs, readyMs, tatMs, failures, failingMs };
@@ -296,24 +296,31 @@ describe('linger', () => {
   it('makes two marks before it puts a lane to rest', () => {
     const first = linger(times(), nowMs, { ...nothing, quiet: loud });
     assert.deepEqual(first, { readyMs: nowMs + 50, quiet: 'start' });
-    const quiet = { sinceMs: nowMs - 50, isMarked: false, isSure: false };
+    const quiet = { sinceMs: nowMs - 50, isMarked: false, isSure: false, isOlder: true };
     const second = linger(times(), nowMs, { ...nothing, quiet });
     assert.deepEqual(second, { readyMs: nowMs + 50, quiet: 'mark' });
+    const young = linger(times(), nowMs, { ...nothing, quiet: { ...quiet, isOlder: false } });
+    assert.equal(young.quiet, 'keep', 'a look that began before the first one ended');
     const third = linger(times(), nowMs, { ...nothing, quiet: { ...quiet, isMarked: true } });
     assert.deepEqual(third, { readyMs: nowMs + 50, quiet: 'keep' });
-    const sure = { ...quiet, isMarked: true, isSure: true };
+    const sure = { ...quiet, isMarked: true, isSure: true, isOlder: true };
     const last = linger(times(), nowMs, { ...nothing, quiet: sure });
     assert.deepEqual(last, { readyMs: never, quiet: 'none' });
   });
 
   it('is not put to rest by a look that took something', () => {
-    const sure = { sinceMs: nowMs, isMarked: true, isSure: true };
+    const sure = { sinceMs: nowMs, isMarked: true, isSure: true, isOlder: true };
     const after = linger(times(), nowMs, { ...nothing, took: 1, quiet: sure });
     assert.deepEqual(after, { readyMs: nowMs + 50, quiet: 'keep' });
   });
 
   it('looks less and less often, but in time for the next retry and not before the gate', () => {
-    const since = (ms: number) => ({ sinceMs: nowMs - ms, isMarked: true, isSure: false });
+    const since = (ms: number) => ({
+      sinceMs: nowMs - ms,
+      isMarked: true,
+      isSure: false,
+      isOlder: true,
+    });
     const again = (ms: number, changes: Partial<Lane>, nextMs: number | undefined) =>
       linger(times(changes), nowMs, { ...nothing, nextMs, quiet: since(ms) }).readyMs - nowMs;
     assert.equal(again(400, {}, undefined), 400);

@@ -52,7 +52,7 @@ export async function openStage(): Promise<Stage> {
   const clients: Client[] = [];
   const free: Client[] = [];
   const node: Stage['node'] = async (options = {}) => {
-    const store = await openCluster({ url: database.url, world, onError: fail, ...options });
+    const store = await openCluster({ url: database.url, world, ...options });
     nodes.push(store);
     return store;
   };

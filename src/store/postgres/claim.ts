@@ -31,11 +31,17 @@ export const claimSql = {
       select event, n, due_ms from delivery_live
       where lane = x.no and lease is null and due_ms >= x.floor_ms
       order by due_ms, event, n limit x.most + 1) y`,
+  // By primary key, whatever the statistics say. The words `lease is null` would offer delivery_due: with
+  // no statistics, or with those of a queue in which little waited, all that waits is read and compared
+  // with each row that is to be leased. 92 rows beside 2,000 that wait: 13 and 19 ms, in these words 2.2
+  // and 2.3 (same run, medians of 10, busy machine); with good statistics both are alike. A lease is
+  // never 0.
   lease: `
     with leased as (
       update delivery_live set lease = $3::bigint
       from unnest($1::text[], $2::int[]) as x (event, n)
-      where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n and lease is null
+      where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+        and coalesce(lease, 0) = 0
       returning delivery_live.event, delivery_live.n, lane, callback, tries, attempts)
     select leased.*, event.name, event.payload
     from leased join event on event.id = leased.event`,

@@ -9,6 +9,7 @@ import { attemptsMax, findPending, install, judge, snapshotFlaws } from './chaos
 import { planOf, type Fault, type Plan } from './chaos-plan.ts';
 import { ChaosRecord, nowMs } from './chaos-record.ts';
 import { ownDatabase, type OwnDatabase } from './cluster.ts';
+import { until } from './stage.ts';
 
 export interface ChaosReport {
   seed: number;
@@ -146,9 +147,19 @@ function watch(database: Database, record: ChaosRecord): { end: () => Promise<vo
   };
 }
 
-/** A call that was lost in a frozen node may be carried out late: a pause among them is taken back. */
-async function heal({ load, record }: Stage): Promise<void> {
+/**
+ * Every node is well again by itself. A call that was lost in a frozen node may have been carried out
+ * late: a pause among them is taken back.
+ */
+async function heal({ load, record, slots }: Stage): Promise<void> {
   load.phase = 'heal';
+  for (const { name, node } of slots) {
+    assert(node, `${name} runs`);
+    await until(
+      async () => (await node.call({ path: '/readyz', key: null })).status,
+      (status) => status === 200,
+    );
+  }
   for (const { id } of record.subscriptions) {
     const call = { method: 'PATCH', path: `/subscriptions/${id}`, body: { state: 'active' } };
     await load.caller.insist(call, [200, 409]);

@@ -89,6 +89,8 @@ export function look(
 export interface Quiet {
   /** Since when looks have left nothing that was due; undefined after anybody else wrote to it. */
   sinceMs: number | undefined;
+  /** Whoever said so had committed before the transaction of this look began. */
+  isOlder: boolean;
   /** A second look has said so too, and left its mark. */
   isMarked: boolean;
   /** Every transaction that was under way at the mark has ended. */
@@ -103,7 +105,9 @@ export type QuietStep = 'none' | 'start' | 'mark' | 'keep';
  * seen, and whoever adds it found the lane ready and wrote nothing; so a lane that looks empty is not
  * put to rest at once. It lingers: it is looked at again and again, less and less often, until two looks
  * have found it quiet and all that was under way then has ended. Found by trial: put to rest at the
- * first empty look, 91 of 1,088 lanes were left with a delivery that nobody would ever see.
+ * first empty look, 91 of 1,088 lanes were left with a delivery that nobody would ever see. The second
+ * look marks the lane with its transaction's number, and whoever added something without a word must
+ * have an older one; so that transaction must have begun after the first look was committed.
  */
 export function linger(
   times: LaneTimes,
@@ -117,7 +121,8 @@ export function linger(
   const sinceMs = quiet.sinceMs ?? nowMs;
   const waitMs = Math.max(lingerMs.least, Math.min(nowMs - sinceMs, lingerMs.most));
   const againMs = Math.max(nowMs + waitMs, gateMs);
-  const step = quiet.sinceMs === undefined ? 'start' : quiet.isMarked ? 'keep' : 'mark';
+  const isMarking = quiet.isOlder && !quiet.isMarked;
+  const step = quiet.sinceMs === undefined ? 'start' : isMarking ? 'mark' : 'keep';
   return { readyMs: Math.min(readyMs, againMs), quiet: step };
 }
 

@@ -1,9 +1,11 @@
 // Sweep: cancels what waits in the lanes of ended subscriptions, a bounded number of rows at a time. A
 // lane is done with only when nobody can be adding to it any more, which takes a mark and a second look:
-// whoever found the lane open before it ended may not have committed yet.
+// whoever found the lane open before it ended may not have committed yet. His number is older than the
+// mark, because the transaction that makes the mark began after the lane had ended.
 import { strict as assert } from 'node:assert';
 import { integer } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
+import { laneIsOlder } from './transact.ts';
 import type { Tx } from './tx.ts';
 
 export const sweepSql = {
@@ -27,7 +29,7 @@ export const sweepSql = {
       and not exists (select from delivery_live where lane = lane.no and lease is null)`,
   mark: `
     update lane set quiet_xid = pg_current_xact_id()
-    where no = any($1::bigint[]) and quiet_xid is null`,
+    where no = any($1::bigint[]) and quiet_xid is null and ${laneIsOlder}`,
 } as const;
 
 const lanesAtOnce = 256;

@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
-import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
-import type { Settlement, Work } from '../delivery-verbs.ts';
+import type { Batch, BatchReply, EditCall, StoreFailure, Transport, WorkReply } from '../call.ts';
+import type { Offer, Settlement, Work } from '../delivery-verbs.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
+import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
 import { failureKind, unavailable } from './failure.ts';
 import { createHouse, type House } from './house.ts';
@@ -61,6 +62,7 @@ class PostgresNode {
   readonly #ear: Ear;
   readonly #slices = createSlices();
   readonly #floors = keepFloors();
+  readonly #doubts = createDoubts();
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
 
@@ -88,7 +90,8 @@ class PostgresNode {
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const context = { nowMs, givenMs, slices: this.#slices, house: this.#house };
     const input = { edits: batch.edits, offer: batch.offer, context };
-    const written = await this.#persist(this.#edits, batch, async (tx, way) => {
+    const means = { link: this.#edits, leases: leasesOf(batch.offer), edits: batch.edits };
+    const written = await this.#persist(means, async (tx, way) => {
       const result = await writeBatch(tx, input, way);
       return { result, written: acceptedIds(result) };
     });
@@ -105,11 +108,14 @@ class PostgresNode {
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const ours = { ...work, settlements };
     const context = { nowMs, floors: this.#floors, lingerMs: this.#lingerMs() };
+    const failed = await this.#freeDoubted(nowMs);
+    if (failed !== undefined) return failed;
     const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
     if (idle !== undefined && isFailure(idle)) return idle;
+    const means = { link: this.#work, leases: leasesOf(work.claim, work.fanOut), edits: [] };
     const done =
       idle ??
-      (await this.#persist(this.#work, undefined, async (tx, way) => ({
+      (await this.#persist(means, async (tx, way) => ({
         result: await doWork(tx, ours, context, way),
         written: [],
       })));
@@ -141,10 +147,22 @@ class PostgresNode {
     }
   }
 
+  /** What this node may hold without knowing it goes back. */
+  async #freeDoubted(nowMs: number): Promise<StoreFailure | undefined> {
+    if (this.#doubts.isEmpty()) return undefined;
+    const means = { link: this.#work, leases: [], edits: [] };
+    const settled = await this.#persist(means, async (tx) => ({
+      result: await this.#doubts.settle(tx, nowMs),
+      written: [],
+    }));
+    if (isFailure(settled)) return settled;
+    this.#doubts.forget(settled);
+    return undefined;
+  }
+
   /** Runs a transaction until it is committed, or until it is clear why it cannot be. */
   async #persist<T>(
-    link: Link,
-    batch: Batch | undefined,
+    { link, leases, edits }: Persisting,
     body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
   ): Promise<T | StoreFailure> {
     const { world } = this.#options;
@@ -153,7 +171,9 @@ class PostgresNode {
       try {
         return await transact({ link, world }, async (tx) => body(tx, way));
       } catch (error) {
-        const kind = error instanceof OutcomeUnknown ? 'unavailable' : failureKind(error);
+        const isUnknown = error instanceof OutcomeUnknown;
+        if (isUnknown && leases.length > 0) this.#doubts.add({ xid: error.xid, leases });
+        const kind = isUnknown ? 'unavailable' : failureKind(error);
         if (kind === 'unavailable' || tries >= limits.transactionTriesMax) {
           return unavailable(error);
         }
@@ -162,15 +182,14 @@ class PostgresNode {
           way = 'alone';
         }
         if (kind === 'missing_partition') {
-          const failed = await this.#makeDays(batch);
+          const failed = await this.#makeDays(edits);
           if (failed !== undefined) return failed;
         }
       }
     }
   }
 
-  async #makeDays(batch: Batch | undefined): Promise<StoreFailure | undefined> {
-    const edits = batch?.edits ?? [];
+  async #makeDays(edits: readonly EditCall[]): Promise<StoreFailure | undefined> {
     const events = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
     try {
       await this.#house.makeDays(events.map(({ id }) => timeOf(id)));
@@ -188,6 +207,17 @@ class PostgresNode {
       if (!signal.aborted) await this.syncClock().catch(() => undefined);
     }
   }
+}
+
+interface Persisting {
+  link: Link;
+  /** That rows may be leased with. */
+  leases: readonly number[];
+  edits: readonly EditCall[];
+}
+
+function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {
+  return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
 }
 
 function isFailure(value: object): value is StoreFailure {

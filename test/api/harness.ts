@@ -1,7 +1,7 @@
 // Starts the real service for a test: real sockets, real SQL in memory, a made-up name server.
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { readConfig, type Environment } from '../../src/config.ts';
+import { readConfig, type Config, type Environment } from '../../src/config.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 import type { Resolver } from '../../src/egress/resolve.ts';
 import { startService, type Outside } from '../../src/service.ts';
@@ -45,6 +45,9 @@ export interface StartOptions {
   resolver?: Resolver;
   /** How callbacks are dialled, where a test wants to see it. */
   network?: Outside['network'];
+  /** Whatever the settings say: on SQLite they allow one role only. */
+  role?: Config['role'];
+  openStore?: Outside['openStore'];
 }
 
 export async function start(options: StartOptions = {}): Promise<Running> {
@@ -58,15 +61,20 @@ export async function start(options: StartOptions = {}): Promise<Running> {
   if (reading.kind === 'mistakes') throw new Error(reading.mistakes.join('\n'));
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
-  const service = await startService(reading.config, {
-    world: world ?? realWorld(),
-    log,
-    resolver,
-    network,
-    onFatal: (error) => {
-      throw error;
+  const role = options.role ?? reading.config.role;
+  const service = await startService(
+    { ...reading.config, role },
+    {
+      world: world ?? realWorld(),
+      log,
+      resolver,
+      network,
+      ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
+      onFatal: (error) => {
+        throw error;
+      },
     },
-  });
+  );
   const key = service.firstKey ?? env['RINGBACK_API_KEY'] ?? '';
   return {
     url: service.url,

@@ -13,9 +13,10 @@ import { laneIsOlder } from './transact.ts';
 import type { Tx } from './tx.ts';
 
 export const claimSql = {
+  // A mark of the future is of another cluster, from which this database was restored: it means nothing.
   lanes: `
     select ${laneColumns}, floor_ms, quiet_ms,
-      case when quiet_xid is null then 0 else 1 end as is_marked,
+      case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked,
       case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure,
       case when ${laneIsOlder} then 1 else 0 end as is_older
     from lane
@@ -34,7 +35,7 @@ export const claimSql = {
     with leased as (
       update delivery_live set lease = $3::bigint
       from unnest($1::text[], $2::int[]) as x (event, n)
-      where delivery_live.event = x.event and delivery_live.n = x.n and lease is null
+      where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n and lease is null
       returning delivery_live.event, delivery_live.n, lane, callback, tries, attempts)
     select leased.*, event.name, event.payload
     from leased join event on event.id = leased.event`,

@@ -24,6 +24,8 @@ export interface Call {
   headers?: Record<string, string>;
   /** Sent as JSON, unless it is bytes or text: then as it is. */
   body?: unknown;
+  /** Gives the call up. */
+  signal?: AbortSignal;
 }
 
 export interface Answer {
@@ -78,7 +80,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     url: service.url,
     appId: `app_${service.defaultApp.id}`,
     key,
-    call: async (call) => send(service.url, key, call),
+    call: async (call) => sendTo(service.url, key, call),
     logged: () => lines.join(''),
     [Symbol.asyncDispose]: async () => service[Symbol.asyncDispose](),
   };
@@ -95,8 +97,9 @@ export function fakeResolver(names: Readonly<Record<string, readonly string[]>>)
   };
 }
 
-async function send(base: string, firstKey: string, call: Call): Promise<Answer> {
-  const { method = 'GET', path, key = firstKey, headers = {}, body } = call;
+/** One call of the service at `base`, with the given key unless the call has its own. */
+export async function sendTo(base: string, firstKey: string, call: Call): Promise<Answer> {
+  const { method = 'GET', path, key = firstKey, headers = {}, body, signal } = call;
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
   const response = await fetch(base + path, {
     method,
@@ -107,6 +110,7 @@ async function send(base: string, firstKey: string, call: Call): Promise<Answer>
       ...headers,
     },
     ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
   });
   const text = await response.text();
   const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '');

@@ -17,4 +17,12 @@ export const bounds = {
   quotedCharsMax: 60,
   /** Brackets of a deepObject parameter: `filter[a][b]` has two. */
   bracketsMax: 5,
+  /** Keys and items whose places are noted down while a warning's line is looked for. */
+  positionsMax: 2_000_000,
+  /** Making an example: values tried, values in one, choices at one place, depth, a text's length. */
+  sampleTriesMax: 300,
+  sampleValuesMax: 400,
+  sampleOptionsMax: 8,
+  sampleDepthMax: 48,
+  sampleCharsMax: 20_000,
 } as const;

@@ -64,7 +64,7 @@ function fileOf(path: string): { size: number } {
 }
 
 /** The core schema knows no merge keys, but real documents use them. */
-const yamlSchema = CORE_SCHEMA.extend({
+export const yamlSchema = CORE_SCHEMA.extend({
   implicit: [
     new Type('tag:yaml.org,2002:merge', {
       kind: 'scalar',

@@ -71,6 +71,19 @@ describe('readConfig', () => {
     );
   });
 
+  it('keeps history for 30 days, or as long as it is told, but for an hour', () => {
+    const dayMs = 86_400_000;
+    assert.equal(config({}).retention, 30 * dayMs);
+    assert.equal(config({ RINGBACK_RETENTION: '400d' }).retention, 400 * dayMs);
+    assert.equal(config({ RINGBACK_RETENTION: '1h' }).retention, 3_600_000);
+    for (const text of ['59m', '0d', '30', 'ever']) {
+      assert.match(
+        mistakes({ RINGBACK_RETENTION: text })[0] ?? '',
+        /RINGBACK_RETENTION .*expected/,
+      );
+    }
+  });
+
   it('never shows a secret in a mistake', () => {
     const [text = ''] = mistakes({ RINGBACK_API_KEY: 'CANARY' });
     assert.match(text, /RINGBACK_API_KEY: expected 32 visible ASCII characters/);
@@ -156,6 +169,9 @@ describe('readConfig', () => {
     assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', RINGBACK_TRUST_PROXY: 'on' }), []);
     const tls = { RINGBACK_TLS_CERT: 'c', RINGBACK_TLS_KEY: 'k' };
     assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', ...tls }), []);
+    const short = { RINGBACK_RETENTION: '1d' };
+    assert.match(warnings(short)[0] ?? '', /RINGBACK_RETENTION is shorter than all waits/);
+    assert.deepEqual(warnings({ ...short, RINGBACK_RETRY: '12h,12h' }), []);
     assert.match(warnings({ RINGBACK_PROT: '1' })[0] ?? '', /RINGBACK_PROT is no setting/);
   });
 });

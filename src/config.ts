@@ -7,6 +7,7 @@ import {
   readAllowTargets,
   readApiKey,
   readDatabaseUrl,
+  readFiles,
   readDurations,
   readKeyRing,
   readLogLevel,
@@ -14,6 +15,7 @@ import {
   readPort,
   readPublicUrl,
   readRole,
+  readRetention,
   readSwitch,
   readText,
   readTimeout,
@@ -96,6 +98,21 @@ export const settings = {
     meaning: 'believe the forwarded headers of a proxy in front',
     read: readSwitch,
   },
+  contract: {
+    env: 'RINGBACK_CONTRACT',
+    fallback: undefined,
+    fallbackText: 'the built-in `openapi.yaml`',
+    meaning:
+      'OpenAPI documents whose callbacks are executed, separated by commas; ' +
+      'the flag may be given several times',
+    read: readFiles,
+  },
+  lenient: {
+    env: 'RINGBACK_LENIENT',
+    fallback: 'off',
+    meaning: 'accept payloads that break their contract, with a warning',
+    read: readSwitch,
+  },
   requireAppId: {
     env: 'RINGBACK_REQUIRE_APP_ID',
     fallback: 'off',
@@ -127,6 +144,13 @@ export const settings = {
     meaning: 'how long a whole attempt may take, from 100ms to 60s',
     read: readTimeout,
   },
+  retention: {
+    env: 'RINGBACK_RETENTION',
+    fallback: '30d',
+    meaning:
+      'how long events, deliveries and attempts are kept, 1h or more; what still waits then is `dead`',
+    read: readRetention,
+  },
   encryptionKey: {
     env: 'RINGBACK_ENCRYPTION_KEY',
     fallback: undefined,
@@ -156,12 +180,14 @@ type Values = {
     : Value<N> | undefined;
 };
 
-type Combined = 'allowTargets' | 'requireHttps' | 'databaseUrl' | 'data' | 'nodeName';
+type Combined = 'allowTargets' | 'requireHttps' | 'databaseUrl' | 'data' | 'nodeName' | 'contract';
 
 export type Config = Omit<Values, Combined> & {
   policy: Policy;
   database: Database;
   nodeName: string;
+  /** Files. None: our own document. */
+  contract: readonly string[];
 };
 
 export type { Environment };
@@ -184,9 +210,12 @@ export function readConfig(env: Environment): ConfigReading {
     tlsCert: take('tlsCert'),
     tlsKey: take('tlsKey'),
     trustProxy: take('trustProxy'),
+    contract: take('contract') ?? [],
+    lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),
     timeout: take('timeout'),
+    retention: take('retention'),
     encryptionKey: take('encryptionKey'),
     log: take('log'),
   };
@@ -232,10 +261,17 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy'>;
+type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy' | 'retry' | 'retention'>;
 
-function warningsFor({ host, tlsCert, trustProxy }: Shown, env: Environment): string[] {
+function warningsFor(values: Shown, env: Environment): string[] {
+  const { host, tlsCert, trustProxy, retry, retention } = values;
   const warnings: string[] = [];
+  if (retry.reduce((sum, ms) => sum + ms, 0) > retention) {
+    warnings.push(
+      'RINGBACK_RETENTION is shorter than all waits of RINGBACK_RETRY together: ' +
+        'deliveries that fail expire before their last attempt.',
+    );
+  }
   if (!isLoopback(host) && tlsCert === undefined && !trustProxy) {
     warnings.push(
       `Listening on ${host} without TLS: API keys are only safe over HTTPS. ` +

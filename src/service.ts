@@ -8,8 +8,7 @@ import { managementHandlers } from './api/handlers.ts';
 import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
-import type { Contract } from './contract/contract.ts';
-import { loadContract } from './contract/load.ts';
+import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
@@ -25,7 +24,7 @@ import type { Context } from './engine/context.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
-import { Keeper } from './engine/keeper.ts';
+import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { fitsStore } from './engine/unlock.ts';
@@ -40,6 +39,8 @@ export interface Outside {
   resolver?: Resolver;
   /** How connections are made, where a test wants to see them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;
+  /** How the store is opened, where a test wants it to fail. */
+  openStore?: typeof openStore;
   /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
   onFatal: (error: Error) => void;
 }
@@ -59,8 +60,14 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   const { log } = outside;
   const opened = await openContext(config, outside, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
-  const contract = await loadContract(contractPath, { requireAppId: config.requireAppId });
-  for (const warning of contract.warnings) log.warn(warning, 'contract');
+  const contracts = await loadContracts({
+    own: ownContract,
+    foreign: config.contract,
+    requireAppId: config.requireAppId,
+  });
+  for (const { title, warnings } of contracts.executed) {
+    for (const warning of warnings) log.warn({ contract: title, ...warning }, 'contract');
+  }
   const self = await startLiveness({
     world: outside.world,
     store: context.store,
@@ -69,7 +76,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     onError: (err) => log.error({ err }, 'heartbeat failed'),
   });
   cleanup.use(self);
-  const parts = { ...opened, config, outside, contract, self };
+  const parts = { ...opened, config, outside, contracts, self };
   if (config.role !== 'api') startWork(parts, cleanup);
   const url = await startServing(parts, cleanup);
   const running = cleanup.move();
@@ -83,26 +90,26 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   };
 }
 
-const contractPath = join(import.meta.dirname, '..', 'openapi.yaml');
+const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
 
 interface Parts {
   config: Config;
   outside: Outside;
   context: Context;
   reach: Reach;
-  contract: Contract;
+  contracts: Contracts;
   self: Liveness;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
 function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
-  const { config, outside, context, reach, contract, self } = parts;
+  const { config, outside, context, reach, contracts, self } = parts;
   const { world, log, network } = outside;
   const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
   const delivering = startDelivering(context, {
     self,
-    contracts: [contract],
+    contracts: contracts.known,
     sender,
     reach,
     waitsMs: config.retry,
@@ -112,12 +119,13 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
   cleanup.use(delivering);
   if (!context.store.isShared) return;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
-  cleanup.use(new Intake({ world, store: context.store, contract, onError }));
+  const rules = { contracts: contracts.executed, isLenient: config.lenient };
+  cleanup.use(new Intake({ world, store: context.store, rules, onError }));
 }
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
 async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
-  const { config, outside, contract, self } = parts;
+  const { config, outside, contracts, self } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
   const deadlines = new Deadlines(world);
@@ -138,8 +146,15 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
     context,
     identifier,
     role: config.role,
-    contracts: [contract],
-    handlers: managementHandlers({ context, identifier, contract, self, probed }),
+    contracts,
+    handlers: managementHandlers({
+      context,
+      identifier,
+      contracts,
+      isLenient: config.lenient,
+      self,
+      probed,
+    }),
     publicUrl: () => config.publicUrl ?? url,
   });
   await server.listen({ host: config.host, port: config.port });
@@ -163,16 +178,13 @@ type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
 async function openContext(
   config: Config,
-  { world, log, onFatal, resolver }: Outside,
+  outside: Outside,
   cleanup: AsyncDisposableStack,
 ): Promise<{ context: Context; reach: Reach } & First> {
+  const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
-  const store = await openStore({
-    ...database,
-    world,
-    onFatal,
-    onError: (err) => log.warn({ err }, 'store'),
-  });
+  const open = outside.openStore ?? openStore;
+  const store = await open({ ...database, world, onFatal });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
   const newId = idMaker(world);
@@ -181,8 +193,14 @@ async function openContext(
     config.apiKey,
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
-  const onError = (err: unknown): void => log.warn({ err }, 'keeper');
-  const keeper = config.role === 'api' ? undefined : new Keeper({ store, world, onError });
+  const keeping = {
+    store,
+    world,
+    retentionMs: config.retention,
+    onError: (err: unknown) => log.warn({ err }, 'keeper'),
+    onRetained: (retained: Retained) => log.info(retained, 'retention'),
+  };
+  const keeper = config.role === 'api' ? undefined : new Keeper(keeping);
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;

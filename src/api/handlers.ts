@@ -1,5 +1,5 @@
 // The table of all management handlers, by operationId of our own contract.
-import type { Contract } from '../contract/contract.ts';
+import type { Contracts } from '../contract/contracts.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { Liveness } from '../engine/liveness.ts';
@@ -15,7 +15,8 @@ import { subscriptionHandlers } from './handlers/subscriptions.ts';
 export interface HandlerMeans {
   context: Context;
   identifier: Identifier;
-  contract: Contract;
+  contracts: Contracts;
+  isLenient: boolean;
   /** This node. */
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store as the readiness probe asks it: impatiently. */
@@ -23,14 +24,14 @@ export interface HandlerMeans {
 }
 
 export function managementHandlers(means: HandlerMeans): Handlers {
-  const { context, identifier, contract, self, probed } = means;
+  const { context, identifier, contracts, isLenient, self, probed } = means;
   return {
     ...subscriptionHandlers(context),
-    ...eventHandlers(context, contract),
+    ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...nodeHandlers(context, self),
-    ...serviceHandlers({ contract, self, store: probed }),
+    ...serviceHandlers({ contracts, self, store: probed }),
   };
 }

@@ -1,7 +1,8 @@
 // Puts the operations of contracts on the server: a route each, by what the document says. Who calls
 // is settled before the body is read; what the request means is settled by the contract.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Contract, Operation } from '../contract/contract.ts';
+import type { Operation } from '../contract/contract.ts';
+import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
 import { Problem } from '../core/problem.ts';
 import type { Context } from '../engine/context.ts';
@@ -20,21 +21,17 @@ export interface MountMeans {
   identifier: Identifier;
   /** A worker delivers; of its operations it offers only those that say how it is. */
   role: NodeRole;
-  contracts: readonly Contract[];
-  /** For operations that are neither subscribe nor unsubscribe. */
+  contracts: Contracts;
+  /** For the operations of our own document that are neither subscribe nor unsubscribe. */
   handlers: Handlers;
   /** Without a slash at the end. Asked for at each request: the port may be known only then. */
   publicUrl: () => string;
 }
 
 export function mount(server: FastifyInstance, means: MountMeans): void {
-  for (const contract of means.contracts) {
-    for (const operation of operationsOf(contract, means.role)) {
-      const handler = handlerFor(contract, operation, means);
-      if (handler !== undefined) mountOperation(server, { operation, handler }, means);
-    }
-  }
-  const operations = means.contracts.flatMap((contract) => operationsOf(contract, means.role));
+  const routes = routesOf(means).filter(({ operation }) => isOffered(operation, means.role));
+  for (const route of routes) mountOperation(server, route, means);
+  const operations = routes.map(({ operation }) => operation);
   const nothing = means.role === 'worker' ? workerDetail : 'There is nothing at this path';
   // Before the body is read: nobody who has no business here uploads anything.
   server.addHook('onRequest', async (request, reply) =>
@@ -47,9 +44,8 @@ const workerDetail =
   'This node is a worker: it delivers, and offers /healthz and /readyz only. ' +
   'Ask a node with the role api or all';
 
-function operationsOf({ operations }: Contract, role: NodeRole): readonly Operation[] {
-  if (role !== 'worker') return operations;
-  return operations.filter(({ operationId }) => workerOperations.includes(operationId));
+function isOffered({ operationId }: Operation, role: NodeRole): boolean {
+  return role !== 'worker' || workerOperations.includes(operationId);
 }
 
 interface Mounted {
@@ -57,16 +53,21 @@ interface Mounted {
   handler: Handler;
 }
 
-function handlerFor(
-  contract: Contract,
-  operation: Operation,
-  means: MountMeans,
-): Handler | undefined {
-  const { role, operationId } = operation;
-  if (role.kind === 'managed') {
-    return Object.hasOwn(means.handlers, operationId) ? means.handlers[operationId] : undefined;
-  }
-  return contractHandler({ contract, operation, ...means });
+/** Handlers of ours are for our own document alone: a foreign one cannot call for them by name. */
+function routesOf(means: MountMeans): Mounted[] {
+  const { contracts, handlers } = means;
+  const managed = contracts.management.operations.flatMap((operation): Mounted[] => {
+    const { role, operationId } = operation;
+    const handler = Object.hasOwn(handlers, operationId) ? handlers[operationId] : undefined;
+    return role.kind !== 'managed' || handler === undefined ? [] : [{ operation, handler }];
+  });
+  const executed = contracts.executed.flatMap((contract) =>
+    servedOf(contract).map((operation) => ({
+      operation,
+      handler: contractHandler({ contract, operation, ...means }),
+    })),
+  );
+  return [...managed, ...executed];
 }
 
 function mountOperation(

@@ -32,8 +32,10 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreSilent) {
-    const detail =
-      'The store did not answer in time. What was asked may still happen: look before trying again.';
+    const advice = error.mayHappen
+      ? 'What was asked may still happen: look before you try again.'
+      : 'Nothing was changed: try again.';
+    const detail = `The store did not answer in time. ${advice}`;
     return new Problem('store_unavailable', detail, { cause: error });
   }
   if (error instanceof StoreUnavailable) {

@@ -32,7 +32,7 @@ export async function key(args: readonly string[], terminal: Terminal): Promise<
     throw new CliFailure(`Cannot find ${place}: start the service once, or check --data`);
   }
   const onFatal = (error: Error): void => terminal.err(`${error.message}\n`);
-  const store = await openStore({ ...database, world, onFatal, onError: ignore }).catch(explain);
+  const store = await openStore({ ...database, world, onFatal }).catch(explain);
   try {
     const app = await findApp(store, flags.own['app'] ?? defaultAppName, place);
     const defaultApp = await findApp(store, defaultAppName, place);
@@ -44,9 +44,6 @@ export async function key(args: readonly string[], terminal: Terminal): Promise<
     await store.close();
   }
 }
-
-/** What is tried again later is nothing to a short visit. */
-function ignore(): void {}
 
 function fileIn(dataDir: string): string {
   return join(dataDir, 'ringback.db');

@@ -1,5 +1,6 @@
 // `ringback serve`: runs the service until it is told to stop, and greets whoever started it.
 import { pino } from 'pino';
+import { ContractError } from '../contract/document.ts';
 import { withPrefix } from '../core/id.ts';
 import { version } from '../core/version.ts';
 import { startService, type Service } from '../service.ts';
@@ -9,6 +10,7 @@ import { configOf, readFlags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+  const { stopped } = terminal; // Heard from now on, also while it starts.
   const { env, positionals } = readFlags(args, terminal.env, []);
   if (positionals.length > 0) {
     throw new CliFailure(`Cannot serve "${positionals.join(' ')}": expected flags only`);
@@ -24,7 +26,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   const service = await startService(config, { world, log, onFatal: failed.reject }).catch(explain);
   try {
     terminal.out(greeting(service));
-    await Promise.race([terminal.stopped, failed.promise]);
+    await Promise.race([stopped, failed.promise]);
     terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
     await service[Symbol.asyncDispose]();
@@ -34,7 +36,9 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
 
 /** What the person can mend is said in a sentence; anything else keeps its stack. */
 function explain(error: unknown): never {
-  if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
+  if (error instanceof CannotOpenStore || error instanceof ContractError) {
+    throw new CliFailure(error.message, { cause: error });
+  }
   if (error instanceof Error && ('syscall' in error || isTlsError(error))) {
     throw new CliFailure(`Cannot start: ${error.message}`, { cause: error });
   }

@@ -7,6 +7,6 @@ export interface Terminal {
   err: (text: string) => void;
   env: Environment;
   world: World;
-  /** Resolves when the person, or the system, asks the program to stop. */
+  /** Resolves when the person, or the system, asks the program to stop; heard once it was asked for. */
   stopped: Promise<void>;
 }

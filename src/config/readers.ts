@@ -23,6 +23,12 @@ export function readText(text: string): Reading<string> {
   return value(text);
 }
 
+/** Paths, separated by commas; the flag may be given several times. */
+export function readFiles(text: string): Reading<readonly string[]> {
+  const files = text.split(/[,\n]/u).map((file) => file.trim());
+  return files.includes('') ? mistake('paths of files, separated by commas') : value(files);
+}
+
 export function readPort(text: string): Reading<number> {
   const isPort = /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
   return isPort ? value(Number(text)) : mistake('a port from 0 to 65535');
@@ -109,6 +115,13 @@ function durationMs(text: string): number | undefined {
   const found = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
   const unit = Object.entries(units).find(([name]) => name === found?.[2])?.[1];
   return unit === undefined ? undefined : Number(found?.[1]) * unit;
+}
+
+/** How long history is kept. */
+export function readRetention(text: string): Reading<number> {
+  const reading = readDuration(text);
+  if (reading.kind === 'mistake') return reading;
+  return reading.value >= 3_600_000 ? reading : mistake('a duration of 1h or more');
 }
 
 /** A time that an attempt may take. */

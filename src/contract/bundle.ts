@@ -17,8 +17,19 @@ export interface Bundle {
 }
 
 export function bundle(place: Place): Bundle {
+  return describeSchema(place, new Set()).bundle;
+}
+
+/** A bundle that keeps some words which say nothing about validity, and where each part stands. */
+export interface DescribedSchema {
+  bundle: Bundle;
+  /** Name under `$defs` → place in the document. */
+  places: ReadonlyMap<string, string>;
+}
+
+export function describeSchema(place: Place, kept: ReadonlySet<string>): DescribedSchema {
   const defs = new Map<string, Schema>();
-  const shelf: Shelf = { defs, names: new Map(), waiting: [] };
+  const shelf: Shelf = { defs, names: new Map(), waiting: [], kept };
   const root = define(place, shelf);
   for (let next = shelf.waiting.shift(); next !== undefined; next = shelf.waiting.shift()) {
     defs.set(next.name, convert(next.place, { shelf, depth: 0 }));
@@ -26,7 +37,8 @@ export function bundle(place: Place): Bundle {
   if (cutLoops(defs)) {
     warn(place, 'refers to itself with no property in between; that part is not checked');
   }
-  return { $ref: refTo(root), $defs: Object.fromEntries(defs) };
+  const places = new Map([...shelf.names].map(([key, name]) => [name, key]));
+  return { bundle: { $ref: refTo(root), $defs: Object.fromEntries(defs) }, places };
 }
 
 export function refTo(name: string): string {
@@ -38,6 +50,8 @@ interface Shelf {
   defs: Map<string, Schema>;
   names: Map<string, string>;
   waiting: { name: string; place: Place }[];
+  /** Keywords that are carried over as they are. */
+  kept: ReadonlySet<string>;
 }
 
 interface Position {
@@ -81,7 +95,10 @@ function convertOwn(place: Place, position: Position): Record<string, unknown> {
   const converted: [string, unknown][] = [];
   for (const [key, value] of Object.entries(withNumericBounds(place.value))) {
     const keyword = keywords.get(key);
-    if (keyword === undefined) continue;
+    if (keyword === undefined) {
+      if (position.shelf.kept.has(key)) converted.push([key, value]);
+      continue;
+    }
     const there = { ...place, tokens: [...place.tokens, key], value };
     if (!keyword.accepts(value)) {
       warn(there, `is ${describe(value)}, expected ${keyword.expected}; it is ignored`);

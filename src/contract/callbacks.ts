@@ -120,7 +120,7 @@ function compilePayload(operation: Place): Pick<CallbackDefinition, 'mediaType' 
     warn(content, 'declares no JSON; the payload is sent as JSON all the same, and not checked');
   }
   const mediaType = json?.mediaType ?? 'application/json';
-  return { mediaType, payload: json?.schema && makeValidator(json.schema) };
+  return { mediaType, payload: json?.schema && makeValidator(json.schema, json.place) };
 }
 
 function statusName(status: string): string {

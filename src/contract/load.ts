@@ -1,7 +1,7 @@
 // From a file to a contract.
 import { compileContract } from './compile.ts';
 import type { Contract } from './contract.ts';
-import { isObject, readDocument } from './document.ts';
+import { fullBudget, isObject, readDocument } from './document.ts';
 import { requireAppId } from './require-app-id.ts';
 
 export interface LoadOptions {
@@ -11,7 +11,10 @@ export interface LoadOptions {
 
 /** Rejects with a ContractError when the document cannot be executed. */
 export async function loadContract(path: string, options: LoadOptions = {}): Promise<Contract> {
-  const document = readDocument(path);
-  if (options.requireAppId !== true || !isObject(document.root)) return compileContract(document);
-  return compileContract({ ...document, root: requireAppId(document.root) });
+  const budget = fullBudget();
+  const document = readDocument(path, budget);
+  if (options.requireAppId !== true || !isObject(document.root)) {
+    return compileContract(document, budget);
+  }
+  return compileContract({ ...document, root: requireAppId(document.root) }, budget);
 }

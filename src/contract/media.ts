@@ -35,7 +35,7 @@ export function compileContent(content: Place | undefined): Map<string, Validato
       .filter(([mediaType]) => mediaType.includes('/'))
       .map(([mediaType, place]) => {
         const schema = child(place, 'schema');
-        return [essenceOf(mediaType), schema && makeValidator(schema)];
+        return [essenceOf(mediaType), schema && makeValidator(schema, place)];
       }),
   );
 }
@@ -43,7 +43,7 @@ export function compileContent(content: Place | undefined): Map<string, Validato
 /** The JSON among the declared types, and its schema. A range can carry JSON too. */
 export function jsonContent(
   content: Place | undefined,
-): { mediaType: string; schema: Place | undefined } | undefined {
+): { mediaType: string; schema: Place | undefined; place: Place } | undefined {
   const types = entries(content);
   const found =
     types.find(([mediaType]) => essenceOf(mediaType) === 'application/json') ??
@@ -52,5 +52,5 @@ export function jsonContent(
   if (found === undefined) return undefined;
   const essence = essenceOf(found[0]);
   const mediaType = essence.includes('*') ? 'application/json' : essence;
-  return { mediaType, schema: child(found[1], 'schema') };
+  return { mediaType, schema: child(found[1], 'schema'), place: found[1] };
 }

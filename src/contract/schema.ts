@@ -5,8 +5,9 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
-import { bundle } from './bundle.ts';
-import type { Bundle } from './bundle.ts';
+import { bundle, describeSchema } from './bundle.ts';
+import type { Bundle, DescribedSchema } from './bundle.ts';
+import { examplesBeside, exampleKeywords } from './examples.ts';
 import { explain } from './explain.ts';
 import type { Branches } from './explain.ts';
 import { regExp } from './keywords.ts';
@@ -24,9 +25,12 @@ export interface Validator {
   shape: () => Shape;
   /** What is wrong, if anything; fields are JSON pointers relative to the value, '' is the value. */
   check: (value: unknown) => Fault[];
+  /** For making examples: the schema with the document's own, and those that stand beside it. */
+  described: () => DescribedSchema & { examples: readonly unknown[] };
 }
 
-export function makeValidator(place: Place): Validator {
+/** `holder` is what has the schema, such as a media type: examples may stand there. */
+export function makeValidator(place: Place, holder?: Place): Validator {
   const schema = once(() => bundle(place));
   const shape = once(() => shapeOf(schema()));
   const compiled = once(() => compile(schema()));
@@ -35,6 +39,10 @@ export function makeValidator(place: Place): Validator {
     place: name,
     schema,
     shape,
+    described: () => ({
+      ...describeSchema(place, exampleKeywords),
+      examples: holder === undefined ? [] : examplesBeside(holder),
+    }),
     check(value) {
       try {
         return compiled()(value);

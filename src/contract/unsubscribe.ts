@@ -1,6 +1,7 @@
 // Which operations end a subscription: those that say so, and those that a link of a subscribe
 // answer hands the subscriber id to. Reading or changing a subscription must never end it.
 import type { Link, Parameter } from './contract.ts';
+import { indexOf } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { compileLinks, idOf } from './links.ts';
 import { child, errorAt, warn } from './place.ts';
@@ -19,13 +20,18 @@ export function findUnsubscribes(
   const links = subscribes.flatMap((draft) =>
     successes(draft.place).flatMap(({ place }) => compileLinks(place, draft, drafts)),
   );
-  const linked = endings(links, drafts);
+  const linked = new Set(endings(links, drafts));
+  const linkTo = new Map(
+    links
+      .filter(idOf)
+      .toReversed()
+      .map((link) => [link.operationId, link]),
+  );
   const found = new Map<string, Unsubscribe>();
   for (const draft of drafts) {
     const isMarked = child(draft.place, 'x-ringback')?.value === 'unsubscribe';
-    const link = links.find((one) => one.operationId === draft.operationId && idOf(one));
-    if (!isMarked && !linked.includes(draft)) continue;
-    const id = idParameter(draft, link);
+    if (!isMarked && !linked.has(draft)) continue;
+    const id = idParameter(draft, linkTo.get(draft.operationId));
     if (id !== undefined) {
       found.set(draft.operationId, { id, status: successes(draft.place)[0]?.status ?? 200 });
     } else if (isMarked) {
@@ -41,7 +47,7 @@ export function findUnsubscribes(
 /** DELETE ends; POST does when its name says so, or when no other operation could be meant. */
 function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
   const handed = links.flatMap((link) => {
-    const draft = drafts.find(({ operationId }) => operationId === link.operationId);
+    const draft = indexOf(drafts).byId.get(link.operationId);
     return draft === undefined || idOf(link) === undefined ? [] : [{ link, draft }];
   });
   const sure = handed.filter(({ link, draft }) => {

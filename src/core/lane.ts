@@ -89,6 +89,8 @@ export function look(
 export interface Quiet {
   /** Since when looks have left nothing that was due; undefined after anybody else wrote to it. */
   sinceMs: number | undefined;
+  /** Whoever said so had committed before the transaction of this look began. */
+  isOlder: boolean;
   /** A second look has said so too, and left its mark. */
   isMarked: boolean;
   /** Every transaction that was under way at the mark has ended. */
@@ -103,7 +105,9 @@ export type QuietStep = 'none' | 'start' | 'mark' | 'keep';
  * seen, and whoever adds it found the lane ready and wrote nothing; so a lane that looks empty is not
  * put to rest at once. It lingers: it is looked at again and again, less and less often, until two looks
  * have found it quiet and all that was under way then has ended. Found by trial: put to rest at the
- * first empty look, 91 of 1,088 lanes were left with a delivery that nobody would ever see.
+ * first empty look, 91 of 1,088 lanes were left with a delivery that nobody would ever see. The second
+ * look marks the lane with its transaction's number, and whoever added something without a word must
+ * have an older one; so that transaction must have begun after the first look was committed.
  */
 export function linger(
   times: LaneTimes,
@@ -117,7 +121,8 @@ export function linger(
   const sinceMs = quiet.sinceMs ?? nowMs;
   const waitMs = Math.max(lingerMs.least, Math.min(nowMs - sinceMs, lingerMs.most));
   const againMs = Math.max(nowMs + waitMs, gateMs);
-  const step = quiet.sinceMs === undefined ? 'start' : quiet.isMarked ? 'keep' : 'mark';
+  const isMarking = quiet.isOlder && !quiet.isMarked;
+  const step = quiet.sinceMs === undefined ? 'start' : isMarking ? 'mark' : 'keep';
   return { readyMs: Math.min(readyMs, againMs), quiet: step };
 }
 
@@ -140,6 +145,20 @@ export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTi
     gateMs === lane.gateMs &&
     readyMs === lane.readyMs;
   return isSame ? undefined : { failures, failingMs, gateMs, readyMs, tatMs: lane.tatMs };
+}
+
+/**
+ * The lane after its first waiting delivery expired; undefined when nothing changes. Only an ordered lane
+ * waits for that one, perhaps for hours, and must not do so any longer. A breaker keeps its time.
+ */
+export function headExpired(lane: Lane, nowMs: number): LaneTimes | undefined {
+  const isRunning = lane.gateMs === never;
+  if (!lane.ordered || isRunning || lane.state === 'ended') return undefined;
+  const { failures, failingMs, tatMs } = lane;
+  const isBroken = failures >= brokenAfter;
+  const brokenMs = isBroken ? Math.min(lane.gateMs, nowMs + breakFor(failures)) : 0;
+  const gateMs = Math.max(limitedUntilMs(lane), brokenMs);
+  return { failures, failingMs, tatMs, gateMs, readyMs: wake({ ...lane, gateMs }, nowMs) };
 }
 
 /** When the lane must be looked at, given a delivery that is due at `dueMs`. */
@@ -179,7 +198,7 @@ interface After {
 }
 
 function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures: number }): number {
-  const limitedMs = lane.intervalMs === undefined ? 0 : Math.ceil(lane.tatMs + lane.intervalMs);
+  const limitedMs = limitedUntilMs(lane);
   const hasFailed = failures > lane.failures;
   const isBroken = failures >= brokenAfter;
   const brokenMs = isBroken && hasFailed ? nowMs + breakFor(failures) : 0;
@@ -189,6 +208,10 @@ function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures:
     return Math.max(dueMs ?? 0, limitedMs, brokenMs);
   }
   return isBroken && !hasFailed ? lane.gateMs : Math.max(limitedMs, brokenMs);
+}
+
+function limitedUntilMs({ intervalMs, tatMs }: Lane): number {
+  return intervalMs === undefined ? 0 : Math.ceil(tatMs + intervalMs);
 }
 
 function breakFor(failures: number): number {

@@ -127,9 +127,15 @@ export const limits = {
   settleAgainMs: 500,
   /** How long a delivery waits after a failure of our own. */
   ownFailureWaitMs: 10_000,
-  /** The keeper: rows deleted in one step, and how long it rests when there is nothing left. */
+  /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
   keeperRowsMax: 500,
+  keeperBytesMax: 4 * 1_048_576,
   keeperEveryMs: 60_000,
+  /**
+   * How much longer than its history a subscription is kept after its end: its idempotency key has
+   * lost its power by then, and a clock that was set back less than this cannot part the two.
+   */
+  subscriptionKeepMs: 24 * 60 * 60 * 1000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,

@@ -15,7 +15,6 @@ import type {
   Worker,
 } from '../store/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
-import type { Dependent } from './liveness.ts';
 import { createWindow, type Window } from './window.ts';
 
 export interface DispatcherMeans {
@@ -40,7 +39,7 @@ export interface Start {
   confirmedMs: number;
 }
 
-export class Dispatcher implements Worker, Dependent {
+export class Dispatcher implements Worker {
   readonly #means: DispatcherMeans;
   #window: Window;
   readonly #underWay = new Set<Promise<void>>();
@@ -116,12 +115,8 @@ export class Dispatcher implements Worker, Dependent {
     this.#hear(this.#means.world.nowMs());
   }
 
-  alive(): void {
-    this.wake();
-  }
-
   /**
-   * What is under way belongs to others. It runs to its end or stops before the wire, and leaves the
+   * The node's number is void, and what is under way belongs to others. It runs to its end or stops before the wire, and leaves the
    * window that it entered; nobody believes its outcome.
    */
   lost(): void {

@@ -1,18 +1,17 @@
 // The intake of events that were published by SQL, inside somebody's own transaction. They were not
 // checked at any door, so it is done here, by the rules of every publish: an event that fits goes down
 // with its deliveries as it leaves the inbox, any other one is kept with the reason, for people to see.
-import type { Contract } from '../contract/contract.ts';
 import { readOpaqueJson } from '../core/json.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type { InboxEntry } from '../store/inbox-verbs.ts';
 import type { Store } from '../store/store.ts';
-import { refusalOf } from './publish.ts';
+import { judge, type PublishRules } from './publish.ts';
 
 export interface IntakeMeans {
   world: Pick<World, 'sleep'>;
   store: Pick<Store, 'edit' | 'pollMs'>;
-  contract: Contract;
+  rules: PublishRules;
   onError: (error: unknown) => void;
 }
 
@@ -65,16 +64,16 @@ export class Intake {
 
   /** `taken`, from either edit: another node was faster, which is just as well. */
   async #deal(entry: InboxEntry): Promise<void> {
-    const { store, contract } = this.#means;
+    const { store, rules } = this.#means;
     const { no, id, appNo, name, payload } = entry;
-    const reason = reasonAgainst(contract, entry);
-    if (reason !== undefined) {
-      await store.edit('rejectInbox', { no, reason });
+    const verdict = judgeEntry(rules, entry);
+    if (verdict.kind === 'rejected') {
+      await store.edit('rejectInbox', { no, reason: verdict.reason });
       return;
     }
     const { kind } = await store.edit('publish', {
       appNo,
-      contract: contract.title,
+      contract: verdict.contract,
       events: [{ id, name, payload }],
       audience: { kind: 'everyone' },
       idempotency: undefined,
@@ -85,18 +84,28 @@ export class Intake {
   }
 }
 
-/** Why an entry cannot be published, in the words that a publisher over HTTP would get. */
-export function reasonAgainst(
-  contract: Contract,
+export type EntryVerdict =
+  /** The title of the contract that it belongs to. */
+  { kind: 'fit'; contract: string } | { kind: 'rejected'; reason: string };
+
+/** Why an entry cannot be published is said in the words that a publisher over HTTP would get. */
+export function judgeEntry(
+  rules: PublishRules,
   { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
-): string | undefined {
+): EntryVerdict {
   if (payload.byteLength > limits.bodyBytesMax) {
-    return `The payload has ${payload.byteLength} bytes, at most ${limits.bodyBytesMax} are accepted`;
+    const most = `at most ${limits.bodyBytesMax} are accepted`;
+    return { kind: 'rejected', reason: `The payload has ${payload.byteLength} bytes, ${most}` };
   }
   const reading = readOpaqueJson(payload);
-  if (reading.kind === 'malformed') return `Cannot read the payload: it ${reading.message}`;
+  if (reading.kind === 'malformed') {
+    return { kind: 'rejected', reason: `Cannot read the payload: it ${reading.message}` };
+  }
   const event = { name, value: reading.value, payload, at: 'body#' };
-  return refusalOf(contract, [event])?.message;
+  const verdict = judge(rules, [event], undefined);
+  return verdict.kind === 'fit'
+    ? { kind: 'fit', contract: verdict.contract.title }
+    : { kind: 'rejected', reason: verdict.problem.message };
 }
 
 /** Entries that go down together: no more bytes at a time than one batch may have. */

@@ -16,14 +16,6 @@ export interface LivenessMeans {
   onError: (error: unknown) => void;
 }
 
-/** Who works under the node's number. */
-export interface Dependent {
-  /** The number is void: whatever is leased to it belongs to others by now. */
-  lost(): void;
-  /** Work may go on, perhaps under a new number. */
-  alive(): void;
-}
-
 /** An incarnation, and when it was last heard, by both clocks. */
 export interface Incarnation {
   node: number;
@@ -42,7 +34,7 @@ export class Liveness {
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #now: Incarnation;
-  #dependent: Dependent | undefined;
+  #onLost: () => void = () => undefined;
 
   constructor(means: LivenessMeans, incarnation: Incarnation) {
     this.#means = means;
@@ -50,8 +42,9 @@ export class Liveness {
     this.#done = this.#live();
   }
 
-  attach(dependent: Dependent): void {
-    this.#dependent = dependent;
+  /** Told when the number is void: whatever is leased to it belongs to others by now. */
+  whenLost(act: () => void): void {
+    this.#onLost = act;
   }
 
   /** The number of the present incarnation. */
@@ -107,17 +100,20 @@ export class Liveness {
   /** Gives the time until the next one. */
   async #round(): Promise<number> {
     const { store, role, onError } = this.#means;
+    // Alone there is nobody to rescue from.
+    const rescues = store.isShared && role !== 'api';
     try {
       if (this.#isBeatDue()) await this.#beat();
-      // Alone there is nobody to rescue from.
-      if (store.isShared && role !== 'api' && this.isFresh()) {
+      if (rescues && this.isFresh()) {
         await store.edit('rescue', { silentMs: limits.nodeSilentMs });
       }
     } catch (error) {
       onError(error);
       return limits.heartbeatAgainMs;
     }
-    return this.isFresh() ? limits.rescueEveryMs : limits.heartbeatAgainMs;
+    // One that took its time may be due again as it ends.
+    if (this.#isBeatDue()) return limits.heartbeatAgainMs;
+    return rescues ? limits.rescueEveryMs : limits.heartbeatEveryMs;
   }
 
   /**
@@ -138,16 +134,13 @@ export class Liveness {
     const [heardMs, heardAtMs] = [world.monotonicMs(), world.nowMs()];
     const { node } = this.#now;
     const { kind } = await store.edit('heartbeat', { node });
-    if (kind === 'alive') return this.#heard({ node, heardMs, heardAtMs });
+    if (kind === 'alive') {
+      this.#now = { node, heardMs, heardAtMs };
+      return;
+    }
     this.#now = { node, heardMs: -Infinity, heardAtMs: -Infinity };
-    this.#dependent?.lost();
-    this.#heard(await announce(this.#means));
-  }
-
-  #heard(incarnation: Incarnation): void {
-    const wasFresh = this.isFresh();
-    this.#now = incarnation;
-    if (!wasFresh && this.isFresh()) this.#dependent?.alive();
+    this.#onLost();
+    this.#now = await announce(this.#means);
   }
 }
 

@@ -68,7 +68,7 @@ export function startDelivering(context: Context, options: DeliveringOptions): A
     onGone: (subscription) => reach.changed(subscription, 'ended'),
     onError,
   });
-  self.attach(dispatcher);
+  self.whenLost(() => dispatcher.lost());
   // An attempt that is cut off would be made a second time, so a stop waits for the longest.
   const graceMs = Math.max(limits.stopTimeoutMs, timeoutMs + limits.stopMarginMs);
   return {

@@ -76,10 +76,12 @@ function exchangeOf(call: SubscribeCall, answer: Answer): Omit<Exchange, 'method
   return { url: call.url, statusCode: answer.status, request: call.request, response };
 }
 
+/** Without the origin: another node, which may have another one, must know the repetition. */
 function keyed(
   { operation, url }: SubscribeCall,
   { key, body }: NonNullable<SubscribeCall['idempotency']>,
 ): Idempotency {
-  const parts = [operation.method, url, body];
+  const { pathname, search } = new URL(url);
+  const parts = [operation.method, pathname + search, body];
   return idempotencyOf({ key, operation: operation.operationId, parts });
 }

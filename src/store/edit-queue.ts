@@ -31,7 +31,7 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
     isEmpty: () => waiting.length === 0,
     push: (edit) => {
       const bytes = payloadBytes(edit.call);
-      if (waiting.length >= editsWaitingMax) {
+      if (waiting.length >= editsWaitingMax && !isVital(edit.call)) {
         throw new StoreUnavailable(`Cannot edit: ${waiting.length} edits are waiting already`);
       }
       if (bytes > 0 && bytesWaiting > 0 && bytesWaiting + bytes > payloadBytesWaitingMax) {
@@ -53,6 +53,11 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
       return waiting.splice(0, count).map(({ edit }) => edit);
     },
   };
+}
+
+/** A node that cannot say that it is there, because much waits, would be taken for dead. */
+function isVital({ verb }: EditCall): boolean {
+  return verb === 'heartbeat' || verb === 'startNode' || verb === 'stopNode';
 }
 
 function payloadBytes(call: EditCall): number {

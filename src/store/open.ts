@@ -7,7 +7,7 @@ import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import { createBatcher } from './batcher.ts';
 import type { ReadReply, Transport } from './call.ts';
-import { readCall, readOutput } from './call.ts';
+import { editCall, editOutput, readCall, readOutput } from './call.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
 import { rebuild, unreachable } from './rebuild.ts';
 import { openPostgres } from './postgres/transport.ts';
@@ -27,19 +27,16 @@ export interface StoreMeans {
   world: World;
   /** Nothing more can be written and what is on the disk is in doubt: end the process. */
   onFatal: (error: Error) => void;
-  /** Something beside the work failed, and is tried again later. */
-  onError: (error: unknown) => void;
 }
 
 /** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
 export async function openStore({
   world,
   onFatal,
-  onError,
   ...database
 }: Database & StoreMeans): Promise<Store> {
   return 'url' in database
-    ? openCluster({ ...database, world, onError })
+    ? openCluster({ ...database, world })
     : openEmbedded({ ...database, world, onFatal });
 }
 
@@ -54,7 +51,7 @@ export async function openEmbedded({ dataDir, world, onFatal }: EmbeddedOptions)
     const sqlite = openSqlite({ path: dataDir, ...options });
     return storeOver(inProcess(sqlite, { onFatal }), world);
   }
-  const path = join(dataDir, 'ringback.db');
+  const path = databaseIn(dataDir);
   makeFolder(dataDir);
   return storeOver(await openThreads({ path, onFatal, ...options }), world);
 }
@@ -62,7 +59,6 @@ export async function openEmbedded({ dataDir, world, onFatal }: EmbeddedOptions)
 export interface ClusterOptions {
   url: string;
   world: World;
-  onError: (error: unknown) => void;
   /** For tests that are the world themselves; see PostgresOptions. */
   clock?: 'database' | 'given';
   lingerMs?: { least: number; most: number };
@@ -77,6 +73,11 @@ export async function openCluster(options: ClusterOptions): Promise<Store> {
     ...store,
     pollMs: limits.databasePollMs,
     isShared: true,
+    edit: async (verb, input) => {
+      const call = editCall(verb, input);
+      if (call.verb !== 'retain') return store.edit(verb, input);
+      return editOutput(verb, await transport.retain(call.input));
+    },
     attach: (worker) => {
       store.attach(worker);
       heard.by = () => worker.wake();
@@ -95,9 +96,14 @@ export function storeOver(transport: Transport, world: Pick<World, 'nowMs'>): St
   };
 }
 
-const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
+export const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
 
-function makeFolder(dataDir: string): void {
+/** The database file of a data folder. */
+export function databaseIn(dataDir: string): string {
+  return join(dataDir, 'ringback.db');
+}
+
+export function makeFolder(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {

@@ -443,4 +443,23 @@ describe('ensureDefaultApp', () => {
     assert.equal((await store.read('keys', { appNo, page })).items.length, 1);
     await store.close();
   });
+
+  it('makes one key when nodes start at the same time without a chosen one, and one knows it', async () => {
+    const world = frozenWorld();
+    const store = await openEmbedded({
+      dataDir: ':memory:',
+      world,
+      onFatal: (error) => assert.fail(error),
+    });
+    const means = { world, store, newId: idMaker(world) };
+    const starts = await Promise.all(
+      Array.from({ length: 3 }, async () => ensureDefaultApp(means, undefined)),
+    );
+    assert.equal(new Set(starts.map(({ app }) => app.id)).size, 1);
+    assert.equal(starts.filter(({ secret }) => secret !== undefined).length, 1);
+    const page = { limit: 10, after: undefined };
+    const appNo = starts[0]?.app.no ?? 0;
+    assert.equal((await store.read('keys', { appNo, page })).items.length, 1);
+    await store.close();
+  });
 });

@@ -71,7 +71,7 @@ export async function mountContract(
     context,
     identifier,
     role: options.role ?? 'all',
-    contracts: [contract],
+    contracts: { management: contract, executed: [contract], known: [contract] },
     handlers,
     publicUrl: () => options.publicUrl ?? url,
   });

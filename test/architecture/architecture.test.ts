@@ -105,7 +105,8 @@ describe('errorsNotDocumented', () => {
 describe('operationsWithoutHandler', async () => {
   const contract = await loadContract(join(root, 'openapi.yaml'));
   const handlers = managementHandlers({
-    contract,
+    contracts: { management: contract, executed: [contract], known: [contract] },
+    isLenient: false,
     // Handlers are only listed here, never called.
     context: {} as Parameters<typeof managementHandlers>[0]['context'],
     identifier: {} as Parameters<typeof managementHandlers>[0]['identifier'],

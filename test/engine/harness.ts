@@ -8,8 +8,8 @@ import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { Keeper } from '../../src/engine/keeper.ts';
 import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
+import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { publish } from '../../src/engine/publish.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
@@ -20,6 +20,8 @@ import type { VirtualWorld } from './virtual-world.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const contract = await loadContract(join(root, 'openapi.yaml'));
+
+export const retentionMs = 30 * 24 * 60 * 60 * 1000;
 
 export type FakeSend = Sender['send'];
 
@@ -32,6 +34,8 @@ export interface Engine extends AsyncDisposable {
   publish(name?: string): Promise<string>;
   /** What the engine reported as its own failures. */
   errors: unknown[];
+  /** What the keeper said that it ended and deleted. */
+  retained: Retained[];
 }
 
 export type Sqlite = ReturnType<typeof openSqlite>;
@@ -58,6 +62,7 @@ export async function startEngine(
   { isShared = false, node = 'node' }: EngineOptions = {},
 ): Promise<Engine> {
   const errors: unknown[] = [];
+  const retained: Retained[] = [];
   const transport = inProcess(sqlite, { onFatal: (error) => errors.push(error) });
   const alone = storeOver({ ...transport, close: async () => undefined }, world);
   const store = isShared ? { ...alone, isShared, pollMs: clusterPollMs } : alone;
@@ -68,7 +73,13 @@ export async function startEngine(
     policy: { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false },
     resolver: { resolve: async () => ({ kind: 'missing' }) },
   });
-  const keeper = new Keeper({ store, world, onError: (error) => errors.push(error) });
+  const keeper = new Keeper({
+    store,
+    world,
+    retentionMs,
+    onError: (error) => errors.push(error),
+    onRetained: (counts) => retained.push(counts),
+  });
   const reach = createReach({ store, world }, () => keeper.wake());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
@@ -92,6 +103,7 @@ export async function startEngine(
     context,
     self,
     errors,
+    retained,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
       subscribeBody(context, callbackUrl),
     publish: async (name) => publishOne(context, name),
@@ -110,8 +122,10 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
   const event = { name, value: { message: 'hello' }, payload, at: 'body#' };
   const app = context.defaultApp;
   const whom = { subscriberId: undefined, idempotency: undefined };
-  const [accepted] = await publish(context, { app, contract, events: [event], ...whom });
-  return accepted?.id ?? '';
+  const rules = { contracts: [contract], isLenient: false };
+  const call = { app, contract: undefined, events: [event], ...whom };
+  const { events } = await publish(context, rules, call);
+  return events[0]?.id ?? '';
 }
 
 /** What a node without a dispatcher works with: what it publishes is born waiting. */

@@ -56,15 +56,17 @@ export function virtualWorld(
           reject(signal.reason as Error);
           return;
         }
-        const timer = { atMs: nowMs + Math.max(ms, 0), order: (orders += 1), ring: resolve };
+        const giveUp = (): void => {
+          if (timers.delete(timer)) reject(signal?.reason as Error);
+        };
+        const ring = (): void => {
+          // Else a signal that lives for days gathers a listener for every sleep.
+          signal?.removeEventListener('abort', giveUp);
+          resolve();
+        };
+        const timer = { atMs: nowMs + Math.max(ms, 0), order: (orders += 1), ring };
         timers.add(timer);
-        signal?.addEventListener(
-          'abort',
-          () => {
-            if (timers.delete(timer)) reject(signal.reason as Error);
-          },
-          { once: true },
-        );
+        signal?.addEventListener('abort', giveUp, { once: true });
       }),
     pass: async (ms) => {
       const untilMs = nowMs + ms;

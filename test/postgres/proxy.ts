@@ -6,6 +6,8 @@ import { backendReader, frontendReader, type Message, type Reader, type Side } f
 
 /** A message on its way. The first of its side is number 1, on its connection and over all. */
 export interface Passing extends Message {
+  /** Of the proxy's connections, the first is number 1. */
+  connection: number;
   nthOfConnection: number;
   nthOfAll: number;
 }
@@ -54,6 +56,7 @@ interface Rule {
 }
 
 interface Link {
+  no: number;
   client: Socket;
   server: Socket;
   counts: Record<Side, number>;
@@ -69,6 +72,7 @@ export class PostgresProxy implements AsyncDisposable {
   readonly #target: URL;
   readonly #links = new Set<Link>();
   readonly #rules = new Set<Rule>();
+  #accepted = 0;
   #isHeld = false;
   #resumed = Promise.withResolvers<void>();
 
@@ -96,6 +100,11 @@ export class PostgresProxy implements AsyncDisposable {
   /** Holds that one connection at the first message that matches, once; resolves when it does. */
   async hold(when: When, matches: Matches): Promise<Passing> {
     return this.#arm('hold', when, matches);
+  }
+
+  /** What was to be cut or held and did not come passes from now on. */
+  forget(): void {
+    this.#rules.clear();
   }
 
   /** Cuts what is open now. New connections pass. */
@@ -143,7 +152,8 @@ export class PostgresProxy implements AsyncDisposable {
     });
     client.setNoDelay();
     const counts = { frontend: 0, backend: 0 };
-    const link: Link = { client, server, counts, isHeld: false, isCut: false };
+    const no = (this.#accepted += 1);
+    const link: Link = { no, client, server, counts, isHeld: false, isCut: false };
     this.#links.add(link);
     const refuse = (): void => void client.write('N');
     void this.#pump(link, client, server, frontendReader(refuse));
@@ -164,6 +174,7 @@ export class PostgresProxy implements AsyncDisposable {
     if (link.isCut) return;
     const passing = {
       ...message,
+      connection: link.no,
       nthOfConnection: (link.counts[message.side] += 1),
       nthOfAll: (this.counts[message.side] += 1),
     };

@@ -27,6 +27,7 @@ const plans = {
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
+  plan_cache_mode: 'force_generic_plan',
 };
 
 describe('connect', () => {

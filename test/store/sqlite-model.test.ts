@@ -2,6 +2,7 @@
 // beside it. A failure prints its seed: give it to fc.assert as { seed, path } to see it again.
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { limits } from '../../src/core/limits.ts';
 import type { Command } from './delivery-model.ts';
 import { Model } from './delivery-model.ts';
 
@@ -83,7 +84,19 @@ const command = fc.oneof(
       limit: fc.integer({ min: 1, max: 4 }),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('retain' as const),
+      ageMs: fc.nat(60_000),
+      limit: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'startNode' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.constant({ kind: 'wait' as const, ms: 2 * limits.subscriptionKeepMs }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(40_000) }) },
 );
 
@@ -99,6 +112,7 @@ describe('any sequence of commands', () => {
         const model = new Model();
         for (const one of [...beginning, ...commands]) model.run(one);
         model.heal();
+        model.outlive();
       }),
       { numRuns: 300 },
     );

@@ -6,6 +6,7 @@ import { openEmbedded } from '../../src/store/open.ts';
 import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
+import { retentionContract } from './retention-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
   const store = await openEmbedded({ dataDir: ':memory:', world, onFatal: fail });
@@ -29,7 +30,7 @@ const inFile: OpenSubject = async (world) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract]) {
+for (const contract of [storeContract, deliveryContract, retentionContract]) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);
 }

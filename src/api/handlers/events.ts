@@ -7,9 +7,10 @@ import { printTemplate } from '../../contract/template.ts';
 import { withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
 import { readOpaqueJson } from '../../core/json.ts';
+import type { Fault } from '../../core/problem.ts';
 import type { Context } from '../../engine/context.ts';
 import { getEvent, listEvents } from '../../engine/events.ts';
-import { ping, publish, type NewEvent } from '../../engine/publish.ts';
+import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish.ts';
 import { getSubscription } from '../../engine/subscriptions.ts';
 import type { Accepted } from '../../store/delivery-verbs.ts';
 import type { Call, Handlers } from '../call.ts';
@@ -18,29 +19,29 @@ import { sampleOf } from '../docs/sample.ts';
 import { objectAt, writtenCallback, writtenOperations } from '../docs/written.ts';
 import * as fields from '../fields.ts';
 
-export function eventHandlers(context: Context, contract: Contract): Handlers {
+export function eventHandlers(context: Context, rules: PublishRules): Handlers {
   return {
     publishEvent: async (call) => {
       const body = fields.bodyFields(call.request);
-      const [accepted] = await publish(context, {
-        ...published(call, contract, 'publishEvent'),
+      const { events, warnings } = await publish(context, rules, {
+        ...addressed(call, body, 'publishEvent'),
         events: [newEvent(call, body, '')],
-        subscriberId: fields.optionalText(body, 'subscriberId'),
       });
+      const [accepted] = events;
       assert(accepted, 'An event that was published is accepted');
-      return { status: 202, body: showAccepted(accepted) };
+      return { status: 202, body: { ...showAccepted(accepted), ...showWarnings(warnings) } };
     },
     publishEvents: async (call) => {
       const body = fields.bodyFields(call.request);
       const events = fields
         .list(body, 'events')
         .map((item, index) => newEvent(call, fields.object(item, 'event'), `/events/${index}`));
-      const accepted = await publish(context, {
-        ...published(call, contract, 'publishEvents'),
+      const accepted = await publish(context, rules, {
+        ...addressed(call, body, 'publishEvents'),
         events,
-        subscriberId: fields.optionalText(body, 'subscriberId'),
       });
-      return { status: 202, body: { items: accepted.map(showAccepted) } };
+      const items = accepted.events.map(showAccepted);
+      return { status: 202, body: { items, ...showWarnings(accepted.warnings) } };
     },
     listEvents: async ({ app, request }) => {
       const name = fields.optionalText(Object.fromEntries(request.query), 'event');
@@ -53,7 +54,10 @@ export function eventHandlers(context: Context, contract: Contract): Handlers {
       const event = await getEvent(context, app, fields.pathText(request, 'id'));
       return { status: 200, body: { ...showEvent(event), payload: shownPayload(event) } };
     },
-    listEventTypes: async () => ({ status: 200, body: { items: eventTypes(contract) } }),
+    listEventTypes: async () => ({
+      status: 200,
+      body: { items: rules.contracts.flatMap(eventTypes) },
+    }),
     pingSubscription: async ({ app, request }) => {
       const id = fields.pathText(request, 'id');
       const subscription = await getSubscription(context, app, id);
@@ -64,17 +68,18 @@ export function eventHandlers(context: Context, contract: Contract): Handlers {
   };
 }
 
-type Published = Pick<Parameters<typeof publish>[1], 'app' | 'contract' | 'idempotency'>;
+type Addressed = Omit<Parameters<typeof publish>[2], 'events'>;
 
-function published(
+function addressed(
   { app, request, bytes }: Call,
-  contract: Contract,
+  body: fields.Fields,
   operation: string,
-): Published {
+): Addressed {
   const key = request.header.get('idempotency-key');
   return {
     app,
-    contract,
+    contract: fields.optionalText(body, 'contract'),
+    subscriberId: fields.optionalText(body, 'subscriberId'),
     idempotency: key === undefined ? undefined : { key, operation, parts: [bytes] },
   };
 }
@@ -87,6 +92,11 @@ function newEvent({ opaque }: Call, body: fields.Fields, at: string): NewEvent {
 
 function showAccepted({ id, deliveries }: Accepted): Record<string, unknown> {
   return { eventId: withPrefix('evt', id), deliveries: deliveries ?? null };
+}
+
+/** Where a lenient service lets a payload pass that breaks its contract. */
+function showWarnings(warnings: readonly Fault[]): Record<string, unknown> {
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 function showEvent(event: Event): Record<string, unknown> {

@@ -2,20 +2,23 @@
 // longest. It never sees the rows of a lane that is full, held, broken or waiting for its time; a lane
 // that another node is looking at is stepped over.
 import type { Leased } from '../../core/delivery.ts';
-import type { Lane, LaneTimes, QuietStep } from '../../core/lane.ts';
+import type { Lane, LaneTimes, Quiet, QuietStep } from '../../core/lane.ts';
 import { linger, look, never, room } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
 import type { Row } from '../row.ts';
 import { bytes, integer, maybe, text } from '../row.ts';
 import type { Slots } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { laneIsOlder } from './transact.ts';
 import type { Tx } from './tx.ts';
 
 export const claimSql = {
+  // A mark of the future is of another cluster, from which this database was restored: it means nothing.
   lanes: `
     select ${laneColumns}, floor_ms, quiet_ms,
-      case when quiet_xid is null then 0 else 1 end as is_marked,
-      case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure
+      case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked,
+      case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure,
+      case when ${laneIsOlder} then 1 else 0 end as is_older
     from lane
     where ready_ms >= $1::bigint and ready_ms <= $2::bigint and ready_ms < 9007199254740991
       and coalesce(($3::jsonb ->> no::text)::int, $5::int) > 0
@@ -37,7 +40,8 @@ export const claimSql = {
     with leased as (
       update delivery_live set lease = $3::bigint
       from unnest($1::text[], $2::int[]) as x (event, n)
-      where delivery_live.event = x.event and delivery_live.n = x.n and coalesce(lease, 0) = 0
+      where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+        and coalesce(lease, 0) = 0
       returning delivery_live.event, delivery_live.n, lane, callback, tries, attempts)
     select leased.*, event.name, event.payload
     from leased join event on event.id = leased.event`,
@@ -100,7 +104,7 @@ export async function claim(tx: Tx, input: ClaimInput): Promise<Claimed> {
 /** A lane that may be looked at, locked by this transaction. */
 interface OpenLane extends Lane {
   floorMs: number;
-  quiet: { sinceMs: number | undefined; isMarked: boolean; isSure: boolean };
+  quiet: Quiet;
 }
 
 function toOpen(row: Row, { isDropped }: Floors): OpenLane {
@@ -110,6 +114,7 @@ function toOpen(row: Row, { isDropped }: Floors): OpenLane {
     floorMs,
     quiet: {
       sinceMs: maybe(integer, row, 'quiet_ms'),
+      isOlder: integer(row, 'is_older') === 1,
       isMarked: integer(row, 'is_marked') === 1,
       // Only a look that saw everything can be sure.
       isSure: integer(row, 'is_sure') === 1 && floorMs === 0,
@@ -171,7 +176,8 @@ function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): 
   const times = look(lane, nowMs, { took, nextMs });
   const dueMs = lane.ordered && nextMs !== undefined ? nowMs : nextMs;
   const after = linger(times, nowMs, { took, nextMs: dueMs, quiet: lane.quiet, lingerMs });
-  const firstMs = waiting[0]?.dueMs ?? 0;
+  // What comes next may be a retry in an hour: fresh deliveries would lie below its floor.
+  const firstMs = Math.min(waiting[0]?.dueMs ?? 0, nowMs);
   const floorMs = after.quiet === 'none' ? Math.max(firstMs - limits.floorMs, 0) : 0;
   return { lane, taken, times: { ...times, readyMs: after.readyMs }, quiet: after.quiet, floorMs };
 }

@@ -83,7 +83,18 @@ const patience: Settings = {
   lock_timeout: printed(limits.databaseSchemaLockMs),
 };
 
-/** A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap. */
+/**
+ * A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap.
+ *
+ * One plan for all parameters: a custom one costs planning each time, and guesses by the length of
+ * the arrays. Measured with 36 days of partitions (generic / auto / custom, ms): wake 256 lanes
+ * 0.7 / 1.0–2.4 / 1.2, 128 events by joining their ids 1.1–2.0 / 2.0–3.4 / 2.2–2.6, newest 50 events
+ * 0.4 / 0.7 / 2.0–2.5, four events by id 0.7 / 1.1–1.4 / 0.9; publish and settle alike. Only
+ * `id = any($1)` on a partitioned table is slower (1.3–2.2 / 1.6 / 1.0–1.2).
+ *
+ * What makes plans hold on empty tables stands in migrations/postgres/0002_deliveries.sql: join a list
+ * by `id = any(array[x.id])`. By `id = x.id` a plan made on empty partitions read all of them.
+ */
 const plans: Settings = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',

@@ -1,52 +1,76 @@
-// Looks after the partitions of the history, beside the batches: it makes the days ahead and drops the
-// days that are past their time. Dropping waits for whoever reads them, so nobody waits for it.
+// Keeps the house, beside the batches and on a connection of its own: the days of the history are made
+// before they are needed, and dropped when they are past their time, after all that still waits in them
+// has ended. Dropping a day waits for whoever reads it, so nobody may wait for it.
+import { firstIdAt } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
+import type { EditInput, EditOutput } from '../store.ts';
+import { expire } from './expire.ts';
+import { forgetSubscriptions } from './forget-subscriptions.ts';
 import type { Link } from './link.ts';
 import { dropPartitionsBefore, ensurePartitions } from './partitions.ts';
+import type { TransactMeans } from './transact.ts';
+import { transact } from './transact.ts';
+import type { Tx } from './tx.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface House {
-  /** Makes the days that these times fall on. */
-  makeDays(timesMs: readonly number[]): Promise<void>;
-  /**
-   * Begins to make the days ahead and to drop what lies before; gives how many partitions were dropped
-   * since it was asked last.
-   */
-  tidy(input: { nowMs: number; beforeMs: number }): number;
-  close(): Promise<void>;
-}
+export class House {
+  readonly #link: Link;
+  readonly #world: TransactMeans['world'];
+  /** One connection, one user at a time. */
+  #last: Promise<unknown> = Promise.resolve();
 
-export function createHouse(link: Link, onError: (error: unknown) => void): House {
-  let dropped = 0;
-  let tidying: Promise<void> | undefined;
-  const tidyNow = async ({ nowMs, beforeMs }: { nowMs: number; beforeMs: number }) =>
-    link.withClient(async (client) => {
+  constructor({ link, world }: TransactMeans) {
+    this.#link = link;
+    this.#world = world;
+  }
+
+  /** Makes the days that these times fall on. */
+  async makeDays(timesMs: readonly number[]): Promise<void> {
+    const days = new Set(timesMs.map((ms) => Math.floor(ms / dayMs) * dayMs));
+    await this.#alone(async () =>
+      this.#link.withClient(async (client) => {
+        for (const day of days) await ensurePartitions(client, { fromMs: day, toMs: day });
+      }),
+    );
+  }
+
+  async retain(input: EditInput<'retain'>, nowMs: number): Promise<EditOutput<'retain'>> {
+    return this.#alone(async () => this.#retain(input, nowMs));
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#link.close();
+  }
+
+  async #retain(
+    { beforeMs, limit }: EditInput<'retain'>,
+    nowMs: number,
+  ): Promise<EditOutput<'retain'>> {
+    const below = firstIdAt(beforeMs);
+    const { ended, expired } = await this.#write(async (tx) => expire(tx, { below, limit, nowMs }));
+    if (ended === limit) return { expired, deleted: 0, isMore: true };
+    const dropped = await this.#link.withClient(async (client) => {
       const toMs = nowMs + limits.partitionDaysAhead * dayMs;
       await ensurePartitions(client, { fromMs: nowMs, toMs });
-      dropped += await dropPartitionsBefore(client, beforeMs);
+      return dropPartitionsBefore(client, beforeMs);
     });
-  return {
-    makeDays: async (timesMs) => {
-      await tidying; // One connection, one user.
-      await link.withClient(async (client) => {
-        const days = new Set(timesMs.map((ms) => Math.floor(ms / dayMs) * dayMs));
-        for (const day of days) await ensurePartitions(client, { fromMs: day, toMs: day });
-      });
-    },
-    tidy: (input) => {
-      tidying ??= tidyNow(input)
-        .catch(onError)
-        .finally(() => {
-          tidying = undefined;
-        });
-      const before = dropped;
-      dropped = 0;
-      return before;
-    },
-    close: async () => {
-      await tidying;
-      await link.close();
-    },
-  };
+    const endedBeforeMs = beforeMs - limits.subscriptionKeepMs;
+    const { deleted, isMore } = await this.#write(async (tx) =>
+      forgetSubscriptions(tx, { endedBeforeMs, limit: limit - ended }),
+    );
+    return { expired, deleted: dropped + deleted, isMore };
+  }
+
+  async #write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
+    const means = { link: this.#link, world: this.#world };
+    return transact(means, async (tx) => ({ result: await body(tx), written: [] }));
+  }
+
+  async #alone<T>(body: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(body);
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
 }

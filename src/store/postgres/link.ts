@@ -61,7 +61,8 @@ export class Link {
     return this.#client;
   }
 
-  async #connect(): Promise<Client> {
+  /** Not async: what is kept must be this very promise, or a failed one would be kept for ever. */
+  #connect(): Promise<Client> {
     const opening: Promise<Client> = connect({
       ...this.#options,
       pipeline: true,

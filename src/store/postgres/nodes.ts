@@ -1,6 +1,7 @@
 // Nodes: who is there, and whose work is free again. Times are the database's own here: a node whose
 // clock is wrong must neither look dead nor declare others dead.
 import { settled } from '../../core/lane.ts';
+import type { Row } from '../row.ts';
 import { integer, one } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import { lockLanes, writeLanes } from './lanes.ts';
@@ -10,6 +11,12 @@ import type { Tx } from './tx.ts';
 const now = 'coalesce($1::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)';
 const orphaned = `lease is not null
       and not exists (select from node where no = lease >> 32 and gone = 0)`;
+
+/** With one of these leases; their nodes are named too, because the index is by node. */
+function leased(leases: string): string {
+  return `lease is not null and lease = any(${leases}::bigint[])
+      and lease >> 32 = any(select one >> 32 from unnest(${leases}::bigint[]) as one)`;
+}
 
 export const nodesSql = {
   insert: `
@@ -24,6 +31,10 @@ export const nodesSql = {
   orphans: `select distinct lane from delivery_live where ${orphaned}`,
   free: `
     update delivery_live set lease = null where ${orphaned} and lane = any($1::bigint[])
+    returning event`,
+  leased: `select distinct lane from delivery_live where ${leased('$1')}`,
+  freeLeased: `
+    update delivery_live set lease = null where ${leased('$2')} and lane = any($1::bigint[])
     returning event`,
   sweepAgain: `
     update lane set swept = 0, quiet_ms = null, quiet_xid = null
@@ -68,7 +79,27 @@ export async function rescue(
 ): Promise<EditOutput<'rescue'>> {
   const gone = (await tx.query(nodesSql.silent, [givenMs, silentMs])).length;
   const found = await tx.query(nodesSql.orphans, []);
-  if (found.length === 0) return { gone, freed: 0 };
+  const freed = await freeIn(tx, found, nowMs, async (lanes) => tx.query(nodesSql.free, [lanes]));
+  return { gone, freed };
+}
+
+/** Gives back what was leased with these, whoever they are of. Gives how many that were. */
+export async function freeLeases(
+  tx: Tx,
+  leases: readonly number[],
+  nowMs: number,
+): Promise<number> {
+  const found = await tx.query(nodesSql.leased, [leases]);
+  return freeIn(tx, found, nowMs, async (lanes) => tx.query(nodesSql.freeLeased, [lanes, leases]));
+}
+
+async function freeIn(
+  tx: Tx,
+  found: readonly Row[],
+  nowMs: number,
+  free: (lanes: readonly number[]) => Promise<readonly Row[]>,
+): Promise<number> {
+  if (found.length === 0) return 0;
   const numbers = found.map((row) => integer(row, 'lane'));
   const lanes = await lockLanes(tx, numbers);
   const woken = [...lanes.values()].flatMap((lane) => {
@@ -76,10 +107,10 @@ export async function rescue(
     return lane.state === 'ended' ? [] : [{ ...lane, ...times }];
   });
   const [freed] = await Promise.all([
-    tx.query(nodesSql.free, [numbers]),
+    free(numbers),
     tx.query(nodesSql.sweepAgain, [numbers]),
     tx.query(nodesSql.unfloor, [numbers]),
     writeLanes(tx, woken),
   ]);
-  return { gone, freed: freed.length };
+  return freed.length;
 }

@@ -7,8 +7,12 @@ import { storeFailure, verbFailure } from './failure.ts';
 import type { Link } from './link.ts';
 import { txOn } from './tx.ts';
 
-/** One statement, which is one instant by itself. */
 const single: ReadonlySet<ReadVerb> = new Set(['key', 'app', 'apps', 'keys', 'health', 'nodes']);
+
+/** One statement, which is one instant by itself. */
+function isSingle(call: ReadCall): boolean {
+  return single.has(call.verb) || (call.verb === 'targets' && call.input.callbacks.length === 1);
+}
 
 export interface Readers {
   read(call: ReadCall): Promise<ReadReply>;
@@ -63,7 +67,7 @@ async function readOn(
   link: Link,
   call: ReadCall,
 ): Promise<Extract<ReadReply, { kind: 'done' }>['output']> {
-  if (single.has(call.verb)) return link.use(async (tx) => tx.run(readScript(call)));
+  if (isSingle(call)) return link.use(async (tx) => tx.run(readScript(call)));
   return link.withClient(async (client) => {
     // In one packet with the first statement of the script.
     client.query('begin isolation level repeatable read read only').catch(() => undefined);

@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert';
 import type { Client } from 'pg';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
+import type { Row } from '../row.ts';
 import { integer, one, text } from '../row.ts';
 import { isConnectionLost } from './failure.ts';
 import type { Link } from './link.ts';
@@ -11,10 +12,22 @@ import type { Tx } from './tx.ts';
 import { txOn } from './tx.ts';
 
 export const transactSql = {
-  number: 'select pg_current_xact_id()::text as xid',
-  status: 'select pg_xact_status($1::text::xid8) as status',
+  // And how far back the oldest transaction lies that was under way just before: whatever is older than
+  // that ended before this one had its number, which the marks of quiet lanes rely on (`laneIsOlder`).
+  number: `
+    select pg_current_xact_id()::text as xid, set_config('ringback.oldest_age',
+      (pg_current_xact_id()::text::bigint
+        - pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text, true)`,
+  // A number that was not given out yet comes from another server: this one never heard of it.
+  status: `
+    select case when $1::text::xid8 < pg_current_xact_id() then pg_xact_status($1::text::xid8)
+      else 'aborted' end as status`,
   events: 'select count(*) as found from event where id = any($1::text[])',
 } as const;
+
+/** Of a lane called `lane`: whether its row was committed before this transaction had its number. */
+export const laneIsOlder =
+  "age(lane.xmin) > nullif(current_setting('ringback.oldest_age', true), '')::bigint";
 
 export interface TransactMeans {
   link: Link;
@@ -24,6 +37,12 @@ export interface TransactMeans {
 /** The commit may or may not have happened, and the database could not be asked in time. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
+  readonly xid: string;
+
+  constructor(xid: string, cause: unknown) {
+    super('The connection broke at the commit', { cause });
+    this.xid = xid;
+  }
 }
 
 /**
@@ -37,9 +56,7 @@ export async function transact<T>(
   let commit: Committing<T> | undefined;
   try {
     return await means.link.withClient(async (client) => {
-      // In one packet with the first statement of the body, so that they cost no time of their own.
-      client.query('begin').catch(() => undefined); // What comes after it fails as well.
-      const numbered = txOn(client).query(transactSql.number, []);
+      const numbered = beginOn(client);
       numbered.catch(() => undefined);
       const { result, written } = await inside(client, body);
       const [row] = await numbered;
@@ -52,6 +69,12 @@ export async function transact<T>(
     if (commit === undefined || !isConnectionLost(error)) throw error;
     return await askAfterwards(means, commit, error);
   }
+}
+
+/** In one packet with the first statement of the body, so that it costs no time of its own. */
+export async function beginOn(client: Client): Promise<readonly Row[]> {
+  client.query('begin').catch(() => undefined); // What comes after it fails as well.
+  return txOn(client).query(transactSql.number, []);
 }
 
 interface Committing<T> {
@@ -81,7 +104,7 @@ async function askAfterwards<T>(
     if (status === 'committed') return result;
     if (status === 'aborted') throw cause;
     if (world.monotonicMs() >= untilMs) {
-      throw new OutcomeUnknown('The connection broke at the commit', { cause });
+      throw new OutcomeUnknown(xid, cause);
     }
     await world.sleep(limits.commitAskMs);
   }

@@ -4,17 +4,22 @@ import { fileURLToPath } from 'node:url';
 import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
-import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
-import type { Settlement, Work } from '../delivery-verbs.ts';
+import type { Batch, BatchReply, EditCall, StoreFailure, Transport, WorkReply } from '../call.ts';
+import type { Offer, Settlement, Work } from '../delivery-verbs.ts';
+import { rebuild } from '../rebuild.ts';
+import type { EditInput, EditOutput } from '../store.ts';
 import { applyMigrations } from './apply-migrations.ts';
+import { cannotConnect } from './cannot-open.ts';
 import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
+import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
-import { failureKind, unavailable } from './failure.ts';
-import { createHouse, type House } from './house.ts';
+import { failureKind, storeFailure, unavailable, verbFailure } from './failure.ts';
+import { House } from './house.ts';
 import { Link } from './link.ts';
 import { createReaders } from './readers.ts';
 import { createSlices } from './slices.ts';
+import { createSweep } from './sweep.ts';
 import { OutcomeUnknown, transact } from './transact.ts';
 import type { Tx } from './tx.ts';
 import type { Way } from './savepoint.ts';
@@ -26,26 +31,37 @@ export interface PostgresOptions {
   world: World;
   /** Another node has made something ready. */
   onHeard: () => void;
-  /** The house could not be kept: told, and tried again later. */
-  onError: (error: unknown) => void;
   /** `given`: the time is what the batches say, for tests that are the world themselves. */
   clock?: 'database' | 'given';
   /** How long quiet lanes linger; tests that compare rows make it long. */
   lingerMs?: { least: number; most: number };
 }
 
-const migrationsDir = fileURLToPath(new URL('../../../migrations/postgres', import.meta.url));
+export const postgresMigrationsDir = fileURLToPath(
+  new URL('../../../migrations/postgres', import.meta.url),
+);
+
+export interface PostgresTransport extends Transport {
+  /** Retention: it takes its time, and must not hold up a batch. */
+  retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>>;
+}
 
 /** Brings the schema up, then opens. Rejects with CannotOpenStore. */
-export async function openPostgres(options: PostgresOptions): Promise<Transport> {
+export async function openPostgres(options: PostgresOptions): Promise<PostgresTransport> {
   const { url, world } = options;
-  await applyMigrations({ url, migrationsDir, nowMs: world.nowMs() });
+  await applyMigrations({ url, migrationsDir: postgresMigrationsDir, nowMs: world.nowMs() });
   const node = new PostgresNode(options);
-  await node.syncClock();
+  try {
+    await node.syncClock();
+  } catch (error) {
+    await node.close();
+    throw cannotConnect(url, error);
+  }
   return {
     send: async (batch) => node.send(batch),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
+    retain: async (input) => node.retain(input),
     close: async () => node.close(),
   };
 }
@@ -59,8 +75,8 @@ class PostgresNode {
   readonly #side: Link;
   readonly #house: House;
   readonly #ear: Ear;
-  readonly #slices = createSlices();
-  readonly #floors = keepFloors();
+  readonly #memory = { slices: createSlices(), sweep: createSweep(), floors: keepFloors() };
+  readonly #doubts = createDoubts();
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
 
@@ -72,8 +88,8 @@ class PostgresNode {
     this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });
     this.#work = new Link({ url, kind: 'engine', purpose: 'work' });
     this.#side = new Link({ url, kind: 'plain', purpose: 'side' });
-    const schema = new Link({ url, kind: 'schema', purpose: 'house' });
-    this.#house = createHouse(schema, options.onError);
+    const link = new Link({ url, kind: 'schema', purpose: 'house' });
+    this.#house = new House({ link, world });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
     this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();
@@ -86,9 +102,11 @@ class PostgresNode {
   async send(batch: Batch): Promise<BatchReply> {
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const context = { nowMs, givenMs, slices: this.#slices, house: this.#house };
+    const { slices, sweep } = this.#memory;
+    const context = { nowMs, givenMs, slices, sweep };
     const input = { edits: batch.edits, offer: batch.offer, context };
-    const written = await this.#persist(this.#edits, batch, async (tx, way) => {
+    const means = { link: this.#edits, leases: leasesOf(batch.offer), edits: batch.edits };
+    const written = await this.#persist(means, async (tx, way) => {
       const result = await writeBatch(tx, input, way);
       return { result, written: acceptedIds(result) };
     });
@@ -104,18 +122,30 @@ class PostgresNode {
     const shiftMs = nowMs - work.nowMs;
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const ours = { ...work, settlements };
-    const context = { nowMs, floors: this.#floors, lingerMs: this.#lingerMs() };
+    const context = { nowMs, floors: this.#memory.floors, lingerMs: this.#lingerMs() };
+    const failed = await this.#freeDoubted(nowMs);
+    if (failed !== undefined) return failed;
     const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
     if (idle !== undefined && isFailure(idle)) return idle;
+    const means = { link: this.#work, leases: leasesOf(work.claim, work.fanOut), edits: [] };
     const done =
       idle ??
-      (await this.#persist(this.#work, undefined, async (tx, way) => ({
+      (await this.#persist(means, async (tx, way) => ({
         result: await doWork(tx, ours, context, way),
         written: [],
       })));
     if (isFailure(done)) return done;
     if (done.waiting > 0) this.#ear.tell();
     return { kind: 'worked', ...done.worked, readyMs: shifted(done.worked.readyMs, -shiftMs) };
+  }
+
+  async retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>> {
+    const nowMs = this.#clock.at(this.#options.world.nowMs());
+    try {
+      return await this.#house.retain(input, nowMs);
+    } catch (error) {
+      throw rebuild(storeFailure(error) ?? verbFailure('retain', error));
+    }
   }
 
   async close(): Promise<void> {
@@ -141,10 +171,22 @@ class PostgresNode {
     }
   }
 
+  /** What this node may hold without knowing it goes back. */
+  async #freeDoubted(nowMs: number): Promise<StoreFailure | undefined> {
+    if (this.#doubts.isEmpty()) return undefined;
+    const means = { link: this.#work, leases: [], edits: [] };
+    const settled = await this.#persist(means, async (tx) => ({
+      result: await this.#doubts.settle(tx, nowMs),
+      written: [],
+    }));
+    if (isFailure(settled)) return settled;
+    this.#doubts.forget(settled);
+    return undefined;
+  }
+
   /** Runs a transaction until it is committed, or until it is clear why it cannot be. */
   async #persist<T>(
-    link: Link,
-    batch: Batch | undefined,
+    { link, leases, edits }: Persisting,
     body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
   ): Promise<T | StoreFailure> {
     const { world } = this.#options;
@@ -153,7 +195,9 @@ class PostgresNode {
       try {
         return await transact({ link, world }, async (tx) => body(tx, way));
       } catch (error) {
-        const kind = error instanceof OutcomeUnknown ? 'unavailable' : failureKind(error);
+        const isUnknown = error instanceof OutcomeUnknown;
+        if (isUnknown && leases.length > 0) this.#doubts.add({ xid: error.xid, leases });
+        const kind = isUnknown ? 'unavailable' : failureKind(error);
         if (kind === 'unavailable' || tries >= limits.transactionTriesMax) {
           return unavailable(error);
         }
@@ -162,15 +206,14 @@ class PostgresNode {
           way = 'alone';
         }
         if (kind === 'missing_partition') {
-          const failed = await this.#makeDays(batch);
+          const failed = await this.#makeDays(edits);
           if (failed !== undefined) return failed;
         }
       }
     }
   }
 
-  async #makeDays(batch: Batch | undefined): Promise<StoreFailure | undefined> {
-    const edits = batch?.edits ?? [];
+  async #makeDays(edits: readonly EditCall[]): Promise<StoreFailure | undefined> {
     const events = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
     try {
       await this.#house.makeDays(events.map(({ id }) => timeOf(id)));
@@ -188,6 +231,17 @@ class PostgresNode {
       if (!signal.aborted) await this.syncClock().catch(() => undefined);
     }
   }
+}
+
+interface Persisting {
+  link: Link;
+  /** That rows may be leased with. */
+  leases: readonly number[];
+  edits: readonly EditCall[];
+}
+
+function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {
+  return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
 }
 
 function isFailure(value: object): value is StoreFailure {

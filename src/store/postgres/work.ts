@@ -81,7 +81,8 @@ export async function findsNothing(
   work: Work,
   nowMs: number,
 ): Promise<WorkDone | undefined> {
-  const slots = work.claim === undefined ? noSlots : slotsOf(work.claim);
+  const offer = work.claim ?? work.fanOut;
+  const slots = offer === undefined ? noSlots : slotsOf(offer);
   const [isMore, readyMs] = await Promise.all([isFanningOut(tx), nextReadyMs(tx, slots)]);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;

@@ -22,7 +22,7 @@ export const endSubscriptionSql = {
     select subscription.no, subscription.id, subscription.app, subscription.state
     from callback join subscription on subscription.no = callback.subscription
     where callback.no = ?1`,
-  lanes: 'select no from lane where subscription = ?1',
+  lanes: 'select no from lane where subscription = ?1 order by no',
 } as const;
 
 export interface EndingSubscription {

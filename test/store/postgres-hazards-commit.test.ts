@@ -1,0 +1,276 @@
+// The outcome of a commit: the connection is cut at every message of a publish and of a settlement in
+// turn. What was answered is there, what was refused is not, and what nobody knows is not forgotten.
+import { strict as assert } from 'node:assert';
+import { after, before, describe, it } from 'node:test';
+import { Client } from 'pg';
+import type { Leased } from '../../src/core/delivery.ts';
+import { limits } from '../../src/core/limits.ts';
+import type { Store } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
+import type { Side } from '../postgres/messages.ts';
+import type { Matches, PostgresProxy, When } from '../postgres/proxy.ts';
+import { asksToCommit, startProxy } from '../postgres/proxy.ts';
+import { digest } from './contract.ts';
+import { settlementOf } from './delivery-model.ts';
+import type { Stage } from './postgres-stage.ts';
+import { leasedNone, openStage, world } from './postgres-stage.ts';
+import type { TestDispatcher } from './test-dispatcher.ts';
+import { attachDispatcher } from './test-dispatcher.ts';
+
+/** A net under a test that would hang: none that passes comes near it. */
+const net = { timeout: 120_000 };
+const room = { room: 8 };
+
+let stage: Stage;
+let proxy: PostgresProxy;
+let store: Store;
+let dispatcher: TestDispatcher;
+/** Added to the clock that says how long the outcome of a commit was asked for. */
+const later = { ms: 0 };
+
+before(async () => {
+  stage = await openStage();
+  await stage.subscribe('a');
+  proxy = await startProxy(stage.database.url);
+  const monotonicMs = (): number => world.monotonicMs() + later.ms;
+  const ours = { ...world, monotonicMs };
+  store = await stage.node({ url: proxy.url, world: ours, clock: 'given' });
+  dispatcher = attachDispatcher(store);
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+});
+
+describe('a connection that is cut', net, () => {
+  for (const side of ['frontend', 'backend'] as const) {
+    for (const when of ['before', 'after'] as const) {
+      it(`${when} each message of the ${side} in turn: a publish`, async (t) => {
+        const counts = { answered: 0, refused: 0 };
+        for (let k = 1; await publishCutAt({ side, when, k }, counts); k += 1);
+        t.diagnostic(JSON.stringify(counts));
+        // Both have happened: otherwise nothing was cut.
+        assert(counts.refused > 10 && counts.answered > 0, JSON.stringify(counts));
+      });
+
+      it(`${when} each message of the ${side} in turn: a settlement`, async (t) => {
+        const counts = { answered: 0, refused: 0 };
+        for (let k = 1; await settleCutAt({ side, when, k }, counts); k += 1);
+        t.diagnostic(JSON.stringify(counts));
+        assert(counts.refused > 10 && counts.answered > 0, JSON.stringify(counts));
+      });
+    }
+  }
+});
+
+describe('a commit that goes on without its connection', net, () => {
+  it('is asked for until it is known, and then answered', async () => {
+    await using slow = await commitsWait('event');
+    const answers = { inProgress: 0 };
+    const asked = Promise.withResolvers<void>();
+    watch((message) => {
+      if (message.side !== 'backend' || !message.bytes.includes('in progress')) return;
+      if ((answers.inProgress += 1) === 2) asked.resolve();
+    });
+    const cut = proxy.cut('after', asksToCommit);
+    const publishing = dispatcher.publish(room, stage.publishing('a'));
+    await cut;
+    await asked.promise;
+    await slow.release();
+    const { output, born } = await publishing;
+    assert.equal(output.kind, 'accepted');
+    assert.equal(born.length, 1);
+    await settled(born);
+  });
+
+  it('is refused when nobody knows in time; what it leased comes back once it is known', async () => {
+    const slow = await commitsWait('event');
+    const input = stage.publishing('a');
+    cutForGood();
+    await assert.rejects(dispatcher.publish(room, input), StoreUnavailable);
+    proxy.forget();
+    assert.deepEqual(await claimed(), [], 'it is still under way');
+    await slow.release();
+    await slow[Symbol.asyncDispose]();
+    const deliveries = await untilClaimed();
+    assert.deepEqual(
+      deliveries.map(({ event }) => event),
+      input.events.map(({ id }) => id),
+    );
+    await settled(deliveries);
+  });
+
+  it('the same for a claim', async () => {
+    const { output } = await dispatcher.publish(leasedNone, stage.publishing('a'));
+    assert.equal(output.kind, 'accepted');
+    const slow = await commitsWait('delivery_live');
+    cutForGood();
+    await assert.rejects(dispatcher.claim(room));
+    proxy.forget();
+    await slow.release();
+    await slow[Symbol.asyncDispose]();
+    const deliveries = await untilClaimed();
+    assert.equal(deliveries.length, 1);
+    await settled(deliveries);
+    assert.equal((await store.read('tally', {})).running, 0);
+  });
+});
+
+interface Place {
+  side: Side;
+  when: When;
+  k: number;
+}
+
+interface Counts {
+  answered: number;
+  refused: number;
+}
+
+/** Gives false when the transaction has fewer messages. */
+async function publishCutAt(place: Place, counts: Counts): Promise<boolean> {
+  const isCut = cutInTransaction(place);
+  const key = digest(JSON.stringify(place));
+  const idempotency = { key, print: digest('print') };
+  const input = stage.publishing('a', { idempotency });
+  const [id = ''] = input.events.map((event) => event.id);
+  const label = JSON.stringify(place);
+  const first = await answered(dispatcher.publish(room, input));
+  if (first === undefined) {
+    counts.refused += 1;
+    assert.deepEqual(await eventsOf([id]), [], `refused, but there: ${label}`);
+  } else {
+    counts.answered += 1;
+    assert.deepEqual(first.output, { kind: 'accepted', events: [{ id, deliveries: 1 }] }, label);
+    assert.deepEqual(await eventsOf([id]), [id], `answered, but not there: ${label}`);
+    assert.equal(first.born.length, 1);
+  }
+  proxy.forget();
+  // A client that was refused asks again, with the same key and a new event.
+  const again = stage.publishing('a', { idempotency });
+  const second = await insist(async () => dispatcher.publish(room, again));
+  const ids = [id, ...again.events.map((event) => event.id)];
+  assert.equal(second.output.kind, first === undefined ? 'accepted' : 'repeated', label);
+  assert.equal((await eventsOf(ids)).length, 1, `not exactly one event: ${label}`);
+  await settled([...(first?.born ?? []), ...second.born]);
+  return isCut();
+}
+
+async function settleCutAt(place: Place, counts: Counts): Promise<boolean> {
+  const { born } = await insist(async () => dispatcher.publish(room, stage.publishing('a')));
+  const [leased] = born;
+  assert(leased);
+  const settlement = settlementOf(leased, 'delivered', world.nowMs());
+  const isCut = cutInTransaction(place);
+  const label = JSON.stringify(place);
+  const first = await answered(store.settle(settlement));
+  if (first === undefined) counts.refused += 1;
+  else counts.answered += 1;
+  proxy.forget();
+  assert.deepEqual(first ?? { kind: 'settled' }, { kind: 'settled' }, label);
+  const second = await insist(async () => store.settle(settlement));
+  assert.equal(second.kind, first === undefined ? 'settled' : 'stale', label);
+  const { event, n } = leased;
+  assert.equal((await store.read('attempts', { appNo: stage.appNo, event, n })).length, 1, label);
+  return isCut();
+}
+
+/** Cuts at the k-th message of one side, counted from `begin`; says whether it came so far. */
+function cutInTransaction({ side, when, k }: Place): () => boolean {
+  let connection: number | undefined;
+  let count = 0;
+  let isCut = false;
+  const matches: Matches = (message) => {
+    if (message.side === 'frontend' && message.sql === 'begin') connection ??= message.connection;
+    if (message.connection !== connection || message.side !== side) return false;
+    count += 1;
+    isCut ||= count === k;
+    return count === k;
+  };
+  void proxy.cut(when, matches);
+  return () => isCut;
+}
+
+function watch(see: (message: Parameters<Matches>[0]) => void): void {
+  void proxy.cut('before', (message) => {
+    see(message);
+    return false;
+  });
+}
+
+/** Undefined when the store refused it. */
+async function answered<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    assert(error instanceof StoreUnavailable, String(error));
+    return undefined;
+  }
+}
+
+/** A connection that was cut after the last answer may only be noticed when it is used again. */
+async function insist<T>(ask: () => Promise<T>): Promise<T> {
+  return (await answered(ask())) ?? ask();
+}
+
+async function eventsOf(ids: readonly string[]): Promise<unknown[]> {
+  const rows = await stage.database.query('select id from ringback.event where id = any($1)', [
+    ids,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+async function settled(deliveries: readonly Leased[]): Promise<void> {
+  for (const leased of deliveries) {
+    const settlement = settlementOf(leased, 'delivered', world.nowMs());
+    assert.deepEqual(await insist(async () => store.settle(settlement)), { kind: 'settled' });
+  }
+}
+
+async function claimed(): Promise<readonly Leased[]> {
+  return (await dispatcher.claim(room)).claimed;
+}
+
+async function untilClaimed(): Promise<readonly Leased[]> {
+  for (;;) {
+    const deliveries = await claimed();
+    if (deliveries.length > 0) return deliveries;
+  }
+}
+
+/** Cuts it at its commit; time runs out at the first answer that it is still under way. */
+function cutForGood(): void {
+  void proxy.cut('after', asksToCommit);
+  let isLate = false;
+  watch(({ side, bytes }) => {
+    if (isLate || side !== 'backend' || !bytes.includes('in progress')) return;
+    isLate = true;
+    later.ms += limits.commitUnknownMs;
+  });
+}
+
+interface Waiting extends AsyncDisposable {
+  release(): Promise<void>;
+}
+
+/** Commits that wrote to the table wait from now on, until they are released. */
+async function commitsWait(table: string): Promise<Waiting> {
+  const { database } = stage;
+  const holder = new Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('select pg_advisory_lock(7)');
+  await database.query(`
+    create function public.wait_here() returns trigger language plpgsql set lock_timeout = 0 as $$
+    begin
+      perform pg_advisory_xact_lock_shared(7);
+      return null;
+    end $$;
+    create constraint trigger wait_here after insert or update on ringback.${table}
+      deferrable initially deferred for each row execute function public.wait_here()`);
+  return {
+    release: async () => holder.end(),
+    [Symbol.asyncDispose]: async () => {
+      await database.query('drop function public.wait_here cascade');
+    },
+  };
+}

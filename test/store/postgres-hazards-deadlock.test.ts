@@ -1,0 +1,138 @@
+// Deadlocks: whoever locks lanes or keys does so in one order, however they stand in the batch. On a real
+// PostgreSQL, step by step and by chance.
+import { strict as assert } from 'node:assert';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Settlement } from '../../src/store/delivery-verbs.ts';
+import { settleAll } from '../../src/store/postgres/settle.ts';
+import type { Tx } from '../../src/store/postgres/tx.ts';
+import type { Store } from '../../src/store/store.ts';
+import { digest } from './contract.ts';
+import { settlementOf } from './delivery-model.ts';
+import type { Stage } from './postgres-stage.ts';
+import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
+import { startTestNode } from './test-node.ts';
+
+/** A net under a test that would hang: none that passes comes near it. */
+const net = { timeout: 120_000 };
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(async () => stage[Symbol.asyncDispose]());
+
+describe('nodes that use the same lanes', net, () => {
+  it('do not wait for each other in a circle', async (t) => {
+    const subscriptions = await Promise.all(upTo(5).map(async () => stage.subscribe('all', 24)));
+    const nodes = await Promise.all(
+      upTo(3).map(async () =>
+        startTestNode(await stage.node(), { outcome: oftenRetry, pollMs: 5 }),
+      ),
+    );
+    let answered = 0;
+    for (const round of upTo(20)) {
+      const asked = nodes.flatMap(({ store }) => [
+        ...shuffled(upTo(64)).map(async (i) => {
+          const key = digest(`${round} ${i}`);
+          const idempotency = { key, print: key };
+          return store.edit('publish', stage.publishing(i < 2 ? 'all' : 'none', { idempotency }));
+        }),
+        store.edit('rescue', { silentMs: 60_000 }),
+        endEachFifth(store, subscriptions, round),
+        store.edit('publish', stage.publishing('all')),
+      ]);
+      answered += (await Promise.all<unknown>(asked)).length; // Or it throws.
+    }
+    const refused = nodes.map(({ counts }) => counts.refused);
+    const settled = nodes.map(({ counts }) => counts.settled);
+    for (const node of nodes) await node[Symbol.asyncDispose]();
+    for (const { store } of nodes) await store.close(); // Their statistics are told then.
+    const [row] = await stage.database.query(
+      'select deadlocks::int from pg_stat_database where datname = current_database()',
+    );
+    t.diagnostic(JSON.stringify({ answered, settled, ...row }));
+    assert.deepEqual(refused, [0, 0, 0]);
+    assert.deepEqual(row, { deadlocks: 0 });
+  });
+});
+
+describe('transactions that need the same lanes in another order', net, () => {
+  it('wait for each other in one direction only', async () => {
+    const events = ['l0', 'l1', 'l2'];
+    const lanes: number[] = [];
+    for (const event of events) lanes.push((await stage.subscribe(event)).lane);
+    const nowMs = world.nowMs();
+    const ways: [string, (tx: Tx, order: readonly string[]) => Promise<unknown>][] = [
+      [
+        'publish',
+        async (tx, order) =>
+          publishOn(
+            tx,
+            nowMs,
+            order.map((e) => stage.publishing(e)),
+          ),
+      ],
+      ['settle', async (tx, order) => settleAll(tx, await retries(order), nowMs)],
+    ];
+    for (const [name, act] of ways) {
+      await stage.once(async (tx) =>
+        publishOn(
+          tx,
+          nowMs,
+          events.map((e) => stage.publishing(e)),
+        ),
+      );
+      await stage.once(async (tx) => claimOn(tx, { nowMs, room: 3 }));
+      // Both get as far as the lane in the middle.
+      const between = await stage.begin();
+      await between.tx.query('select no from lane where no = $1 for update', [lanes[1] ?? 0]);
+      const one = stage.once(async (tx) => act(tx, events));
+      await stage.untilSomebodyWaits(1);
+      const other = stage.once(async (tx) => act(tx, events.toReversed()));
+      await stage.untilSomebodyWaits(2);
+      await between.commit();
+      await assert.doesNotReject(Promise.all([one, other]), name);
+    }
+  });
+
+  /** Of the deliveries of these events that run. */
+  async function retries(events: readonly string[]): Promise<Settlement[]> {
+    const rows = await stage.database.query(
+      `select event.id, event.name, lease::float8 from ringback.event
+       join ringback.delivery_live on event = id where lease is not null`,
+    );
+    return events.flatMap((name) =>
+      rows
+        .filter((row) => row['name'] === name)
+        .map(({ id, lease }) => ({ event: String(id), n: 0, lease: Number(lease) }))
+        .map((leased) => settlementOf(leased, 'retry', world.nowMs())),
+    );
+  }
+});
+
+async function endEachFifth(
+  store: Store,
+  subscriptions: readonly { id: string }[],
+  round: number,
+): Promise<unknown> {
+  const id = subscriptions[round / 5]?.id;
+  return id === undefined ? undefined : store.edit('unsubscribe', { appNo: stage.appNo, id });
+}
+
+function oftenRetry(leased: Parameters<typeof settlementOf>[0]): Settlement {
+  const kind = random(3) === 0 ? 'retry' : 'delivered';
+  return settlementOf(leased, kind, world.nowMs());
+}
+
+function random(below: number): number {
+  return (world.randomBytes(1)[0] ?? 0) % below;
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const keyed = items.map((item) => ({ item, key: random(256) }));
+  return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}

@@ -1,0 +1,200 @@
+// Lost wake-ups under load: many transactions at once on a real PostgreSQL. What a schedule
+// does step by step (postgres-hazards-wakeup.test.ts) happens here by chance, again and again.
+import { strict as assert } from 'node:assert';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { never } from '../../src/core/lane.ts';
+import { claimSql } from '../../src/store/postgres/claim.ts';
+import { rescue } from '../../src/store/postgres/nodes.ts';
+import { settleAll } from '../../src/store/postgres/settle.ts';
+import { createSweep } from '../../src/store/postgres/sweep.ts';
+import type { Tx } from '../../src/store/postgres/tx.ts';
+import { retryDelivery } from '../../src/store/verbs/retry-delivery.ts';
+import type { Settlement } from '../../src/store/delivery-verbs.ts';
+import { unsubscribe } from '../../src/store/verbs/unsubscribe.ts';
+import { settlementOf } from './delivery-model.ts';
+import type { Stage } from './postgres-stage.ts';
+import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
+
+const sweep = createSweep();
+
+/** A net under a test that would hang: none that passes comes near it. */
+const net = { timeout: 120_000 };
+const publishers = 8;
+const holdMaxMs = 30;
+/** Short, so that lanes close all the time. */
+const lingerMs = { least: 2, most: 50 };
+
+/** Of no node at all: a rescue frees it. */
+const deadLease = 999 * 2 ** 32;
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(async () => stage[Symbol.asyncDispose]());
+
+describe('publishes that commit late', net, () => {
+  it('are all delivered, and no lane with a waiting delivery is ever closed', async (t) => {
+    const events = upTo(40).map((i) => `l${i}`);
+    for (const event of events) await stage.subscribe(event);
+    const rounds = [...events, ...events];
+    const counts = { closed: 0, forgotten: 0, freed: 0, back: 0, again: 0 };
+    const work = { isPublishing: true };
+    const publishing = Promise.all(
+      // All at one lane at a time, more or less: it is ready when the second one comes.
+      upTo(publishers).map(async () => {
+        for (const event of rounds) {
+          await publishLate(event);
+          await assertNothingForgotten();
+        }
+      }),
+    ).then(() => (work.isPublishing = false));
+    const claiming = upTo(2).map(async () => claimOnAndOn(work, counts));
+    await Promise.all([publishing, ...claiming, rescueOnAndOn(work, counts)]);
+    t.diagnostic(JSON.stringify(counts));
+    const { due, running, delivered } = await stage.store.read('tally', {});
+    assert.deepEqual({ due, running }, { due: 0, running: 0 });
+    assert.equal(delivered, publishers * rounds.length + counts.again);
+    assert(
+      Object.values(counts).every((count) => count > 0),
+      JSON.stringify(counts),
+    );
+  });
+
+  it('into lanes that end meanwhile are all cancelled', async (t) => {
+    const lanes = await Promise.all(upTo(60).map(async (i) => stage.subscribe(`l${i}`)));
+    const work = { isPublishing: true };
+    let made = 0;
+    const met = lanes.map(() => ({ publishes: 0, enough: Promise.withResolvers<void>() }));
+    const publishing = Promise.all(
+      upTo(publishers).map(async () => {
+        for (const [i, { enough }] of met.entries()) {
+          const count = await publishLate(`l${i}`, () => {
+            const lane = met[i];
+            if (lane !== undefined && (lane.publishes += 1) === 3) enough.resolve();
+          });
+          made += count;
+          await assertNothingForgotten();
+        }
+      }),
+    ).then(() => (work.isPublishing = false));
+    const ending = (async () => {
+      for (const [i, { id }] of lanes.entries()) {
+        await met[i]?.enough.promise;
+        await stage.once(async (tx) =>
+          tx.run(unsubscribe({ appNo: stage.appNo, id }, world.nowMs())),
+        );
+      }
+    })();
+    const unswept = `select from ringback.lane where swept = 0`;
+    const sweeping = (async () => {
+      while (work.isPublishing || (await stage.database.query(unswept)).length > 0) {
+        await stage.once(async (tx) => sweep(tx, { limit: 100 }, world.nowMs()));
+      }
+    })();
+    await Promise.all([publishing, ending, sweeping]);
+    t.diagnostic(JSON.stringify({ made }));
+    assert(made > lanes.length, 'hardly anything was published while the lanes were open');
+    const { due, cancelled } = await stage.store.read('tally', {});
+    assert.deepEqual({ due, cancelled }, { due: 0, cancelled: made });
+  });
+});
+
+/** Gives how many deliveries it made. */
+async function publishLate(event: string, onWritten = (): void => undefined): Promise<number> {
+  return stage.once(async (tx) => {
+    const [output] = await publishOn(tx, world.nowMs(), [stage.publishing(event)]);
+    onWritten();
+    await world.sleep(random(holdMaxMs));
+    assert(output?.kind === 'accepted');
+    return output.events[0]?.deliveries ?? 0;
+  });
+}
+
+/** In one instant: what waits is in a lane that will be looked at, or has ended and will be swept. */
+async function assertNothingForgotten(): Promise<void> {
+  const forgotten = await stage.database.query(
+    `select no from ringback.lane
+     where case state when 0 then ready_ms = ${never} else swept = 1 end
+       and exists (select from ringback.delivery_live where lane = no and lease is null)`,
+  );
+  assert.deepEqual(forgotten, []);
+}
+
+interface Counts {
+  closed: number;
+  forgotten: number;
+  freed: number;
+  back: number;
+  again: number;
+}
+
+async function claimOnAndOn(work: { isPublishing: boolean }, counts: Counts): Promise<void> {
+  const started = { name: 'test', role: 'all', version: '0', aloneHere: false } as const;
+  const ours = (await stage.store.edit('startNode', started)).node * 2 ** 32;
+  let settlements: Settlement[] = [];
+  while (work.isPublishing || settlements.length > 0 || (await isSomethingLeft())) {
+    const nowMs = world.nowMs();
+    const held = settlements;
+    settlements = await stage.once(async (tx) => {
+      const { replies, wentBack } = await settleAll(tx, held, nowMs);
+      assert(replies.every(({ kind }) => kind === 'settled'));
+      counts.back += wentBack;
+      const lease = random(4) === 0 ? deadLease : ours;
+      const closing = countingCloses(tx, counts);
+      const { deliveries } = await claimOn(closing, { nowMs, lingerMs, lease });
+      if (lease === ours) return deliveries.map((leased) => settlementOf(leased, outcome(), nowMs));
+      counts.forgotten += deliveries.length;
+      return [];
+    });
+    const [first] = held;
+    if (first?.outcome.kind === 'delivered' && random(4) === 0) await sendAgain(first, counts);
+  }
+}
+
+async function sendAgain({ event, n }: Settlement, counts: Counts): Promise<void> {
+  const name = { appNo: stage.appNo, event, n };
+  const again = await stage.once(async (tx) => tx.run(retryDelivery(name, world.nowMs())));
+  assert.equal(again.kind, 'due');
+  counts.again += 1;
+  await assertNothingForgotten();
+}
+
+async function rescueOnAndOn(work: { isPublishing: boolean }, counts: Counts): Promise<void> {
+  while (work.isPublishing || (await isSomethingLeft())) {
+    const times = { givenMs: null, nowMs: world.nowMs() };
+    counts.freed += (await stage.once(async (tx) => rescue(tx, { silentMs: 60_000 }, times))).freed;
+    await world.sleep(random(holdMaxMs));
+  }
+}
+
+async function isSomethingLeft(): Promise<boolean> {
+  await assertNothingForgotten();
+  return (await stage.database.query('select from ringback.delivery_live limit 1')).length > 0;
+}
+
+/** Counts the looks that close a lane. */
+function countingCloses(tx: Tx, counts: Counts): Tx {
+  return {
+    run: async (script) => tx.run(script),
+    query: async (sql, values) => {
+      const readyMs = sql === claimSql.look ? values[2] : [];
+      if (Array.isArray(readyMs)) counts.closed += readyMs.filter((ms) => ms === never).length;
+      return tx.query(sql, values);
+    },
+  };
+}
+
+function outcome(): 'delivered' | 'retry' | 'released' {
+  const chance = random(10);
+  if (chance < 7) return 'delivered';
+  return chance < 9 ? 'retry' : 'released';
+}
+
+function random(below: number): number {
+  return (world.randomBytes(1)[0] ?? 0) % below;
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}

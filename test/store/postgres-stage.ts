@@ -1,0 +1,161 @@
+// A database with some lanes for the tests of hazards, and what these need around it: nodes, and
+// transactions that a test takes one step at a time. Nothing here waits by the clock.
+import { strict as assert } from 'node:assert';
+import type { Client } from 'pg';
+import { realWorld } from '../../src/core/world.ts';
+import type { Claimed } from '../../src/store/postgres/claim.ts';
+import { claim } from '../../src/store/postgres/claim.ts';
+import { connect } from '../../src/store/postgres/connect.ts';
+import type { Published } from '../../src/store/postgres/publish.ts';
+import { publishAll } from '../../src/store/postgres/publish.ts';
+import { createSlices } from '../../src/store/postgres/slices.ts';
+import { beginOn } from '../../src/store/postgres/transact.ts';
+import type { Tx } from '../../src/store/postgres/tx.ts';
+import { txOn } from '../../src/store/postgres/tx.ts';
+import type { ClusterOptions } from '../../src/store/open.ts';
+import { openCluster } from '../../src/store/open.ts';
+import { birthsFor, slotsOf } from '../../src/store/slots.ts';
+import type { EditInput, Store } from '../../src/store/store.ts';
+import type { Database } from '../postgres/database.ts';
+import { freshStoreDatabase } from '../postgres/store-database.ts';
+import { callback, newApp, newSubscription } from './contract.ts';
+import { newId } from './open-memory.ts';
+
+export const world = realWorld();
+
+export interface Stage extends AsyncDisposable {
+  readonly database: Database;
+  readonly appNo: number;
+  /** The node that made the app; it is closed with the stage, as all others. */
+  readonly store: Store;
+  node(options?: Partial<ClusterOptions>): Promise<Store>;
+  /** A subscription that hears this event alone; `lane` is the first of so many. */
+  subscribe(event: string, lanes?: number): Promise<{ id: string; lane: number }>;
+  publishing(event: string, more?: Partial<EditInput<'publish'>>): EditInput<'publish'>;
+  /** A transaction that has its number, on a connection of its own. */
+  begin(): Promise<Step>;
+  /** A whole transaction. */
+  once<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Until so many statements wait for a lock. */
+  untilSomebodyWaits(count: number): Promise<void>;
+}
+
+export interface Step {
+  readonly tx: Tx;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const database = await freshStoreDatabase();
+  const nodes: Store[] = [];
+  const clients: Client[] = [];
+  const free: Client[] = [];
+  const node: Stage['node'] = async (options = {}) => {
+    const store = await openCluster({ url: database.url, world, ...options });
+    nodes.push(store);
+    return store;
+  };
+  const store = await node();
+  const app = await newApp(store);
+  const another = async (): Promise<Client> => {
+    const url = database.url;
+    const onLost = (): void => undefined;
+    const client = await connect({ url, kind: 'engine', purpose: 'test', onLost, pipeline: true });
+    clients.push(client);
+    return client;
+  };
+  const begin = async (): Promise<Step> => {
+    const client = free.pop() ?? (await another());
+    await beginOn(client);
+    const end = async (word: 'commit' | 'rollback'): Promise<void> => {
+      await client.query(word);
+      free.push(client);
+    };
+    return {
+      tx: txOn(client),
+      commit: async () => end('commit'),
+      rollback: async () => end('rollback'),
+    };
+  };
+  return {
+    database,
+    appNo: app.no,
+    store,
+    node,
+    subscribe: async (event, lanes = 1) => {
+      const callbacks = Array.from({ length: lanes }, (_, i) => callback(i, event));
+      const subscription = newSubscription(app, { callbacks });
+      const made = await store.edit('subscribe', { subscription, idempotency: undefined });
+      assert(made.kind === 'created');
+      const { id } = made.subscription;
+      const [row] = await database.query(
+        `select lane.no from ringback.lane join ringback.subscription
+           on subscription.no = lane.subscription where id = $1 order by lane.no`,
+        [id],
+      );
+      return { id, lane: Number(row?.['no']) };
+    },
+    publishing: (event, more) => ({
+      appNo: app.no,
+      contract: 'Ringback',
+      events: [{ id: newId(), name: event, payload: Buffer.from('{}') }],
+      audience: { kind: 'everyone' },
+      idempotency: undefined,
+      ...more,
+    }),
+    begin,
+    once: async (body) => {
+      const step = await begin();
+      const result = await body(step.tx);
+      await step.commit();
+      return result;
+    },
+    untilSomebodyWaits: async (count) => {
+      const sql = `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      while ((await database.query(sql)).length < count);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(clients.map(async (client) => client.end()));
+      await Promise.all(nodes.map(async (each) => each.close()));
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Without a lease there is no room for fresh deliveries: they wait. */
+export async function publishOn(
+  tx: Tx,
+  nowMs: number,
+  calls: readonly EditInput<'publish'>[],
+  lease?: number,
+): Promise<Published[]> {
+  const offer = lease === undefined ? undefined : { lease, room: 8, free: new Map(), laneRoom: 8 };
+  const births = birthsFor(offer);
+  const left = { waiting: 0, fanOuts: 0 };
+  return publishAll(tx, calls, { nowMs, births, slices: createSlices(), left });
+}
+
+/** An offer that takes nothing: what is published waits. */
+export const leasedNone = { room: 0 };
+
+export interface Looking {
+  nowMs: number;
+  lease?: number;
+  lingerMs?: { least: number; most: number };
+  floors?: { readyMs: number; isDropped: boolean };
+  room?: number;
+}
+
+export async function claimOn(tx: Tx, looking: Looking): Promise<Claimed> {
+  const { nowMs, lease = 1, room = 64 } = looking;
+  const { lingerMs = { least: 50, most: 10_000 } } = looking;
+  const { floors = { readyMs: 0, isDropped: false } } = looking;
+  const slots = slotsOf({ lease, room, free: new Map(), laneRoom: room });
+  return claim(tx, { slots, nowMs, floors, lingerMs });
+}
+
+export function fail(error: unknown): void {
+  throw error;
+}

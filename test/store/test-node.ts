@@ -1,0 +1,113 @@
+// A node that takes all it can get and settles it at once as the test says. It asks for work when it
+// hears of some and, if told so, now and then by itself; it keeps count of why.
+import type { Leased } from '../../src/core/delivery.ts';
+import { realWorld } from '../../src/core/world.ts';
+import type { Offer, Settled, Settlement } from '../../src/store/delivery-verbs.ts';
+import type { Store } from '../../src/store/store.ts';
+import { settlementOf } from './delivery-model.ts';
+
+export interface NodeOptions {
+  /** What becomes of a delivery; undefined: it stays with the node. By default all are delivered. */
+  outcome?: (leased: Leased) => Settlement | undefined;
+  /** Fresh deliveries are born here. */
+  takesFresh?: boolean;
+  /** Claims, whenever there is a cycle of work. Default: yes. */
+  claims?: boolean;
+  /** Asks when it hears of something; otherwise only when the test asks. Default: yes. */
+  hears?: boolean;
+  /** Asks by itself this often. */
+  pollMs?: number;
+  room?: number;
+}
+
+export interface TestNode extends AsyncDisposable {
+  readonly no: number;
+  readonly store: Store;
+  /** All that it was ever given. */
+  readonly taken: Leased[];
+  readonly counts: { heard: number; refused: number; settled: number; stale: number };
+  /** Resolves when it was given so many in all. */
+  until(count: number): Promise<void>;
+}
+
+export async function startTestNode(store: Store, options: NodeOptions = {}): Promise<TestNode> {
+  const { outcome = delivered, takesFresh = false, claims = true, hears = true } = options;
+  const { pollMs, room = 64 } = options;
+  const started = { name: 'test', role: 'all', version: '0', aloneHere: false } as const;
+  const { node: no } = await store.edit('startNode', started);
+  let leases = 0;
+  const offer = (): Offer => {
+    leases += 1;
+    return { lease: no * 2 ** 32 + leases, room, free: new Map(), laneRoom: room };
+  };
+  const taken: Leased[] = [];
+  const counts = { heard: 0, refused: 0, settled: 0, stale: 0 };
+  const settling = new Set<Promise<void>>();
+  const waiting = new Set<() => void>();
+  const settle = async (settlement: Settlement): Promise<void> => {
+    const answer: Settled | undefined = await store.settle(settlement).catch(() => undefined);
+    if (answer === undefined) counts.refused += 1;
+    else if (answer.kind === 'stale') counts.stale += 1;
+    else counts.settled += 1;
+  };
+  const take = (deliveries: readonly Leased[]): void => {
+    for (const leased of deliveries) {
+      taken.push(leased);
+      const settlement = outcome(leased);
+      if (settlement === undefined) continue;
+      const one = settle(settlement).finally(() => settling.delete(one));
+      settling.add(one);
+    }
+    for (const check of waiting) check();
+  };
+  store.attach({
+    offer: () => (takesFresh ? offer() : undefined),
+    take,
+    claim: () => (claims ? offer() : undefined),
+    fanOut: () => undefined,
+    wake: () => {
+      counts.heard += 1;
+      if (hears) store.work();
+    },
+    refused: () => undefined,
+    worked: ({ claimed, readyMs }, asked) => {
+      take(claimed);
+      if (asked.claim && claimed.length > 0 && readyMs !== undefined) store.work();
+    },
+  });
+  const stop = new AbortController();
+  const polling = pollMs === undefined ? undefined : poll(store, pollMs, stop.signal);
+  return {
+    no,
+    store,
+    taken,
+    counts,
+    until: async (count) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const check = (): void => {
+        if (taken.length >= count) resolve();
+      };
+      waiting.add(check);
+      check();
+      await promise;
+      waiting.delete(check);
+    },
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await polling;
+      await Promise.all(settling);
+    },
+  };
+}
+
+async function poll(store: Store, pollMs: number, signal: AbortSignal): Promise<void> {
+  const world = realWorld();
+  while (!signal.aborted) {
+    store.work();
+    await world.sleep(pollMs, signal).catch(() => undefined);
+  }
+}
+
+function delivered(leased: Leased): Settlement {
+  return settlementOf(leased, 'delivered', 0);
+}

@@ -9,13 +9,13 @@
 //
 // What must hold is measured with caps of 8, not with the program's own (limits.laneCapMax = 128, of all
 // lanes windowClaimedMax = 192), because there the lanes were not the limit on the machine where this
-// was written: two cores, shared with other work, load 8 to 12. Measured there in four runs:
+// was written: two cores, shared with other work, load 7 to 12. Medians of each run there:
 //
-//   caps of 8     162 to 183/s by one, 248 to 299/s by two: 1.57 and 1.63 (two runs). 16 under way at
-//                 183/s are 87 ms each: the receiver's 50 and 37 of the store. 2 to 3 ms of CPU each.
-//   caps of 128   745 to 1,316/s by one, 790 to 1,225/s by two: 0.82 to 1.20. 192 under way at 811/s are
-//                 237 ms each, so most of it is not the receiver's. 0.45 to 0.7 ms of CPU each, of which
-//                 all processes together got 0.35 to 0.8 of the two cores.
+//   caps of 8     162 to 226/s by one, 248 to 357/s by two: 1.57, 1.58 and 1.63 (three runs). 16 under
+//                 way at 183/s are 87 ms each: the receiver's 50 and 37 of the store. 2 to 3 ms of CPU.
+//   caps of 128   745 to 1,316/s by one, 790 to 1,225/s by two: 0.82 to 1.20 (five runs, one of them with
+//                 a single lane). 192 under way at 811/s are 237 ms each, so most of it is not the
+//                 receiver's. 0.45 to 0.7 ms of CPU each; all processes together got 0.35 to 0.8 cores.
 //
 // Whether two nodes with the program's caps gain 1.5 on an idle machine was not measured; it is printed.
 import { strict as assert } from 'node:assert';

@@ -57,21 +57,21 @@ export class Link {
 
   async #open(): Promise<Client> {
     if (this.#isClosed) throw new StoreUnavailable('Cannot ask the store: it is closed');
-    this.#client ??= this.#connect();
-    return this.#client;
+    return this.#client ?? this.#connect();
   }
 
+  /** What is kept is the very promise that is compared later: one that failed must not stay. */
   async #connect(): Promise<Client> {
+    const forget = (): void => {
+      if (this.#client === opening) this.#client = undefined;
+    };
     const opening: Promise<Client> = connect({
       ...this.#options,
       pipeline: true,
-      onLost: () => {
-        if (this.#client === opening) this.#client = undefined;
-      },
+      onLost: forget,
     });
-    opening.catch(() => {
-      if (this.#client === opening) this.#client = undefined;
-    });
+    this.#client = opening;
+    opening.catch(forget);
     return opening;
   }
 

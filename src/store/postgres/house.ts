@@ -19,6 +19,7 @@ export interface House {
 
 export function createHouse(link: Link, onError: (error: unknown) => void): House {
   let dropped = 0;
+  let isClosing = false;
   let tidying: Promise<void> | undefined;
   const tidyNow = async ({ nowMs, beforeMs }: { nowMs: number; beforeMs: number }) =>
     link.withClient(async (client) => {
@@ -36,7 +37,9 @@ export function createHouse(link: Link, onError: (error: unknown) => void): Hous
     },
     tidy: (input) => {
       tidying ??= tidyNow(input)
-        .catch(onError)
+        .catch((error: unknown) => {
+          if (!isClosing) onError(error);
+        })
         .finally(() => {
           tidying = undefined;
         });
@@ -45,8 +48,10 @@ export function createHouse(link: Link, onError: (error: unknown) => void): Hous
       return before;
     },
     close: async () => {
-      await tidying;
+      // What waits for others just now is left half done; whoever tidies next goes on with it.
+      isClosing = true;
       await link.close();
+      await tidying;
     },
   };
 }

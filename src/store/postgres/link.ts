@@ -1,6 +1,8 @@
 // A connection that mends itself: it is opened when it is needed, and thrown away when it broke. It is
 // for one user at a time.
+import { Socket } from 'node:net';
 import type { Client } from 'pg';
+import { limits } from '../../core/limits.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { ConnectionKind } from './connect.ts';
 import { connect } from './connect.ts';
@@ -40,7 +42,7 @@ export class Link {
     const client = this.#client;
     this.#client = undefined;
     client?.then(
-      async (open) => open.end().catch(() => undefined),
+      async (open) => end(open).catch(() => undefined),
       () => undefined,
     );
   }
@@ -49,10 +51,7 @@ export class Link {
     this.#isClosed = true;
     const client = this.#client;
     this.#client = undefined;
-    await client?.then(
-      async (open) => open.end(),
-      () => undefined,
-    );
+    await client?.then(end, () => undefined);
   }
 
   async #open(): Promise<Client> {
@@ -85,4 +84,11 @@ export class Link {
       throw error;
     }
   }
+}
+
+/** Says goodbye. A server that does not answer is left without one: whoever stops must not wait for it. */
+async function end(client: Client): Promise<void> {
+  const { stream } = client.connection;
+  if (stream instanceof Socket) stream.setTimeout(limits.databaseGoodbyeMs, () => stream.destroy());
+  await client.end();
 }

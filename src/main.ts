@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // argv → command. Mistakes are sentences on stderr; the exit code says whether it worked.
+import { check, checkHelp, checkUsage } from './cli/check.ts';
 import { CliFailure } from './cli/failure.ts';
 import { key, keyUsage } from './cli/key.ts';
 import { listen, listenUsage } from './cli/listen.ts';
@@ -8,13 +9,16 @@ import type { Terminal } from './cli/terminal.ts';
 import { version } from './core/version.ts';
 import { realWorld } from './core/world.ts';
 
-const commands = { serve, listen, key };
+const commands = { serve, listen, key, check };
+
+/** Commands that have more to say about themselves than one line. */
+const help: Readonly<Record<string, string>> = { check: checkHelp };
 
 const usage = `Ringback ${version}: a subscription and callback service.
 
 Usage:
   ringback serve [--port 8080] [--data ./data] …     every setting is a flag: docs/settings.md
-${listenUsage}${keyUsage.replace('Usage:\n', '')}  ringback --version
+${listenUsage}${keyUsage.replace('Usage:\n', '')}${checkUsage}  ringback --version
 `;
 
 async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<void> {
@@ -25,7 +29,7 @@ async function main([name, ...args]: readonly string[], terminal: Terminal): Pro
     const known = Object.keys(commands).join(' or ');
     throw new CliFailure(`Cannot run "${name}": expected ${known}\n\n${usage}`);
   }
-  if (args.includes('--help')) return terminal.out(usage);
+  if (args.includes('--help')) return terminal.out(help[name] ?? usage);
   return command(args, terminal);
 }
 
@@ -39,6 +43,7 @@ function untilSignal(): Promise<void> {
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  isScreen: Boolean(process.stdout.isTTY) && (process.env['NO_COLOR'] ?? '') === '',
   env: process.env,
   world: realWorld(),
   stopped: untilSignal(),
@@ -50,5 +55,5 @@ try {
 } catch (error) {
   if (!(error instanceof CliFailure)) throw error;
   terminal.err(`${error.message}\n`);
-  process.exitCode = 1;
+  process.exitCode = error.exitCode;
 }

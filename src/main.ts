@@ -43,7 +43,7 @@ function untilSignal(): Promise<void> {
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-  isScreen: Boolean(process.stdout.isTTY) && (process.env['NO_COLOR'] ?? '') === '',
+  isScreen: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
   env: process.env,
   world: realWorld(),
   stopped: untilSignal(),

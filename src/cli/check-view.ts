@@ -18,12 +18,24 @@ export type Shown =
   | { file: string; error: { message: string } };
 
 export function showChecked(checked: Shown, { isScreen }: { isScreen: boolean }): string {
-  const rows = 'error' in checked ? errorRows(checked) : reportRows(checked);
+  const rows = ('error' in checked ? errorRows(checked) : reportRows(checked)).map(harmless);
   const width = Math.min(
     labelCharsMax,
     Math.max(...rows.map(({ indent, label = '' }) => indent + label.length)),
   );
   return `${rows.flatMap((row) => render(row, { width, isScreen })).join('\n')}\n\n`;
+}
+
+/** A document is somebody else's text: it must not steer the terminal. */
+function harmless(row: Row): Row {
+  const { label } = row;
+  return { ...row, text: visible(row.text), ...(label !== undefined && { label: visible(label) }) };
+}
+
+function visible(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** A line of text, with a label in front of it or without. */
@@ -194,7 +206,7 @@ function endRows(report: Exclude<Shown, { error: unknown }>): Row[] {
   return [
     blank,
     { indent: 2, text: can, style: cannotRun.length === 0 && active > 0 ? 'green' : 'yellow' },
-    ...(subscribes.length > 0 && unsubscribes.length === 0 ? [endsRow] : []),
+    ...(active > 0 && unsubscribes.length === 0 ? [endsRow] : []),
     ...(cannotRun.length === 0 ? [] : [{ indent: 2, text: 'Cannot run:', style: 'red' } as const]),
     ...cannotRun.map((text): Row => ({ indent: 4, text })),
   ];
@@ -243,7 +255,7 @@ function shorten(text: string, room: number, end: 'end' | 'start'): string {
 function wrap(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/\s+/u)) {
+  for (const word of text.split(' ')) {
     if (line !== '' && line.length + 1 + word.length > room) {
       lines.push(line);
       line = word;

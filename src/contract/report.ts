@@ -249,7 +249,7 @@ function deafOperation({ method, path, variants }: SubscribeReport): string[] {
   return deaf.map(({ name, callbacks }) => {
     const variant = name === '' ? '' : ` (variant ${name})`;
     const reasons = [...new Set(callbacks.map(({ inactive }) => inactive))];
-    const why = reasons.length === 0 ? 'none is declared' : reasons.join('; ');
+    const why = reasons.length === 0 ? 'it declares none that can be called' : reasons.join('; ');
     return `${method} ${path}${variant} registers no callback: ${why}`;
   });
 }

@@ -185,6 +185,7 @@ function repeat({ node, min, max }: Extract<Node, { kind: 'repeat' }>, pen: Pen)
   for (let count = 0; count < max && text.length <= bounds.sampleCharsMax; count += 1) {
     if (count >= min && pen.more <= 0) break;
     const added = write(node, pen);
+    if (added === '') break; // Nothing, however often, is nothing.
     if (count >= min) pen.more -= Math.max(1, Array.from(added).length);
     text += added;
   }

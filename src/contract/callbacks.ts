@@ -59,7 +59,7 @@ function compileItem({ label, key, item }: Written, draft: Draft): CompiledCallb
         ...target,
         method,
         event,
-        ...compilePayload(place),
+        ...compilePayload(method, place),
         statuses: entries(child(place, 'responses')).map(([status]) => statusName(status)),
         unsubscribeStatus: unsubscribeStatus([place, item, rootOf(item)]),
       },
@@ -112,8 +112,17 @@ function nameFrom(label: string, item: Place): string {
   return name;
 }
 
-function compilePayload(operation: Place): Pick<CallbackDefinition, 'mediaType' | 'payload'> {
+/** Methods whose requests have no body, unless the document gives them one. */
+const bodiless: readonly string[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
+
+function compilePayload(
+  method: string,
+  operation: Place,
+): Pick<CallbackDefinition, 'mediaType' | 'payload'> {
   const body = child(operation, 'requestBody');
+  if (body === undefined && bodiless.includes(method)) {
+    return { mediaType: undefined, payload: undefined };
+  }
   const content = body && child(body, 'content');
   const json = jsonContent(content);
   if (json === undefined && content !== undefined && entries(content).length > 0) {

@@ -96,15 +96,17 @@ function basePathOf(root: Place): string {
 
 function compileOperation(draft: Draft, compiling: Compiling): Operation {
   const { operationId, method, path, parameters, body, place } = draft;
+  const role = compileRole(draft, compiling);
+  const id = role.kind === 'unsubscribe' ? role.id : undefined;
   return {
     operationId,
     method,
     path: compiling.basePath + path,
-    parameters,
+    parameters: parameters.map((one) => (id?.name === one.name && id.in === one.in ? id : one)),
     body,
     security: compileSecurity(place),
     scope: compileScope(place),
-    role: compileRole(draft, compiling),
+    role,
   };
 }
 

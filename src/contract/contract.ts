@@ -115,7 +115,8 @@ export interface CallbackDefinition {
   method: string;
   /** The event it hears; may hold expressions. */
   event: Template;
-  mediaType: string;
+  /** Undefined: a request without a body, such as a GET. */
+  mediaType: string | undefined;
   payload: Validator | undefined;
   /** Declared statuses: `200`, `2XX`, `default`. */
   statuses: readonly string[];

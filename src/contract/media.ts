@@ -51,6 +51,7 @@ export function jsonContent(
     types.find(([mediaType]) => ['application/*', '*/*'].includes(essenceOf(mediaType)));
   if (found === undefined) return undefined;
   const essence = essenceOf(found[0]);
-  const mediaType = essence.includes('*') ? 'application/json' : essence;
+  // It becomes a header: a range is no type, and other characters would never leave.
+  const mediaType = /^[\x21-)+-~]+$/u.test(essence) ? essence : 'application/json';
   return { mediaType, schema: child(found[1], 'schema'), place: found[1] };
 }

@@ -1,7 +1,7 @@
 // A valid request for an operation, made so that as many of its callbacks as possible resolve: the
 // places that callback keys read hold the given URL. It carries no credentials; the caller has them.
 import { isEventName } from '../core/pattern.ts';
-import { composeAnswer } from './answer.ts';
+import { composeAnswer, messageOf } from './answer.ts';
 import type { CallbackDefinition, Operation, Parameter, Variant } from './contract.ts';
 import { isList } from './document.ts';
 import { evaluate } from './evaluate.ts';
@@ -206,9 +206,7 @@ function answered(
 ): Omit<Exchange, 'method'> {
   const id = 'sub_00000000000000000000000000';
   const answer = composeAnswer(variant.answer, { request, id, secret: '' });
-  const header = new Map(Object.entries(answer.headers));
-  const response = { header, query: new Map(), path: new Map(), body: answer.body };
-  return { url, statusCode: answer.status, request, response };
+  return { url, statusCode: answer.status, request, response: messageOf(answer, url) };
 }
 
 function outcomeOf(definition: CallbackDefinition, exchange: Exchange): SampledCallback {

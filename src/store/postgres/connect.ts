@@ -83,9 +83,13 @@ const patience: Settings = {
   lock_timeout: printed(limits.databaseSchemaLockMs),
 };
 
-/** A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap. */
+/**
+ * A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap; and no
+ * bitmaps, which give up the order of the index and then sort.
+ */
 const plans: Settings = {
   enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',

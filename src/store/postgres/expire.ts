@@ -3,13 +3,15 @@ import { firstIdAt } from '../../core/id.ts';
 import type { Tx } from './tx.ts';
 
 export const expireSql = {
+  // By the primary key, oldest first: `lease is null` would fit the index of all that waits, and a plan
+  // made on an empty table would read and sort that: 500 of 200,000 in 8,700 ms instead of 14.
   expire: `
     with late as materialized (
-      select event, n from delivery_live where event < $1 and lease is null
+      select event, n from delivery_live where event < $1 and coalesce(lease, 0) = 0
       order by event, n limit $2 for update skip locked),
     moved as (
       delete from delivery_live using late
-      where delivery_live.event = late.event and delivery_live.n = late.n and lease is null
+      where delivery_live.event = late.event and delivery_live.n = late.n
       returning delivery_live.*)
     insert into delivery_done
       (event, n, app, lane, callback, state, attempts, error, slice, ended_ms)

@@ -5,12 +5,13 @@ import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
 export const inboxSql = {
+  // Materialized: joined in any other way, the inner part may run more than once and take more.
   take: `
-    update inbox set taken_ms = $1::bigint
-    where no in (
+    with free as materialized (
       select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
       order by no limit $3 for update skip locked)
-    returning no, id, app, name, payload`,
+    update inbox set taken_ms = $1::bigint from free where inbox.no = free.no
+    returning inbox.no, id, app, name, payload`,
   remove: 'delete from inbox where no = $1 returning id, app, name, payload',
   reject: `
     insert into event (id, app, name, slice, created_ms, deliveries, payload, rejected)

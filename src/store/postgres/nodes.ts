@@ -9,7 +9,8 @@ import type { Tx } from './tx.ts';
 
 /** $1 where the test says what time it is, otherwise the database's clock. */
 const now = 'coalesce($1::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint)';
-const orphaned = `lease is not null
+/** By the index of what runs, never by one that holds the lanes: those may have a backlog. */
+const orphaned = `lease is not null and lease >> 32 >= 0
       and not exists (select from node where no = lease >> 32 and gone = 0)`;
 
 /** With one of these leases; their nodes are named too, because the index is by node. */
@@ -29,8 +30,9 @@ export const nodesSql = {
   // All that runs, at most nodes times window, not only what the nodes held that have just gone: a node
   // that does not know yet that it is gone may still write deliveries that are leased to it.
   orphans: `select distinct lane from delivery_live where ${orphaned}`,
+  // `lane + 0`: a plan made on an empty table would read all that is live, 26 ms instead of 0.5.
   free: `
-    update delivery_live set lease = null where ${orphaned} and lane = any($1::bigint[])
+    update delivery_live set lease = null where ${orphaned} and lane + 0 = any($1::bigint[])
     returning event`,
   leased: `select distinct lane from delivery_live where ${leased('$1')}`,
   freeLeased: `

@@ -109,11 +109,14 @@ export interface CallbackDefinition {
   /** The key as repaired; undefined when it can never resolve, and why. */
   target: Template | undefined;
   inactive: string | undefined;
+  /** What was wrong with the key, and what it was read as. */
+  repairs: readonly string[];
   /** Upper case. */
   method: string;
   /** The event it hears; may hold expressions. */
   event: Template;
-  mediaType: string;
+  /** Undefined: a request without a body, such as a GET. */
+  mediaType: string | undefined;
   payload: Validator | undefined;
   /** Declared statuses: `200`, `2XX`, `default`. */
   statuses: readonly string[];

@@ -35,7 +35,7 @@ export function compileContent(content: Place | undefined): Map<string, Validato
       .filter(([mediaType]) => mediaType.includes('/'))
       .map(([mediaType, place]) => {
         const schema = child(place, 'schema');
-        return [essenceOf(mediaType), schema && makeValidator(schema)];
+        return [essenceOf(mediaType), schema && makeValidator(schema, place)];
       }),
   );
 }
@@ -43,7 +43,7 @@ export function compileContent(content: Place | undefined): Map<string, Validato
 /** The JSON among the declared types, and its schema. A range can carry JSON too. */
 export function jsonContent(
   content: Place | undefined,
-): { mediaType: string; schema: Place | undefined } | undefined {
+): { mediaType: string; schema: Place | undefined; place: Place } | undefined {
   const types = entries(content);
   const found =
     types.find(([mediaType]) => essenceOf(mediaType) === 'application/json') ??
@@ -51,6 +51,7 @@ export function jsonContent(
     types.find(([mediaType]) => ['application/*', '*/*'].includes(essenceOf(mediaType)));
   if (found === undefined) return undefined;
   const essence = essenceOf(found[0]);
-  const mediaType = essence.includes('*') ? 'application/json' : essence;
-  return { mediaType, schema: child(found[1], 'schema') };
+  // It becomes a header: a range is no type, and other characters would never leave.
+  const mediaType = /^[\x21-)+-~]+$/u.test(essence) ? essence : 'application/json';
+  return { mediaType, schema: child(found[1], 'schema'), place: found[1] };
 }

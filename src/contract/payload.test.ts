@@ -59,6 +59,28 @@ describe('hearing', () => {
     assert.equal(hearing(ours, 'inProgress').length, 3);
     assert.equal(definitionsOf(ours).length, 5);
   });
+
+  it('looks at the text beside the expressions: no request makes another event of it', () => {
+    const contract = contractWith({
+      a: 'order.{$request.body#/url}',
+      b: '{$request.body#/url}.created',
+      c: 'a{$request.body#/url}.b.{$request.body#/url}c',
+      d: '{$request.body#/url}.*',
+    });
+    const labels = (event: string): string => {
+      const heard = hearing(contract, event).map(({ label }) => label);
+      return heard.join('');
+    };
+    assert.equal(labels('order.created'), 'abd');
+    assert.equal(labels('order.a.b'), 'ad');
+    assert.equal(labels('user.created'), 'bd');
+    assert.equal(labels('border.x'), 'd', 'and not in the middle of it');
+    assert.equal(labels('created.x'), 'd');
+    assert.equal(labels('ax.b.xc'), 'cd');
+    assert.equal(labels('a.b.c'), 'cd');
+    assert.equal(labels('a.bc'), 'd', 'and no character counts twice');
+    assert.equal(labels('orders'), '', 'nothing before the dot');
+  });
 });
 
 describe('checkPayload', () => {

@@ -3,7 +3,7 @@
 import { patternsFor } from '../core/pattern.ts';
 import type { Fault } from '../core/problem.ts';
 import type { CallbackDefinition, Contract } from './contract.ts';
-import { printTemplate } from './template.ts';
+import type { Template } from './template.ts';
 
 /** What is wrong with the payload of this event; fields are JSON pointers into it. */
 export function checkPayload(
@@ -19,13 +19,26 @@ export function checkPayload(
   });
 }
 
-/** The callbacks of the contract that can hear the event. */
+/** The callbacks of the contract that can hear the event: some request could make it so. */
 export function hearing(contract: Contract, event: string): readonly CallbackDefinition[] {
-  const patterns = new Set(patternsFor(event));
-  return definitionsOf(contract).filter((definition) => {
-    const isOpen = definition.event.some((part) => part.kind === 'expression');
-    return isOpen || patterns.has(printTemplate(definition.event));
-  });
+  const patterns = patternsFor(event);
+  return definitionsOf(contract).filter((definition) =>
+    patterns.some((pattern) => canBecome(definition.event, pattern)),
+  );
+}
+
+/** Whether some values of its expressions make this text of the template. */
+function canBecome(template: Template, text: string): boolean {
+  let at = 0;
+  for (const [index, part] of template.entries()) {
+    if (part.kind === 'expression') continue;
+    const isLast = index > 0 && index === template.length - 1;
+    const from = isLast ? text.length - part.text.length : text.indexOf(part.text, at);
+    const isThere = from >= at && text.startsWith(part.text, from);
+    if (!isThere || (index === 0 && from > 0)) return false;
+    at = from + part.text.length;
+  }
+  return template.at(-1)?.kind === 'expression' || at === text.length;
 }
 
 /** Every callback definition, in the order of the document. */

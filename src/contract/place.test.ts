@@ -144,7 +144,7 @@ describe('openSource', () => {
     const root = openSource(readDocument(path));
     assert.equal(at(root, 'gone', 'x'), undefined);
     for (const name of Object.keys(refs)) at(root, name, 'n');
-    assert.equal(root.source.warnings.length, 2);
+    assert.equal(root.source.warnings.length, 3);
     assert.match(warnings(root)[0] ?? '', /Cannot follow \$ref "gone\.yaml#\/a": Cannot open /);
     assert.match(warnings(root)[1] ?? '', /it is file 513, expected no more/);
   });

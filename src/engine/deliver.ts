@@ -157,9 +157,11 @@ function requestOf(
   const secrets = validSecrets(openSecrets(ring, owner, target.secrets), nowMs);
   const id = withPrefix('evt', leased.event);
   const timestampS = Math.floor(nowMs / 1000);
-  const body = leased.payload;
+  const definition = definitionOf(contracts, target);
+  const mediaType = definition === undefined ? 'application/json' : definition.mediaType;
+  const body = mediaType === undefined ? new Uint8Array() : leased.payload;
   const headers = callbackHeaders({
-    mediaType: definitionOf(contracts, target)?.mediaType ?? 'application/json',
+    mediaType,
     eventId: id,
     eventName: leased.eventName,
     delivery: deliveryId(leased),

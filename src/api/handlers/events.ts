@@ -129,7 +129,7 @@ function eventTypes(contract: Contract): Record<string, unknown>[] {
         event: printTemplate(event),
         callback: label,
         contract: contract.title,
-        mediaType,
+        ...(mediaType === undefined ? {} : { mediaType }),
         ...(payload === undefined ? {} : described(payload, contract.document, called)),
       };
     });

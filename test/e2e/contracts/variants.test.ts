@@ -23,7 +23,9 @@ const message = { message: 'hello' };
 
 function came(receiver: Receiver): string[] {
   return receiver.requests
-    .map((one) => `${header(one, 'ringback-event')} ${one.method} ${one.url} ${one.body.toString()}`)
+    .map(
+      (one) => `${header(one, 'ringback-event')} ${one.method} ${one.url} ${one.body.toString()}`,
+    )
     .toSorted();
 }
 
@@ -57,7 +59,8 @@ describe('body.yaml', () => {
       'myEvent POST /hook {"message":"hello"}',
       'order.created POST /hook {"message":"hello"}',
     ]);
-    for (const one of receiver.requests) assert.equal(header(one, 'content-type'), 'application/json');
+    for (const one of receiver.requests)
+      assert.equal(header(one, 'content-type'), 'application/json');
   });
 
   it('asks for callbackUrl, and for a message in the payload', async () => {

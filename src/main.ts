@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // argv → command. Mistakes are sentences on stderr; the exit code says whether it worked.
 import { backup, backupUsage } from './cli/backup.ts';
+import { check, checkHelp, checkUsage } from './cli/check.ts';
 import { CliFailure } from './cli/failure.ts';
 import { key, keyUsage } from './cli/key.ts';
 import { listen, listenUsage } from './cli/listen.ts';
@@ -10,13 +11,16 @@ import type { Terminal } from './cli/terminal.ts';
 import { version } from './core/version.ts';
 import { realWorld } from './core/world.ts';
 
-const commands = { serve, listen, key, migrate, backup };
+const commands = { serve, listen, key, check, migrate, backup };
+
+/** Commands that have more to say about themselves than one line. */
+const help: Readonly<Record<string, string>> = { check: checkHelp };
 
 const usage = `Ringback ${version}: a subscription and callback service.
 
 Usage:
   ringback serve [--port 8080] [--data ./data] …     every setting is a flag: docs/settings.md
-${listenUsage}${keyUsage.replace('Usage:\n', '')}${migrateUsage}${backupUsage}  ringback --version
+${listenUsage}${keyUsage.replace('Usage:\n', '')}${checkUsage}${migrateUsage}${backupUsage}  ringback --version
 `;
 
 async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<void> {
@@ -27,7 +31,7 @@ async function main([name, ...args]: readonly string[], terminal: Terminal): Pro
     const known = Object.keys(commands).join(' or ');
     throw new CliFailure(`Cannot run "${name}": expected ${known}\n\n${usage}`);
   }
-  if (args.includes('--help')) return terminal.out(usage);
+  if (args.includes('--help')) return terminal.out(help[name] ?? usage);
   return command(args, terminal);
 }
 
@@ -45,6 +49,7 @@ let stopped: Promise<void> | undefined;
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  isScreen: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
   env: process.env,
   world: realWorld(),
   get stopped() {
@@ -58,5 +63,5 @@ try {
 } catch (error) {
   if (!(error instanceof CliFailure)) throw error;
   terminal.err(`${error.message}\n`);
-  process.exitCode = 1;
+  process.exitCode = error.exitCode;
 }

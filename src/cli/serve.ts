@@ -1,6 +1,7 @@
 // `ringback serve`: runs the service until it is told to stop, and greets whoever started it.
 import { pino } from 'pino';
 import { ContractError } from '../contract/document.ts';
+import { explainError } from '../contract/locate.ts';
 import { withPrefix } from '../core/id.ts';
 import { version } from '../core/version.ts';
 import { startService, type Service } from '../service.ts';
@@ -36,9 +37,8 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
 
 /** What the person can mend is said in a sentence; anything else keeps its stack. */
 function explain(error: unknown): never {
-  if (error instanceof CannotOpenStore || error instanceof ContractError) {
-    throw new CliFailure(error.message, { cause: error });
-  }
+  if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
+  if (error instanceof ContractError) throw new CliFailure(explainError(error), { cause: error });
   if (error instanceof Error && ('syscall' in error || isTlsError(error))) {
     throw new CliFailure(`Cannot start: ${error.message}`, { cause: error });
   }

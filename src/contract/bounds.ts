@@ -25,9 +25,26 @@ export const bounds = {
   callbacksMax: 10_000,
   /** Warnings that are kept. */
   warningsMax: 1_000,
-  /** Schemas nested in each other without a reference, and schemas that one value may reach. */
+  /** Schemas nested in each other without a reference. */
   schemaDepthMax: 128,
-  schemasMax: 10_000,
+  /**
+   * What one schema and all that it refers to may become as code: a point for each keyword, and for each
+   * list of n members or branches n²/50. Measured: 20,000 points take at most 2 s to compile.
+   */
+  schemaWeightMax: 20_000,
+  /** Schemas that lead to each other about the same value. */
+  schemaHopsMax: 1_000,
+  /** Steps of one check of a value, and of saying what is wrong with it. Measured: 5 to 50 ns each. */
+  checkStepsMax: 10_000_000,
+  explainStepsMax: 3_000_000,
+  /**
+   * Regular expressions: characters, and instructions that one becomes. What matching has found out is
+   * remembered, for all of them together, up to so many instructions and characters.
+   */
+  regexCharsMax: 4_096,
+  regexSizeMax: 5_000,
+  regexMemoryMax: 400_000,
+  regexStepsKeptMax: 256,
   /** Faults that one request is told of. */
   faultsMax: 32,
   /** Values of an enum that a message lists, and characters of a value that it quotes. */

@@ -71,15 +71,15 @@ function compileKey(
   key: string,
   item: Place,
   draft: Draft,
-): Pick<CallbackDefinition, 'target' | 'inactive'> {
+): Pick<CallbackDefinition, 'target' | 'inactive' | 'repairs'> {
   const repaired = repairKey(key, bodyProperties(draft));
   if (repaired.kind === 'unusable') {
     warn(item, `the callback is inactive: ${repaired.reason}`);
-    return { target: undefined, inactive: repaired.reason };
+    return { target: undefined, inactive: repaired.reason, repairs: [] };
   }
   for (const message of [...repaired.repairs, ...repaired.suggestions]) warn(item, message);
   checkVisible(expressionsOf(repaired.template), item, draft);
-  return { target: repaired.template, inactive: undefined };
+  return { target: repaired.template, inactive: undefined, repairs: repaired.repairs };
 }
 
 function bodyProperties({ place }: Draft): ReadonlySet<string> {

@@ -109,6 +109,8 @@ export interface CallbackDefinition {
   /** The key as repaired; undefined when it can never resolve, and why. */
   target: Template | undefined;
   inactive: string | undefined;
+  /** What was wrong with the key, and what it was read as. */
+  repairs: readonly string[];
   /** Upper case. */
   method: string;
   /** The event it hears; may hold expressions. */

@@ -51,13 +51,13 @@ export function indexOf(drafts: readonly Draft[]): DraftIndex {
   if (known !== undefined) return known;
   const first = drafts.toReversed();
   const index: DraftIndex = {
-    byId: new Map(first.map((draft) => [draft.operationId, draft])),
-    byPlace: new Map(first.map((draft) => [nameOf(draft.place), draft])),
+    byId: new Map(first.map((one) => [one.operationId, one])),
+    byPlace: new Map(first.map((one) => [nameOf(one.place), one])),
     byFolder: new Map(
-      first.flatMap((draft) => {
-        const parameter = lastParameter(draft.path);
+      first.flatMap((one) => {
+        const parameter = lastParameter(one.path);
         if (parameter === undefined) return [];
-        return [[draft.path.slice(0, -parameter.length - 3), { draft, parameter }] as const];
+        return [[one.path.slice(0, -parameter.length - 3), { draft: one, parameter }] as const];
       }),
     ),
   };

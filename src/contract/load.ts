@@ -1,7 +1,8 @@
 // From a file to a contract.
 import { compileContract } from './compile.ts';
 import type { Contract } from './contract.ts';
-import { fullBudget, isObject, readDocument } from './document.ts';
+import { ContractError, fullBudget, isObject, readDocument } from './document.ts';
+import type { Budget, Document } from './document.ts';
 import { requireAppId } from './require-app-id.ts';
 
 export interface LoadOptions {
@@ -13,8 +14,20 @@ export interface LoadOptions {
 export async function loadContract(path: string, options: LoadOptions = {}): Promise<Contract> {
   const budget = fullBudget();
   const document = readDocument(path, budget);
-  if (options.requireAppId !== true || !isObject(document.root)) {
+  if (options.requireAppId !== true || !isObject(document.root)) return compile(document, budget);
+  return compile({ ...document, root: requireAppId(document.root) }, budget);
+}
+
+/** The net under all bounds: a document that is deep in a way nobody thought of ends here. */
+function compile(document: Document, budget: Budget): Contract {
+  try {
     return compileContract(document, budget);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const { path } = document;
+    throw new ContractError(`Cannot load contract "${path}": ${cause.message}`, {
+      file: path,
+      cause,
+    });
   }
-  return compileContract({ ...document, root: requireAppId(document.root) }, budget);
 }

@@ -44,6 +44,11 @@ function chooseMedia(
   return undefined;
 }
 
+/** Whether expressions can look into a body of this type. */
+export function isRead(mediaType: string): boolean {
+  return isJson(mediaType) || isForm(mediaType) || /^(?:application|\*)\/\*$/u.test(mediaType);
+}
+
 function isForm(mediaType: string): boolean {
   return mediaType === 'application/x-www-form-urlencoded';
 }

@@ -4,7 +4,7 @@ import { bounds } from './bounds.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
 import { printPointer } from './expression.ts';
-import { regExp } from './keywords.ts';
+import { patternTest } from './pattern-test.ts';
 import { decide, leadsBack, least, most, valuesOf, wantedBelow } from './sample-parts.ts';
 import type { Making, Means, Spot } from './sample-parts.ts';
 import { readPattern } from './sample-pattern.ts';
@@ -87,7 +87,7 @@ function declaredFor(schema: JsonObject, name: string): unknown[] {
   const properties = own(schema, 'properties');
   const patterns = own(schema, 'patternProperties');
   const byPattern = Object.entries(isObject(patterns) ? patterns : {})
-    .filter(([pattern]) => regExp(pattern).test(name))
+    .filter(([pattern]) => patternTest(pattern)(name))
     .map(([, inner]) => inner);
   const byName = isObject(properties) ? own(properties, name) : undefined;
   return byName === undefined ? byPattern : [byName, ...byPattern];

@@ -1,7 +1,7 @@
 // Texts that match a regular expression. The expression is read just well enough to write something
 // that probably matches; whether it does, the expression itself has the last word.
 import { bounds } from './bounds.ts';
-import { regExp } from './keywords.ts';
+import { patternTest } from './pattern-test.ts';
 
 /** How to write: which of the possible texts, and how many characters more than the least. */
 export interface Writing {
@@ -139,17 +139,12 @@ const alphabet = Array.from(
 
 /** The characters that this piece of the pattern matches. */
 function charOf(source: string): Node | undefined {
-  let expression: RegExp;
-  try {
-    expression = regExp(`^(?:${source})$`);
-  } catch {
-    return undefined;
-  }
-  const chars = alphabet.filter((char) => expression.test(char));
+  const isMatch = patternTest(`^(?:${source})$`);
+  const chars = alphabet.filter(isMatch);
   if (chars.length > 0) return { kind: 'char', chars };
   for (let code = 0; code <= 0xff_ff; code += 1) {
     const char = String.fromCharCode(code);
-    if (char.isWellFormed() && expression.test(char)) return { kind: 'char', chars: [char] };
+    if (char.isWellFormed() && isMatch(char)) return { kind: 'char', chars: [char] };
   }
   return undefined;
 }
@@ -185,6 +180,7 @@ function repeat({ node, min, max }: Extract<Node, { kind: 'repeat' }>, pen: Pen)
   for (let count = 0; count < max && text.length <= bounds.sampleCharsMax; count += 1) {
     if (count >= min && pen.more <= 0) break;
     const added = write(node, pen);
+    if (added === '') break; // Nothing, however often, is nothing.
     if (count >= min) pen.more -= Math.max(1, Array.from(added).length);
     text += added;
   }

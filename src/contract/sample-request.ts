@@ -93,7 +93,6 @@ function needsOf(variant: Variant | undefined, callbackUrl: string): Need[] {
   if (variant === undefined) return [];
   const isTarget = (value: unknown): boolean => value === callbackUrl || isListOf(value, isTarget);
   const url = { accepts: isTarget, value: callbackUrl };
-  const plain = { accepts: isPlain, value: 'string' };
   const event = { accepts: isEvent, value: 'example' };
   const found = variant.callbacks.flatMap(({ target = [], event: name }) => [
     ...target.flatMap((part, index) =>
@@ -118,6 +117,8 @@ function requestSide(expression: Expression, variant: Variant): Need['expression
   const isEchoed = variant.answer.echoes.includes(expression.pointer[0] ?? '');
   return isEchoed ? { ...expression, from: 'request' } : undefined;
 }
+
+const plain = { accepts: isPlain, value: 'string' };
 
 function isPlain(value: unknown): boolean {
   return value !== '' && ['string', 'number', 'boolean'].includes(typeof value);
@@ -148,7 +149,10 @@ function drawRaw(
     const { in: kind, name, schema, required } = parameter;
     const own = needs.filter(({ expression }) => reads(expression, parameter));
     if (!required && own.length === 0) continue;
-    const wishes = own.map(({ accepts, value }) => ({ pointer: [], accepts, value }));
+    // Text is read as text where no type is declared.
+    const isFree = (schema?.shape().types.size ?? 0) === 0;
+    const asked = own.length === 0 && isFree ? [plain] : own;
+    const wishes = asked.map(({ accepts, value }) => ({ pointer: [], accepts, value }));
     const sample = fulfil(schema, wishes);
     if (sample.kind === 'none') return { kind: 'none', why: `${kind} ${name}: ${sample.why}` };
     texts[kind].push(...writeTexts(parameter, sample.value));

@@ -1,6 +1,6 @@
 // Texts for a schema: by format, by pattern, or plain, within the lengths that are asked for.
 import { bounds } from './bounds.ts';
-import { regExp } from './keywords.ts';
+import { patternTest } from './pattern-test.ts';
 import { readPattern } from './sample-pattern.ts';
 
 export interface TextRules {
@@ -17,7 +17,7 @@ export function textsFor(rules: TextRules, variant: number): string[] {
   const { formats, patterns, minLength, maxLength } = rules;
   const hint = formats.length + patterns.length === 0 ? hints.find(isHint)?.[1] : undefined;
   const named = [...formats, hint ?? ''].flatMap((format) => formatted(format, variant));
-  const expressions = patterns.map((pattern) => regExp(pattern));
+  const tests = patterns.map(patternTest);
   const plainTexts = [variant, variant + 1, variant + 2].map((one) => plain(rules, one));
   const drafts = [
     ...named.flatMap((text) => [text, lengthened(text, minLength)]),
@@ -34,7 +34,7 @@ export function textsFor(rules: TextRules, variant: number): string[] {
   function fits(text: string): boolean {
     const length = Array.from(text).length;
     if (length < minLength || length > maxLength) return false;
-    return expressions.every((expression) => expression.test(text));
+    return tests.every((test) => test(text));
   }
 }
 

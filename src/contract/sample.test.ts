@@ -79,7 +79,6 @@ describe('sampleOf: texts and numbers', () => {
     ['{ type: string, pattern: "^[A-Z]{3}$" }', 'AAA'],
     ['{ type: string, pattern: "^(?:ab|cd)-\\\\d{2,4}$", minLength: 7 }', 'ab-1111'],
     ['{ type: string, pattern: "x", minLength: 4 }', 'xaaa'],
-    ['{ type: string, pattern: "^(a|b)\\\\1$" }', 'aa'],
     ['{ type: string, pattern: "^https://.+$", format: uri }', 'https://example.com/callback'],
     ['{ type: string, pattern: "^\\\\+[1-9][0-9]{4,14}$" }', '+11111'],
     ['{ type: string, pattern: "^[\\\\u4e00-\\\\u9fa5]$" }', '中'],
@@ -199,7 +198,7 @@ Cat: { allOf: [{ $ref: '#/Pet' }, { properties: { lives: { type: integer } } }] 
       ['S: { type: object, required: [a], properties: { a: { not: {} } } }', /\/a /],
       ['S: { type: object, required: [s], properties: { s: { $ref: "#/S" } } }', /\/s is required/],
       ['S: { type: string, minLength: 3, maxLength: 2 }', /no value was found/],
-      ['S: { type: string, pattern: "^a(?=b)$" }', /no value was found/],
+      ['S: { type: string, pattern: "^(?:){1000000000}a{90000}$" }', /no value was found/],
     ];
     for (const [yaml, pattern] of hopeless) {
       const made = sample(yaml);

@@ -3,7 +3,7 @@
 // times. The same schema always gives the same example.
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
-import { isList, isObject, own } from './document.ts';
+import { ContractError, isList, isObject, own } from './document.ts';
 import { printPointer } from './expression.ts';
 import type { Decision, Making } from './sample-parts.ts';
 import { makeValue } from './sample-value.ts';
@@ -19,6 +19,16 @@ export interface Wish {
 }
 
 export function sampleOf(validator: Validator, wishes: readonly Wish[] = []): Sample {
+  try {
+    return search(validator, wishes);
+  } catch (error) {
+    // The schema is larger than what is looked at of one document.
+    if (error instanceof ContractError) return { kind: 'none', why: error.message };
+    throw error;
+  }
+}
+
+function search(validator: Validator, wishes: readonly Wish[]): Sample {
   const described = validator.described();
   const wanted = wishes.map(({ pointer }) => printPointer(pointer));
   for (const example of described.examples) {
@@ -26,7 +36,7 @@ export function sampleOf(validator: Validator, wishes: readonly Wish[] = []): Sa
     if (value !== undefined && validator.check(value).length === 0)
       return { kind: 'sample', value };
   }
-  const search: Search = { waiting: [], seen: new Set() };
+  const trials: Search = { waiting: [], seen: new Set() };
   let next: Trial | undefined = { choices: new Map(), faults: [] };
   let best: readonly Fault[] | undefined;
   for (let tries = 0; next !== undefined && tries < bounds.sampleTriesMax; tries += 1) {
@@ -41,8 +51,8 @@ export function sampleOf(validator: Validator, wishes: readonly Wish[] = []): Sa
     const faults = value === undefined ? nothingMade : validator.check(value);
     if (faults.length === 0) return { kind: 'sample', value };
     if (best === undefined || faults.length < best.length) best = faults;
-    branchOut(search, { choices: next.choices, faults }, making.decisions);
-    next = takeBest(search);
+    branchOut(trials, { choices: next.choices, faults }, making.decisions);
+    next = takeBest(trials);
   }
   return { kind: 'none', why: reasonOf(best ?? nothingMade) };
 }

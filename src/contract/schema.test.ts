@@ -196,7 +196,10 @@ Dog: { allOf: [{ $ref: '#/Pet' }, { required: [barks] }] }`;
     assert.deepEqual(faults(yaml, { kind: 'cat' }), ['/lives is required']);
     assert.deepEqual(faults(yaml, { lives: 9 }), ['/kind is required']);
     assert.deepEqual(faults(yaml, { kind: 'cat', lives: 9, barks: 1 }), []);
-    assert.match(validator(yaml).warnings[0] ?? '', /#\/S refers to itself with no property in b/);
+    assert.match(
+      validator(yaml).warnings[0] ?? '',
+      /#\/Cat refers to itself with no property in b/,
+    );
     assert.deepEqual(faults('S: { $ref: "#/S" }', 1), []);
     assert.deepEqual(faults('S: { not: { $ref: "#/S" } }', 1), []);
   });
@@ -274,10 +277,10 @@ Id: { type: string, readOnly: true }`;
       name: 'ContractError',
       message: /it is nested deeper than 128/,
     });
-    const many = { anyOf: Array.from({ length: bounds.schemasMax }, () => ({ type: 'string' })) };
+    const many = { anyOf: Array.from({ length: 1_000 }, () => ({ type: 'string' })) };
     const wide = at(openSource({ path: 'api.yaml', root: { S: many } }), 'S');
     assert.ok(wide);
-    assert.throws(() => makeValidator(wide).schema(), /reaches more than 10000 others/);
+    assert.throws(() => makeValidator(wide).schema(), /it is too large to be checked, with all/);
   });
 
   it('never throws, whatever the value', () => {

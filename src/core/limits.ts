@@ -45,6 +45,8 @@ export const limits = {
   databaseIdleInTransactionMs: 5_000,
   /** What a node waits beyond the statement's own limit before it takes the connection for dead. */
   databaseSilenceMs: 5_000,
+  /** How long a goodbye may take before the connection is left without one. */
+  databaseGoodbyeMs: 1_000,
   /** An idle connection is tried this often, so that a vanished database is noticed. */
   databaseKeepAliveMs: 10_000,
   /** A commit whose outcome is unknown: how long the database is asked, and how often. */

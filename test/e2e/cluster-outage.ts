@@ -153,7 +153,8 @@ async function isUnready(node: ClusterNode, url: string): Promise<void> {
   isRefusal(answer);
   assert.match(String(answer.json['detail']), /is not ready: the store does not answer/);
   const { password, host, port } = new URL(url);
-  for (const secret of [password, host, port]) assert.ok(!answer.text.includes(secret), answer.text);
+  for (const secret of [password, host, port])
+    assert.ok(!answer.text.includes(secret), answer.text);
   const alive = await node.call({ path: '/healthz', key: null });
   assert.equal(alive.status, 200, 'the process itself is well');
 }

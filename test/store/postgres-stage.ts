@@ -155,7 +155,3 @@ export async function claimOn(tx: Tx, looking: Looking): Promise<Claimed> {
   const slots = slotsOf({ lease, room, free: new Map(), laneRoom: room });
   return claim(tx, { slots, nowMs, floors, lingerMs });
 }
-
-export function fail(error: unknown): void {
-  throw error;
-}

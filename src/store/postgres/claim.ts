@@ -5,8 +5,9 @@ import type { Leased } from '../../core/delivery.ts';
 import type { Lane, LaneTimes, Quiet, QuietStep } from '../../core/lane.ts';
 import { linger, look, never, room } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
+import { toLeased } from '../leased-row.ts';
 import type { Row } from '../row.ts';
-import { bytes, integer, maybe, text } from '../row.ts';
+import { integer, maybe, text } from '../row.ts';
 import type { Slots } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { laneIsOlder } from './transact.ts';
@@ -194,20 +195,7 @@ async function lease(tx: Tx, looks: readonly Look[], slots: Slots): Promise<Leas
   return taken.flatMap(({ event, n, lane }): Leased[] => {
     const row = byName.get(`${event} ${n}`);
     if (row === undefined) return []; // It ended meanwhile: it was expired.
-    return [
-      {
-        event,
-        n,
-        eventName: text(row, 'name'),
-        payload: bytes(row, 'payload'),
-        lane: lane.no,
-        callback: integer(row, 'callback'),
-        version: lane.version,
-        tries: integer(row, 'tries'),
-        attempts: integer(row, 'attempts'),
-        lease: slots.lease,
-      },
-    ];
+    return [toLeased(row, lane, slots.lease)];
   });
 }
 

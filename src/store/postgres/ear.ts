@@ -43,10 +43,8 @@ export class Ear {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await this.#telling;
-    await this.#options.listening.close();
-    await this.#listening;
-    await this.#options.telling.close();
+    await Promise.all([this.#options.listening.close(), this.#options.telling.close()]);
+    await Promise.all([this.#telling, this.#listening]);
   }
 
   async #tellNow(): Promise<void> {

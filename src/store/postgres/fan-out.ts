@@ -2,12 +2,13 @@
 // down together, so a crash anywhere neither loses nor doubles one.
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
-import { toNames } from '../fanning-out.ts';
-import { bytes, integer, text } from '../row.ts';
+import type { FanningOut, Piece } from '../fanning-out.ts';
+import { toFanningOut } from '../fanning-out.ts';
+import type { Listener } from '../listener.ts';
+import { integer } from '../row.ts';
 import type { Births } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { makeDeliveries } from './make-deliveries.ts';
-import type { Listener } from './match.ts';
 import type { Tx } from './tx.ts';
 
 export const fanOutSql = {
@@ -41,18 +42,9 @@ export async function fanOut(
 ): Promise<FannedOut> {
   const [row] = await tx.query(fanOutSql.oldest, []);
   if (row === undefined) return { deliveries: [], waiting: 0 };
-  const event = text(row, 'event');
-  const appNo = integer(row, 'app');
-  const cursor = { step: integer(row, 'step'), callback: integer(row, 'callback') };
-  const fanningOut = {
-    appNo,
-    contract: text(row, 'contract'),
-    version: integer(row, 'version'),
-    names: toNames(text(row, 'names')),
-  };
-  const { listeners, after } = await next(tx, fanningOut, cursor);
-  const slice = integer(row, 'slice');
-  const made = integer(row, 'made');
+  const fanningOut = toFanningOut(row);
+  const { event, appNo, slice, made, sent } = fanningOut;
+  const { listeners, after } = await next(tx, fanningOut);
   const deliveries = listeners.map((listener, i) => ({
     event,
     n: made + i,
@@ -65,33 +57,13 @@ export async function fanOut(
   await (after === undefined
     ? Promise.all([tx.query(fanOutSql.count, [event, madeNow]), tx.query(fanOutSql.end, [event])])
     : tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow]));
-  const sent = { eventName: text(row, 'name'), payload: bytes(row, 'payload') };
   const { lease } = births.slots;
   const born = births.born.map((one) => ({ ...one, ...sent, tries: 0, attempts: 0, lease }));
   return { deliveries: born, waiting };
 }
 
-interface Cursor {
-  step: number;
-  callback: number;
-}
-
-interface FanningOut {
-  appNo: number;
-  contract: string;
-  version: number;
-  /** Patterns that hear the event, one after the other. */
-  names: readonly string[];
-}
-
-interface Piece {
-  listeners: Listener[];
-  /** Undefined: that was the last of them. */
-  after: Cursor | undefined;
-}
-
-async function next(tx: Tx, fanningOut: FanningOut, cursor: Cursor): Promise<Piece> {
-  const { appNo, contract, version, names } = fanningOut;
+async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece> {
+  const { appNo, contract, version, names, cursor } = fanningOut;
   const found: Listener[] = [];
   let left: number = limits.fanOutStepMax;
   let from = cursor.callback;

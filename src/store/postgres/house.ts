@@ -39,9 +39,10 @@ export class House {
     return this.#alone(async () => this.#retain(input, nowMs));
   }
 
+  /** What waits for others just now is left half done; whoever keeps the house next goes on with it. */
   async close(): Promise<void> {
-    await this.#last;
     await this.#link.close();
+    await this.#last;
   }
 
   async #retain(

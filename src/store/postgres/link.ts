@@ -1,6 +1,8 @@
 // A connection that mends itself: it is opened when it is needed, and thrown away when it broke. It is
 // for one user at a time.
+import { Socket } from 'node:net';
 import type { Client } from 'pg';
+import { limits } from '../../core/limits.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { ConnectionKind } from './connect.ts';
 import { connect } from './connect.ts';
@@ -40,7 +42,7 @@ export class Link {
     const client = this.#client;
     this.#client = undefined;
     client?.then(
-      async (open) => open.end().catch(() => undefined),
+      async (open) => end(open).catch(() => undefined),
       () => undefined,
     );
   }
@@ -49,30 +51,26 @@ export class Link {
     this.#isClosed = true;
     const client = this.#client;
     this.#client = undefined;
-    await client?.then(
-      async (open) => open.end(),
-      () => undefined,
-    );
+    await client?.then(end, () => undefined);
   }
 
   async #open(): Promise<Client> {
     if (this.#isClosed) throw new StoreUnavailable('Cannot ask the store: it is closed');
-    this.#client ??= this.#connect();
-    return this.#client;
+    return this.#client ?? this.#connect();
   }
 
-  /** Not async: what is kept must be this very promise, or a failed one would be kept for ever. */
-  #connect(): Promise<Client> {
+  /** What is kept is the very promise that is compared later: one that failed must not stay. */
+  async #connect(): Promise<Client> {
+    const forget = (): void => {
+      if (this.#client === opening) this.#client = undefined;
+    };
     const opening: Promise<Client> = connect({
       ...this.#options,
       pipeline: true,
-      onLost: () => {
-        if (this.#client === opening) this.#client = undefined;
-      },
+      onLost: forget,
     });
-    opening.catch(() => {
-      if (this.#client === opening) this.#client = undefined;
-    });
+    this.#client = opening;
+    opening.catch(forget);
     return opening;
   }
 
@@ -86,4 +84,11 @@ export class Link {
       throw error;
     }
   }
+}
+
+/** Says goodbye. A server that does not answer is left without one: whoever stops must not wait for it. */
+async function end(client: Client): Promise<void> {
+  const { stream } = client.connection;
+  if (stream instanceof Socket) stream.setTimeout(limits.databaseGoodbyeMs, () => stream.destroy());
+  await client.end();
 }

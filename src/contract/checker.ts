@@ -1,0 +1,126 @@
+// Compiles a bundle into a check that is bounded, whatever schema and value were made for. A value that
+// fits costs one pass that stops at nothing; only for one that does not fit all faults are looked for.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { _ } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { Fault } from '../core/problem.ts';
+import { bounds } from './bounds.ts';
+import type { Bundle, Schema } from './bundle.ts';
+import { explain } from './explain.ts';
+import type { Branches } from './explain.ts';
+import { Exhausted, makeMeter } from './meter.ts';
+import type { Meter } from './meter.ts';
+import { costKeyword, meteredSchemas, nameIn } from './metered.ts';
+import { readRegex } from './regex.ts';
+import { shapeOf } from './shape.ts';
+import { uniqueItems } from './unique-items.ts';
+
+/** Throws when the value cannot be checked: too much work, or a bug of the checker. */
+export function makeCheck(bundle: Bundle): (value: unknown) => Fault[] {
+  const meter = makeMeter();
+  const schemas = meteredSchemas(bundle);
+  const root = nameIn(bundle.$ref);
+  const findFirst = compile(schemas, { meter, finds: 'first' });
+  const fits = findFirst(root);
+  let findAll: Find | undefined;
+  return (value) => {
+    meter.refill(bounds.checkStepsMax);
+    if (fits === undefined || fits(value)) return [];
+    findAll ??= compile(schemas, { meter, finds: 'all' });
+    for (const find of [findAll, findFirst]) {
+      const faults = explainBy(find, { bundle, root, meter }, value);
+      if (faults !== undefined) return faults;
+    }
+    return [{ field: '', message: `does not fit, and takes too many steps to say why` }];
+  };
+}
+
+/** The compiled schema of that name. */
+type Find = (name: string) => ValidateFunction | undefined;
+
+/** Undefined when there is too much to say. */
+function explainBy(
+  find: Find,
+  { bundle, root, meter }: { bundle: Bundle; root: string; meter: Meter },
+  value: unknown,
+): Fault[] | undefined {
+  const errorsOf = (name: string, part: unknown): readonly ErrorObject[] => {
+    const validate = find(name);
+    return validate === undefined || validate(part) ? [] : (validate.errors ?? []);
+  };
+  const branches: Branches = {
+    check: errorsOf,
+    properties: (name) => shapeOf({ ...bundle, $ref: name }).properties,
+  };
+  meter.refill(bounds.explainStepsMax);
+  try {
+    const findings = explain(errorsOf(root, value), branches);
+    const faults = new Map(
+      findings.map(({ pointer, message }) => [
+        `${pointer} ${message}`,
+        { field: pointer, message },
+      ]),
+    );
+    return [...faults.values()].slice(0, bounds.faultsMax);
+  } catch (error) {
+    if (error instanceof Exhausted) return undefined;
+    throw error;
+  }
+}
+
+interface CompileOptions {
+  meter: Meter;
+  finds: 'first' | 'all';
+}
+
+function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: CompileOptions): Find {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: finds === 'all',
+    verbose: true,
+    meta: false,
+    validateSchema: false,
+    ownProperties: true,
+    logger: false,
+    // Larger schemas are called, not copied to every place that refers to them.
+    inlineRefs: 8,
+    // Passes over the code take time in the square of its length, and gain nothing measurable.
+    code: { optimize: false, regExp: Object.assign(regExpFor(meter), { code: 'regExp' }) },
+  });
+  // Keeping track of what was evaluated crashes on some schemas (ajv 8.20; the test has one): it is
+  // done only where a keyword asks for it.
+  ajv.opts.unevaluated = [...schemas.values()].some(asksForUnevaluated);
+  addFormats.default(ajv);
+  // A bad URL is judged by the guard, with a better answer than a schema can give (RULINGS 14).
+  for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
+  ajv.addKeyword({
+    keyword: costKeyword,
+    schemaType: 'number',
+    code: ({ gen, schema }) => {
+      const spend = gen.scopeValue('func', { ref: meter.spend });
+      gen.code(_`${spend}(${Number(schema)})`);
+    },
+  });
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword(uniqueItems(meter));
+  for (const [name, schema] of schemas) ajv.addSchema(schema, name);
+  for (const name of schemas.keys()) ajv.getSchema(name);
+  return (name) => ajv.getSchema(name);
+}
+
+/** The engine for `pattern` and `patternProperties`; bundle.ts lets no other expression pass. */
+function regExpFor(meter: Meter): (source: string) => { test: (text: string) => boolean } {
+  return (source) => {
+    const reading = readRegex(source);
+    const regex = reading.kind === 'regex' ? reading.regex : undefined;
+    return {
+      test: (text) => regex?.test(text, meter) ?? true,
+      toString: () => source,
+    };
+  };
+}
+
+function asksForUnevaluated(schema: Schema): boolean {
+  return JSON.stringify(schema).includes('"unevaluated');
+}

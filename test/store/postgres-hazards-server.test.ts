@@ -1,0 +1,173 @@
+// The server goes away and comes back: killed as by a power cut, and frozen. Every call is answered in
+// time, nothing that was answered is lost, and nobody has to open anything again.
+import { strict as assert } from 'node:assert';
+import { after, before, describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import { openCluster } from '../../src/store/open.ts';
+import type { EditInput, Store } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
+import type { Database } from '../postgres/database.ts';
+import { openDatabase } from '../postgres/database.ts';
+import type { Postgres } from '../postgres/server.ts';
+import { startPostgres } from '../postgres/server.ts';
+import { callback, newApp, newSubscription } from './contract.ts';
+import { newId } from './open-memory.ts';
+import { world } from './postgres-stage.ts';
+import type { TestNode } from './test-node.ts';
+import { startTestNode } from './test-node.ts';
+
+/** A net under a test that would hang: none that passes comes near it. */
+const net = { timeout: 120_000 };
+/** Over this no call may take while the server is away for good: see `limits`. */
+const answerMaxMs = limits.databaseConnectMs + limits.commitUnknownMs + limits.databaseConnectMs;
+
+let server: Postgres;
+let database: Database;
+let appNo: number;
+let one: TestNode;
+let other: TestNode;
+
+before(async () => {
+  server = await startPostgres();
+  const url = await server.createDatabase('hazards');
+  database = openDatabase(url);
+  const open = async (): Promise<Store> => openCluster({ url, world });
+  one = await startTestNode(await open(), { claims: false });
+  other = await startTestNode(await open(), { pollMs: limits.databasePollMs });
+  const app = await newApp(one.store);
+  appNo = app.no;
+  const subscription = newSubscription(app, { callbacks: [callback(0, 'a')] });
+  await one.store.edit('subscribe', { subscription, idempotency: undefined });
+});
+after(async () => {
+  await one[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+  await one.store.close();
+  await other.store.close();
+  await database[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+describe('a server that goes away', net, () => {
+  it('killed: calls are refused in time, and go on when it is back', async (t) => {
+    const accepted: string[] = [];
+    const publishing = { isOn: true };
+    const load = publishOnAndOn(publishing, accepted);
+    await until(() => accepted.length > 20);
+    await server.kill();
+    await until(() => load.refused > 5);
+    await refused(async () => one.store.read('health', {}));
+    await refused(async () => one.store.edit('heartbeat', { node: one.no }));
+    const beforeStart = { ...load };
+    await server.start();
+    const count = accepted.length;
+    await until(() => accepted.length > count + 20);
+    publishing.isOn = false;
+    await load.done;
+    t.diagnostic(JSON.stringify({ ...beforeStart, slowestMs: Math.round(load.slowestMs) }));
+    assert(load.slowestMs < answerMaxMs, `a call took ${load.slowestMs} ms`);
+    await allDelivered(accepted);
+  });
+
+  it('frozen: calls wait or are refused, and go on when it thaws', async (t) => {
+    const accepted: string[] = [];
+    const publishing = { isOn: true };
+    const load = publishOnAndOn(publishing, accepted);
+    await until(() => accepted.length > 20);
+    server.freeze();
+    // A connection of its own is refused when it cannot be had.
+    const closed = openCluster({ url: database.url, world });
+    await assert.rejects(closed);
+    const frozenAt = accepted.length;
+    server.thaw();
+    await until(() => accepted.length > frozenAt + 20);
+    publishing.isOn = false;
+    await load.done;
+    t.diagnostic(JSON.stringify({ refused: load.refused, slowestMs: Math.round(load.slowestMs) }));
+    await allDelivered(accepted);
+  });
+
+  it('frozen: a store is closed all the same', async () => {
+    const store = await openCluster({ url: database.url, world });
+    await store.read('health', {});
+    await store.edit('forget', { idempotencyBeforeMs: 0, limit: 1 });
+    server.freeze();
+    const closing = store.close();
+    await closing;
+    server.thaw();
+  });
+
+  it('nodes hear of each other again', async () => {
+    const deaf = await startTestNode(await openCluster({ url: database.url, world }));
+    await server.kill();
+    await server.start();
+    // Its ear is mended by itself; it asks for nothing but what it hears of.
+    const { heard } = deaf.counts;
+    await until(() => deaf.counts.heard > heard);
+    const [row] = await database.query(
+      `select count(*)::int as ears from pg_stat_activity
+       where application_name = 'ringback listen' and datname = current_database()`,
+    );
+    assert.equal(row?.['ears'], 3);
+    await deaf[Symbol.asyncDispose]();
+    await deaf.store.close();
+  });
+});
+
+/** What was answered is there, and in the end all of it is delivered. */
+async function allDelivered(ids: readonly string[]): Promise<void> {
+  const sql = `select count(*)::int as found from ringback.delivery_done
+    where event = any($1) and state = 1`;
+  for (;;) {
+    const [row] = await database.query(sql, [ids]);
+    if (row?.['found'] === ids.length) return;
+    await world.sleep(50);
+  }
+}
+
+interface Load {
+  refused: number;
+  slowestMs: number;
+  done: Promise<void>;
+}
+
+/** Four clients that publish one event after the other. */
+function publishOnAndOn(publishing: { isOn: boolean }, accepted: string[]): Load {
+  const load: Load = { refused: 0, slowestMs: 0, done: Promise.resolve() };
+  const publish = async (): Promise<void> => {
+    while (publishing.isOn) {
+      const input = newPublish();
+      const startedMs = world.monotonicMs();
+      try {
+        const output = await one.store.edit('publish', input);
+        assert(output.kind === 'accepted');
+        accepted.push(...output.events.map(({ id }) => id));
+      } catch (error) {
+        assert(error instanceof StoreUnavailable, String(error));
+        load.refused += 1;
+        await world.sleep(5);
+      }
+      load.slowestMs = Math.max(load.slowestMs, world.monotonicMs() - startedMs);
+    }
+  };
+  load.done = Promise.all([1, 2, 3, 4].map(publish)).then(() => undefined);
+  return load;
+}
+
+function newPublish(): EditInput<'publish'> {
+  return {
+    appNo,
+    contract: 'Ringback',
+    events: [{ id: newId(), name: 'a', payload: Buffer.from('{}') }],
+    audience: { kind: 'everyone' },
+    idempotency: undefined,
+  };
+}
+
+async function refused(ask: () => Promise<unknown>): Promise<void> {
+  await assert.rejects(ask(), StoreUnavailable);
+}
+
+async function until(check: () => boolean): Promise<void> {
+  while (!check()) await world.sleep(5);
+}

@@ -33,6 +33,7 @@ export async function loadContracts({
   for (const file of foreign) {
     const contract = await loadContract(file);
     refuseCollisions(file, contract, [management, ...executed]);
+    refuseTwins(file, contract);
     executed.push(contract);
   }
   return { management, executed, known: [...executed, ours] };
@@ -53,8 +54,18 @@ function withoutSubscribing(contract: Contract): Contract {
   return {
     ...contract,
     operations,
-    document: { ...contract.document, paths: Object.fromEntries(managed) },
+    document: {
+      ...contract.document,
+      paths: Object.fromEntries(managed),
+      components: withoutLinks(contract.document['components'], kept),
+    },
   };
+}
+
+/** A link to an operation that is not there any more would make the document invalid. */
+function withoutLinks(components: unknown, kept: ReadonlySet<string>): unknown {
+  if (!isObject(components) || !isObject(components['links'])) return components;
+  return { ...components, links: withOnly(components['links'], kept) };
 }
 
 function withOnly(item: JsonObject, kept: ReadonlySet<string>): JsonObject {
@@ -69,22 +80,41 @@ function withOnly(item: JsonObject, kept: ReadonlySet<string>): JsonObject {
 /** Two operations on one route, or two contracts of one name, could not be told apart. */
 function refuseCollisions(file: string, contract: Contract, others: readonly Contract[]): void {
   const { title } = contract;
-  const fail = (reason: string): ContractError =>
-    new ContractError(`Cannot serve contract "${title}" (${file}): ${reason}`, { file });
   for (const other of others) {
     if (other.title === title) {
-      throw fail('another contract has the same info.title, expected one of its own');
+      const reason = 'another contract has the same info.title, expected one of its own';
+      throw cannotServe(file, title, reason);
     }
     for (const operation of servedOf(contract)) {
       const taken = other.operations.find((one) => isSameRoute(one, operation));
       if (taken === undefined) continue;
-      throw fail(
-        `${operation.method} ${operation.path} ("${operation.operationId}") collides with ` +
-          `${taken.path} ("${taken.operationId}") of "${other.title}"; ` +
-          'give the document a server with a path of its own, such as "/v1"',
-      );
+      const advice = 'give the document a server with a path of its own, such as "/v1"';
+      const reason = `${collision(operation, taken)} of "${other.title}"; ${advice}`;
+      throw cannotServe(file, title, reason);
     }
   }
+}
+
+/** `/a/{id}` and `/a/{name}` of one document, which OpenAPI forbids but nobody checks. */
+function refuseTwins(file: string, contract: Contract): void {
+  const served = servedOf(contract);
+  for (const [index, operation] of served.entries()) {
+    const twin = served.slice(0, index).find((one) => isSameRoute(one, operation));
+    if (twin === undefined) continue;
+    const reason = `${collision(operation, twin)} of the same document`;
+    throw cannotServe(file, contract.title, reason);
+  }
+}
+
+function collision(operation: Operation, taken: Operation): string {
+  return (
+    `${operation.method} ${operation.path} ("${operation.operationId}") collides with ` +
+    `${taken.method} ${taken.path} ("${taken.operationId}")`
+  );
+}
+
+function cannotServe(file: string, title: string, reason: string): ContractError {
+  return new ContractError(`Cannot serve contract "${title}" (${file}): ${reason}`, { file });
 }
 
 /** The operations of a foreign contract that run. */
@@ -93,7 +123,12 @@ export function servedOf({ operations }: Contract): readonly Operation[] {
 }
 
 function isSameRoute(one: Operation, other: Operation): boolean {
-  return one.method === other.method && shapeOf(one.path) === shapeOf(other.path);
+  return verbOf(one) === verbOf(other) && shapeOf(one.path) === shapeOf(other.path);
+}
+
+/** Whatever answers GET answers HEAD too. */
+function verbOf({ method }: Operation): string {
+  return method === 'HEAD' ? 'GET' : method;
 }
 
 /** Parameters by any name are the same to a router. */

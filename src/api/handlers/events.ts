@@ -1,7 +1,8 @@
 // Handlers of events: publish them, one or many, and see what was published.
 import assert from 'node:assert/strict';
 import type { Contract } from '../../contract/contract.ts';
-import type { JsonObject } from '../../contract/document.ts';
+import { definitionsOf } from '../../contract/payload.ts';
+import { sampleOf } from '../../contract/sample.ts';
 import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
 import { withPrefix } from '../../core/id.ts';
@@ -14,12 +15,11 @@ import { ping, publish, type NewEvent, type PublishRules } from '../../engine/pu
 import { getSubscription } from '../../engine/subscriptions.ts';
 import type { Accepted } from '../../store/delivery-verbs.ts';
 import type { Call, Handlers } from '../call.ts';
-import { jsonFirst, mediaSamples } from '../docs/example-body.ts';
-import { sampleOf } from '../docs/sample.ts';
-import { objectAt, writtenCallback, writtenOperations } from '../docs/written.ts';
 import * as fields from '../fields.ts';
 
 export function eventHandlers(context: Context, rules: PublishRules): Handlers {
+  // Once, when first asked: an example of a large schema takes many tries.
+  let types: Record<string, unknown>[] | undefined;
   return {
     publishEvent: async (call) => {
       const body = fields.bodyFields(call.request);
@@ -54,10 +54,10 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
       const event = await getEvent(context, app, fields.pathText(request, 'id'));
       return { status: 200, body: { ...showEvent(event), payload: shownPayload(event) } };
     },
-    listEventTypes: async () => ({
-      status: 200,
-      body: { items: rules.contracts.flatMap(eventTypes) },
-    }),
+    listEventTypes: async () => {
+      types ??= rules.contracts.flatMap(eventTypes);
+      return { status: 200, body: { items: types } };
+    },
     pingSubscription: async ({ app, request }) => {
       const id = fields.pathText(request, 'id');
       const subscription = await getSubscription(context, app, id);
@@ -118,36 +118,18 @@ function shownPayload({ payload }: Event): unknown {
 
 /** What can be published: names, schemas and an example each, as the contract has them. */
 function eventTypes(contract: Contract): Record<string, unknown>[] {
-  const written = writtenOperations(contract);
-  return contract.operations.flatMap(({ operationId, role }) => {
-    if (role.kind !== 'subscribe') return [];
-    const operation = written.get(operationId)?.operation ?? {};
-    const definitions = role.variants.flatMap(({ callbacks }) => callbacks);
-    return definitions.map(({ id, label, event, payload, mediaType }) => {
-      const called = writtenCallback(contract.document, operation, id);
-      return {
-        event: printTemplate(event),
-        callback: label,
-        contract: contract.title,
-        ...(mediaType === undefined ? {} : { mediaType }),
-        ...(payload === undefined ? {} : described(payload, contract.document, called)),
-      };
-    });
-  });
+  return definitionsOf(contract).map(({ label, event, payload, mediaType }) => ({
+    event: printTemplate(event),
+    callback: label,
+    contract: contract.title,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(payload === undefined ? {} : described(payload)),
+  }));
 }
 
 /** The example is the first that fits: of the document, else made from the schema. */
-function described(
-  payload: Validator,
-  document: JsonObject,
-  called: JsonObject,
-): Record<string, unknown> {
-  const schema = payload.schema();
-  const { $ref, $defs } = schema;
-  const [, media] = jsonFirst(objectAt(document, called['requestBody'], 'content')) ?? [];
-  const example = [
-    ...mediaSamples(document, objectAt(document, media), 'request'),
-    sampleOf({ $defs }, { $ref }, 'request'),
-  ].find((value) => value !== undefined && payload.check(value).length === 0);
-  return { schema, ...(example === undefined ? {} : { example }) };
+function described(payload: Validator): Record<string, unknown> {
+  const sample = sampleOf(payload);
+  const example = sample.kind === 'sample' ? { example: sample.value } : {};
+  return { schema: payload.schema(), ...example };
 }

@@ -56,6 +56,8 @@ export const limits = {
   databaseReadersMax: 4,
   databasePollMs: 250,
   databaseClockMs: 10_000,
+  /** A reading of the database's clock that took longer than this says too little. */
+  clockReadingMs: 1_000,
   /** Others are told of new work at most this often; a lost ear is mended this often. */
   notifyEveryMs: 10,
   listenAgainMs: 1_000,

@@ -35,6 +35,8 @@ export const fanOutSql = {
 export interface FannedOut {
   deliveries: Leased[];
   waiting: number;
+  /** False: there was none that no other node was at. */
+  isDone: boolean;
 }
 
 export async function fanOut(
@@ -42,7 +44,7 @@ export async function fanOut(
   { births, nowMs }: { births: Births; nowMs: number },
 ): Promise<FannedOut> {
   const [row] = await tx.query(fanOutSql.oldest, []);
-  if (row === undefined) return { deliveries: [], waiting: 0 };
+  if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
   const { listeners, after } = await next(tx, fanningOut);
@@ -60,7 +62,7 @@ export async function fanOut(
     : tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow]));
   const { lease } = births.slots;
   const born = births.born.map((one) => ({ ...one, ...sent, tries: 0, attempts: 0, lease }));
-  return { deliveries: born, waiting };
+  return { deliveries: born, waiting, isDone: true };
 }
 
 async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece> {

@@ -7,6 +7,7 @@ import type { EditInput, EditOutput } from '../store.ts';
 import { expire } from './expire.ts';
 import { forgetSubscriptions } from './forget-subscriptions.ts';
 import type { Link } from './link.ts';
+import { forgetNodes } from './nodes.ts';
 import { dropPartitionsBefore, ensurePartitions } from './partitions.ts';
 import type { TransactMeans } from './transact.ts';
 import { transact } from './transact.ts';
@@ -61,7 +62,8 @@ export class House {
     const { deleted, isMore } = await this.#write(async (tx) =>
       forgetSubscriptions(tx, { endedBeforeMs, limit: limit - ended }),
     );
-    return { expired, deleted: dropped + deleted, isMore };
+    const nodes = await this.#write(async (tx) => forgetNodes(tx, beforeMs));
+    return { expired, deleted: dropped + deleted + nodes, isMore };
   }
 
   async #write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {

@@ -23,7 +23,8 @@ import { createSweep } from './sweep.ts';
 import { OutcomeUnknown, transact } from './transact.ts';
 import type { Tx } from './tx.ts';
 import type { Way } from './savepoint.ts';
-import { doWork, findsNothing, keepFloors, type WorkDone } from './work.ts';
+import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
+import type { WorkContext, WorkDone } from './work.ts';
 import { writeBatch, type Written } from './write.ts';
 
 export interface PostgresOptions {
@@ -42,6 +43,8 @@ export const postgresMigrationsDir = fileURLToPath(
 );
 
 export interface PostgresTransport extends Transport {
+  /** The time that all nodes share. */
+  nowMs(): number;
   /** Retention: it takes its time, and must not hold up a batch. */
   retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>>;
 }
@@ -61,6 +64,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
     send: async (batch) => node.send(batch),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
+    nowMs: () => node.nowMs(),
     retain: async (input) => node.retain(input),
     close: async () => node.close(),
   };
@@ -127,22 +131,40 @@ class PostgresNode {
     if (failed !== undefined) return failed;
     const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
     if (idle !== undefined && isFailure(idle)) return idle;
-    const means = { link: this.#work, leases: leasesOf(work.claim, work.fanOut), edits: [] };
-    const done =
-      idle ??
-      (await this.#persist(means, async (tx, way) => ({
-        result: await doWork(tx, ours, context, way),
-        written: [],
-      })));
+    const done = idle ?? (await this.#settleAndClaim(ours, context));
     if (isFailure(done)) return done;
-    if (done.waiting > 0) this.#ear.tell();
-    return { kind: 'worked', ...done.worked, readyMs: shifted(done.worked.readyMs, -shiftMs) };
+    const all = idle === undefined ? await this.#fanOut(work, done, nowMs) : done;
+    if (all.waiting > 0) this.#ear.tell();
+    return { kind: 'worked', ...all.worked, readyMs: shifted(all.worked.readyMs, -shiftMs) };
+  }
+
+  async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
+    if (work.settlements.length === 0 && work.claim === undefined) return nothingDone;
+    const means = { link: this.#work, leases: leasesOf(work.claim), edits: [] };
+    return this.#persist(means, async (tx, way) => ({
+      result: await doWork(tx, work, context, way),
+      written: [],
+    }));
+  }
+
+  /** One that failed is tried again with the next piece of work; what was done before is done. */
+  async #fanOut({ fanOut: offer }: Work, done: WorkDone, nowMs: number): Promise<WorkDone> {
+    if (offer === undefined || !done.worked.fannedOut.isMore) return done;
+    const means = { link: this.#work, leases: leasesOf(offer), edits: [] };
+    const fannedOut = await this.#persist(means, async (tx) => ({
+      result: await doFanOut(tx, { offer, done, nowMs }),
+      written: [],
+    }));
+    return isFailure(fannedOut) ? done : fannedOut;
+  }
+
+  nowMs(): number {
+    return this.#clock.at(this.#options.world.nowMs());
   }
 
   async retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>> {
-    const nowMs = this.#clock.at(this.#options.world.nowMs());
     try {
-      return await this.#house.retain(input, nowMs);
+      return await this.#house.retain(input, this.nowMs());
     } catch (error) {
       throw rebuild(storeFailure(error) ?? verbFailure('retain', error));
     }

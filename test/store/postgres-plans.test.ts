@@ -47,11 +47,17 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // The first row, or the first that nobody else is at, and no further.
   'fanOut.oldest': ['reads all of fanout_pkey'],
   'outlook.fanOut': ['reads all of fanout_pkey'],
-  'sweep.lanes': ['reads all of lane_sweep'],
+  'sweep.lanes': ['filters a range of lane_sweep'],
   'health.schema': ['scans migration'],
   // Steps over what is under way: what nodes have taken out of the inbox, or lease.
-  'inbox.take': ['reads all of inbox_pkey'],
-  'expire.expire': ['filters a range of delivery_live_pkey'],
+  'inbox.take': ['reads all of inbox_pkey', 'sorts by no'],
+  'expire.waiting': ['filters a range of delivery_live_pkey'],
+  // As many as expire in a step.
+  'expire.standing': ['sorts by no, due_ms, event, n'],
+  // The first of each day, of which the first counts.
+  'forgetSubscriptions.firstEvent': ['reads all of event (id)'],
+  // The oldest that have ended; lanes that are not swept yet hold up few of them.
+  'forgetSubscriptions.oldest': ['filters a range of subscription_ended'],
   // As many as came in the batch, or as a subscription has lanes.
   'keepKeys.keep': ['sorts by app, key'],
   'makeDeliveries.order': ['sorts by no'],
@@ -60,6 +66,12 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'nodes.silent': [alive],
   'nodes.list': [alive],
   'nodes.orphans': [alive, 'sorts by lane'],
+  'nodes.leased': ['sorts by lane', 'reads all of delivery_running'],
+  'nodes.freeLeased': ['reads all of delivery_running'],
+  // All that ever were, once a minute.
+  'nodes.forget': ['scans node'],
+  // As many as receivers want no more.
+  'settle.lockApps': ['sorts by no'],
   'nodes.free': [alive, 'filters a range of delivery_running'],
   'walkDeliveries.running': ['reads all of delivery_running', 'sorts by event DESC, n DESC'],
   // At most a slice.

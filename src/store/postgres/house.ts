@@ -17,7 +17,14 @@ export interface House {
   close(): Promise<void>;
 }
 
-export function createHouse(link: Link, onError: (error: unknown) => void): House {
+export interface HouseOptions {
+  /** For what a publish waits for, and for what waits for others: the one must not wait for the other. */
+  making: Link;
+  tidying: Link;
+  onError: (error: unknown) => void;
+}
+
+export function createHouse({ making, tidying: link, onError }: HouseOptions): House {
   let dropped = 0;
   let isClosing = false;
   let tidying: Promise<void> | undefined;
@@ -29,8 +36,7 @@ export function createHouse(link: Link, onError: (error: unknown) => void): Hous
     });
   return {
     makeDays: async (timesMs) => {
-      await tidying; // One connection, one user.
-      await link.withClient(async (client) => {
+      await making.withClient(async (client) => {
         const days = new Set(timesMs.map((ms) => Math.floor(ms / dayMs) * dayMs));
         for (const day of days) await ensurePartitions(client, { fromMs: day, toMs: day });
       });
@@ -50,7 +56,7 @@ export function createHouse(link: Link, onError: (error: unknown) => void): Hous
     close: async () => {
       // What waits for others just now is left half done; whoever tidies next goes on with it.
       isClosing = true;
-      await link.close();
+      await Promise.all([making.close(), link.close()]);
       await tidying;
     },
   };

@@ -1,5 +1,6 @@
 // The way to PostgreSQL: a node of a cluster. Edits and work have a connection each, reads have a few,
-// one listens, one tells and looks after the house. What fails is answered, never thrown.
+// one listens, one tells, two look after the house when it is needed. What fails is answered, never
+// thrown.
 import { fileURLToPath } from 'node:url';
 import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
@@ -92,8 +93,9 @@ class PostgresNode {
     this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });
     this.#work = new Link({ url, kind: 'engine', purpose: 'work' });
     this.#side = new Link({ url, kind: 'plain', purpose: 'side' });
-    const link = new Link({ url, kind: 'schema', purpose: 'house' });
-    this.#house = new House({ link, world });
+    const making = new Link({ url, kind: 'schema', purpose: 'days' });
+    const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
+    this.#house = new House({ making, keeping, world });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
     this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();

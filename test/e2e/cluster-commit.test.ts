@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freshDatabase } from '../postgres/database.ts';
+import { freshDatabase, openDatabase } from '../postgres/database.ts';
 import {
   asksToCommit,
   hasCommitted,
@@ -11,6 +11,7 @@ import {
   type PostgresProxy,
   type When,
 } from '../postgres/proxy.ts';
+import { startPostgres } from '../postgres/server.ts';
 import { startNode, type ClusterNode } from './cluster.ts';
 import { header, receive, type Receiver } from './receiver.ts';
 import { subscribe, until } from './stage.ts';
@@ -118,6 +119,39 @@ describe('a publish whose connection to the database is cut', () => {
     assert.deepEqual(rows, [{ count: ids.length }]);
     await cameOnce(receiver, ids, api);
     assert.equal(worker.err(), '', 'the other node noticed nothing');
+  });
+});
+
+describe('a commit that a crash of the database undid', () => {
+  it('is not taken for done, though its number was given to another transaction', async () => {
+    // Nothing is written down before a commit asks for it: so the crash undoes all of it.
+    const settings = { wal_writer_delay: '10s', autovacuum: 'off' };
+    await using postgres = await startPostgres({ settings });
+    const url = await postgres.createDatabase('ringback');
+    await using proxy = await startProxy(url);
+    await using node = await startNode({ url: proxy.url, name: 'node', role: 'api' });
+    let editing: number | undefined;
+    const held = proxy.hold('before', (message) => {
+      if (/insert into subscription/.test(message.sql ?? '')) editing = message.connection;
+      return message.connection === editing && asksToCommit(message);
+    });
+    await using receiver = await receive();
+    const body = { callbackUrl: receiver.url };
+    const headers = { 'idempotency-key': 'once' };
+    const call = { method: 'POST', path: '/subscribe', headers, body };
+    const answering = node.call(call);
+    await held;
+    await postgres.kill();
+    await postgres.start();
+    await using database = openDatabase(url);
+    for (let i = 0; i < 50; i += 1) await database.query('select pg_current_xact_id()');
+    proxy.resume();
+    const answer = await answering;
+    assert.deepEqual(await database.query('select from ringback.subscription'), []);
+    assert.equal(answer.status, 503, answer.text);
+    const again = await node.call(call);
+    assert.equal(again.status, 201, again.text);
+    assert.equal((await database.query('select from ringback.subscription')).length, 1);
   });
 });
 

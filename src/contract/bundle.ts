@@ -137,19 +137,18 @@ function convertOwn(place: Place, position: Position): Record<string, unknown> {
 
 /** Code for many members or branches is nested, and takes time in the square of their number. */
 function addWeight(place: Place, shelf: Shelf): void {
-  const lists = Object.values(isObject(place.value) ? place.value : {});
-  const weight = lists.reduce((sum: number, list) => {
-    const length = typeof list === 'object' && list !== null ? Object.keys(list).length : 0;
-    return sum + 1 + length ** 2 / 50;
+  const members = Object.entries(isObject(place.value) ? place.value : {});
+  const weight = members.reduce((sum, [key, value]) => {
+    const kind = keywords.get(key)?.kind ?? 'value';
+    const isMany = kind !== 'value' && kind !== 'schema' && typeof value === 'object';
+    return sum + 1 + (isMany ? Object.keys(value ?? {}).length ** 2 / 50 : 0);
   }, 1);
   shelf.weight += weight;
+  if (shelf.weight > bounds.schemaWeightMax) {
+    const reason = 'it is too large to be checked, with all that it refers to';
+    throw errorAt(place, 'use the schema', reason);
+  }
   spend(place, Math.ceil(weight));
-  if (shelf.weight <= bounds.schemaWeightMax) return;
-  throw errorAt(
-    place,
-    'use the schema',
-    'it is too large to be checked, with all that it refers to',
-  );
 }
 
 /** A regular expression that is left out may have allowed members that nothing else allows. */

@@ -197,7 +197,10 @@ describe('the security of a foreign document', () => {
 
 describe('the scope of a foreign operation', () => {
   it('is subscribe where the document names none, else the one that it names', async () => {
-    const scoped = shop.replace('  /header:\n    post:', '  /header:\n    post:\n      x-ringback-scope: admin');
+    const scoped = shop.replace(
+      '  /header:\n    post:',
+      '  /header:\n    post:\n      x-ringback-scope: admin',
+    );
     await using service = await serve(scoped);
     for (const [scope, plain, named] of [
       ['subscribe', 201, 403],
@@ -222,7 +225,11 @@ describe('apps', () => {
     const theirs = String(made.json['key']);
     assert.equal((await ask(service, 'maybe', { H: theirs })).status, 201);
     assert.equal((await ask(service, 'maybe')).status, 201);
-    assert.equal((await ask(service, 'none', { H: theirs })).status, 201, 'the key is not looked at');
+    assert.equal(
+      (await ask(service, 'none', { H: theirs })).status,
+      201,
+      'the key is not looked at',
+    );
     const operationsOf = async (key: string): Promise<unknown[]> => {
       const { json } = await service.call({ path: '/subscriptions', key });
       return (json['items'] as { operation: string }[]).map(({ operation }) => operation);

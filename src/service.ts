@@ -49,6 +49,7 @@ export interface Service extends AsyncDisposable {
   /** Where it listens, for people on this machine. */
   url: string;
   role: Config['role'];
+  contracts: Contracts;
   defaultApp: App;
   /** The first key, if this start made it: there is no second chance to see it. */
   firstKey: string | undefined;
@@ -58,13 +59,15 @@ export interface Service extends AsyncDisposable {
 export async function startService(config: Config, outside: Outside): Promise<Service> {
   await using cleanup = new AsyncDisposableStack();
   const { log } = outside;
-  const opened = await openContext(config, outside, cleanup);
-  const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
+  // Before the store: a first start that fails for a document must not use up the one chance to see
+  // the first key.
   const contracts = await loadContracts({
     own: ownContract,
     foreign: config.contract,
     requireAppId: config.requireAppId,
   });
+  const opened = await openContext(config, outside, cleanup);
+  const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
   for (const { title, warnings } of contracts.executed) {
     for (const warning of warnings) log.warn({ contract: title, ...warning }, 'contract');
   }
@@ -83,6 +86,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   return {
     url,
     role: config.role,
+    contracts,
     defaultApp,
     firstKey,
     isChosenKeyDead,

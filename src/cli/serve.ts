@@ -7,6 +7,7 @@ import { version } from '../core/version.ts';
 import { startService, type Service } from '../service.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { CliFailure } from './failure.ts';
+import { firstSteps, openDoors } from './first-steps.ts';
 import { configOf, readFlags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -65,22 +66,9 @@ function greeting(service: Service): string {
   if (isChosenKeyDead) {
     lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
   }
-  if (role !== 'worker') lines.push(...firstSteps(service));
+  if (role !== 'worker') {
+    for (const door of openDoors(service.contracts)) lines.push(`Warning: ${door}.`, '');
+    lines.push(...firstSteps(service));
+  }
   return `${lines.join('\n')}\n`;
-}
-
-function firstSteps({ url, firstKey }: Service): string[] {
-  const key = firstKey ?? '$RINGBACK_API_KEY';
-  const auth = `-H "X-API-Key: ${key}"`;
-  const json = '-H "Content-Type: application/json"';
-  return [
-    'Watch callbacks arrive, in a second terminal:',
-    `  npm run -s ringback -- listen --url ${url} --key "${key}"`,
-    '',
-    'Then subscribe another URL, publish an event, and see where it went:',
-    `  curl -X POST ${url}/subscribe ${auth} ${json} -d '{"callbackUrl":"http://127.0.0.1:8081/"}'`,
-    `  curl -X POST ${url}/events ${auth} ${json} -d '{"event":"order.created","payload":{"message":"Order 42"}}'`,
-    `  curl ${url}/deliveries ${auth}`,
-    '',
-  ];
 }

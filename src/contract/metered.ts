@@ -113,11 +113,22 @@ function inOrder(start: string, defs: Bundle['$defs']): string[] {
   return order;
 }
 
+/** Properties may be called like keywords: what stands under `properties.type` is a schema. */
 function refsIn(schema: unknown): string[] {
-  if (isList(schema)) return schema.flatMap(refsIn);
   if (!isObject(schema)) return [];
   return Object.entries(schema).flatMap(([key, value]) => {
     if (key === '$ref' && typeof value === 'string') return [nameIn(value)];
-    return keywords.get(key)?.kind === 'value' ? [] : refsIn(value);
+    switch (keywords.get(key)?.kind) {
+      case 'schema':
+        return refsIn(value);
+      case 'schemas':
+      case 'branches':
+        return isList(value) ? value.flatMap(refsIn) : [];
+      case 'schema map':
+        return isObject(value) ? Object.values(value).flatMap(refsIn) : [];
+      case 'value':
+      case undefined:
+        return [];
+    }
   });
 }

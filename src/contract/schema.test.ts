@@ -398,3 +398,16 @@ A: { type: object, properties: { x: { type: integer } }, additionalProperties: {
     assert.deepEqual([...validator('S: { const: 5 }', '3.1.0').shape().types], ['number']);
   });
 });
+
+describe('makeValidator: properties that are called like keywords', () => {
+  it('have their references followed, whatever the keyword takes', () => {
+    for (const name of [...keywords.keys(), '$ref', 'discriminator', 'x-y']) {
+      const property = JSON.stringify(name);
+      const yaml = `S: { allOf: [{ properties: { ${property}: { $ref: '#/S2' } } }] }\nS2: { enum: [1] }`;
+      const value = (inside: unknown): unknown => JSON.parse(`{${property}:${String(inside)}}`);
+      assert.deepEqual(faults(yaml, value(1)), [], name);
+      const [fault] = faults(yaml, value(2));
+      assert.match(fault ?? '', /must be 1, is 2$/, name);
+    }
+  });
+});

@@ -118,6 +118,18 @@ describe('findUnsubscribes', () => {
     }
   });
 
+  it('answers with the lowest 2xx that says that it is over', () => {
+    const status = (...declared: number[]): string | undefined => {
+      const responses = declared.map((one) => `${one}: {}`).join(', ');
+      const end = `delete: { operationId: end, responses: { ${responses} } }`;
+      return compile(`/s/{id}: { ${path}, ${end} }`, '{}').roles[1];
+    };
+    assert.match(status(202, 204) ?? '', / 204$/);
+    assert.match(status(204, 200, 202) ?? '', / 200$/);
+    assert.match(status(202) ?? '', / 202$/);
+    assert.match(status(404) ?? '', / 200$/);
+  });
+
   it('finds what is marked, by its one path parameter or its one query parameter', () => {
     const marked = (parameters: string): string | undefined =>
       compile(

@@ -33,7 +33,9 @@ export function findUnsubscribes(
     if (!isMarked && !linked.has(draft)) continue;
     const id = idParameter(draft, linkTo.get(draft.operationId));
     if (id !== undefined) {
-      const status = successes(draft.place)[0]?.status ?? 200;
+      const declared = successes(draft.place).map(({ status }) => status);
+      // It is over at once: 202 would say that it is still to come.
+      const status = declared.find((one) => one !== 202) ?? declared[0] ?? 200;
       found.set(draft.operationId, { id: withoutSchema(id, draft), status });
     } else if (isMarked) {
       const reason = 'expected one path parameter, at the end or alone, or one query parameter';

@@ -4,7 +4,6 @@
 import { bounds } from './bounds.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
-import { show } from './explain.ts';
 import { keywords } from './keywords.ts';
 import { cutLoops, TooManyHops } from './loops.ts';
 import { child, describe, errorAt, items, nameOf, refOf, spend, target, warn } from './place.ts';
@@ -166,9 +165,16 @@ function complaint(key: string, value: unknown): string | undefined {
   if (key !== 'pattern' && key !== 'patternProperties') return undefined;
   for (const pattern of patterns) {
     const reading = typeof pattern === 'string' ? readRegex(pattern) : undefined;
-    if (reading?.kind === 'refused') return `the expression ${show(pattern)} ${reading.reason}`;
+    if (reading?.kind === 'refused') return `the expression ${quoted(pattern)} ${reading.reason}`;
   }
   return undefined;
+}
+
+/** As JSON, and short enough to read. */
+function quoted(pattern: unknown): string {
+  const text = JSON.stringify(pattern) ?? '';
+  const max = bounds.quotedCharsMax;
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
 }
 
 function describeAs(value: unknown, expected: string): string {

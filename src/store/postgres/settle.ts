@@ -154,7 +154,6 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   const backs = [...locked.values()].flatMap((lane) =>
     (byLane.get(lane.no) ?? []).filter(goesBack).map((item): Back => ({ ...item, lane })),
   );
-  const isEnded = ({ lane }: Back): boolean => lane.state === 'ended';
   const [cancelled, returned] = await Promise.all([
     end(tx, backs.filter(isEnded), nowMs),
     back(
@@ -174,6 +173,10 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   });
   await writeLanes(tx, lanes);
   return { moved: piece.filter(isMoved), wentBack: returned.size, owners };
+}
+
+function isEnded({ lane }: Back): boolean {
+  return lane.state === 'ended';
 }
 
 /** Whether these outcomes change a lane that nobody has locked yet. */

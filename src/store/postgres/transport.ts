@@ -6,13 +6,14 @@ import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
 import type { Batch, BatchReply, EditCall, StoreFailure, Transport, WorkReply } from '../call.ts';
-import type { Offer, Settlement, Work } from '../delivery-verbs.ts';
+import type { Offer, Work } from '../delivery-verbs.ts';
 import { rebuild } from '../rebuild.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { cannotConnect } from './cannot-open.ts';
 import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
+import { inDatabaseTime, shifted } from './database-time.ts';
 import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
 import { failureKind, storeFailure, unavailable, verbFailure } from './failure.ts';
@@ -289,18 +290,4 @@ const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription'
 function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
   if (left.waiting > 0 || left.fanOuts > 0) return true;
   return edits.some(({ verb }) => wakers.has(verb));
-}
-
-/** The node's own times, as the database would say them. */
-function inDatabaseTime(settlement: Settlement, shiftMs: number): Settlement {
-  const { outcome, attempt } = settlement;
-  return {
-    ...settlement,
-    outcome: 'dueMs' in outcome ? { ...outcome, dueMs: outcome.dueMs + shiftMs } : outcome,
-    attempt: attempt && { ...attempt, startedMs: attempt.startedMs + shiftMs },
-  };
-}
-
-function shifted(ms: number | undefined, shiftMs: number): number | undefined {
-  return ms === undefined ? undefined : ms + shiftMs;
 }

@@ -192,7 +192,10 @@ async function openContext(
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
   // By the store's clock: retention judges an event by its id.
-  const newId = idMaker({ nowMs: () => store.nowMs(), randomBytes: world.randomBytes });
+  const newId = idMaker({
+    nowMs: () => store.nowMs(),
+    randomBytes: (count) => world.randomBytes(count),
+  });
   const { app, secret, isChosenKeyDead } = await ensureDefaultApp(
     { world, store, newId },
     config.apiKey,

@@ -18,7 +18,7 @@ import { createSlices } from './slices.ts';
 import { OutcomeUnknown, transact } from './transact.ts';
 import type { Tx } from './tx.ts';
 import type { Way } from './savepoint.ts';
-import { doWork, findsNothing, keepFloors, type WorkDone } from './work.ts';
+import { doWork, findsNothing, keepFloors, type FloorKeeper, type WorkDone } from './work.ts';
 import { writeBatch, type Written } from './write.ts';
 
 export interface PostgresOptions {
@@ -32,6 +32,8 @@ export interface PostgresOptions {
   clock?: 'database' | 'given';
   /** How long quiet lanes linger; tests that compare rows make it long. */
   lingerMs?: { least: number; most: number };
+  /** How far before the first lane of the last claim looks begin; such tests make it long, too. */
+  floorMs?: number;
 }
 
 const migrationsDir = fileURLToPath(new URL('../../../migrations/postgres', import.meta.url));
@@ -60,13 +62,14 @@ class PostgresNode {
   readonly #house: House;
   readonly #ear: Ear;
   readonly #slices = createSlices();
-  readonly #floors = keepFloors();
+  readonly #floors: FloorKeeper;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
 
   constructor(options: PostgresOptions) {
     const { url, world } = options;
     this.#options = options;
+    this.#floors = keepFloors(options.floorMs ?? limits.floorMs);
     this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'plain', purpose: 'read' }));
     this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });

@@ -692,6 +692,18 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         const left = await deliveries({ state: 'due' });
         assert(left.every(({ subscription }) => subscription === other.id));
       });
+
+      it('cancels what a node that died had under way, though the lane was swept before', async () => {
+        const { subscription: id } = await leased();
+        await store.edit('unsubscribe', { appNo: app.no, id });
+        // A cluster is sure only at the second.
+        for (let i = 0; i < 3; i += 1) {
+          assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 0 });
+        }
+        assert.equal((await startAgain()).freed, 1);
+        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1 });
+        assert.deepEqual(await tally(), { cancelled: 1 });
+      });
     });
 
     describe('targets', () => {

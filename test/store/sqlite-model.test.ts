@@ -3,23 +3,9 @@
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { limits } from '../../src/core/limits.ts';
+import { name, outcome, pattern, room, which, who } from './command-parts.ts';
 import type { Command } from './delivery-model.ts';
 import { Model } from './delivery-model.ts';
-
-const outcome = fc.constantFrom(
-  'delivered',
-  'retry',
-  'retry',
-  'dead',
-  'gone',
-  'cancelled',
-  'released',
-);
-const name = fc.constantFrom('a', 'a.b', 'c', 'ringback.ping');
-const pattern = fc.constantFrom('*', 'a', 'a.*', 'c');
-const who = fc.nat(6);
-const which = fc.nat(40);
-const room = fc.nat(5);
 
 const command = fc.oneof(
   {

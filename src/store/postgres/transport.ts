@@ -38,6 +38,8 @@ export interface PostgresOptions {
   clock?: 'database' | 'given';
   /** How long quiet lanes linger; tests that compare rows make it long. */
   lingerMs?: { least: number; most: number };
+  /** How far before the first lane of the last claim looks begin; such tests make it long, too. */
+  floorMs?: number;
 }
 
 export const postgresMigrationsDir = fileURLToPath(
@@ -81,7 +83,7 @@ class PostgresNode {
   readonly #side: Link;
   readonly #house: House;
   readonly #ear: Ear;
-  readonly #memory = { slices: createSlices(), sweep: createSweep(), floors: keepFloors() };
+  readonly #memory;
   readonly #doubts = createDoubts();
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
@@ -89,6 +91,11 @@ class PostgresNode {
   constructor(options: PostgresOptions) {
     const { url, world } = options;
     this.#options = options;
+    this.#memory = {
+      slices: createSlices(),
+      sweep: createSweep(),
+      floors: keepFloors(options.floorMs),
+    };
     this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'plain', purpose: 'read' }));
     this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });

@@ -125,7 +125,7 @@ export interface FloorKeeper {
  * claims walk: without floors 17,800 claimed and settled a second fell to 5,200 within 20 s. What lies
  * below a floor is looked at every few seconds all the same.
  */
-export function keepFloors(): FloorKeeper {
+export function keepFloors(floorMs: number = limits.floorMs): FloorKeeper {
   let readyMs = 0;
   let droppedMs = 0;
   return {
@@ -135,7 +135,7 @@ export function keepFloors(): FloorKeeper {
       return { readyMs: isDropped ? 0 : readyMs, isDropped };
     },
     heard: (firstReadyMs) => {
-      readyMs = Math.max((firstReadyMs ?? 0) - limits.floorMs, 0);
+      readyMs = Math.max((firstReadyMs ?? 0) - floorMs, 0);
     },
   };
 }

@@ -187,7 +187,7 @@ export class Player {
       (row) => row['lease'] === null && String(row['event']) < below,
     );
     const most = Math.min(limit, late.length);
-    if (most > 0) await this.#twins.send([editCall('retain', { beforeMs, limit: most })]);
+    if (most > 0) await this.#twins.retain({ beforeMs, limit: most });
   }
 
   #editKey({ how, which }: Extract<EditCommand, { kind: 'key' }>): EditCall {

@@ -5,16 +5,17 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { brokenAfter, never } from '../../src/core/lane.ts';
 import { realWorld } from '../../src/core/world.ts';
-import type { BatchReply, EditCall, Transport, WorkReply } from '../../src/store/call.ts';
-import { readCall, readOutput } from '../../src/store/call.ts';
+import type { BatchReply, EditCall, WorkReply } from '../../src/store/call.ts';
+import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
 import type { Offer, Work } from '../../src/store/delivery-verbs.ts';
 import { dayAt } from '../../src/store/postgres/partition-day.ts';
+import type { PostgresTransport } from '../../src/store/postgres/transport.ts';
 import { openPostgres } from '../../src/store/postgres/transport.ts';
 import type { Sqlite } from '../../src/store/sqlite/adapter.ts';
 import { adapterOn } from '../../src/store/sqlite/adapter.ts';
 import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connect.ts';
-import type { ReadInput, ReadOutput, ReadVerb } from '../../src/store/store.ts';
+import type { EditInput, ReadInput, ReadOutput, ReadVerb } from '../../src/store/store.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { migrationsDir } from './open-memory.ts';
@@ -88,14 +89,17 @@ export class Twins implements AsyncDisposable {
   readonly #sqlite: Sqlite;
   readonly #selects: readonly StatementSync[];
   readonly #database: Database;
-  readonly #postgres: Transport;
+  readonly #postgres: PostgresTransport;
   readonly #client: Client;
   readonly #dump: string;
   #rows = new Map<string, Rows>();
   /** By table: what PostgreSQL calls the row that SQLite calls so, and back. */
   #numbers = new Map<string, { there: Map<Cell, Cell>; here: Map<Cell, Cell> }>();
 
-  constructor(db: DatabaseSync, postgres: { database: Database; way: Transport; client: Client }) {
+  constructor(
+    db: DatabaseSync,
+    postgres: { database: Database; way: PostgresTransport; client: Client },
+  ) {
     this.#db = db;
     this.#sqlite = adapterOn(db);
     this.#tables = tablesOf(db);
@@ -115,9 +119,10 @@ export class Twins implements AsyncDisposable {
     applyMigrations(db, { database: ':memory:', migrationsDir, nowMs: 1 });
     const database = await freshStoreDatabase();
     const { lingerMs } = differences;
+    const clock = { nowMs: () => startMs };
     const way = await openPostgres({
       url: database.url,
-      world: { ...realWorld(), nowMs: () => startMs },
+      world: { ...realWorld(), nowMs: () => clock.nowMs() },
       onHeard: () => undefined,
       clock: 'given',
       lingerMs: { least: lingerMs, most: lingerMs },
@@ -128,6 +133,7 @@ export class Twins implements AsyncDisposable {
     await client.query('set search_path = ringback; set plan_cache_mode = force_generic_plan');
     await keepOneDay(client);
     const twins = new Twins(db, { database, way, client });
+    clock.nowMs = () => twins.nowMs;
     await twins.#haveTheSameTables();
     return twins;
   }
@@ -154,6 +160,17 @@ export class Twins implements AsyncDisposable {
     await (after === undefined ? this.#check() : this.exec(after));
     this.#same(there, here);
     return here;
+  }
+
+  /** Has a way of its own to PostgreSQL, beside the batches. */
+  async retain(input: EditInput<'retain'>): Promise<void> {
+    const { nowMs } = this;
+    const edits = [editCall('retain', input)];
+    const here = this.#sqlite.run({ nowMs, edits, offer: undefined });
+    assert(here.kind === 'written' && here.edits[0]?.kind === 'done', JSON.stringify(here));
+    const there = await this.#postgres.retain(input);
+    await this.#check();
+    assert.equal(there.expired, editOutput('retain', here.edits[0].output).expired);
   }
 
   async work({ settlements = [], claim, fanOut }: Partial<Work>): Promise<Worked> {

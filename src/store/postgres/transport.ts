@@ -158,11 +158,11 @@ class PostgresNode {
   }
 
   /** One that failed is tried again with the next piece of work; what was done before is done. */
-  async #fanOut({ fanOut: offer }: Work, done: WorkDone, nowMs: number): Promise<WorkDone> {
-    if (offer === undefined || !done.worked.fannedOut.isMore) return done;
-    const means = { link: this.#work, leases: leasesOf(offer), edits: [] };
+  async #fanOut(work: Work, done: WorkDone, nowMs: number): Promise<WorkDone> {
+    if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
+    const means = { link: this.#work, leases: leasesOf(work.fanOut), edits: [] };
     const fannedOut = await this.#persist(means, async (tx) => ({
-      result: await doFanOut(tx, { offer, done, nowMs }),
+      result: await doFanOut(tx, { work, done, nowMs }),
       written: [],
     }));
     return isFailure(fannedOut) ? done : fannedOut;

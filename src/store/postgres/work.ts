@@ -2,7 +2,7 @@
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
 import type { SettleReply } from '../call.ts';
-import type { Offer, Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
+import type { Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
 import type { Slots } from '../slots.ts';
 import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Floors } from './claim.ts';
@@ -52,14 +52,18 @@ export async function doWork(
  */
 export async function doFanOut(
   tx: Tx,
-  { offer, done, nowMs }: { offer: Offer; done: WorkDone; nowMs: number },
+  { work, done, nowMs }: { work: Work; done: WorkDone; nowMs: number },
 ): Promise<WorkDone> {
-  const births = birthsFor(offer);
-  for (const { lane } of done.worked.claimed) births.slots.take(lane); // Both are of one window.
+  const births = birthsFor(work.fanOut);
+  const slots = work.claim === undefined ? births.slots : slotsOf(work.claim);
+  // Both offers are of one window.
+  for (const each of new Set([births.slots, slots])) {
+    for (const { lane } of done.worked.claimed) each.take(lane);
+  }
   const { deliveries, waiting, isDone } = await fanOut(tx, { births, nowMs });
   // Where another node is at the only one there is, asking again at once would find the same.
   const isMore = isDone && (await isFanningOut(tx));
-  const readyMs = await nextReadyMs(tx, births.slots);
+  const readyMs = await nextReadyMs(tx, slots);
   const worked = { ...done.worked, fannedOut: { deliveries, isMore }, readyMs };
   return { worked, waiting: done.waiting + waiting };
 }

@@ -191,7 +191,11 @@ async function openContext(
   const store = await open({ ...database, world, onFatal });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
-  const newId = idMaker(world);
+  // By the store's clock: retention judges an event by its id.
+  const newId = idMaker({
+    nowMs: () => store.nowMs(),
+    randomBytes: (count) => world.randomBytes(count),
+  });
   const { app, secret, isChosenKeyDead } = await ensureDefaultApp(
     { world, store, newId },
     config.apiKey,

@@ -19,7 +19,7 @@ export const bounds = {
   /** References that lead to references. */
   refHopsMax: 32,
   /** Values that are looked at while a document is compiled. */
-  stepsMax: 10_000_000,
+  stepsMax: 5_000_000,
   /** Operations of a contract, and callbacks that they declare. */
   operationsMax: 20_000,
   callbacksMax: 10_000,
@@ -32,11 +32,13 @@ export const bounds = {
    * list of n members or branches n²/50. Measured: 20,000 points take at most 2 s to compile.
    */
   schemaWeightMax: 20_000,
+  /** A schema that refers to more others than this is compiled at load, the rest when needed. */
+  schemasLateMax: 200,
   /** Schemas that lead to each other about the same value. */
   schemaHopsMax: 1_000,
   /** Steps of one check of a value, and of saying what is wrong with it. Measured: 5 to 50 ns each. */
-  checkStepsMax: 10_000_000,
-  explainStepsMax: 3_000_000,
+  checkStepsMax: 5_000_000,
+  explainStepsMax: 1_000_000,
   /**
    * Regular expressions: characters, and instructions that one becomes. What matching has found out is
    * remembered, for all of them together, up to so many instructions and characters.

@@ -4,7 +4,6 @@
 import { bounds } from './bounds.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
-import { show } from './explain.ts';
 import { keywords } from './keywords.ts';
 import { cutLoops, TooManyHops } from './loops.ts';
 import { child, describe, errorAt, items, nameOf, refOf, spend, target, warn } from './place.ts';
@@ -137,19 +136,18 @@ function convertOwn(place: Place, position: Position): Record<string, unknown> {
 
 /** Code for many members or branches is nested, and takes time in the square of their number. */
 function addWeight(place: Place, shelf: Shelf): void {
-  const lists = Object.values(isObject(place.value) ? place.value : {});
-  const weight = lists.reduce((sum: number, list) => {
-    const length = typeof list === 'object' && list !== null ? Object.keys(list).length : 0;
-    return sum + 1 + length ** 2 / 50;
+  const members = Object.entries(isObject(place.value) ? place.value : {});
+  const weight = members.reduce((sum, [key, value]) => {
+    const kind = keywords.get(key)?.kind ?? 'value';
+    const isMany = kind !== 'value' && kind !== 'schema' && typeof value === 'object';
+    return sum + 1 + (isMany ? Object.keys(value ?? {}).length ** 2 / 50 : 0);
   }, 1);
   shelf.weight += weight;
+  if (shelf.weight > bounds.schemaWeightMax) {
+    const reason = 'it is too large to be checked, with all that it refers to';
+    throw errorAt(place, 'use the schema', reason);
+  }
   spend(place, Math.ceil(weight));
-  if (shelf.weight <= bounds.schemaWeightMax) return;
-  throw errorAt(
-    place,
-    'use the schema',
-    'it is too large to be checked, with all that it refers to',
-  );
 }
 
 /** A regular expression that is left out may have allowed members that nothing else allows. */
@@ -167,9 +165,16 @@ function complaint(key: string, value: unknown): string | undefined {
   if (key !== 'pattern' && key !== 'patternProperties') return undefined;
   for (const pattern of patterns) {
     const reading = typeof pattern === 'string' ? readRegex(pattern) : undefined;
-    if (reading?.kind === 'refused') return `the expression ${show(pattern)} ${reading.reason}`;
+    if (reading?.kind === 'refused') return `the expression ${quoted(pattern)} ${reading.reason}`;
   }
   return undefined;
+}
+
+/** As JSON, and short enough to read. */
+function quoted(pattern: unknown): string {
+  const text = JSON.stringify(pattern) ?? '';
+  const max = bounds.quotedCharsMax;
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
 }
 
 function describeAs(value: unknown, expected: string): string {

@@ -1,7 +1,6 @@
 // Compiles a bundle into a check that is bounded, whatever schema and value were made for. A value that
 // fits costs one pass that stops at nothing; only for one that does not fit all faults are looked for.
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { _ } from 'ajv';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { Fault } from '../core/problem.ts';
@@ -9,26 +8,26 @@ import { bounds } from './bounds.ts';
 import type { Bundle, Schema } from './bundle.ts';
 import { explain } from './explain.ts';
 import type { Branches } from './explain.ts';
+import { costCode, enumCode, uniqueItemsCode } from './keyword-code.ts';
 import { Exhausted, makeMeter } from './meter.ts';
 import type { Meter } from './meter.ts';
-import { costKeyword, meteredSchemas, nameIn } from './metered.ts';
+import { meteredSchemas, nameIn } from './metered.ts';
 import { readRegex } from './regex.ts';
 import { shapeOf } from './shape.ts';
-import { uniqueItems } from './unique-items.ts';
 
 /** Throws when the value cannot be checked: too much work, or a bug of the checker. */
 export function makeCheck(bundle: Bundle): (value: unknown) => Fault[] {
   const meter = makeMeter();
   const schemas = meteredSchemas(bundle);
   const root = nameIn(bundle.$ref);
-  const findFirst = compile(schemas, { meter, finds: 'first' });
-  const fits = findFirst(root);
-  let findAll: Find | undefined;
+  const fits = compile(schemas, { meter, finds: 'nothing' })(root);
+  const finders = new Map<Finds, Find>();
   return (value) => {
     meter.refill(bounds.checkStepsMax);
     if (fits === undefined || fits(value)) return [];
-    findAll ??= compile(schemas, { meter, finds: 'all' });
-    for (const find of [findAll, findFirst]) {
+    for (const finds of ['all', 'first'] as const) {
+      const find = finders.get(finds) ?? compile(schemas, { meter, finds });
+      finders.set(finds, find);
       const faults = explainBy(find, { bundle, root, meter }, value);
       if (faults !== undefined) return faults;
     }
@@ -69,16 +68,20 @@ function explainBy(
   }
 }
 
+/** How much is found out about a value that does not fit. Faults take memory: `nothing` is lean. */
+type Finds = 'nothing' | 'first' | 'all';
+
 interface CompileOptions {
   meter: Meter;
-  finds: 'first' | 'all';
+  finds: Finds;
 }
 
 function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: CompileOptions): Find {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: finds === 'all',
-    verbose: true,
+    verbose: finds !== 'nothing',
+    messages: false,
     meta: false,
     validateSchema: false,
     ownProperties: true,
@@ -94,16 +97,8 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
   addFormats.default(ajv);
   // A bad URL is judged by the guard, with a better answer than a schema can give (RULINGS 14).
   for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
-  ajv.addKeyword({
-    keyword: costKeyword,
-    schemaType: 'number',
-    code: ({ gen, schema }) => {
-      const spend = gen.scopeValue('func', { ref: meter.spend });
-      gen.code(_`${spend}(${Number(schema)})`);
-    },
-  });
-  ajv.removeKeyword('uniqueItems');
-  ajv.addKeyword(uniqueItems(meter));
+  ajv.removeKeyword('enum').removeKeyword('uniqueItems');
+  for (const code of [costCode, enumCode, uniqueItemsCode]) ajv.addKeyword(code(meter));
   for (const [name, schema] of schemas) ajv.addSchema(schema, name);
   for (const name of schemas.keys()) ajv.getSchema(name);
   return (name) => ajv.getSchema(name);

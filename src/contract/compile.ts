@@ -24,7 +24,8 @@ export function compileContract(document: Document, budget?: Budget): Contract {
   const subscribes = drafts.filter(isSubscribe);
   const unsubscribes = findUnsubscribes(subscribes, drafts);
   const basePath = basePathOf(root);
-  const compiling: Compiling = { drafts, basePath, unsubscribes, callbacks: 0 };
+  const unsubscribeIds = new Set(unsubscribes.keys());
+  const compiling = { drafts, basePath, unsubscribes, unsubscribeIds, callbacks: 0 };
   const operations = drafts.map((draft) => compileOperation(draft, compiling));
   for (const operation of operations) prepare(operation);
   const title = text(child(root, 'info'), 'title') ?? '';
@@ -41,6 +42,7 @@ interface Compiling {
   drafts: readonly Draft[];
   basePath: string;
   unsubscribes: ReadonlyMap<string, Unsubscribe>;
+  unsubscribeIds: ReadonlySet<string>;
   /** Those found so far. */
   callbacks: number;
 }
@@ -111,7 +113,7 @@ function compileOperation(draft: Draft, compiling: Compiling): Operation {
 }
 
 function compileRole(draft: Draft, compiling: Compiling): Role {
-  const { drafts, basePath, unsubscribes } = compiling;
+  const { drafts, basePath, unsubscribes, unsubscribeIds } = compiling;
   if (isSubscribe(draft)) {
     const callbacks = compileCallbacks(draft);
     compiling.callbacks += callbacks.length;
@@ -120,7 +122,6 @@ function compileRole(draft: Draft, compiling: Compiling): Role {
       throw errorAt(draft.place, 'add the callbacks', reason);
     }
     if (callbacks.length === 0) warn(draft.place, 'has no callback that can run');
-    const unsubscribeIds = new Set(unsubscribes.keys());
     const variants = compileVariants(draft, callbacks, (status) =>
       compileAnswer(draft, { drafts, basePath, unsubscribeIds, status }),
     );
@@ -142,5 +143,5 @@ function prepare({ role, parameters, body }: Operation): void {
     ...(body?.content.values() ?? []),
     ...payloads,
   ];
-  for (const validator of validators) validator?.schema();
+  for (const validator of validators) validator?.prepare();
 }

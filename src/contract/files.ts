@@ -48,6 +48,10 @@ function pathFlaw(path: string, folder: string): string | undefined {
   if (isAbsolute(relative(folder, path)) || up > bounds.foldersUpMax) {
     return `it is more than ${bounds.foldersUpMax} folders above the first document`;
   }
+  const shared = resolve(folder, ...way.filter((step) => step === '..'));
+  if (up > 0 && shared === dirname(shared)) {
+    return 'only the root of the file system holds both it and the first document';
+  }
   const hidden = way.find((step) => step.startsWith('.') && step !== '..');
   return hidden === undefined ? undefined : `"${hidden}" on its way is hidden`;
 }

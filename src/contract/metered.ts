@@ -28,9 +28,13 @@ interface Weighed {
   cost: number;
 }
 
+/** A call, and a fault that may have to be kept until all branches were tried. */
+const costOfCall = 10;
+
 function withCost(original: Schema): Weighed {
   const { schema, cost } = copy(original);
-  return { schema: isObject(schema) ? { ...schema, [costKeyword]: cost } : schema, cost: 1 };
+  if (!isObject(schema)) return { schema, cost: 1 };
+  return { schema: { ...schema, [costKeyword]: cost + costOfCall }, cost: 1 };
 }
 
 function copy(schema: unknown): Weighed {
@@ -53,7 +57,7 @@ function copy(schema: unknown): Weighed {
         return [key, mapValues(value, (one) => take(inner(one)))];
       case 'value':
       case undefined:
-        cost += sizeOf(value);
+        cost += key === 'enum' ? 1 : sizeOf(value);
         return [key, value];
     }
   });
@@ -75,7 +79,7 @@ function withCostOf(schema: unknown): Weighed {
   return withCost(isObject(schema) ? schema : schema !== false);
 }
 
-/** The longest step of a check: values of an enum, names of required members. */
+/** Names of required members, a value to compare with. */
 function sizeOf(value: unknown): number {
   if (isList(value)) return 1 + value.reduce((sum: number, one) => sum + sizeOf(one), 0);
   return isObject(value) ? 1 + Object.values(value).reduce(addSize, 0) : 1;

@@ -96,6 +96,7 @@ const anything: Validator = {
   place: '#',
   schema: () => ({ $ref: '#/$defs/any', $defs: { any: true } }),
   shape: () => ({ types: new Set(), default: undefined, properties: [], items, property: items }),
+  prepare: () => undefined,
   check: () => [],
   described: () => ({ bundle: anything.schema(), places: new Map(), examples: [] }),
 };

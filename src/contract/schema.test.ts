@@ -336,7 +336,7 @@ S: { patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, 
       faults(crashing, { a: 1 }, '3.1.0')[0] ?? '',
       /^ cannot be checked against #\/S: /,
     );
-    const values = faults('S: { enum: [{}] }', { valueOf: null });
+    const values = faults('S: { const: {} }', { valueOf: null });
     assert.match(values[0] ?? '', /^ cannot be checked against #\/S: /);
   });
 
@@ -368,7 +368,8 @@ describe('makeValidator: large values', () => {
     const yaml = `
 S: { anyOf: [{ type: array, items: { anyOf: [{ type: object, required: [a, b, c] }, { type: 'null' }] } }, { type: string }] }`;
     const list = Array.from({ length: 50_000 }, () => ({}));
-    assert.equal(faults(yaml, list).length, bounds.faultsMax);
+    assert.equal(faults(yaml, list.slice(0, 5_000)).length, bounds.faultsMax);
+    assert.deepEqual(faults(yaml, list), ['/0/a is required']); // All of it is too much.
   });
 });
 

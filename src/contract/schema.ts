@@ -7,7 +7,7 @@ import type { Bundle, DescribedSchema } from './bundle.ts';
 import { makeCheck } from './checker.ts';
 import { isObject } from './document.ts';
 import { exampleKeywords, examplesBeside } from './examples.ts';
-import { nameOf, refOf, target } from './place.ts';
+import { nameOf, refOf, target, warn } from './place.ts';
 import type { Place, Source } from './place.ts';
 import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
@@ -19,6 +19,8 @@ export interface Validator {
   schema: () => Bundle;
   /** The kind of value that text is to be read as. */
   shape: () => Shape;
+  /** Reads the schema, and compiles a large one, so that what is wrong with it is told at load. */
+  prepare: () => void;
   /** What is wrong, if anything; fields are JSON pointers relative to the value, '' is the value. */
   check: (value: unknown) => Fault[];
   /** For making examples: the schema with the document's own, and those that stand beside it. */
@@ -71,20 +73,44 @@ function validatorFor(place: Place, name: string): Validator {
     schema,
     shape,
     described: () => ({ ...describeSchema(place, exampleKeywords), examples: [] }),
+    prepare() {
+      if (Object.keys(schema().$defs).length <= bounds.schemasLateMax) return;
+      try {
+        compiled();
+      } catch (error) {
+        warn(place, `no value can be checked, so each is refused: ${reasonOf(error)}`);
+      }
+    },
     check(value) {
       try {
         return compiled()(value);
       } catch (error) {
         // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values, such as
         // {"valueOf": null}. What cannot be checked is refused, not let through.
-        const reason = error instanceof Error ? error.message : String(error);
-        return [{ field: '', message: `cannot be checked against ${name}: ${reason}` }];
+        return [{ field: '', message: `cannot be checked against ${name}: ${reasonOf(error)}` }];
       }
     },
   };
 }
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A failure is kept too: what cannot be made once cannot be made again and again either. */
 function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  let made: { value: T } | { error: unknown } | undefined;
+  return () => {
+    made ??= attempt(make);
+    if ('error' in made) throw made.error;
+    return made.value;
+  };
+}
+
+function attempt<T>(make: () => T): { value: T } | { error: unknown } {
+  try {
+    return { value: make() };
+  } catch (error) {
+    return { error };
+  }
 }

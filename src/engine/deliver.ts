@@ -51,8 +51,13 @@ export async function deliver(
     const sent = await attempt(means, { leased, target, passage, confirmation, signal });
     if (sent.kind !== 'sent') return { ...name, ...unsent(sent, means.world.nowMs()) };
     // Another node may have pointed the subscription elsewhere since.
-    if (wantsNoMore(means, target, sent.result)) await confirmation.renew('anew');
-    return { ...name, ...settle(means, { leased, target, sent }) };
+    const isDoubtful =
+      wantsNoMore(means, target, sent.result) &&
+      (await confirmation.renew('anew').then(
+        () => false,
+        () => true, // Nobody can tell now. The attempt was made, and is written down.
+      ));
+    return { ...name, ...settle(means, { leased, target, sent, isDoubtful }) };
   } finally {
     passage.leave();
     confirmation.end();
@@ -181,10 +186,15 @@ function unsent(it: Unsent, nowMs: number): Settling {
   return { outcome: { kind: 'released', dueMs: nowMs + it.waitMs }, attempt: undefined };
 }
 
-function settle(
-  means: DeliverMeans,
-  { leased, target, sent }: { leased: Leased; target: Target; sent: Sent },
-): Settling {
+interface Sending {
+  leased: Leased;
+  target: Target;
+  sent: Sent;
+  /** The receiver wants no more, but nobody can tell whether it is still the one that is meant. */
+  isDoubtful: boolean;
+}
+
+function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sending): Settling {
   const nowMs = means.world.nowMs();
   const definition = definitionOf(means.contracts, target);
   const unsubscribeStatus = unsubscribeStatusOf(definition);
@@ -196,7 +206,8 @@ function settle(
     chance: chance(means.world),
   });
   // A target that was left meanwhile may be gone: the subscription now points elsewhere.
-  const isLeft = classified.kind === 'gone' && !means.targets.isCurrent(target);
+  const isElsewhere = isDoubtful || !means.targets.isCurrent(target);
+  const isLeft = classified.kind === 'gone' && isElsewhere;
   const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
   const { result, startedMs, tookMs, url } = sent;

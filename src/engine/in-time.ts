@@ -39,6 +39,7 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
     settle: async (settlement) => store.settle(settlement),
     pollMs: store.pollMs,
     isShared: store.isShared,
+    nowMs: () => store.nowMs(),
     work: () => store.work(),
     attach: (worker) => store.attach(worker),
     close: async () => store.close(),

@@ -71,9 +71,9 @@ export class Keeper {
 
   /** One step; whether there may be more to do. */
   async #tidy(): Promise<boolean> {
-    const { world, store, onError } = this.#means;
+    const { store, onError } = this.#means;
     const limit = limits.keeperRowsMax;
-    const idempotencyBeforeMs = world.nowMs() - limits.idempotencyKeepMs;
+    const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
       // Together, so that they share a transaction and wait for their turn once.
       const [swept, { deleted }, isMore] = await Promise.all([
@@ -89,8 +89,9 @@ export class Keeper {
   }
 
   async #retain(limit: number): Promise<boolean> {
-    const { world, store, retentionMs } = this.#means;
-    const beforeMs = world.nowMs() - retentionMs;
+    const { store, retentionMs } = this.#means;
+    // Never by this machine's clock: one that is wrong would throw away what others keep.
+    const beforeMs = store.nowMs() - retentionMs;
     const { expired, deleted, isMore } = await store.edit('retain', { beforeMs, limit });
     this.#retained.expired += expired;
     this.#retained.deleted += deleted;

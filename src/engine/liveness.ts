@@ -22,6 +22,8 @@ export interface Incarnation {
   /** When the last heartbeat that succeeded began: the store has heard it no earlier. */
   heardMs: number;
   heardAtMs: number;
+  /** The same of the heartbeat before it. */
+  beforeMs: number;
 }
 
 /** Announces the node, and keeps saying that it is there. */
@@ -104,7 +106,7 @@ export class Liveness {
     const rescues = store.isShared && role !== 'api';
     try {
       if (this.#isBeatDue()) await this.#beat();
-      if (rescues && this.isFresh()) {
+      if (rescues && this.#isSteady()) {
         await store.edit('rescue', { silentMs: limits.nodeSilentMs });
       }
     } catch (error) {
@@ -129,16 +131,26 @@ export class Liveness {
     return silentMs >= limits.heartbeatEveryMs - limits.rescueEveryMs / 2;
   }
 
+  /**
+   * Whether the store was there for a while. After an outage nobody has been heard of; whoever comes back
+   * first gives the others time to say that they are there, before it declares anyone gone.
+   */
+  #isSteady(): boolean {
+    const { heardMs, beforeMs } = this.#now;
+    return this.isFresh() && heardMs - beforeMs <= 2 * limits.heartbeatEveryMs;
+  }
+
   async #beat(): Promise<void> {
     const { world, store } = this.#means;
     const [heardMs, heardAtMs] = [world.monotonicMs(), world.nowMs()];
     const { node } = this.#now;
     const { kind } = await store.edit('heartbeat', { node });
     if (kind === 'alive') {
-      this.#now = { node, heardMs, heardAtMs };
+      this.#now = { node, heardMs, heardAtMs, beforeMs: this.#now.heardMs };
       return;
     }
-    this.#now = { node, heardMs: -Infinity, heardAtMs: -Infinity };
+    const never = -Infinity;
+    this.#now = { node, heardMs: never, heardAtMs: never, beforeMs: never };
     this.#onLost();
     this.#now = await announce(this.#means);
   }
@@ -149,5 +161,5 @@ async function announce({ world, store, name, role }: LivenessMeans): Promise<In
   const [heardMs, heardAtMs] = [world.monotonicMs(), world.nowMs()];
   const aloneHere = !store.isShared;
   const { node } = await store.edit('startNode', { name, role, version, aloneHere });
-  return { node, heardMs, heardAtMs };
+  return { node, heardMs, heardAtMs, beforeMs: -Infinity };
 }

@@ -73,6 +73,7 @@ export async function openCluster(options: ClusterOptions): Promise<Store> {
     ...store,
     pollMs: limits.databasePollMs,
     isShared: true,
+    nowMs: () => transport.nowMs(),
     edit: async (verb, input) => {
       const call = editCall(verb, input);
       if (call.verb !== 'retain') return store.edit(verb, input);
@@ -92,6 +93,7 @@ export function storeOver(transport: Transport, world: Pick<World, 'nowMs'>): St
     ...batcher,
     pollMs: limits.claimEveryMs,
     isShared: false,
+    nowMs: () => world.nowMs(),
     read: async (verb, input) => outputOf(verb, transport.read(readCall(verb, input))),
   };
 }

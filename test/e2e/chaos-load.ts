@@ -6,13 +6,13 @@ import { caller, type Caller, type Slot } from './chaos-nodes.ts';
 import { names, randomOf, type Hears, type Life, type Plan } from './chaos-plan.ts';
 import {
   chaosReceiver,
-  nowMs,
   printOf,
   type ChaosReceiver,
   type ChaosRecord,
   type Phase,
   type Subscription,
 } from './chaos-record.ts';
+import { nowMs } from './lag.ts';
 
 export interface Load extends AsyncDisposable {
   /** Those that are there before the first event; resolves when they are. */

@@ -4,9 +4,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Call } from '../api/harness.ts';
 import type { Env } from '../cli/child.ts';
 import type { ChaosRecord } from './chaos-record.ts';
-import { nowMs } from './chaos-record.ts';
+
 import type { Random } from './chaos-plan.ts';
 import { startNode, type ClusterNode } from './cluster.ts';
+import { nowMs } from './lag.ts';
 
 /** One node of the plan: the process that runs under its name now, if there is one. */
 export class Slot implements AsyncDisposable {

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Hears, Manner, Random } from './chaos-plan.ts';
+import { Lag, nowMs, type Absence } from './lag.ts';
 
 /** One callback, as its receiver saw it. Times are the wall clock's, which the database shares. */
 export interface Arrival {
@@ -44,12 +45,6 @@ export interface PublishedEvent {
   answeredMs: number;
 }
 
-/** When something was not there. */
-export interface Absence {
-  fromMs: number;
-  toMs: number;
-}
-
 export class ChaosRecord {
   readonly arrivals: Arrival[] = [];
   readonly subscriptions: Subscription[] = [];
@@ -63,26 +58,11 @@ export class ChaosRecord {
   readonly unanswered = { refused: 0, lost: 0 };
   slowestAnswerMs = 0;
   loadEndedMs = Infinity;
-  readonly #lags: Absence[] = [];
-  readonly #watch: NodeJS.Timeout;
-
-  constructor() {
-    // This process may stand still too, and then it notes late what came in time.
-    let lastMs = nowMs();
-    this.#watch = setInterval(() => {
-      const now = nowMs();
-      if (now - lastMs > 2 * lagTickMs) this.#lags.push({ fromMs: lastMs, toMs: now });
-      lastMs = now;
-    }, lagTickMs);
-  }
+  readonly #lag = new Lag();
 
   /** How much later than it was this process may have noted something that it noted then. */
   lagAt(atMs: number): number {
-    let lagMs = lagTickMs;
-    for (const { fromMs, toMs } of this.#lags) {
-      if (fromMs <= atMs && atMs <= toMs + lagTickMs) lagMs += toMs - fromMs;
-    }
-    return lagMs;
+    return this.#lag.at(atMs);
   }
 
   /** The longest time in which no receiver heard anything while events were published. */
@@ -93,14 +73,8 @@ export class ChaosRecord {
   }
 
   close(): void {
-    clearInterval(this.#watch);
+    this.#lag[Symbol.dispose]();
   }
-}
-
-const lagTickMs = 20;
-
-export function nowMs(): number {
-  return Date.now();
 }
 
 export function printOf(data: string | Uint8Array): string {

@@ -7,9 +7,10 @@ import { createLoad, type Load } from './chaos-load.ts';
 import { Slot } from './chaos-nodes.ts';
 import { attemptsMax, findPending, install, judge, snapshotFlaws } from './chaos-oracle.ts';
 import { planOf, type Fault, type Plan } from './chaos-plan.ts';
-import { ChaosRecord, nowMs } from './chaos-record.ts';
+import { ChaosRecord } from './chaos-record.ts';
 import { ownDatabase, type OwnDatabase } from './cluster.ts';
 import { until } from './stage.ts';
+import { nowMs } from './lag.ts';
 
 export interface ChaosReport {
   seed: number;

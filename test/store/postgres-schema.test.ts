@@ -20,6 +20,8 @@ const all = [
   { number: 1, name: 'init' },
   { number: 2, name: 'deliveries' },
   { number: 3, name: 'cluster' },
+  { number: 4, name: 'retention' },
+  { number: 5, name: 'life' },
 ];
 
 describe('applyMigrations', () => {
@@ -84,12 +86,12 @@ describe('applyMigrations', () => {
 
   it('refuses a newer schema', async () => {
     await using database = await migratedDatabase();
-    await database.query("insert into ringback.migration values (4, 'later', 0)");
+    await database.query("insert into ringback.migration values (6, 'later', 0)");
     const options = { url: database.url, migrationsDir, nowMs };
     const expected = {
       url: database.url,
       code: 'newer_schema',
-      message: /it is at migration 4, and this program knows migrations up to 3; start the newer/,
+      message: /it is at migration 6, and this program knows migrations up to 5; start the newer/,
     };
     await refused(applyMigrations(options), expected);
     await refused(readDueMigrations(options), expected);
@@ -158,9 +160,11 @@ describe('migrations', () => {
     for (const column of ['event.no integer', 'response.no integer']) {
       assert(sqlite.delete(column), column);
     }
-    // Only PostgreSQL has a door for SQL.
+    // Only PostgreSQL has a door for SQL, and lives to tell apart.
     const inbox = ['no', 'app', 'created_ms', 'taken_ms'].map((name) => `inbox.${name} integer`);
-    for (const column of [...inbox, 'inbox.id text', 'inbox.name text', 'inbox.payload blob']) {
+    const life = ['life.no integer', 'life.id text'];
+    const texts = ['inbox.id text', 'inbox.name text', 'inbox.payload blob'];
+    for (const column of [...inbox, ...texts, ...life]) {
       assert(postgres.delete(column), column);
     }
     assert.deepEqual([...postgres].sort(), [...sqlite].sort());

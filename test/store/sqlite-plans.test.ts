@@ -48,6 +48,14 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'nodes.silent': [alive],
   'nodes.list': ['SCAN node USING INDEX node_alive'],
   'walkDeliveries.running': [sorted],
+  // A page of each.
+  'walkDeliveries.ofEvent': [
+    'CO-ROUTINE live',
+    'SCAN live',
+    sorted,
+    'CO-ROUTINE done',
+    'SCAN done',
+  ],
   // At most a slice.
   'walkEvents.all': [sorted],
   'walkSlices.live': [sorted],
@@ -65,11 +73,12 @@ describe('the plan of', () => {
         .prepare(`explain query plan ${sql}`)
         .all()
         .map(({ detail }) => String(detail));
-      const allowed = new Set(exceptions[name]);
+      const allowed = exceptions[name] ?? [];
       for (const step of steps) {
-        if (!allowed.delete(step)) assert.match(step, usual, steps.join('\n'));
+        if (!allowed.includes(step)) assert.match(step, usual, steps.join('\n'));
       }
-      assert.deepEqual([...allowed], [], 'an exception that is not needed');
+      const unused = allowed.filter((step) => !steps.includes(step));
+      assert.deepEqual(unused, [], 'an exception that is not needed');
       const isInsert = sql.trimStart().startsWith('insert');
       assert(isInsert || steps.length > 0, 'a statement without a plan');
     });

@@ -188,6 +188,7 @@ describe('the schema', () => {
       { number: 2, name: 'deliveries' },
       { number: 3, name: 'cluster' },
       { number: 4, name: 'retention' },
+      { number: 5, name: 'life' },
     ]);
   });
 

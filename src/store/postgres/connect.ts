@@ -84,7 +84,8 @@ const patience: Settings = {
 };
 
 /**
- * A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap.
+ * A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap; and no
+ * bitmaps, which give up the order of the index and then sort.
  *
  * One plan for all parameters: a custom one costs planning each time, and guesses by the length of
  * the arrays. Measured with 36 days of partitions (generic / auto / custom, ms): wake 256 lanes
@@ -97,6 +98,7 @@ const patience: Settings = {
  */
 const plans: Settings = {
   enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',

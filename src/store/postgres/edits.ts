@@ -2,6 +2,7 @@
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
+import { forget } from './forget.ts';
 import { rejectInbox, takeInbox } from './inbox.ts';
 import type { GivenMs } from './nodes.ts';
 import { heartbeat, rescue, startNode, stopNode } from './nodes.ts';
@@ -21,6 +22,7 @@ export async function applyEdit(
   context: EditContext,
 ): Promise<EditOutput<EditVerb>> {
   const { nowMs, givenMs } = context;
+  if (call.verb === 'forget') return forget(tx, call.input);
   if (isShared(call)) return tx.run(editScript(call, nowMs));
   switch (call.verb) {
     case 'publish': {

@@ -10,8 +10,10 @@ import { lockLanes, writeLanes } from './lanes.ts';
 import type { Tx } from './tx.ts';
 
 export const expireSql = {
+  // By the primary key, oldest first: `lease is null` would fit the index of all that waits, and a plan
+  // made on an empty table would read and sort that: 500 of 200,000 in 8,700 ms instead of 14.
   waiting: `
-    select event, n, lane from delivery_live where event < $1 and lease is null
+    select event, n, lane from delivery_live where event < $1 and coalesce(lease, 0) = 0
     order by event, n limit $2`,
   // In ordered lanes: who stands first, and who comes after the ones that go.
   standing: `
@@ -27,7 +29,8 @@ export const expireSql = {
         as x (event, n, state, error)),
     moved as (
       delete from delivery_live using x
-      where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n and lease is null
+      where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+        and coalesce(lease, 0) = 0
       returning delivery_live.app, delivery_live.lane, delivery_live.callback,
         delivery_live.attempts, delivery_live.slice, x.*)
     insert into delivery_done

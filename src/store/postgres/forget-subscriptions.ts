@@ -10,7 +10,8 @@ export const forgetSubscriptionsSql = {
   oldest: `
     select no from subscription
     where ended_ms < $1
-      and not exists (select from lane where lane.subscription = subscription.no and swept = 0)
+      and not exists (
+        select from lane where lane.subscription = subscription.no and swept = 0 offset 0)
     order by ended_ms limit $2 for update skip locked`,
   patterns: `
     delete from pattern using callback

@@ -7,6 +7,7 @@ import type { EditInput, EditOutput } from '../store.ts';
 import { expire } from './expire.ts';
 import { forgetSubscriptions } from './forget-subscriptions.ts';
 import type { Link } from './link.ts';
+import { forgetNodes } from './nodes.ts';
 import { dropPartitionsBefore, ensurePartitions } from './partitions.ts';
 import type { TransactMeans } from './transact.ts';
 import { transact } from './transact.ts';
@@ -14,35 +15,45 @@ import type { Tx } from './tx.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export class House {
-  readonly #link: Link;
-  readonly #world: TransactMeans['world'];
-  /** One connection, one user at a time. */
-  #last: Promise<unknown> = Promise.resolve();
+export interface HouseMeans {
+  /** For what a publish waits for, and for what waits for others: the one must not wait for the other. */
+  making: Link;
+  keeping: Link;
+  world: TransactMeans['world'];
+}
 
-  constructor({ link, world }: TransactMeans) {
-    this.#link = link;
-    this.#world = world;
+export class House {
+  readonly #means: HouseMeans;
+  /** One connection, one user at a time. */
+  #made: Promise<unknown> = Promise.resolve();
+  #kept: Promise<unknown> = Promise.resolve();
+
+  constructor(means: HouseMeans) {
+    this.#means = means;
   }
 
   /** Makes the days that these times fall on. */
   async makeDays(timesMs: readonly number[]): Promise<void> {
     const days = new Set(timesMs.map((ms) => Math.floor(ms / dayMs) * dayMs));
-    await this.#alone(async () =>
-      this.#link.withClient(async (client) => {
+    const mine = this.#made.then(async () =>
+      this.#means.making.withClient(async (client) => {
         for (const day of days) await ensurePartitions(client, { fromMs: day, toMs: day });
       }),
     );
+    this.#made = mine.catch(() => undefined);
+    await mine;
   }
 
   async retain(input: EditInput<'retain'>, nowMs: number): Promise<EditOutput<'retain'>> {
-    return this.#alone(async () => this.#retain(input, nowMs));
+    const mine = this.#kept.then(async () => this.#retain(input, nowMs));
+    this.#kept = mine.catch(() => undefined);
+    return mine;
   }
 
   /** What waits for others just now is left half done; whoever keeps the house next goes on with it. */
   async close(): Promise<void> {
-    await this.#link.close();
-    await this.#last;
+    await Promise.all([this.#means.making.close(), this.#means.keeping.close()]);
+    await Promise.all([this.#made, this.#kept]);
   }
 
   async #retain(
@@ -52,7 +63,7 @@ export class House {
     const below = firstIdAt(beforeMs);
     const { ended, expired } = await this.#write(async (tx) => expire(tx, { below, limit, nowMs }));
     if (ended === limit) return { expired, deleted: 0, isMore: true };
-    const dropped = await this.#link.withClient(async (client) => {
+    const dropped = await this.#means.keeping.withClient(async (client) => {
       const toMs = nowMs + limits.partitionDaysAhead * dayMs;
       await ensurePartitions(client, { fromMs: nowMs, toMs });
       return dropPartitionsBefore(client, beforeMs);
@@ -61,17 +72,12 @@ export class House {
     const { deleted, isMore } = await this.#write(async (tx) =>
       forgetSubscriptions(tx, { endedBeforeMs, limit: limit - ended }),
     );
-    return { expired, deleted: dropped + deleted, isMore };
+    const nodes = await this.#write(async (tx) => forgetNodes(tx, beforeMs));
+    return { expired, deleted: dropped + deleted + nodes, isMore };
   }
 
   async #write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
-    const means = { link: this.#link, world: this.#world };
-    return transact(means, async (tx) => ({ result: await body(tx), written: [] }));
-  }
-
-  async #alone<T>(body: () => Promise<T>): Promise<T> {
-    const mine = this.#last.then(body);
-    this.#last = mine.catch(() => undefined);
-    return mine;
+    const { keeping: link, world } = this.#means;
+    return transact({ link, world }, async (tx) => ({ result: await body(tx), written: [] }));
   }
 }

@@ -1,16 +1,22 @@
 // The inbox: events that were published by SQL and that no node has checked yet.
+import { limits } from '../../core/limits.ts';
 import { bytes, integer, text } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
 export const inboxSql = {
+  // Materialized: joined in any other way, the inner part may run more than once and take more.
   take: `
-    update inbox set taken_ms = $1::bigint
-    where no in (
-      select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
-      order by no limit $3 for update skip locked)
-    returning no, id, app, name, payload`,
+    with free as materialized (
+      select no, length(payload) as bytes from inbox
+      where taken_ms is null or taken_ms < $1::bigint - $2::bigint
+      order by no limit $3 for update skip locked),
+    few as (
+      select no from (select no, sum(bytes) over (order by no) - bytes as before from free) as x
+      where before < $4::bigint)
+    update inbox set taken_ms = $1::bigint from few where inbox.no = few.no
+    returning inbox.no, id, app, name, payload`,
   remove: 'delete from inbox where no = $1 returning id, app, name, payload',
   reject: `
     insert into event (id, app, name, slice, created_ms, deliveries, payload, rejected)
@@ -22,7 +28,7 @@ export async function takeInbox(
   { limit, forMs }: EditInput<'takeInbox'>,
   nowMs: number,
 ): Promise<EditOutput<'takeInbox'>> {
-  const rows = await tx.query(inboxSql.take, [nowMs, forMs, limit]);
+  const rows = await tx.query(inboxSql.take, [nowMs, forMs, limit, limits.batchPayloadBytesMax]);
   const entries = rows.map((row) => ({
     no: integer(row, 'no'),
     id: text(row, 'id'),

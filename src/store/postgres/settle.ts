@@ -23,6 +23,12 @@ const leased = `delivery_live.event = any (array[x.event]) and delivery_live.n =
       and delivery_live.lease is not distinct from x.lease`;
 
 export const settleSql = {
+  lockApps: `
+    select no from app
+    where no in (
+      select delivery_live.app from unnest($1::text[], $2::int[]) as x (event, n)
+      join delivery_live on delivery_live.event = any (array[x.event]) and delivery_live.n = x.n)
+    order by no for no key update`,
   find: `
     select x.i, delivery_live.lane
     from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
@@ -68,6 +74,7 @@ export async function settleAll(
   nowMs: number,
 ): Promise<{ replies: Settled[]; wentBack: number }> {
   const replies = settlements.map((): Settled => ({ kind: 'stale' }));
+  await lockApps(tx, settlements);
   let wentBack = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
@@ -106,6 +113,14 @@ function piecesOf(settlements: readonly Settlement[]): Item[][] {
   return pieces;
 }
 
+/** Whoever ends a subscription locks its app before any lane, here as everywhere. */
+async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+  const gone = settlements.filter(({ outcome }) => outcome.kind === 'gone');
+  if (gone.length === 0) return;
+  const events = gone.map(({ event }) => event);
+  await tx.query(settleSql.lockApps, [events, gone.map(({ n }) => n)]);
+}
+
 interface PieceDone {
   moved: readonly Item[];
   wentBack: number;
@@ -136,25 +151,32 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     return { moved: piece.filter(({ i }) => owners.has(i)), wentBack: 0, owners };
   }
   const locked = await lockLanes(tx, toLock);
-  const backs: Back[] = [];
-  const cancels: Item[] = [];
-  const lanes = [...locked.values()].map((before) => {
-    let lane = before;
-    for (const item of byLane.get(lane.no) ?? []) {
-      const isEnded = endStateOf(item.settlement.outcome, lane) !== undefined;
-      if (goesBack(item) && isEnded) cancels.push(item);
-      else if (goesBack(item)) backs.push({ ...item, lane });
-      lane = { ...lane, ...laneSettled(lane, nowMs, laneOutcome(item.settlement, nowMs)) };
-    }
-    return lane;
-  });
+  const backs = [...locked.values()].flatMap((lane) =>
+    (byLane.get(lane.no) ?? []).filter(goesBack).map((item): Back => ({ ...item, lane })),
+  );
   const [cancelled, returned] = await Promise.all([
-    end(tx, cancels, nowMs),
-    back(tx, backs),
-    writeLanes(tx, lanes),
+    end(tx, backs.filter(isEnded), nowMs),
+    back(
+      tx,
+      backs.filter((one) => !isEnded(one)),
+    ),
   ]);
   const isMoved = ({ i }: Item) => owners.has(i) || cancelled.owners.has(i) || returned.has(i);
+  // A lease that was lost meanwhile says nothing about its lane: somebody else may hold it open or shut.
+  const lanes = [...locked.values()].flatMap((before) => {
+    const items = (byLane.get(before.no) ?? []).filter(isMoved);
+    let lane = before;
+    for (const { settlement } of items) {
+      lane = { ...lane, ...laneSettled(lane, nowMs, laneOutcome(settlement, nowMs)) };
+    }
+    return items.length === 0 ? [] : [lane];
+  });
+  await writeLanes(tx, lanes);
   return { moved: piece.filter(isMoved), wentBack: returned.size, owners };
+}
+
+function isEnded({ lane }: Back): boolean {
+  return lane.state === 'ended';
 }
 
 /** Whether these outcomes change a lane that nobody has locked yet. */

@@ -16,7 +16,8 @@ export const sweepSql = {
       case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked
     from lane where state = 2 and swept = 0 and no > $1
     order by no limit $2 for no key update skip locked`,
-  // Lane by lane, and no further than the limit: one sort over all of them would read every row.
+  // Lane by lane, and no further than the limit. Sorted over all lanes, it would read every row of them;
+  // with a plan made on an empty table 500 of 200,000 took 28 s instead of 21 ms.
   cancel: `
     with waiting as materialized (
       select y.event, y.n from unnest($1::bigint[]) as x (no)
@@ -26,14 +27,16 @@ export const sweepSql = {
       limit $2),
     moved as (
       delete from delivery_live using waiting
-      where delivery_live.event = waiting.event and delivery_live.n = waiting.n and lease is null
+      where delivery_live.event = waiting.event and delivery_live.n = waiting.n
       returning delivery_live.*)
     insert into delivery_done (event, n, app, lane, callback, state, attempts, slice, ended_ms)
     select event, n, app, lane, callback, 3, attempts, slice, $3::bigint from moved returning n`,
+  // `offset 0` lets each lane look for itself. Joined, a plan made on an empty table would read all that
+  // waits in any lane: 29 ms instead of 0.2.
   swept: `
     update lane set swept = 1
     where no = any($1::bigint[])
-      and not exists (select from delivery_live where lane = lane.no and lease is null)`,
+      and not exists (select from delivery_live where lane = lane.no and lease is null offset 0)`,
   mark: `
     update lane set quiet_xid = pg_current_xact_id()
     where no = any($1::bigint[]) and ${laneIsOlder}`,

@@ -1,17 +1,19 @@
 // The way to PostgreSQL: a node of a cluster. Edits and work have a connection each, reads have a few,
-// one listens, one tells and looks after the house. What fails is answered, never thrown.
+// one listens, one tells, two look after the house when it is needed. What fails is answered, never
+// thrown.
 import { fileURLToPath } from 'node:url';
 import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
 import type { Batch, BatchReply, EditCall, StoreFailure, Transport, WorkReply } from '../call.ts';
-import type { Offer, Settlement, Work } from '../delivery-verbs.ts';
+import type { Offer, Work } from '../delivery-verbs.ts';
 import { rebuild } from '../rebuild.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { cannotConnect } from './cannot-open.ts';
 import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
+import { inDatabaseTime, shifted } from './database-time.ts';
 import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
 import { failureKind, storeFailure, unavailable, verbFailure } from './failure.ts';
@@ -23,7 +25,8 @@ import { createSweep } from './sweep.ts';
 import { OutcomeUnknown, transact } from './transact.ts';
 import type { Tx } from './tx.ts';
 import type { Way } from './savepoint.ts';
-import { doWork, findsNothing, keepFloors, type WorkDone } from './work.ts';
+import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
+import type { WorkContext, WorkDone } from './work.ts';
 import { writeBatch, type Written } from './write.ts';
 
 export interface PostgresOptions {
@@ -42,6 +45,8 @@ export const postgresMigrationsDir = fileURLToPath(
 );
 
 export interface PostgresTransport extends Transport {
+  /** The time that all nodes share. */
+  nowMs(): number;
   /** Retention: it takes its time, and must not hold up a batch. */
   retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>>;
 }
@@ -61,6 +66,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
     send: async (batch) => node.send(batch),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
+    nowMs: () => node.nowMs(),
     retain: async (input) => node.retain(input),
     close: async () => node.close(),
   };
@@ -88,8 +94,9 @@ class PostgresNode {
     this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });
     this.#work = new Link({ url, kind: 'engine', purpose: 'work' });
     this.#side = new Link({ url, kind: 'plain', purpose: 'side' });
-    const link = new Link({ url, kind: 'schema', purpose: 'house' });
-    this.#house = new House({ link, world });
+    const making = new Link({ url, kind: 'schema', purpose: 'days' });
+    const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
+    this.#house = new House({ making, keeping, world });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
     this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();
@@ -127,22 +134,40 @@ class PostgresNode {
     if (failed !== undefined) return failed;
     const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
     if (idle !== undefined && isFailure(idle)) return idle;
-    const means = { link: this.#work, leases: leasesOf(work.claim, work.fanOut), edits: [] };
-    const done =
-      idle ??
-      (await this.#persist(means, async (tx, way) => ({
-        result: await doWork(tx, ours, context, way),
-        written: [],
-      })));
+    const done = idle ?? (await this.#settleAndClaim(ours, context));
     if (isFailure(done)) return done;
-    if (done.waiting > 0) this.#ear.tell();
-    return { kind: 'worked', ...done.worked, readyMs: shifted(done.worked.readyMs, -shiftMs) };
+    const all = idle === undefined ? await this.#fanOut(work, done, nowMs) : done;
+    if (all.waiting > 0) this.#ear.tell();
+    return { kind: 'worked', ...all.worked, readyMs: shifted(all.worked.readyMs, -shiftMs) };
+  }
+
+  async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
+    if (work.settlements.length === 0 && work.claim === undefined) return nothingDone;
+    const means = { link: this.#work, leases: leasesOf(work.claim), edits: [] };
+    return this.#persist(means, async (tx, way) => ({
+      result: await doWork(tx, work, context, way),
+      written: [],
+    }));
+  }
+
+  /** One that failed is tried again with the next piece of work; what was done before is done. */
+  async #fanOut({ fanOut: offer }: Work, done: WorkDone, nowMs: number): Promise<WorkDone> {
+    if (offer === undefined || !done.worked.fannedOut.isMore) return done;
+    const means = { link: this.#work, leases: leasesOf(offer), edits: [] };
+    const fannedOut = await this.#persist(means, async (tx) => ({
+      result: await doFanOut(tx, { offer, done, nowMs }),
+      written: [],
+    }));
+    return isFailure(fannedOut) ? done : fannedOut;
+  }
+
+  nowMs(): number {
+    return this.#clock.at(this.#options.world.nowMs());
   }
 
   async retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>> {
-    const nowMs = this.#clock.at(this.#options.world.nowMs());
     try {
-      return await this.#house.retain(input, nowMs);
+      return await this.#house.retain(input, this.nowMs());
     } catch (error) {
       throw rebuild(storeFailure(error) ?? verbFailure('retain', error));
     }
@@ -265,18 +290,4 @@ const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription'
 function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
   if (left.waiting > 0 || left.fanOuts > 0) return true;
   return edits.some(({ verb }) => wakers.has(verb));
-}
-
-/** The node's own times, as the database would say them. */
-function inDatabaseTime(settlement: Settlement, shiftMs: number): Settlement {
-  const { outcome, attempt } = settlement;
-  return {
-    ...settlement,
-    outcome: 'dueMs' in outcome ? { ...outcome, dueMs: outcome.dueMs + shiftMs } : outcome,
-    attempt: attempt && { ...attempt, startedMs: attempt.startedMs + shiftMs },
-  };
-}
-
-function shifted(ms: number | undefined, shiftMs: number): number | undefined {
-  return ms === undefined ? undefined : ms + shiftMs;
 }

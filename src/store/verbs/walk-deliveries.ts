@@ -13,9 +13,13 @@ const newestBelow = '(event, n) < (?2, ?3) order by event desc, n desc limit ?4 
 
 export const walkDeliveriesSql = {
   owned: 'select slice from event where id = ?1 and app = ?2',
+  // Each part by itself: else PostgreSQL sorts all deliveries of the event (100,000 of them in 46 ms,
+  // so in 0.4).
   ofEvent: `
-    select n from delivery_live where event = ?1 and n < ?2
-    union all select n from delivery_done where event = ?1 and n < ?2
+    select n from (
+      select n from delivery_live where event = ?1 and n < ?2 order by n desc limit ?3 + 0) as live
+    union all select n from (
+      select n from delivery_done where event = ?1 and n < ?2 order by n desc limit ?3 + 0) as done
     order by n desc limit ?3 + 0`,
   running: `
     select event, n, slice from delivery_live indexed by delivery_running

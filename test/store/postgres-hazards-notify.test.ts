@@ -1,0 +1,123 @@
+// Hearing from other nodes: fast when it works, not needed when it does not, and never inside of a
+// transaction, where PostgreSQL would make all that notify commit one after the other.
+import { strict as assert } from 'node:assert';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import type { Passing, PostgresProxy } from '../postgres/proxy.ts';
+import { startProxy } from '../postgres/proxy.ts';
+import type { Stage } from './postgres-stage.ts';
+import { openStage, world } from './postgres-stage.ts';
+import { statementsIn } from './statements.ts';
+import { startTestNode } from './test-node.ts';
+
+/** A net under a test that would hang: none that passes comes near it. */
+const net = { timeout: 60_000 };
+
+let stage: Stage;
+let proxy: PostgresProxy;
+beforeEach(async () => {
+  stage = await openStage();
+  await stage.subscribe('a');
+  proxy = await startProxy(stage.database.url);
+});
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+});
+
+describe('a node that makes deliveries for others', net, () => {
+  it('is heard by one that does not look by itself; tells outside of transactions, and seldom', async (t) => {
+    const told = tellings();
+    await using speaker = await startTestNode(await stage.node({ url: proxy.url }), speaks);
+    await using listener = await startTestNode(await stage.node());
+    const startedMs = world.monotonicMs();
+    const events = 400;
+    await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        for (let i = 0; i < events / 4; i += 1) {
+          await speaker.store.edit('publish', stage.publishing('a'));
+        }
+      }),
+    );
+    await listener.until(events);
+    const tookMs = world.monotonicMs() - startedMs;
+    t.diagnostic(JSON.stringify({ told: told.count, transactions: told.transactions, tookMs }));
+    assert(listener.counts.heard > 0);
+    assert.equal(speaker.counts.heard, 0, 'nobody hears himself');
+    assert(told.transactions > 4 && told.count > 0);
+    assert.equal(told.inside, 0);
+    assert(told.count <= tookMs / limits.notifyEveryMs + 1, `${told.count} in ${tookMs} ms`);
+  });
+
+  it('is found by looking, when what it tells is lost without a word', async () => {
+    await using speaker = await startTestNode(await stage.node(), speaks);
+    const { pollMs } = stage.store;
+    const store = await stage.node({ url: proxy.url });
+    await using listener = await startTestNode(store, { pollMs });
+    const held = proxy.hold('before', ({ side, type }) => side === 'backend' && type === 'A');
+    await speaker.store.edit('publish', stage.publishing('a'));
+    await held;
+    const { heard } = listener.counts;
+    await listener.until(1);
+    // From here on it hears nothing, and finds everything all the same.
+    for (let i = 2; i <= 4; i += 1) {
+      await speaker.store.edit('publish', stage.publishing('a'));
+      await listener.until(i);
+    }
+    assert.equal(listener.counts.heard, heard);
+  });
+
+  it('is heard again by a node whose ear was cut off', async () => {
+    await using speaker = await startTestNode(await stage.node(), speaks);
+    await using listener = await startTestNode(await stage.node({ url: proxy.url }));
+    const cut = proxy.cut('before', ({ side, type }) => side === 'backend' && type === 'A');
+    await speaker.store.edit('publish', stage.publishing('a'));
+    await cut;
+    await listener.until(1); // It looks once when it listens again.
+    const { heard } = listener.counts;
+    await speaker.store.edit('publish', stage.publishing('a'));
+    await listener.until(2);
+    assert(listener.counts.heard > heard);
+  });
+});
+
+describe('the statements of the store', () => {
+  it('never notify', async () => {
+    const statements = [...(await statementsIn('postgres')), ...(await statementsIn('verbs'))];
+    assert(statements.length > 100);
+    const dir = new URL('../../migrations/postgres/', import.meta.url);
+    const migrations = readdirSync(dir).map((name) => {
+      return { name, sql: readFileSync(new URL(name, dir), 'utf8').replaceAll(/--.*/g, '') };
+    });
+    const notifying = [...statements, ...migrations].filter(({ sql }) => /\bnotify\b/i.test(sql));
+    assert.deepEqual(notifying, []);
+  });
+});
+
+/** Makes deliveries that wait, and takes none. */
+const speaks = { claims: false } as const;
+
+interface Tellings {
+  count: number;
+  inside: number;
+  transactions: number;
+}
+
+/** Counts what passes the proxy: transactions, and notifications inside and outside of them. */
+function tellings(): Tellings {
+  const told = { count: 0, inside: 0, transactions: 0 };
+  const open = new Set<number>();
+  const see = ({ sql = '', connection }: Passing): void => {
+    if (/^\s*begin\b/i.test(sql)) open.add(connection);
+    if (/^\s*(commit|rollback)\b/i.test(sql) && open.delete(connection)) told.transactions += 1;
+    if (!/\bpg_notify\b|^\s*notify\b/i.test(sql)) return;
+    told.count += 1;
+    if (open.has(connection)) told.inside += 1;
+  };
+  void proxy.cut('before', (message) => {
+    see(message);
+    return false;
+  });
+  return told;
+}

@@ -1,0 +1,201 @@
+// Days of the history come and go while events are published, delivered and read; through the store, on
+// a real PostgreSQL. Whoever holds a day open holds up nobody but its dropping.
+import { strict as assert } from 'node:assert';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { Client } from 'pg';
+import { idMaker } from '../../src/core/id.ts';
+import { limits } from '../../src/core/limits.ts';
+import type { Store } from '../../src/store/store.ts';
+import { settlementOf } from './delivery-model.ts';
+import type { Stage } from './postgres-stage.ts';
+import { openStage, world } from './postgres-stage.ts';
+import type { TestNode } from './test-node.ts';
+import { startTestNode } from './test-node.ts';
+
+/** A net under a test that would hang: none that passes comes near it. */
+const net = { timeout: 30_000 };
+const dayMs = 24 * 60 * 60 * 1000;
+const oldMs = Math.floor(world.nowMs() / dayMs) * dayMs - 40 * dayMs;
+const beforeMs = oldMs + dayMs;
+const partitionsOfDay = 4;
+
+let stage: Stage;
+let store: Store;
+beforeEach(async () => {
+  stage = await openStage();
+  store = await stage.node();
+  await stage.subscribe('a');
+});
+afterEach(async () => stage[Symbol.asyncDispose]());
+
+describe('an event of a day without partitions', net, () => {
+  it('makes the day, and is delivered', async () => {
+    await using node = await startTestNode(store);
+    assert.deepEqual(await daysOf(), []);
+    const id = await publishOld(node);
+    assert.equal((await daysOf()).length, partitionsOfDay);
+    node.store.work();
+    await node.until(1);
+    await until(async () => (await stateOf(id)) === 'delivered');
+  });
+
+  it('does so on several nodes at once', async () => {
+    await using node = await startTestNode(store);
+    await using other = await startTestNode(await stage.node());
+    const both = [node, other, node, other];
+    const ids = await Promise.all(both.map(async (each) => publishOld(each)));
+    assert.equal(new Set(ids).size, 4);
+    assert.equal((await daysOf()).length, partitionsOfDay);
+  });
+
+  it('does so also while another day is waited for', async () => {
+    await using node = await startTestNode(store);
+    await publishOld(node);
+    await deliverAll(node, 1);
+    await using reader = await readerOf('delivery_done');
+    await retain();
+    await until(async () => isDetaching());
+    await publishOld(node, oldMs + 7 * dayMs);
+    assert.equal(await isDetaching(), true);
+    await reader.end();
+    await untilDropped();
+  });
+});
+
+describe('a day that is past its time', net, () => {
+  it('is dropped while others are published, delivered and read', async (t) => {
+    await using node = await startTestNode(store);
+    await using other = await startTestNode(await stage.node());
+    const old = await publishOld(node);
+    await deliverAll(node, 1, other);
+    await using reader = await readerOf('event', 'delivery_done');
+    await retain();
+    await until(async () => isDetaching());
+    // It is being detached, and waits for the reader. Everybody else goes on.
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i += 1) ids.push(await publishNow([node, other][i % 2] ?? node));
+    await deliverAll(node, 20, other); // The old one is not to be seen any more.
+    for (const id of ids) await until(async () => (await stateOf(id)) === 'delivered');
+    const all = { limit: 50, after: undefined };
+    const { items } = await store.read('events', { appNo: stage.appNo, page: all, name: 'a' });
+    t.diagnostic(`${items.length} events can be read`);
+    assert.equal(await isDetaching(), true);
+    await reader.end();
+    await untilDropped();
+    assert.equal(await store.read('event', { appNo: stage.appNo, id: old }), undefined);
+    await publishNow(node);
+  });
+
+  it('is dropped when what still waits in it has expired', async () => {
+    await using node = await startTestNode(store, { claims: false });
+    const id = await publishOld(node);
+    const { expired } = await retain();
+    assert.equal(expired, 1);
+    const [row] = await stage.database.query(
+      'select state, error from ringback.delivery_done where event = $1',
+      [id],
+    );
+    if (row !== undefined) assert.deepEqual(row, { state: 2, error: 'expired' });
+    await untilDropped();
+    assert.equal((await store.read('tally', {})).due, 0);
+  });
+
+  it('stays while a delivery of it is under way', async () => {
+    await using node = await startTestNode(store, { outcome: () => undefined });
+    await publishOld(node);
+    node.store.work();
+    await node.until(1);
+    for (let i = 0; i < 3; i += 1) assert.equal((await retain()).expired, 0);
+    assert.equal((await daysOf()).length, partitionsOfDay);
+    const [leased] = node.taken;
+    assert(leased);
+    const settlement = settlementOf(leased, 'delivered', world.nowMs());
+    assert.deepEqual(await store.settle(settlement), { kind: 'settled' });
+    await untilDropped();
+  });
+
+  it('does not keep a store from being closed that waits to drop it', async () => {
+    const another = await stage.node();
+    await using node = await startTestNode(store);
+    await publishOld(node);
+    await deliverAll(node, 1);
+    await using reader = await readerOf('delivery_done');
+    await another.edit('retain', { beforeMs, limit: 100 });
+    await until(async () => isDetaching());
+    await another.close();
+    await reader.end();
+    await untilDropped();
+  });
+});
+
+async function publishOld(node: TestNode, atMs = oldMs): Promise<string> {
+  const id = idMaker({ nowMs: () => atMs, randomBytes: (n) => world.randomBytes(n) })();
+  return publish(node, id);
+}
+
+async function publishNow(node: TestNode): Promise<string> {
+  return publish(node, stage.publishing('a').events[0]?.id ?? '');
+}
+
+async function publish(node: TestNode, id: string): Promise<string> {
+  const events = [{ id, name: 'a', payload: Buffer.from('{}') }];
+  const output = await node.store.edit('publish', stage.publishing('a', { events }));
+  assert.equal(output.kind, 'accepted');
+  return id;
+}
+
+/** Until the nodes were given so many in all, and have settled them. */
+async function deliverAll(node: TestNode, count: number, ...others: TestNode[]): Promise<void> {
+  const all = [node, ...others];
+  await until(async () => {
+    for (const each of all) each.store.work();
+    const { delivered } = await store.read('tally', {});
+    return delivered === count;
+  });
+}
+
+async function retain(): Promise<{ expired: number; deleted: number }> {
+  return store.edit('retain', { beforeMs, limit: limits.keeperRowsMax });
+}
+
+async function untilDropped(): Promise<void> {
+  await until(async () => {
+    await retain();
+    return (await daysOf()).length === 0;
+  });
+}
+
+/** The partitions of the old day, and what is left of them. */
+async function daysOf(): Promise<string[]> {
+  const name = new Date(oldMs).toISOString().slice(0, 10).replaceAll('-', '');
+  const rows = await stage.database.query(
+    `select relname from pg_class where relkind = 'r' and relname like '%' || $1`,
+    [name],
+  );
+  return rows.map(({ relname }) => String(relname));
+}
+
+async function isDetaching(): Promise<boolean> {
+  const sql = 'select from pg_inherits where inhdetachpending';
+  return (await stage.database.query(sql)).length > 0;
+}
+
+async function stateOf(event: string): Promise<string | undefined> {
+  return (await store.read('delivery', { appNo: stage.appNo, event, n: 0 }))?.state;
+}
+
+/** Somebody else's long transaction, which has read these tables. */
+async function readerOf(
+  ...tables: readonly string[]
+): Promise<AsyncDisposable & { end(): Promise<void> }> {
+  const client = new Client({ connectionString: stage.database.url });
+  await client.connect();
+  await client.query('begin');
+  for (const table of tables) await client.query(`select count(*) from ringback.${table}`);
+  const end = async (): Promise<void> => client.end();
+  return { end, [Symbol.asyncDispose]: end };
+}
+
+async function until(check: () => Promise<boolean>): Promise<void> {
+  while (!(await check())) await world.sleep(2);
+}

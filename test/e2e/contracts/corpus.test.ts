@@ -115,7 +115,7 @@ describe('the corpus, executed', { skip }, () => {
       for (const operation of servedOf(contract)) {
         if (operation.role.kind === 'subscribe') lines.push(await execute(stage, operation));
       }
-      const wanted = Object.entries(table).find(([end]) => file.endsWith(`/${end}`))?.[1];
+      const wanted = Object.entries(table).find(([tail]) => file.endsWith(`/${tail}`))?.[1];
       assert(wanted, `the table has no row for ${file}`);
       assert.equal(lines.length, wanted.length, lines.join('\n'));
       for (const [index, line] of lines.entries()) {
@@ -158,11 +158,11 @@ async function execute(stage: Stage, operation: Operation): Promise<string> {
   for (const { definition, event = '' } of active) {
     const [report] = reportEvents(contract, new Set([definition]));
     assert(report?.payload.kind === 'sample', `${definition.label} has a payload`);
-    const before = receiver.requests.length;
+    const known = receiver.requests.length;
     const { value: payload } = report.payload;
     const count = await service.deliveries(event, { payload, subscriberId: id });
-    const all = await receiver.waitFor(before + Number(count));
-    const request = all.slice(before).find(({ method }) => method === definition.method);
+    const all = await receiver.waitFor(known + Number(count));
+    const request = all.slice(known).find(({ method }) => method === definition.method);
     assert(request, `${definition.label} is called with ${definition.method}`);
     if (definition.mediaType !== undefined) {
       assert.equal(request.headers['content-type'], definition.mediaType);

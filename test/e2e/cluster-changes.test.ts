@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { freshDatabase } from '../postgres/database.ts';
@@ -46,17 +46,17 @@ interface Busy extends AsyncDisposable {
   came: Came[];
 }
 
-/** A receiver whom B is sending a long backlog. */
-async function keepBusy({ a, b }: Stage): Promise<Busy> {
+/** A receiver whom B is sending a long backlog of events of this name. */
+async function keepBusy({ a, b }: Stage, event: string): Promise<Busy> {
   const came: Came[] = [];
   const receiver = await receive(async (request) => {
     came.push({ request, atMs: nowMs() });
     await wait(receiverMs);
     return 200;
   });
-  const subscribed = await subscribe(a, receiver.url);
+  const subscribed = await subscribe(a, { callbackUrl: receiver.url, event });
   const events = Array.from({ length: backlog }, (_, at) => ({
-    event: 'order.created',
+    event,
     payload: { message: String(at) },
   }));
   const path = '/events/batch';
@@ -92,9 +92,14 @@ function late({ lag }: Stage, came: readonly Came[], answeredMs: number): Came[]
 }
 
 describe('a change that was answered at another node', () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await setUp();
+  });
+  after(async () => stage[Symbol.asyncDispose]());
+
   it('ends a subscription within a second', async () => {
-    await using stage = await setUp();
-    await using busy = await keepBusy(stage);
+    await using busy = await keepBusy(stage, 'ended');
     const path = `/unsubscribe?Id=${busy.subscribed.id}`;
     const answeredMs = await change(busy, async () => stage.a.call({ method: 'POST', path }));
     await wait(3 * obeyMs);
@@ -103,8 +108,7 @@ describe('a change that was answered at another node', () => {
   });
 
   it('pauses a subscription within a second, and lets it go on', async () => {
-    await using stage = await setUp();
-    await using busy = await keepBusy(stage);
+    await using busy = await keepBusy(stage, 'paused');
     const { id } = busy.subscribed;
     const answeredMs = await change(busy, async () => patch(stage.a, id, { state: 'paused' }));
     await wait(3 * obeyMs);
@@ -118,8 +122,7 @@ describe('a change that was answered at another node', () => {
   });
 
   it('sends everything to a new URL within a second', async () => {
-    await using stage = await setUp();
-    await using busy = await keepBusy(stage);
+    await using busy = await keepBusy(stage, 'moved');
     await using moved = await receive();
     const callbacks = [{ position: 0, url: moved.url }];
     const { id } = busy.subscribed;
@@ -132,8 +135,7 @@ describe('a change that was answered at another node', () => {
   });
 
   it('signs with a new secret within a second', async () => {
-    await using stage = await setUp();
-    await using busy = await keepBusy(stage);
+    await using busy = await keepBusy(stage, 'signed');
     const { id, secret: old } = busy.subscribed;
     const path = `/subscriptions/${id}/secret/rotate`;
     let secret = '';
@@ -145,7 +147,7 @@ describe('a change that was answered at another node', () => {
     });
     await busy.receiver.waitFor(2 * backlog);
     await wait(obeyMs);
-    await publish(stage.b, 'order.created'); // B may have had time to send all before that.
+    await publish(stage.b, 'signed'); // B may have had time to send all before that.
     await busy.receiver.waitFor(2 * backlog + 1);
     const after = late(stage, busy.came, answeredMs);
     assert.ok(after.length > 0);
@@ -156,7 +158,6 @@ describe('a change that was answered at another node', () => {
   });
 
   it('refuses a revoked key within a second', async () => {
-    await using stage = await setUp();
     const made = await stage.a.call({
       method: 'POST',
       path: '/keys',
@@ -183,7 +184,6 @@ describe('a change that was answered at another node', () => {
   });
 
   it('knows the repetition of a subscribe whose answer was lost elsewhere', async () => {
-    await using stage = await setUp();
     await using receiver = await receive();
     const query = new URLSearchParams({ callbackUrl: receiver.url, event: 'order.created' });
     const call = {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chaos, summaryOf } from './cluster-chaos.ts';
 
@@ -7,6 +8,11 @@ const events = 5_000;
 
 describe('a cluster under faults', () => {
   it('keeps every promise while nodes and the database are killed and frozen', async (t) => {
-    t.diagnostic(summaryOf(await chaos(seed, events)));
+    const report = await chaos(seed, events);
+    t.diagnostic(summaryOf(report));
+    const { kills, freezes, outages, refused, lost } = report;
+    assert.equal(report.events, events);
+    assert.ok(kills > 0 && freezes > 0 && outages > 0, 'there were faults');
+    assert.ok(refused > 0 && lost > 0 && report.cancelled > 0, 'and they were felt');
   });
 });

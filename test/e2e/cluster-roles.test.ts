@@ -11,7 +11,8 @@ const events = 20;
 /** What a killed worker has under way when it dies. */
 const underWay = 5;
 
-describe('a cluster of nodes with roles', () => {
+/** At once: the second one waits for a lease to end. */
+describe('a cluster of nodes with roles', { concurrency: true }, () => {
   it('serves at one, delivers at the other, and says who is there', async () => {
     await using database = await freshDatabase();
     await using cleanup = new AsyncDisposableStack();

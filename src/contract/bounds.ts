@@ -52,6 +52,10 @@ export const bounds = {
   /** Values of an enum that a message lists, and characters of a value that it quotes. */
   valuesShownMax: 20,
   quotedCharsMax: 60,
+  /** Fields of a form, or parts of a multipart body; headers of a part; the line between them. */
+  fieldsMax: 1_000,
+  partHeadBytesMax: 8_192,
+  boundaryCharsMax: 70,
   /** Brackets of a deepObject parameter: `filter[a][b]` has two. */
   bracketsMax: 5,
   /** Keys and items whose places are noted down while a warning's line is looked for. */

@@ -2,6 +2,7 @@
 import { bounds } from './bounds.ts';
 import type { Operation } from './contract.ts';
 import { compileContent } from './media.ts';
+import { compileEncodings } from './encodings.ts';
 import { compileParameters } from './parameters.ts';
 import { child, describe, entries, errorAt, nameOf, text, warn } from './place.ts';
 import type { Place } from './place.ts';
@@ -114,6 +115,7 @@ function draft({ path, method, item, place }: Written): Draft {
     body: body && {
       required: child(body, 'required')?.value === true,
       content: compileContent(child(body, 'content')),
+      encodings: compileEncodings(child(body, 'content')),
       opaque: text(body, 'x-ringback-opaque'),
     },
   };

@@ -6,6 +6,7 @@ import { birthsFor } from '../slots.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import type { EditContext } from './edits.ts';
 import { applyEdit } from './edits.ts';
+import { lockInOrder } from './lock-order.ts';
 import { isFanningOut, nextReadyMs } from './outlook.ts';
 import type { Publish } from './publish.ts';
 import { publishAll } from './publish.ts';
@@ -79,6 +80,7 @@ async function inTurn(
   run: readonly EditCall[],
   context: EditContext,
 ): Promise<EditOutput<EditVerb>[]> {
+  await lockInOrder(tx, run);
   const outputs: EditOutput<EditVerb>[] = [];
   for (const call of run) outputs.push(await applyEdit(tx, call, context));
   return outputs;
@@ -89,6 +91,7 @@ async function applyEach(
   edits: readonly EditCall[],
   context: EditContext,
 ): Promise<EditReply[]> {
+  await lockInOrder(tx, edits);
   const replies: EditReply[] = [];
   for (const call of edits) {
     replies.push(await inSavepoint(tx, call.verb, async () => applyEdit(tx, call, context)));

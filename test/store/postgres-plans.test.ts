@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { realWorld } from '../../src/core/world.ts';
 import { connect, type ConnectionKind } from '../../src/store/postgres/connect.ts';
+import { repeated } from '../../src/store/postgres/repeat.ts';
 import { toPostgres } from '../../src/store/postgres/tx.ts';
 import { openDatabase, type Database } from '../postgres/database.ts';
 import { sharedPostgres } from '../postgres/shared.ts';
@@ -15,10 +16,8 @@ import { findings, indexName, readPlan } from './plan-findings.ts';
 import { statementsIn } from './statements.ts';
 
 const own = (await statementsIn('postgres')).filter(({ name }) => !name.startsWith('savepoint.'));
-const shared = (await statementsIn('verbs')).map(({ name, sql }) => ({
-  name,
-  sql: toPostgres(sql),
-}));
+const statements = await statementsIn('verbs');
+const shared = statements.map(({ name, sql }) => ({ name, sql: toPostgres(sql) }));
 
 /** Reads alone use these; they go over plain connections, whose planner may do what it thinks best. */
 const reads = [
@@ -34,6 +33,18 @@ const reads = [
   'targets.',
   'walk',
 ];
+/** Those that lists ask for many rows at once, by the types of their values. */
+const repeatedReads = Object.entries({
+  'delivery.live': ['text', 'bigint', 'bigint'],
+  'delivery.done': ['text', 'bigint', 'bigint'],
+  'events.one': ['text', 'bigint'],
+  'subscriptions.callbacks': ['bigint'],
+  'walkDeliveries.ofEvent': ['text', 'bigint', 'bigint'],
+}).map(([of, types]) => {
+  const sql = statements.find(({ name }) => name === of)?.sql;
+  assert(sql !== undefined, `there is no statement ${of}`);
+  return { name: `${of}, repeated`, sql: repeated(sql, types) };
+});
 const isRead = (name: string): boolean => reads.some((read) => name.startsWith(read));
 const ofEngine = [...own, ...shared.filter(({ name }) => !isRead(name))];
 
@@ -117,7 +128,8 @@ describe('the plan on PostgreSQL', { skip: await tooOld() }, () => {
       await client.end();
     });
     for (const { name, sql } of ofEngine) it(name, async () => holds('engine', { name, sql }));
-    for (const { name, sql } of shared.filter((each) => isRead(each.name))) {
+    const ofReads = shared.filter((each) => isRead(each.name));
+    for (const { name, sql } of [...ofReads, ...repeatedReads]) {
       it(name, async () => holds('plain', { name, sql }));
     }
   });

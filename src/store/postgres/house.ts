@@ -7,7 +7,7 @@ import type { EditInput, EditOutput } from '../store.ts';
 import { expire } from './expire.ts';
 import { forgetSubscriptions } from './forget-subscriptions.ts';
 import type { Link } from './link.ts';
-import { dropPartitionsBefore, ensurePartitions } from './partitions.ts';
+import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from './partitions.ts';
 import type { TransactMeans } from './transact.ts';
 import { transact } from './transact.ts';
 import type { Tx } from './tx.ts';
@@ -50,6 +50,8 @@ export class House {
     nowMs: number,
   ): Promise<EditOutput<'retain'>> {
     const below = firstIdAt(beforeMs);
+    // What waits in a day that somebody began to drop could not end: nothing would take the row.
+    await this.#link.withClient(keepPendingDays);
     const { ended, expired } = await this.#write(async (tx) => expire(tx, { below, limit, nowMs }));
     if (ended === limit) return { expired, deleted: 0, isMore: true };
     const dropped = await this.#link.withClient(async (client) => {

@@ -13,6 +13,7 @@ export const inboxSql = {
     update inbox set taken_ms = $1::bigint from free where inbox.no = free.no
     returning inbox.no, id, app, name, payload`,
   remove: 'delete from inbox where no = $1 returning id, app, name, payload',
+  ids: 'select id from inbox where no = any($1::bigint[])',
   reject: `
     insert into event (id, app, name, slice, created_ms, deliveries, payload, rejected)
     values ($1, $2, $3, $4, $5, 0, $6, $7)`,
@@ -32,6 +33,12 @@ export async function takeInbox(
     payload: bytes(row, 'payload'),
   }));
   return { entries: entries.sort((a, b) => a.no - b.no) };
+}
+
+/** The ids of entries that are still there. */
+export async function inboxIds(tx: Tx, numbers: readonly number[]): Promise<string[]> {
+  const rows = await tx.query(inboxSql.ids, [numbers]);
+  return rows.map((row) => text(row, 'id'));
 }
 
 export async function rejectInbox(

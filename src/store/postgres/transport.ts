@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
-import type { Batch, BatchReply, EditCall, StoreFailure, Transport, WorkReply } from '../call.ts';
+import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
 import type { Offer, Settlement, Work } from '../delivery-verbs.ts';
 import { rebuild } from '../rebuild.ts';
 import type { EditInput, EditOutput } from '../store.ts';
@@ -15,6 +15,7 @@ import { databaseClock, givenClock } from './clock.ts';
 import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
 import { failureKind, storeFailure, unavailable, verbFailure } from './failure.ts';
+import { eventsOf } from './events-of.ts';
 import { House } from './house.ts';
 import { Link } from './link.ts';
 import { createReaders } from './readers.ts';
@@ -105,7 +106,11 @@ class PostgresNode {
     const { slices, sweep } = this.#memory;
     const context = { nowMs, givenMs, slices, sweep };
     const input = { edits: batch.edits, offer: batch.offer, context };
-    const means = { link: this.#edits, leases: leasesOf(batch.offer), edits: batch.edits };
+    const means = {
+      link: this.#edits,
+      leases: leasesOf(batch.offer),
+      events: async () => eventsOf(this.#edits, batch.edits),
+    };
     const written = await this.#persist(means, async (tx, way) => {
       const result = await writeBatch(tx, input, way);
       return { result, written: acceptedIds(result) };
@@ -127,7 +132,11 @@ class PostgresNode {
     if (failed !== undefined) return failed;
     const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
     if (idle !== undefined && isFailure(idle)) return idle;
-    const means = { link: this.#work, leases: leasesOf(work.claim, work.fanOut), edits: [] };
+    const means = {
+      link: this.#work,
+      leases: leasesOf(work.claim, work.fanOut),
+      events: async () => settlements.map(({ event }) => event),
+    };
     const done =
       idle ??
       (await this.#persist(means, async (tx, way) => ({
@@ -177,7 +186,7 @@ class PostgresNode {
   /** What this node may hold without knowing it goes back. */
   async #freeDoubted(nowMs: number): Promise<StoreFailure | undefined> {
     if (this.#doubts.isEmpty()) return undefined;
-    const means = { link: this.#work, leases: [], edits: [] };
+    const means = { link: this.#work, leases: [], events: async () => [] };
     const settled = await this.#persist(means, async (tx) => ({
       result: await this.#doubts.settle(tx, nowMs),
       written: [],
@@ -189,7 +198,7 @@ class PostgresNode {
 
   /** Runs a transaction until it is committed, or until it is clear why it cannot be. */
   async #persist<T>(
-    { link, leases, edits }: Persisting,
+    { link, leases, events }: Persisting,
     body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
   ): Promise<T | StoreFailure> {
     const { world } = this.#options;
@@ -209,17 +218,16 @@ class PostgresNode {
           way = 'alone';
         }
         if (kind === 'missing_partition') {
-          const failed = await this.#makeDays(edits);
+          const failed = await this.#makeDays(events);
           if (failed !== undefined) return failed;
         }
       }
     }
   }
 
-  async #makeDays(edits: readonly EditCall[]): Promise<StoreFailure | undefined> {
-    const events = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
+  async #makeDays(events: Persisting['events']): Promise<StoreFailure | undefined> {
     try {
-      await this.#house.makeDays(events.map(({ id }) => timeOf(id)));
+      await this.#house.makeDays((await events()).map(timeOf));
       return undefined;
     } catch (error) {
       return unavailable(error);
@@ -240,7 +248,8 @@ interface Persisting {
   link: Link;
   /** That rows may be leased with. */
   leases: readonly number[];
-  edits: readonly EditCall[];
+  /** Whose days are needed. */
+  events: () => Promise<readonly string[]>;
 }
 
 function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {

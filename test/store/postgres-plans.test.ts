@@ -62,6 +62,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'health.schema': ['scans migration'],
   // Steps over what is under way: what nodes have taken out of the inbox, or lease.
   'inbox.take': ['reads all of inbox_pkey'],
+  'inbox.isAny': ['reads all of inbox_pkey'],
   'expire.expire': ['filters a range of delivery_live_pkey'],
   // As many as came in the batch, or as a subscription has lanes.
   'keepKeys.keep': ['sorts by app, key'],

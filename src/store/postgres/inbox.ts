@@ -12,12 +12,24 @@ export const inboxSql = {
       order by no limit $3 for update skip locked)
     update inbox set taken_ms = $1::bigint from free where inbox.no = free.no
     returning inbox.no, id, app, name, payload`,
+  // The same condition, and without a transaction: nothing is written to find out that there is nothing.
+  isAny: `
+    select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
+    order by no limit 1`,
   remove: 'delete from inbox where no = $1 returning id, app, name, payload',
   ids: 'select id from inbox where no = any($1::bigint[])',
   reject: `
     insert into event (id, app, name, slice, created_ms, deliveries, payload, rejected)
     values ($1, $2, $3, $4, $5, 0, $6, $7)`,
 } as const;
+
+export async function isInboxEmpty(
+  tx: Tx,
+  { forMs }: Pick<EditInput<'takeInbox'>, 'forMs'>,
+  nowMs: number,
+): Promise<boolean> {
+  return (await tx.query(inboxSql.isAny, [nowMs, forMs])).length === 0;
+}
 
 export async function takeInbox(
   tx: Tx,

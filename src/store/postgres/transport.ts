@@ -25,7 +25,7 @@ import { OutcomeUnknown, transact } from './transact.ts';
 import type { Tx } from './tx.ts';
 import type { Way } from './savepoint.ts';
 import { doWork, findsNothing, keepFloors, type WorkDone } from './work.ts';
-import { writeBatch, type Written } from './write.ts';
+import { findsNothingNew, writeBatch, type Written } from './write.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -111,10 +111,13 @@ class PostgresNode {
       leases: leasesOf(batch.offer),
       events: async () => eventsOf(this.#edits, batch.edits),
     };
-    const written = await this.#persist(means, async (tx, way) => {
-      const result = await writeBatch(tx, input, way);
-      return { result, written: acceptedIds(result) };
-    });
+    const idle = await this.#look(this.#edits, async (tx) => findsNothingNew(tx, input));
+    const written =
+      idle ??
+      (await this.#persist(means, async (tx, way) => {
+        const result = await writeBatch(tx, input, way);
+        return { result, written: acceptedIds(result) };
+      }));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#ear.tell();
     const { replies, born, outlook } = written;
@@ -130,7 +133,9 @@ class PostgresNode {
     const context = { nowMs, floors: this.#memory.floors, lingerMs: this.#lingerMs() };
     const failed = await this.#freeDoubted(nowMs);
     if (failed !== undefined) return failed;
-    const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
+    const isIdle = settlements.length === 0;
+    const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, nowMs);
+    const idle = isIdle ? await this.#look(this.#work, look) : undefined;
     if (idle !== undefined && isFailure(idle)) return idle;
     const means = {
       link: this.#work,
@@ -175,9 +180,9 @@ class PostgresNode {
   }
 
   /** A look without a transaction, several times a second: most find nothing. */
-  async #findsNothing(work: Work, nowMs: number): Promise<WorkDone | StoreFailure | undefined> {
+  async #look<T>(link: Link, body: (tx: Tx) => Promise<T>): Promise<T | StoreFailure> {
     try {
-      return await this.#work.use(async (tx) => findsNothing(tx, work, nowMs));
+      return await link.use(body);
     } catch (error) {
       return unavailable(error);
     }

@@ -24,6 +24,10 @@ export const limits = {
   pageItemsDefault: 50,
   pageItemsMax: 500,
   rowsExaminedMax: 10_000,
+  /** Rows that a list reads at once, those with payloads, and looks on its way to fill one page. */
+  rowsReadAtOnce: 64,
+  eventsReadAtOnce: 8,
+  pageStatementsMax: 1_000,
   /** Store batches. */
   batchEditsMax: 512,
   editsWaitingMax: 4_096,

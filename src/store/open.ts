@@ -9,6 +9,7 @@ import { createBatcher } from './batcher.ts';
 import type { ReadReply, Transport } from './call.ts';
 import { editCall, editOutput, readCall, readOutput } from './call.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
+import type { QueueLimits } from './edit-queue.ts';
 import { rebuild, unreachable } from './rebuild.ts';
 import { openPostgres } from './postgres/transport.ts';
 import { openSqlite } from './sqlite/adapter.ts';
@@ -68,7 +69,7 @@ export async function openCluster(options: ClusterOptions): Promise<Store> {
   const heard: { by: (() => void) | undefined } = { by: undefined };
   const onHeard = (): void => heard.by?.();
   const transport = await openPostgres({ ...options, onHeard });
-  const store = storeOver(transport, options.world);
+  const store = storeOver(transport, options.world, { kinds: 'apart' });
   return {
     ...store,
     pollMs: limits.databasePollMs,
@@ -87,8 +88,13 @@ export async function openCluster(options: ClusterOptions): Promise<Store> {
 }
 
 /** The port over any transport. */
-export function storeOver(transport: Transport, world: Pick<World, 'nowMs'>): Store {
-  const batcher = createBatcher(transport, { ...limits, nowMs: () => world.nowMs() });
+export function storeOver(
+  transport: Transport,
+  world: Pick<World, 'nowMs'>,
+  queue: Pick<QueueLimits, 'kinds'> = {},
+): Store {
+  const nowMs = (): number => world.nowMs();
+  const batcher = createBatcher(transport, { ...limits, ...queue, nowMs });
   return {
     ...batcher,
     pollMs: limits.claimEveryMs,

@@ -3,6 +3,7 @@
 import { AssertionError } from 'node:assert';
 import { Client } from 'pg';
 import { limits } from '../../core/limits.ts';
+import { StoreUnavailable } from '../store.ts';
 
 /**
  * `engine`: the statements of the hot path, whose plans are pinned. `plain`: all other verbs.
@@ -35,7 +36,10 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     return open(options, undefined);
   });
   try {
-    await client.query(setWhatDiffers, [Object.keys(settings), Object.values(settings)]);
+    const names = [Object.keys(settings), Object.values(settings)];
+    const { rows } = await client.query<{ is_standby: boolean }>(setWhatDiffers, names);
+    if (rows[0]?.is_standby === true)
+      throw new StoreUnavailable(`Cannot use the server: ${standby}`);
     return client;
   } catch (error) {
     await client.end().catch(() => {});
@@ -44,8 +48,13 @@ export async function connect(options: ConnectOptions): Promise<Client> {
 }
 
 const setWhatDiffers = `
-  select set_config(name, value, false) from unnest($1::text[], $2::text[]) as x (name, value)
-  where current_setting(name) is distinct from value`;
+  select pg_is_in_recovery() as is_standby, (
+    select count(set_config(name, value, false))
+    from unnest($1::text[], $2::text[]) as x (name, value)
+    where current_setting(name) is distinct from value)`;
+
+/** Its rows may be old, and whoever stayed with it would never write again. */
+const standby = 'it is a standby, expected the primary';
 
 type Settings = Readonly<Record<string, string>>;
 

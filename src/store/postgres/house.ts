@@ -8,7 +8,7 @@ import { expire } from './expire.ts';
 import { forgetSubscriptions } from './forget-subscriptions.ts';
 import type { Link } from './link.ts';
 import { forgetNodes } from './nodes.ts';
-import { dropPartitionsBefore, ensurePartitions } from './partitions.ts';
+import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from './partitions.ts';
 import type { TransactMeans } from './transact.ts';
 import { transact } from './transact.ts';
 import type { Tx } from './tx.ts';
@@ -61,6 +61,8 @@ export class House {
     nowMs: number,
   ): Promise<EditOutput<'retain'>> {
     const below = firstIdAt(beforeMs);
+    // What waits in a day that somebody began to drop could not end: nothing would take the row.
+    await this.#means.keeping.withClient(keepPendingDays);
     const { ended, expired } = await this.#write(async (tx) => expire(tx, { below, limit, nowMs }));
     if (ended === limit) return { expired, deleted: 0, isMore: true };
     const dropped = await this.#means.keeping.withClient(async (client) => {

@@ -17,11 +17,24 @@ export const inboxSql = {
       where before < $4::bigint)
     update inbox set taken_ms = $1::bigint from few where inbox.no = few.no
     returning inbox.no, id, app, name, payload`,
+  // The same condition, and without a transaction: nothing is written to find out that there is nothing.
+  isAny: `
+    select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
+    order by no limit 1`,
   remove: 'delete from inbox where no = $1 returning id, app, name, payload',
+  ids: 'select id from inbox where no = any($1::bigint[])',
   reject: `
     insert into event (id, app, name, slice, created_ms, deliveries, payload, rejected)
     values ($1, $2, $3, $4, $5, 0, $6, $7)`,
 } as const;
+
+export async function isInboxEmpty(
+  tx: Tx,
+  { forMs }: Pick<EditInput<'takeInbox'>, 'forMs'>,
+  nowMs: number,
+): Promise<boolean> {
+  return (await tx.query(inboxSql.isAny, [nowMs, forMs])).length === 0;
+}
 
 export async function takeInbox(
   tx: Tx,
@@ -37,6 +50,12 @@ export async function takeInbox(
     payload: bytes(row, 'payload'),
   }));
   return { entries: entries.sort((a, b) => a.no - b.no) };
+}
+
+/** The ids of entries that are still there. */
+export async function inboxIds(tx: Tx, numbers: readonly number[]): Promise<string[]> {
+  const rows = await tx.query(inboxSql.ids, [numbers]);
+  return rows.map((row) => text(row, 'id'));
 }
 
 export async function rejectInbox(

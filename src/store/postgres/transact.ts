@@ -61,7 +61,10 @@ export async function transact<T>(
       const life = await lifeOn(client);
       const numbered = beginOn(client);
       numbered.catch(() => undefined);
-      const { result, written } = await inside(client, body);
+      const { result, written } = await inside(client, body).catch(async (error: unknown) => {
+        await numbered; // When the begin has failed, that is why all the rest did.
+        throw error;
+      });
       const [row] = await numbered;
       commit = { result, written, life, xid: text(one(row), 'xid') };
       const { command } = await client.query('commit');

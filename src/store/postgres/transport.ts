@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
-import type { Batch, BatchReply, EditCall, StoreFailure, Transport, WorkReply } from '../call.ts';
+import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
 import type { Offer, Work } from '../delivery-verbs.ts';
 import { rebuild } from '../rebuild.ts';
 import type { EditInput, EditOutput } from '../store.ts';
@@ -17,6 +17,7 @@ import { inDatabaseTime, shifted } from './database-time.ts';
 import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
 import { failureKind, storeFailure, unavailable, verbFailure } from './failure.ts';
+import { eventsOf } from './events-of.ts';
 import { House } from './house.ts';
 import { Link } from './link.ts';
 import { createReaders } from './readers.ts';
@@ -27,7 +28,7 @@ import type { Tx } from './tx.ts';
 import type { Way } from './savepoint.ts';
 import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
 import type { WorkContext, WorkDone } from './work.ts';
-import { writeBatch, type Written } from './write.ts';
+import { findsNothingNew, writeBatch, type Written } from './write.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -119,11 +120,18 @@ class PostgresNode {
     const { slices, sweep } = this.#memory;
     const context = { nowMs, givenMs, slices, sweep };
     const input = { edits: batch.edits, offer: batch.offer, context };
-    const means = { link: this.#edits, leases: leasesOf(batch.offer), edits: batch.edits };
-    const written = await this.#persist(means, async (tx, way) => {
-      const result = await writeBatch(tx, input, way);
-      return { result, written: acceptedIds(result) };
-    });
+    const means = {
+      link: this.#edits,
+      leases: leasesOf(batch.offer),
+      events: async () => eventsOf(this.#edits, batch.edits),
+    };
+    const idle = await this.#look(this.#edits, async (tx) => findsNothingNew(tx, input));
+    const written =
+      idle ??
+      (await this.#persist(means, async (tx, way) => {
+        const result = await writeBatch(tx, input, way);
+        return { result, written: acceptedIds(result) };
+      }));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#ear.tell();
     const { replies, born, outlook } = written;
@@ -139,7 +147,9 @@ class PostgresNode {
     const context = { nowMs, floors: this.#memory.floors, lingerMs: this.#lingerMs() };
     const failed = await this.#freeDoubted(nowMs);
     if (failed !== undefined) return failed;
-    const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
+    const isIdle = settlements.length === 0;
+    const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, nowMs);
+    const idle = isIdle ? await this.#look(this.#work, look) : undefined;
     if (idle !== undefined && isFailure(idle)) return idle;
     const done = idle ?? (await this.#settleAndClaim(ours, context));
     if (isFailure(done)) return done;
@@ -150,7 +160,8 @@ class PostgresNode {
 
   async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
     if (work.settlements.length === 0 && work.claim === undefined) return nothingDone;
-    const means = { link: this.#work, leases: leasesOf(work.claim), edits: [] };
+    const events = async (): Promise<string[]> => work.settlements.map(({ event }) => event);
+    const means = { link: this.#work, leases: leasesOf(work.claim), events };
     return this.#persist(means, async (tx, way) => ({
       result: await doWork(tx, work, context, way),
       written: [],
@@ -160,7 +171,8 @@ class PostgresNode {
   /** One that failed is tried again with the next piece of work; what was done before is done. */
   async #fanOut(work: Work, done: WorkDone, nowMs: number): Promise<WorkDone> {
     if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
-    const means = { link: this.#work, leases: leasesOf(work.fanOut), edits: [] };
+    const events = async (): Promise<string[]> => [];
+    const means = { link: this.#work, leases: leasesOf(work.fanOut), events };
     const fannedOut = await this.#persist(means, async (tx) => ({
       result: await doFanOut(tx, { work, done, nowMs }),
       written: [],
@@ -198,9 +210,9 @@ class PostgresNode {
   }
 
   /** A look without a transaction, several times a second: most find nothing. */
-  async #findsNothing(work: Work, nowMs: number): Promise<WorkDone | StoreFailure | undefined> {
+  async #look<T>(link: Link, body: (tx: Tx) => Promise<T>): Promise<T | StoreFailure> {
     try {
-      return await this.#work.use(async (tx) => findsNothing(tx, work, nowMs));
+      return await link.use(body);
     } catch (error) {
       return unavailable(error);
     }
@@ -209,7 +221,7 @@ class PostgresNode {
   /** What this node may hold without knowing it goes back. */
   async #freeDoubted(nowMs: number): Promise<StoreFailure | undefined> {
     if (this.#doubts.isEmpty()) return undefined;
-    const means = { link: this.#work, leases: [], edits: [] };
+    const means = { link: this.#work, leases: [], events: async () => [] };
     const settled = await this.#persist(means, async (tx) => ({
       result: await this.#doubts.settle(tx, nowMs),
       written: [],
@@ -221,7 +233,7 @@ class PostgresNode {
 
   /** Runs a transaction until it is committed, or until it is clear why it cannot be. */
   async #persist<T>(
-    { link, leases, edits }: Persisting,
+    { link, leases, events }: Persisting,
     body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
   ): Promise<T | StoreFailure> {
     const { world } = this.#options;
@@ -241,17 +253,16 @@ class PostgresNode {
           way = 'alone';
         }
         if (kind === 'missing_partition') {
-          const failed = await this.#makeDays(edits);
+          const failed = await this.#makeDays(events);
           if (failed !== undefined) return failed;
         }
       }
     }
   }
 
-  async #makeDays(edits: readonly EditCall[]): Promise<StoreFailure | undefined> {
-    const events = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
+  async #makeDays(events: Persisting['events']): Promise<StoreFailure | undefined> {
     try {
-      await this.#house.makeDays(events.map(({ id }) => timeOf(id)));
+      await this.#house.makeDays((await events()).map(timeOf));
       return undefined;
     } catch (error) {
       return unavailable(error);
@@ -272,7 +283,8 @@ interface Persisting {
   link: Link;
   /** That rows may be leased with. */
   leases: readonly number[];
-  edits: readonly EditCall[];
+  /** Whose days are needed. */
+  events: () => Promise<readonly string[]>;
 }
 
 function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {

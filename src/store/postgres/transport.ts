@@ -2,7 +2,6 @@
 // one listens, one tells, two look after the house when it is needed. What fails is answered, never
 // thrown.
 import { fileURLToPath } from 'node:url';
-import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
@@ -16,16 +15,15 @@ import { databaseClock, givenClock } from './clock.ts';
 import { inDatabaseTime, shifted } from './database-time.ts';
 import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
-import { failureKind, storeFailure, unavailable, verbFailure } from './failure.ts';
+import { storeFailure, unavailable, verbFailure } from './failure.ts';
 import { eventsOf } from './events-of.ts';
 import { House } from './house.ts';
 import { Link } from './link.ts';
+import { createPersist, isFailure, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
 import { createSlices } from './slices.ts';
 import { createSweep } from './sweep.ts';
-import { OutcomeUnknown, transact } from './transact.ts';
 import type { Tx } from './tx.ts';
-import type { Way } from './savepoint.ts';
 import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
 import type { WorkContext, WorkDone } from './work.ts';
 import { findsNothingNew, writeBatch, type Written } from './write.ts';
@@ -86,6 +84,7 @@ class PostgresNode {
   readonly #ear: Ear;
   readonly #memory;
   readonly #doubts = createDoubts();
+  readonly #persist: Persist;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
 
@@ -105,6 +104,7 @@ class PostgresNode {
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
     const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
     this.#house = new House({ making, keeping, world });
+    this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
     this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();
@@ -231,44 +231,6 @@ class PostgresNode {
     return undefined;
   }
 
-  /** Runs a transaction until it is committed, or until it is clear why it cannot be. */
-  async #persist<T>(
-    { link, leases, events }: Persisting,
-    body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
-  ): Promise<T | StoreFailure> {
-    const { world } = this.#options;
-    let way: Way = 'together';
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await transact({ link, world }, async (tx) => body(tx, way));
-      } catch (error) {
-        const isUnknown = error instanceof OutcomeUnknown;
-        if (isUnknown && leases.length > 0) this.#doubts.add({ xid: error.xid, leases });
-        const kind = isUnknown ? 'unavailable' : failureKind(error);
-        if (kind === 'unavailable' || tries >= limits.transactionTriesMax) {
-          return unavailable(error);
-        }
-        if (kind === 'item') {
-          if (way === 'alone') return unavailable(error); // No item is the cause: it is ours.
-          way = 'alone';
-        }
-        if (kind === 'missing_partition') {
-          const failed = await this.#makeDays(events);
-          if (failed !== undefined) return failed;
-        }
-      }
-    }
-  }
-
-  async #makeDays(events: Persisting['events']): Promise<StoreFailure | undefined> {
-    try {
-      await this.#house.makeDays((await events()).map(timeOf));
-      return undefined;
-    } catch (error) {
-      return unavailable(error);
-    }
-  }
-
   async #tick(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
@@ -279,20 +241,8 @@ class PostgresNode {
   }
 }
 
-interface Persisting {
-  link: Link;
-  /** That rows may be leased with. */
-  leases: readonly number[];
-  /** Whose days are needed. */
-  events: () => Promise<readonly string[]>;
-}
-
 function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {
   return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
-}
-
-function isFailure(value: object): value is StoreFailure {
-  return 'kind' in value && (value.kind === 'unavailable' || value.kind === 'fatal');
 }
 
 function acceptedIds({ replies }: Written): string[] {

@@ -144,6 +144,8 @@ export const limits = {
   keeperRowsMax: 500,
   keeperBytesMax: 4 * 1_048_576,
   keeperEveryMs: 60_000,
+  /** Among several nodes: what waits for a subscription that ended elsewhere is looked for this often. */
+  sweepEveryMs: 5_000,
   /**
    * How much longer than its history a subscription is kept after its end: its idempotency key has
    * lost its power by then, and a clock that was set back less than this cannot part the two.

@@ -57,27 +57,16 @@ export async function snapshotFlaws(database: Database): Promise<string[]> {
   return flaws;
 }
 
-export interface Pending {
-  count: number;
-  /** Those of subscriptions that have ended: nobody will send them. */
-  cancelling: number;
-  /** A few, for a person. */
-  some: Row[];
-}
-
-/** What has not ended. */
-export async function findPending(database: Database): Promise<Pending> {
-  const [row] = await database.query(`
-    select count(*)::int as count,
-      count(*) filter (where state = 2 and lease is null)::int as cancelling
-    from ringback.delivery_live live join ringback.lane on lane.no = live.lane`);
+/** How many deliveries have not ended, and a few of them, for a person. */
+export async function findPending(database: Database): Promise<{ count: number; some: Row[] }> {
+  const [row] = await database.query('select count(*)::int as count from ringback.delivery_live');
   const some = await database.query(`
     select live.event, live.n, live.lane, live.due_ms, live.tries, live.lease,
       live.lease >> 32 as holder, node.name, node.gone, lane.state, lane.ready_ms, lane.gate_ms,
       lane.failures, lane.swept
     from ringback.delivery_live live join ringback.lane on lane.no = live.lane
     left join ringback.node on node.no = live.lease >> 32 limit 5`);
-  return { count: Number(row?.['count']), cancelling: Number(row?.['cancelling']), some };
+  return { count: Number(row?.['count']), some };
 }
 
 export interface Judgement {
@@ -359,7 +348,7 @@ async function fatesOf(database: Database, record: ChaosRecord): Promise<Map<num
         ({ node, fromMs }) => node === name && isWithin(fromMs),
       );
       const hadOutage = record.outages.some(({ fromMs }) => isWithin(fromMs));
-      const fate = wasFrozen ? 'frozen' : wasKilled ? 'killed' : hadOutage ? 'outage' : 'nothing';
+      const fate = wasKilled ? 'killed' : wasFrozen ? 'frozen' : hadOutage ? 'outage' : 'nothing';
       return [no, isGone ? fate : 'nothing'];
     }),
   );

@@ -4,7 +4,7 @@ import { virtualWorld } from '../engine/virtual-world.ts';
 
 export type Fault =
   | { kind: 'kill'; node: number; atMs: number; downMs: number }
-  /** SIGSTOP, for longer than a lease and a rescue together: the others take its work over. */
+  /** SIGSTOP: for longer than a lease and a rescue together, or for some seconds only. */
   | { kind: 'freeze'; node: number; atMs: number; forMs: number }
   /** Every process of PostgreSQL is killed, and it is started again. */
   | { kind: 'outage'; atMs: number; forMs: number };
@@ -18,6 +18,8 @@ export type Hears =
 export type Manner =
   | { kind: 'fast' }
   | { kind: 'slow' }
+  /** So slow that a node has more for it than connections: many wait between lease and wire. */
+  | { kind: 'stuck' }
   /** Fails one time in five, and always between these times, which breaks its lane. */
   | { kind: 'flaky'; fromMs: number; toMs: number }
   /** Some events it never takes. */
@@ -91,6 +93,10 @@ function faultsOf(startMs: number, random: Random): Fault[] {
     // Sometimes longer than a commit of unknown outcome is asked about, sometimes shorter.
     { kind: 'outage', atMs: startMs + 8_000 + random() * 14_000, forMs: 1_000 + random() * 7_000 },
   ];
+  // A node that stood still knows nothing of what was answered meanwhile, and still holds its leases.
+  const dozing = others[Math.floor(random() * others.length)] ?? 0;
+  const dozeMs = { atMs: startMs + 10_000 + random() * 14_000, forMs: 2_000 + random() * 3_000 };
+  faults.push({ kind: 'freeze', node: dozing, ...dozeMs });
   for (let atMs = 3_000 + random() * 4_000; atMs < lastKillMs; atMs += 2_000 + random() * 6_000) {
     const node = others[Math.floor(random() * others.length)] ?? 0;
     faults.push({ kind: 'kill', node, atMs: startMs + atMs, downMs: random() * 2_000 });
@@ -123,11 +129,12 @@ function livesOf(startMs: number, random: Random): Life[] {
     const isGone = random() < 0.3;
     const hasPause = random() < 0.5;
     const pauseMs = fromMs + 500 + random() * 1_500;
+    const isStuck = !isGone && random() < 0.4;
     const manner: Manner = isGone
       ? { kind: 'gone', fromMs: endMs }
-      : { kind: random() < 0.5 ? 'fast' : 'slow' };
+      : { kind: isStuck ? 'stuck' : random() < 0.5 ? 'fast' : 'slow' };
     return {
-      hears: hearsOf(random),
+      hears: isStuck ? { variant: 'body' } : hearsOf(random),
       manner,
       fromMs,
       pause: hasPause ? { fromMs: pauseMs, toMs: pauseMs + 1_300 + random() * 3_000 } : undefined,
@@ -138,7 +145,7 @@ function livesOf(startMs: number, random: Random): Life[] {
 
 function hearsOf(random: Random): Hears {
   const chance = random();
-  if (chance < 0.25) return { variant: 'body' };
+  if (chance < 0.15) return { variant: 'body' };
   if (chance < 0.5) return { variant: 'multi' };
   return { variant: 'query', event: names[Math.floor(random() * names.length)] ?? names[0] };
 }

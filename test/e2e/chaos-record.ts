@@ -151,6 +151,9 @@ async function replyOf(
     case 'slow':
       await wait(50 + random() * 350);
       return 200;
+    case 'stuck':
+      if (phase() === 'load') await wait(2_500);
+      return 200;
     case 'flaky':
       if (phase() !== 'load') return 200;
       if (planMs() >= manner.fromMs && planMs() < manner.toMs) return 500;

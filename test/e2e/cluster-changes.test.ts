@@ -2,11 +2,21 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
+import { limits } from '../../src/core/limits.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startNodes, type ClusterNode } from './cluster.ts';
 import { Lag, nowMs } from './lag.ts';
 import { header, receive, type Received, type Receiver } from './receiver.ts';
-import { patch, publish, subscribe, type Subscribed } from './stage.ts';
+import {
+  get,
+  patch,
+  publish,
+  subscribe,
+  until,
+  type DeliveryView,
+  type Page,
+  type Subscribed,
+} from './stage.ts';
 
 /**
  * Node B obeys what was answered at node A within this time. It is promised by the clock, so it is
@@ -181,6 +191,42 @@ describe('a change that was answered at another node', () => {
       assert.ok(askedMs <= answeredMs + obeyMs, `B believed it ${askedMs - answeredMs} ms later`);
     }
     assert.equal(await ask(), 401);
+  });
+
+  it('holds for a node that stood still, and for what it had on its way to the wire', async () => {
+    const { a, b } = stage;
+    const open = Promise.withResolvers<200>();
+    await using receiver = await receive(async () => open.promise);
+    const given = { callbackUrl: receiver.url, event: 'standing' };
+    const subscribed = await Promise.all(
+      Array.from({ length: 20 }, async () => subscribe(a, given)),
+    );
+    for (let i = 0; i < 10; i += 1) await publish(a, 'standing');
+    // As many as there are connections to one origin; more are leased and wait for one.
+    await receiver.waitFor(limits.connectionsPerOriginMax);
+    await until(
+      async () => get<Page<DeliveryView>>(a, '/deliveries?state=running&limit=500'),
+      ({ items }) => items.length > limits.connectionsPerOriginMax + 10,
+    );
+    b.signal('SIGSTOP');
+    try {
+      for (const { id } of subscribed) {
+        const answer = await a.call({ method: 'POST', path: `/unsubscribe?Id=${id}` });
+        assert.equal(answer.status, 200, answer.text);
+      }
+      open.resolve(200);
+      await wait(obeyMs); // It is the time that is promised: whoever wakes up later must know.
+    } finally {
+      b.signal('SIGCONT');
+    }
+    const { items: ours } = await until(
+      async () => get<Page<DeliveryView>>(a, '/deliveries?event=standing&limit=500'),
+      ({ items }) => items.every(({ state }) => state !== 'due' && state !== 'running'),
+    );
+    assert.equal(ours.length, 200);
+    assert.equal(receiver.requests.length, limits.connectionsPerOriginMax, 'nothing came after it');
+    const delivered = ours.filter(({ state }) => state === 'delivered');
+    assert.equal(delivered.length, limits.connectionsPerOriginMax, 'all others are cancelled');
   });
 
   it('knows the repetition of a subscribe whose answer was lost elsewhere', async () => {

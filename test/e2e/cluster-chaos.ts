@@ -44,7 +44,7 @@ export async function chaos(seed: number, events: number): Promise<ChaosReport> 
       await Promise.all([stage.load.run(), ...plan.faults.map(async (one) => inflict(stage, one))]);
       record.loadEndedMs = nowMs();
       await heal(stage);
-      await drained(stage);
+      await drained(stage.own.database);
     } finally {
       await watching.end();
     }
@@ -170,35 +170,25 @@ async function heal({ load, record, slots }: Stage): Promise<void> {
 /** Two leases, a broken lane that waits for its probe, and the backlog. */
 const drainMs = 100_000;
 
-async function drained(stage: Stage): Promise<void> {
+async function drained(database: Database): Promise<void> {
   const untilMs = nowMs() + drainMs;
   for (;;) {
-    const { count, cancelling, some } = await findPending(stage.own.database);
+    const { count, some } = await findPending(database);
     if (count === 0) return;
     assert.ok(nowMs() < untilMs, `${count} deliveries never ended: ${JSON.stringify(some)}`);
-    if (count === cancelling) await wakeKeepers(stage);
     await wait(200);
   }
 }
 
-/** Keepers look once a minute, too long for a test; but whoever ends a subscription wakes one. */
-async function wakeKeepers({ slots, record }: Stage): Promise<void> {
-  const ended = record.subscriptions.find(({ endAnsweredMs }) => endAnsweredMs !== undefined);
-  if (ended === undefined) return;
-  const call = { method: 'POST', path: `/unsubscribe?Id=${ended.id}` };
-  await Promise.all(slots.map(async ({ node }) => node?.call(call)));
-}
-
 /** The only way out of a terminal state: each dead one is sent again, and now it is taken. */
-async function retryDead(stage: Stage): Promise<void> {
-  const { own, load } = stage;
+async function retryDead({ own, load }: Stage): Promise<void> {
   const dead = 'select event, n from ringback.delivery_done where state = 2 order by event, n';
   const rows = await own.database.query(dead);
   for (const { event, n } of rows) {
     const path = `/deliveries/dlv_${String(event)}_${String(n)}/retry`;
     await load.caller.insist({ method: 'POST', path }, [202]);
   }
-  await drained(stage);
+  await drained(own.database);
   assert.deepEqual(
     await own.database.query(dead),
     [],

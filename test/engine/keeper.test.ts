@@ -139,6 +139,28 @@ describe('Keeper', () => {
     await store.close();
   });
 
+  it('looks in between for what ended at other nodes, where there are any', async () => {
+    const { world, nextNap } = sleepyWorld();
+    const { store, steps } = await stage(world);
+    let sweeps = 0;
+    const edit: Store['edit'] = async (verb, input) => {
+      if (verb === 'sweep') sweeps += 1;
+      return store.edit(verb, input);
+    };
+    const keeper = keep({ store: { ...store, edit, isShared: true }, world });
+    const times = limits.keeperEveryMs / limits.sweepEveryMs;
+    for (let i = 1; i <= times; i += 1) {
+      const nap = await nextNap();
+      assert.deepEqual([nap.ms, sweeps], [limits.sweepEveryMs, i]);
+      assert.deepEqual(steps, [0], 'everything else waits for its minute');
+      nap.wake();
+    }
+    await nextNap();
+    assert.deepEqual(steps, [0, 0]);
+    await keeper[Symbol.asyncDispose]();
+    await store.close();
+  });
+
   it('stops in the middle of its rest', async () => {
     const { world, nextNap } = sleepyWorld();
     const { store, steps } = await stage(world);

@@ -171,8 +171,7 @@ class PostgresNode {
   /** One that failed is tried again with the next piece of work; what was done before is done. */
   async #fanOut(work: Work, done: WorkDone, nowMs: number): Promise<WorkDone> {
     if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
-    const events = async (): Promise<string[]> => [];
-    const means = { link: this.#work, leases: leasesOf(work.fanOut), events };
+    const means = { link: this.#work, leases: leasesOf(work.fanOut), events: noEvents };
     const fannedOut = await this.#persist(means, async (tx) => ({
       result: await doFanOut(tx, { work, done, nowMs }),
       written: [],
@@ -221,7 +220,7 @@ class PostgresNode {
   /** What this node may hold without knowing it goes back. */
   async #freeDoubted(nowMs: number): Promise<StoreFailure | undefined> {
     if (this.#doubts.isEmpty()) return undefined;
-    const means = { link: this.#work, leases: [], events: async () => [] };
+    const means = { link: this.#work, leases: [], events: noEvents };
     const settled = await this.#persist(means, async (tx) => ({
       result: await this.#doubts.settle(tx, nowMs),
       written: [],
@@ -239,6 +238,11 @@ class PostgresNode {
       if (!signal.aborted) await this.syncClock().catch(() => undefined);
     }
   }
+}
+
+/** What is moved within the queue needs no day. */
+async function noEvents(): Promise<string[]> {
+  return [];
 }
 
 function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {

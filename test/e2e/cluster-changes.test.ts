@@ -88,11 +88,11 @@ async function change(
   { came }: Busy,
   act: () => Promise<{ status: number; text: string }>,
 ): Promise<number> {
-  const before = came.length;
+  const cameBefore = came.length;
   const answer = await act();
   assert.ok(answer.status < 300, answer.text);
   const answeredMs = nowMs();
-  assert.ok(before < 2 * backlog, 'B has not sent all of it yet');
+  assert.ok(cameBefore < 2 * backlog, 'B has not sent all of it yet');
   return answeredMs;
 }
 
@@ -159,9 +159,9 @@ describe('a change that was answered at another node', () => {
     await wait(obeyMs);
     await publish(stage.b, 'signed'); // B may have had time to send all before that.
     await busy.receiver.waitFor(2 * backlog + 1);
-    const after = late(stage, busy.came, answeredMs);
-    assert.ok(after.length > 0);
-    for (const { request } of after) assert.ok(verifies(request, secret), 'the new secret signs');
+    const signed = late(stage, busy.came, answeredMs);
+    assert.ok(signed.length > 0);
+    for (const { request } of signed) assert.ok(verifies(request, secret), 'the new secret signs');
     for (const { request } of busy.came) {
       assert.ok(verifies(request, secret) !== verifies(request, old), 'one secret signs');
     }

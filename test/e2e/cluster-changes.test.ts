@@ -88,11 +88,11 @@ async function change(
   { came }: Busy,
   act: () => Promise<{ status: number; text: string }>,
 ): Promise<number> {
-  const cameAlready = came.length;
+  const cameBefore = came.length;
   const answer = await act();
   assert.ok(answer.status < 300, answer.text);
   const answeredMs = nowMs();
-  assert.ok(cameAlready < 2 * backlog, 'B has not sent all of it yet');
+  assert.ok(cameBefore < 2 * backlog, 'B has not sent all of it yet');
   return answeredMs;
 }
 

@@ -35,7 +35,7 @@ afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('publishes that commit late', net, () => {
   it('are all delivered, and no lane with a waiting delivery is ever closed', async (t) => {
-    const events = upTo(40).map((i) => `l${i}`);
+    const events = upTo(30).map((i) => `l${i}`);
     for (const event of events) await stage.subscribe(event);
     const rounds = [...events, ...events];
     const counts = { closed: 0, forgotten: 0, freed: 0, back: 0, again: 0 };
@@ -62,7 +62,7 @@ describe('publishes that commit late', net, () => {
   });
 
   it('into lanes that end meanwhile are all cancelled', async (t) => {
-    const lanes = await Promise.all(upTo(60).map(async (i) => stage.subscribe(`l${i}`)));
+    const lanes = await Promise.all(upTo(40).map(async (i) => stage.subscribe(`l${i}`)));
     const work = { isPublishing: true };
     let made = 0;
     const met = lanes.map(() => ({ publishes: 0, enough: Promise.withResolvers<void>() }));

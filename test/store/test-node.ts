@@ -1,6 +1,7 @@
-// A node that takes all it can get and settles it at once as the test says. It asks for work when it
+// A node that takes all it can get and settles it at once as the test says, until it is answered. It asks for work when it
 // hears of some and, if told so, now and then by itself; it keeps count of why.
 import type { Leased } from '../../src/core/delivery.ts';
+import { limits } from '../../src/core/limits.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Offer, Settled, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -44,13 +45,18 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
   };
   const taken: Leased[] = [];
   const counts = { heard: 0, refused: 0, settled: 0, stale: 0 };
+  const stop = new AbortController();
   const settling = new Set<Promise<void>>();
   const waiting = new Set<() => void>();
   const settle = async (settlement: Settlement): Promise<void> => {
-    const answer: Settled | undefined = await store.settle(settlement).catch(() => undefined);
-    if (answer === undefined) counts.refused += 1;
-    else if (answer.kind === 'stale') counts.stale += 1;
-    else counts.settled += 1;
+    for (; !stop.signal.aborted; counts.refused += 1) {
+      const answer: Settled | undefined = await store.settle(settlement).catch(() => undefined);
+      if (answer !== undefined) {
+        counts[answer.kind === 'stale' ? 'stale' : 'settled'] += 1;
+        return;
+      }
+      await world.sleep(limits.commitAskMs, stop.signal).catch(() => undefined);
+    }
   };
   const take = (deliveries: readonly Leased[]): void => {
     for (const leased of deliveries) {
@@ -62,7 +68,6 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
     }
     for (const check of waiting) check();
   };
-  const stop = new AbortController();
   // A lane that lingers, or one whose time another node's clock says a little sooner than ours.
   const workAt = (ms: number): void => {
     const waitMs = Math.max(ms - world.nowMs(), 1);

@@ -72,6 +72,7 @@ describe('hearing', () => {
     assert.equal(labels('order.created'), 'abde');
     assert.equal(labels('other.created'), 'bd');
     assert.equal(labels('orders'), 'd');
+    assert.equal(labels('other.item.paid'), 'd');
   });
 
   it('finds the few among thousands', () => {

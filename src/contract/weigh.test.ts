@@ -42,7 +42,10 @@ describe('valueFlaw', () => {
     for (let n = 0; n < 30; n += 1) value = [value, value];
     assert.match(valueFlaw(value) ?? '', /holds more than 2000000 values/);
     const long = 'x'.repeat(1_000_000);
-    assert.match(valueFlaw(Array.from({ length: 100 }, () => [long])) ?? '', /stands for more than \d+ characters/);
+    assert.match(
+      valueFlaw(Array.from({ length: 100 }, () => [long])) ?? '',
+      /stands for more than \d+ characters/,
+    );
   });
 
   it('finds what is too deep, or contains itself', () => {

@@ -45,8 +45,10 @@ export const bounds = {
    */
   regexCharsMax: 4_096,
   regexSizeMax: 5_000,
-  regexMemoryMax: 400_000,
+  regexMemoryMax: 2_000_000,
   regexStepsKeptMax: 256,
+  /** Names of events for which it is remembered who can hear them. */
+  eventNamesKeptMax: 1_000,
   /** Faults that one request is told of. */
   faultsMax: 32,
   /** Values of an enum that a message lists, and characters of a value that it quotes. */

@@ -97,12 +97,17 @@ function compileEvent(label: string, item: Place, draft: Draft): Template {
     throw errorAt(place, 'read the event', 'expected a text, with expressions in braces');
   }
   const expressions = expressionsOf(parsed.template);
-  if (expressions.length === 0 && !isEventPattern(String(place.value))) {
+  if (!canBePattern(parsed.template)) {
     const expected = 'expected a name, "*", or a prefix ending in ".*"';
     throw errorAt(place, `use event ${JSON.stringify(place.value)}`, expected);
   }
   checkVisible(expressions, place, draft);
   return parsed.template;
+}
+
+/** It is one once its expressions, if there are any, are names. */
+function canBePattern(template: Template): boolean {
+  return isEventPattern(template.map((one) => (one.kind === 'text' ? one.text : 'x')).join(''));
 }
 
 /** Labels may hold any character, event names may not: nobody could publish such an event. */

@@ -84,7 +84,7 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
     messages: false,
     meta: false,
     validateSchema: false,
-    ownProperties: true,
+    ownProperties: [...schemas.values()].some(namesInherited),
     logger: false,
     // Larger schemas are called, not copied to every place that refers to them.
     inlineRefs: 8,
@@ -115,6 +115,14 @@ function regExpFor(meter: Meter): (source: string) => { test: (text: string) => 
     };
   };
 }
+
+/** Values are plain objects: what they inherit matters only if a schema asks for such a name. */
+function namesInherited(schema: Schema): boolean {
+  const text = JSON.stringify(schema);
+  return inherited.some((name) => text.includes(`"${name}"`));
+}
+
+const inherited = Object.getOwnPropertyNames(Object.prototype);
 
 function asksForUnevaluated(schema: Schema): boolean {
   return JSON.stringify(schema).includes('"unevaluated');

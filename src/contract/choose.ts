@@ -1,6 +1,6 @@
 // Which contract an event belongs to. Events of one contract never reach the subscribers of another.
 import type { Contract } from './contract.ts';
-import { hearing } from './payload.ts';
+import { hearing } from './hearing.ts';
 
 export type Choice =
   | { kind: 'chosen'; contract: Contract }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { bounds } from './bounds.ts';
 import { compileContract } from './compile.ts';
 import { loadContract } from './load.ts';
-import { checkPayload, definitionsOf, hearing } from './payload.ts';
+import { definitionsOf, hearing } from './hearing.ts';
+import { checkPayload } from './payload.ts';
 
 const ours = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
 
@@ -52,6 +54,38 @@ describe('hearing', () => {
     assert.deepEqual(labels('order.item.created'), ['b', 'c']);
     assert.deepEqual(labels('order'), ['c']);
     assert.deepEqual(labels('other'), ['c', 'd']);
+  });
+
+  it('looks at what stands around an expression', () => {
+    const contract = contractWith({
+      a: 'order.{$request.body#/url}',
+      b: '{$request.body#/url}.created',
+      c: 'order.{$request.body#/url}.created',
+      d: '{$request.body#/url}.*',
+      e: 'order.{$request.body#/url}.*',
+    });
+    const labels = (event: string): string =>
+      hearing(contract, event)
+        .map(({ label }) => label)
+        .join('');
+    assert.equal(labels('order.item.created'), 'abcde');
+    assert.equal(labels('order.created'), 'abde');
+    assert.equal(labels('other.created'), 'bd');
+    assert.equal(labels('orders'), 'd');
+    assert.equal(labels('other.item.paid'), 'd');
+  });
+
+  it('finds the few among thousands', () => {
+    const events = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, at) => [`c${at}`, `e${at}`]),
+    );
+    const contract = contractWith({ ...events, all: '*' });
+    assert.deepEqual(
+      hearing(contract, 'e2999').map(({ label }) => label),
+      ['c2999', 'all'],
+    );
+    assert.deepEqual(checkPayload(contract, 'e2999', { c2999: 1, all: 1 }), []);
+    assert.equal(checkPayload(contract, 'e2999', {}).length, 2);
   });
 
   it('counts a callback whose event comes from the request: it may hear anything', () => {
@@ -108,6 +142,17 @@ describe('checkPayload', () => {
         ['b', '/b'],
       ],
     );
+  });
+
+  it('knows many names', () => {
+    const contract = contractWith({ a: 'x.*', b: '*' });
+    assert.deepEqual(
+      checkPayload(contract, 'x.y', {}).map(({ callback }) => callback),
+      ['a', 'b'],
+    );
+    for (let n = 0; n < 3 * bounds.eventNamesKeptMax; n += 1) {
+      assert.equal(checkPayload(contract, `x.e${n}`, {}).length, 2);
+    }
   });
 
   it('lets an event pass that no callback can hear', () => {

@@ -27,13 +27,21 @@ export function readRegex(source: string): RegexReading {
   if (parsed.kind === 'unsupported') {
     return refused(`has ${parsed.reason}, which can take time without end`);
   }
-  const tests = [{ node: parsed.main, wanted: true }, ...parsed.ahead.map(fromStart)];
-  if (tests.some(({ node }) => programSize(node) > bounds.regexSizeMax)) {
+  const { main } = parsed;
+  const aheads = parsed.ahead.map(fromStart);
+  if (
+    [main, ...aheads.map(({ node }) => node)].some(
+      (node) => programSize(node) > bounds.regexSizeMax,
+    )
+  ) {
     return refused(`has more than ${bounds.regexSizeMax} parts, with its repetitions written out`);
   }
-  const test: Regex['test'] = (text, meter) =>
-    tests.every(({ node, wanted }) => matches(machineOf(node, isUnicode), text, meter) === wanted);
-  return { kind: 'regex', regex: { test } };
+  const test = makeTest(main, { wanted: true, isUnicode });
+  if (aheads.length === 0) return { kind: 'regex', regex: { test } };
+  const others = aheads.map(({ node, wanted }) => makeTest(node, { wanted, isUnicode }));
+  const testAll: Regex['test'] = (text, meter) =>
+    [test, ...others].every((one) => one(text, meter));
+  return { kind: 'regex', regex: { test: testAll } };
 }
 
 function refused(reason: string): RegexReading {
@@ -60,9 +68,12 @@ interface Ahead {
 /** A set of instructions to go on from, between two characters, the one before known by its kind. */
 interface State {
   instructions: readonly number[];
+  /** There are none: nothing that follows can make it fit. */
+  isDead: boolean;
   before: Edge;
-  /** By character; what is not there was not met yet. */
-  next: Map<number, State>;
+  /** By character; what is not there was not met yet. A list, where most texts stay, is faster. */
+  ascii: (State | undefined)[];
+  others: Map<number, State>;
   fitsAtEnd: boolean | undefined;
 }
 
@@ -76,43 +87,68 @@ interface Machine {
   start: State;
 }
 
-/** What all expressions have found out. When it grows too large, all of it is forgotten. */
-let memory = emptyMemory();
-
-function emptyMemory(): { machines: Map<Node, Machine>; size: number } {
-  return { machines: new Map(), size: 0 };
+/** Where an expression keeps it. */
+interface Shelf {
+  machine: Machine | undefined;
 }
+
+/** What all expressions have found out. When it grows too large, all of it is forgotten. */
+const memory = { shelves: new Array<Shelf>(), size: 0 };
 
 function remember(size: number): void {
   memory.size += size;
-  if (memory.size > bounds.regexMemoryMax) memory = emptyMemory();
+  if (memory.size <= bounds.regexMemoryMax) return;
+  for (const shelf of memory.shelves) {
+    shelf.machine?.states.clear(); // It may be at work.
+    shelf.machine = undefined;
+  }
+  memory.shelves = [];
+  memory.size = 0;
 }
 
-function machineOf(node: Node, isUnicode: boolean): Machine {
-  const known = memory.machines.get(node);
-  if (known !== undefined) return known;
-  remember(programSize(node));
-  const start: State = {
-    instructions: [0],
-    before: 'nothing',
-    next: new Map(),
-    fitsAtEnd: undefined,
+const asciiCodes = 128;
+
+function makeState(instructions: readonly number[], before: Edge): State {
+  remember(instructions.length + asciiCodes);
+  const ascii = Array.from<State | undefined>({ length: asciiCodes });
+  const isDead = instructions.length === 0;
+  return { instructions, isDead, before, ascii, others: new Map(), fitsAtEnd: undefined };
+}
+
+function makeTest(
+  node: Node,
+  { wanted, isUnicode }: { wanted: boolean; isUnicode: boolean },
+): Regex['test'] {
+  const shelf: Shelf = { machine: undefined };
+  return (text, meter) => {
+    const machine = shelf.machine ?? makeMachine(node, isUnicode);
+    if (shelf.machine === undefined) {
+      shelf.machine = machine;
+      memory.shelves.push(shelf);
+    }
+    return matches(machine, text, meter) === wanted;
   };
-  const machine = { program: makeProgram(node, isUnicode), states: new Map(), start };
-  memory.machines.set(node, machine);
-  return machine;
+}
+
+function makeMachine(node: Node, isUnicode: boolean): Machine {
+  remember(programSize(node));
+  const start = makeState([0], 'nothing');
+  return { program: makeProgram(node, isUnicode), states: new Map(), start };
 }
 
 function matches(machine: Machine, text: string, meter: Meter): boolean {
-  const { isUnicode } = machine.program;
   meter.spend(text.length + 1);
   let state = machine.start;
   for (let at = 0; at < text.length; at += 1) {
-    const code = isUnicode ? (text.codePointAt(at) ?? 0) : text.charCodeAt(at);
-    if (code > 0xffff) at += 1;
-    const next = state.next.get(code) ?? advance(machine, { state, code }, meter);
+    let code = text.charCodeAt(at);
+    if (code >= 0xd800 && code <= 0xdbff && machine.program.isUnicode) {
+      code = text.codePointAt(at) ?? code;
+      if (code > 0xffff) at += 1;
+    }
+    const known = code < asciiCodes ? state.ascii[code] : state.others.get(code);
+    const next = known ?? advance(machine, { state, code }, meter);
     if (next === 'fits') return true;
-    if (next.instructions.length === 0) return false;
+    if (next.isDead) return false;
     state = next;
   }
   state.fitsAtEnd ??= reach(machine, state, { after: 'nothing', meter }).fits;
@@ -132,8 +168,10 @@ function advance(
     if (one.accepts(code)) instructions.add(one.next);
   }
   const next = stateOf(machine, { instructions: [...instructions], before: edgeOf(code) });
-  if (state.next.size < bounds.regexStepsKeptMax) {
-    state.next.set(code, next);
+  if (code < asciiCodes) {
+    state.ascii[code] = next;
+  } else if (state.others.size < bounds.regexStepsKeptMax) {
+    state.others.set(code, next);
     remember(1);
   }
   return next;
@@ -156,9 +194,8 @@ function stateOf(
   const key = `${before} ${instructions.toSorted((a, b) => a - b).join(' ')}`;
   const known = states.get(key);
   if (known !== undefined) return known;
-  const state: State = { instructions, before, next: new Map(), fitsAtEnd: undefined };
+  const state = makeState(instructions, before);
   states.set(key, state);
-  remember(instructions.length + 1);
   return state;
 }
 

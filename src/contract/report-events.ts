@@ -1,7 +1,8 @@
 // The events that can be published for a contract, with a payload that every callback accepts which
 // could hear them.
 import type { CallbackDefinition, Contract } from './contract.ts';
-import { checkPayload, definitionsOf, hearing } from './payload.ts';
+import { definitionsOf, hearing } from './hearing.ts';
+import { checkPayload } from './payload.ts';
 import { sampleOf } from './sample.ts';
 import { printTemplate } from './template.ts';
 

@@ -93,7 +93,8 @@ function whyNowhere(
   if (compileCarrier(properties) === undefined) {
     return 'it needs a known "type", and an apiKey also "in" and "name"';
   }
-  const kind = [properties['type'], properties['scheme']].filter(Boolean).join(' ');
+  const words = [properties['type'], properties['scheme']];
+  const kind = words.filter((word) => typeof word === 'string').join(' ');
   return `"${kind}" is not supported`;
 }
 

@@ -1,7 +1,7 @@
 // Handlers of events: publish them, one or many, and see what was published.
 import assert from 'node:assert/strict';
 import type { Contract } from '../../contract/contract.ts';
-import { definitionsOf } from '../../contract/payload.ts';
+import { definitionsOf } from '../../contract/hearing.ts';
 import { sampleOf } from '../../contract/sample.ts';
 import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';

@@ -12,6 +12,11 @@ export const exampleKeywords: ReadonlySet<string> = new Set([
   'discriminator',
 ]);
 
+/** Cheap: asked of every parameter of a document. */
+export function hasExamples({ value }: Place): boolean {
+  return isObject(value) && (Object.hasOwn(value, 'example') || Object.hasOwn(value, 'examples'));
+}
+
 /** Examples that stand beside a schema: of a media type or a parameter. */
 export function examplesBeside(holder: Place): unknown[] {
   const one = child(holder, 'example')?.value;

@@ -7,8 +7,11 @@ import type { Template } from './template.ts';
 /** In the order of the document. */
 export function hearing(contract: Contract, event: string): readonly CallbackDefinition[] {
   const { all, byPattern, open } = indexOf(contract);
-  const found = patternsFor(event).flatMap((pattern) => byPattern.get(pattern) ?? []);
-  for (const { at, fits } of open) if (fits(event)) found.push(at);
+  const patterns = patternsFor(event);
+  const found = patterns.flatMap((pattern) => byPattern.get(pattern) ?? []);
+  for (const { at, template } of open) {
+    if (patterns.some((pattern) => canBecome(template, pattern))) found.push(at);
+  }
   return found.toSorted((a, b) => a - b).flatMap((at) => all[at] ?? []);
 }
 
@@ -23,7 +26,7 @@ export function definitionsOf({ operations }: Contract): readonly CallbackDefini
 interface Index {
   all: readonly CallbackDefinition[];
   byPattern: ReadonlyMap<string, readonly number[]>;
-  open: readonly { at: number; fits: (event: string) => boolean }[];
+  open: readonly { at: number; template: Template }[];
 }
 
 const indexes = new WeakMap<Contract, Index>();
@@ -36,7 +39,7 @@ function indexOf(contract: Contract): Index {
   const open: Index['open'][number][] = [];
   for (const [at, { event }] of all.entries()) {
     const pattern = wholeText(event);
-    if (pattern === undefined) open.push({ at, fits: fitting(event) });
+    if (pattern === undefined) open.push({ at, template: event });
     else byPattern.set(pattern, [...(byPattern.get(pattern) ?? []), at]);
   }
   const index = { all, byPattern, open };
@@ -50,13 +53,16 @@ function wholeText(template: Template): string | undefined {
   return texts.includes(undefined) ? undefined : texts.join('');
 }
 
-/** Whether some value of the expressions makes a pattern that hears the event. */
-function fitting(template: Template): (event: string) => boolean {
-  const [first, last] = [template[0], template.at(-1)];
-  const prefix = first?.kind === 'text' ? first.text : '';
-  const suffix = last?.kind === 'text' ? last.text : '';
-  // Behind a "*" nothing can follow, and it stands for any end.
-  const end = suffix.includes('*') ? '' : suffix;
-  return (event) =>
-    event.startsWith(prefix) && event.endsWith(end) && event.length >= prefix.length + end.length;
+/** Whether some values of its expressions make this text of the template. */
+function canBecome(template: Template, text: string): boolean {
+  let at = 0;
+  for (const [index, part] of template.entries()) {
+    if (part.kind === 'expression') continue;
+    const isLast = index > 0 && index === template.length - 1;
+    const from = isLast ? text.length - part.text.length : text.indexOf(part.text, at);
+    const isThere = from >= at && text.startsWith(part.text, from);
+    if (!isThere || (index === 0 && from > 0)) return false;
+    at = from + part.text.length;
+  }
+  return template.at(-1)?.kind === 'expression' || at === text.length;
 }

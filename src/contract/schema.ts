@@ -6,7 +6,7 @@ import { bundle, describeSchema, isModern } from './bundle.ts';
 import type { Bundle, DescribedSchema } from './bundle.ts';
 import { makeCheck } from './checker.ts';
 import { isObject } from './document.ts';
-import { exampleKeywords, examplesBeside } from './examples.ts';
+import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
 import { nameOf, refOf, target, warn } from './place.ts';
 import type { Place, Source } from './place.ts';
 import { shapeOf } from './shape.ts';
@@ -36,7 +36,7 @@ export function makeValidator(place: Place, holder?: Place): Validator {
   validators.set(source, known);
   const validator = known.get(name) ?? validatorFor(there, name);
   known.set(name, validator);
-  if (holder === undefined) return validator;
+  if (holder === undefined || !hasExamples(holder)) return validator;
   const described = (): ReturnType<Validator['described']> => ({
     ...validator.described(),
     examples: examplesBeside(holder),

@@ -63,10 +63,14 @@ function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
 
 /** `DELETE /hooks/{id}` for `POST /hooks`: the created thing is the subscription. */
 function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
+  const deletes = Map.groupBy(
+    drafts.filter(({ method }) => method === 'DELETE'),
+    ({ path }) => path,
+  );
   return ({ method, path }) => {
     if (method !== 'POST') return [];
     const below = indexOf(drafts).byFolder.get(path.replace(/\/$/u, ''))?.draft.path;
-    return drafts.filter((one) => one.method === 'DELETE' && one.path === below);
+    return below === undefined ? [] : (deletes.get(below) ?? []);
   };
 }
 

@@ -4,7 +4,6 @@
 import { bounds } from './bounds.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
-import { show } from './explain.ts';
 import { keywords } from './keywords.ts';
 import { cutLoops, TooManyHops } from './loops.ts';
 import { child, describe, errorAt, items, nameOf, refOf, spend, target, warn } from './place.ts';
@@ -148,7 +147,9 @@ function complaint(key: string, value: unknown): string | undefined {
   if (key !== 'pattern' && key !== 'patternProperties') return undefined;
   for (const pattern of patterns) {
     const reading = typeof pattern === 'string' ? readRegex(pattern) : undefined;
-    if (reading?.kind === 'refused') return `the expression ${show(pattern)} ${reading.reason}`;
+    if (reading?.kind !== 'refused') continue;
+    const shown = String(pattern).slice(0, bounds.quotedCharsMax);
+    return `the expression ${JSON.stringify(shown)} ${reading.reason}`;
   }
   return undefined;
 }

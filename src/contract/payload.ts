@@ -1,6 +1,5 @@
 // Payloads of events against the contract: a payload must fit every callback that could hear the event,
 // subscribed or not, so that nothing broken is ever delivered.
-import { createHash } from 'node:crypto';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
 import type { Contract } from './contract.ts';
@@ -44,24 +43,13 @@ function checksFor(contract: Contract, event: string): readonly Check[] {
   return made;
 }
 
-/** Each schema once, however many callbacks have it, or have one that says the same. */
+/** Each schema once, however many callbacks refer to it. */
 function findChecks(contract: Contract, event: string): Check[] {
   const found = new Map<string, Check>();
   for (const { label, payload } of hearing(contract, event)) {
-    if (payload === undefined) continue;
-    const key = fingerprintOf(payload);
-    if (!found.has(key)) found.set(key, { label, schema: payload });
+    if (payload !== undefined && !found.has(payload.place)) {
+      found.set(payload.place, { label, schema: payload });
+    }
   }
   return [...found.values()];
-}
-
-const fingerprints = new WeakMap<Validator, string>();
-
-function fingerprintOf(validator: Validator): string {
-  const known = fingerprints.get(validator);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(validator.schema());
-  const made = createHash('sha256').update(text).digest('base64');
-  fingerprints.set(validator, made);
-  return made;
 }

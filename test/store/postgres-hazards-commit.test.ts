@@ -13,7 +13,7 @@ import { asksToCommit, startProxy } from '../postgres/proxy.ts';
 import { digest } from './contract.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage } from './postgres-stage.ts';
-import { leasedNone, openStage, world } from './postgres-stage.ts';
+import { leasedNone, openStage, until, world } from './postgres-stage.ts';
 import type { TestDispatcher } from './test-dispatcher.ts';
 import { attachDispatcher } from './test-dispatcher.ts';
 
@@ -232,10 +232,12 @@ async function claimed(): Promise<readonly Leased[]> {
 }
 
 async function untilClaimed(): Promise<readonly Leased[]> {
-  for (;;) {
-    const deliveries = await claimed();
-    if (deliveries.length > 0) return deliveries;
-  }
+  let deliveries: readonly Leased[] = [];
+  await until(async () => {
+    deliveries = await claimed();
+    return deliveries.length > 0;
+  });
+  return deliveries;
 }
 
 /** Cuts it at its commit; time runs out at the first answer that it is still under way. */

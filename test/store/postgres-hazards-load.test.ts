@@ -13,7 +13,7 @@ import type { Settlement } from '../../src/store/delivery-verbs.ts';
 import { unsubscribe } from '../../src/store/verbs/unsubscribe.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage } from './postgres-stage.ts';
-import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
+import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';
 
 const sweep = createSweep();
 
@@ -88,9 +88,10 @@ describe('publishes that commit late', net, () => {
     })();
     const unswept = `select from ringback.lane where swept = 0`;
     const sweeping = (async () => {
-      while (work.isPublishing || (await stage.database.query(unswept)).length > 0) {
+      await until(async () => {
         await stage.once(async (tx) => sweep(tx, { limit: 100 }, world.nowMs()));
-      }
+        return !work.isPublishing && (await stage.database.query(unswept)).length === 0;
+      });
     })();
     await Promise.all([publishing, ending, sweeping]);
     t.diagnostic(JSON.stringify({ made }));

@@ -11,7 +11,7 @@ import { keepFloors } from '../../src/store/postgres/work.ts';
 import type { Store } from '../../src/store/store.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Looking, Stage } from './postgres-stage.ts';
-import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
+import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';
 import type { NodeOptions, TestNode } from './test-node.ts';
 import { startTestNode } from './test-node.ts';
 
@@ -90,8 +90,11 @@ describe('a node that was declared gone', net, () => {
   });
 
   /** Until it has so many: the nodes' clocks may differ by a millisecond. */
-  async function works({ store, taken }: TestNode, count: number): Promise<void> {
-    for (; taken.length < count; await world.sleep(1)) store.work();
+  async function works(node: TestNode, count: number): Promise<void> {
+    await until(async () => {
+      if (node.taken.length < count) await node.work();
+      return node.taken.length >= count;
+    });
   }
 
   /** Takes fresh deliveries and keeps them. */
@@ -125,12 +128,9 @@ describe('a node that was declared gone', net, () => {
 
   async function settledAll(expected: Record<string, number>): Promise<void> {
     const all = { due: 0, running: 0, delivered: 0, dead: 0, cancelled: 0, ...expected };
-    for (;;) {
-      const tally = await stage.store.read('tally', {});
-      if (tally.running > 0) continue; // The last settlement is on its way.
-      assert.deepEqual(tally, all);
-      return;
-    }
+    // The last settlement may be on its way.
+    await until(async () => (await stage.store.read('tally', {})).running === 0);
+    assert.deepEqual(await stage.store.read('tally', {}), all);
   }
 });
 

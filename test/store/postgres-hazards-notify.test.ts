@@ -9,7 +9,7 @@ import { Link } from '../../src/store/postgres/link.ts';
 import type { Passing, PostgresProxy } from '../postgres/proxy.ts';
 import { startProxy } from '../postgres/proxy.ts';
 import type { Stage } from './postgres-stage.ts';
-import { openStage, world } from './postgres-stage.ts';
+import { openStage, until, world } from './postgres-stage.ts';
 import { statementsIn } from './statements.ts';
 import { startTestNode } from './test-node.ts';
 
@@ -91,7 +91,7 @@ describe('a node that makes deliveries for others', net, () => {
     await listener.until(1); // It looks once when it listens again.
     const { heard } = listener.counts;
     await speaker.store.edit('publish', stage.publishing('a'));
-    while (listener.counts.heard === heard) await world.sleep(1);
+    await until(() => listener.counts.heard > heard);
     await listener.until(2);
   });
 });

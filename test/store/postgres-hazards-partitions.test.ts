@@ -8,7 +8,7 @@ import { limits } from '../../src/core/limits.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage } from './postgres-stage.ts';
-import { openStage, world } from './postgres-stage.ts';
+import { openStage, until, world } from './postgres-stage.ts';
 import type { TestNode } from './test-node.ts';
 import { startTestNode } from './test-node.ts';
 
@@ -204,8 +204,4 @@ async function readerOf(
   for (const table of tables) await client.query(`select count(*) from ringback.${table}`);
   const end = async (): Promise<void> => client.end();
   return { end, [Symbol.asyncDispose]: end };
-}
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  while (!(await check())) await world.sleep(2);
 }

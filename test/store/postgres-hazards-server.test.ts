@@ -12,7 +12,7 @@ import type { Postgres } from '../postgres/server.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { callback, newApp, newSubscription } from './contract.ts';
 import { newId } from './open-memory.ts';
-import { world } from './postgres-stage.ts';
+import { until, world } from './postgres-stage.ts';
 import type { TestNode } from './test-node.ts';
 import { startTestNode } from './test-node.ts';
 
@@ -118,11 +118,7 @@ describe('a server that goes away', net, () => {
 async function allDelivered(ids: readonly string[]): Promise<void> {
   const sql = `select count(*)::int as found from ringback.delivery_done
     where event = any($1) and state = 1`;
-  for (;;) {
-    const [row] = await database.query(sql, [ids]);
-    if (row?.['found'] === ids.length) return;
-    await world.sleep(50);
-  }
+  await until(async () => (await database.query(sql, [ids]))[0]?.['found'] === ids.length);
 }
 
 interface Load {
@@ -166,8 +162,4 @@ function newPublish(): EditInput<'publish'> {
 
 async function refused(ask: () => Promise<unknown>): Promise<void> {
   await assert.rejects(ask(), StoreUnavailable);
-}
-
-async function until(check: () => boolean): Promise<void> {
-  while (!check()) await world.sleep(5);
 }

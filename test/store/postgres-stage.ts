@@ -114,7 +114,7 @@ export async function openStage(): Promise<Stage> {
     untilSomebodyWaits: async (count) => {
       const sql = `select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
-      while ((await database.query(sql)).length < count);
+      await until(async () => (await database.query(sql)).length >= count);
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(clients.map(async (client) => client.end()));
@@ -154,4 +154,15 @@ export async function claimOn(tx: Tx, looking: Looking): Promise<Claimed> {
   const { floors = { readyMs: 0, isDropped: false } } = looking;
   const slots = slotsOf({ lease, room, free: new Map(), laneRoom: room });
   return claim(tx, { slots, nowMs, floors, lingerMs });
+}
+
+/** A loop that went on for ever would keep the test's process, though the test has failed long ago. */
+const patienceMs = 30_000;
+
+export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
+  const startedMs = world.monotonicMs();
+  while (!(await check())) {
+    assert(world.monotonicMs() - startedMs < patienceMs, `Waited in vain: ${String(check)}`);
+    await world.sleep(1);
+  }
 }

@@ -29,6 +29,8 @@ export interface TestNode extends AsyncDisposable {
   /** All that it was ever given. */
   readonly taken: Leased[];
   readonly counts: { heard: number; refused: number; settled: number; stale: number };
+  /** One cycle of work. */
+  work(): Promise<void>;
   /** Resolves when it was given so many in all. */
   until(count: number): Promise<void>;
 }
@@ -39,6 +41,7 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
   const started = { name: 'test', role: 'all', version: '0', aloneHere: false } as const;
   const { node: no } = await store.edit('startNode', started);
   let leases = 0;
+  let onWorked = (): void => undefined;
   const offer = (): Offer => {
     leases += 1;
     return { lease: no * 2 ** 32 + leases, room, free: new Map(), laneRoom: room };
@@ -85,10 +88,11 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
       counts.heard += 1;
       if (hears) store.work();
     },
-    refused: () => undefined,
+    refused: () => onWorked(),
     worked: ({ claimed, readyMs }, asked) => {
       take(claimed);
       if (hears && asked.claim && readyMs !== undefined) workAt(readyMs);
+      onWorked();
     },
   });
   const polling = pollMs === undefined ? undefined : poll(store, pollMs, stop.signal);
@@ -97,6 +101,12 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
     store,
     taken,
     counts,
+    work: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onWorked = resolve;
+      store.work();
+      return promise;
+    },
     until: async (count) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       const check = (): void => {

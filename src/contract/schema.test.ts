@@ -351,9 +351,11 @@ S: { patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, 
           assert.ok(place);
           const { check, shape } = makeValidator(place);
           for (const one of [value, { a: value, b: value }, [value], 'a', null]) {
-            const isChecked = check(one).every(({ message }) => !message.startsWith('cannot be'));
+            const unchecked = check(one).find(({ message }) => message.startsWith('cannot be'));
             const mayFail = /unevaluated|valueOf|toString/.test(JSON.stringify([S, one]));
-            assert.ok(isChecked || mayFail);
+            // What takes too long is refused on purpose.
+            const isTooMuch = unchecked?.message.includes('steps') === true;
+            assert.ok(unchecked === undefined || mayFail || isTooMuch, unchecked?.message);
           }
           shape().property('a').items();
         },

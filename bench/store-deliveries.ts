@@ -2,18 +2,12 @@
 // threads, against the bare statements in batches; and a publish that matches inside its transaction,
 // against one that is told its targets. Prints medians. Run: node bench/store-deliveries.ts
 import { strict as assert } from 'node:assert';
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import type { Leased } from '../src/core/delivery.ts';
-import { idMaker } from '../src/core/id.ts';
-import { limits } from '../src/core/limits.ts';
-import { realWorld } from '../src/core/world.ts';
-import type { Offer, Settlement } from '../src/store/delivery-verbs.ts';
-import { openStore } from '../src/store/open.ts';
+import { openEmbedded } from '../src/store/open.ts';
 import { applyMigrations } from '../src/store/sqlite/apply-migrations.ts';
 import { connect } from '../src/store/sqlite/connect.ts';
 import { prepareLanes } from '../src/store/sqlite/lanes.ts';
@@ -21,30 +15,32 @@ import { prepareMakeDelivery } from '../src/store/sqlite/make-delivery.ts';
 import { prepareMatch } from '../src/store/sqlite/match.ts';
 import { publishSql } from '../src/store/sqlite/publish.ts';
 import { birthsFor } from '../src/store/slots.ts';
-import type { Store } from '../src/store/store.ts';
+import {
+  drive,
+  fill,
+  median,
+  nameOf as nameOfLane,
+  newId,
+  onFatal,
+  payload,
+  rateOf,
+  world,
+} from './store-driver.ts';
 
 const rounds = 7;
 const eventsPerRound = 3_000;
 const rowsPerBatch = 256;
-const callers = 256;
 const subscriptions = 10_000;
 const lanesInUse = 50;
 
-const world = realWorld();
-const newId = idMaker(world);
-const payload = Buffer.alloc(500, 'x');
 const migrationsDir = fileURLToPath(new URL('../migrations/sqlite', import.meta.url));
-const onFatal = (error: Error): void => {
-  throw error;
-};
-
 const dirs = await Promise.all(
   Array.from({ length: 2 }, async () => mkdtemp(join(tmpdir(), 'ringback-bench-'))),
 );
 const [storeDir = '', rawDir = ''] = dirs;
-const store = await openStore({ dataDir: storeDir, world, onFatal });
-const appNo = await fill(store);
-const dispatcher = attach(store);
+const store = await openEmbedded({ dataDir: storeDir, world, onFatal });
+const appNo = await fill(store, subscriptions);
+const driver = drive(store, { appNo, lanesInUse });
 const raw = connect({ path: join(rawDir, 'raw.db'), access: 'write' });
 applyMigrations(raw, { database: 'raw', migrationsDir, nowMs: 1 });
 copySubscriptions(raw, join(storeDir, 'ringback.db'));
@@ -75,7 +71,8 @@ const [bareRate, freshRate, claimedRate] = [rates.bare, rates.fresh, rates.claim
 const [matchedRate, toldRate] = [rates.matched, rates.told].map(median);
 console.log(`${subscriptions} subscriptions, events to one callback each, ${payload.length} bytes`);
 console.log(`bare statements, batches of ${rowsPerBatch}: ${show(bareRate)} deliveries/s`);
-console.log(`the store, born leased: ${show(freshRate)}/s, ratio ${ratio(freshRate, bareRate)}`);
+console.log(`the store, births offered: ${show(freshRate)}/s, ratio ${ratio(freshRate, bareRate)}`);
+console.log(`  of which were born leased: ${(driver.bornShare() * 100).toFixed(0)} %`);
 console.log(`the store, claimed: ${show(claimedRate)}/s, ratio ${ratio(claimedRate, bareRate)}`);
 console.log(`publish that matches: ${show(matchedRate)} events/s (${micros(matchedRate)} µs)`);
 console.log(`publish that is told: ${show(toldRate)} events/s (${micros(toldRate)} µs)`);
@@ -94,94 +91,7 @@ function measure(run: (count: number) => void): number {
 
 /** From the first publish until the last delivery is settled. */
 async function measureStore(way: 'fresh' | 'claimed'): Promise<number> {
-  const startMs = world.monotonicMs();
-  const ended = dispatcher.expect(eventsPerRound, way);
-  let left = eventsPerRound;
-  await Promise.all(
-    Array.from({ length: callers }, async () => {
-      while (left > 0) {
-        left -= 1;
-        await store.edit('publish', {
-          appNo,
-          contract: 'Ringback',
-          events: [{ id: newId(), name: nameOf(left), payload }],
-          audience: { kind: 'everyone' },
-          idempotency: undefined,
-        });
-      }
-    }),
-  );
-  await ended;
-  return (eventsPerRound * 1000) / (world.monotonicMs() - startMs);
-}
-
-interface BenchDispatcher {
-  expect(count: number, way: 'fresh' | 'claimed'): Promise<void>;
-}
-
-/** Every receiver answers at once; the window is as in the engine. */
-function attach(to: Store): BenchDispatcher {
-  let leases = 2 ** 32;
-  let underWay = 0;
-  let left = 0;
-  let isFresh = true;
-  let done = Promise.withResolvers<void>();
-  const offer = (max: number): Offer | undefined => {
-    if (underWay >= max) return undefined;
-    leases += 1;
-    return { lease: leases, room: max - underWay, free: new Map(), laneRoom: 128 };
-  };
-  const finishAll = (all: readonly Leased[]): void => {
-    underWay += all.length;
-    for (const leased of all) finish(leased).catch(onFatal);
-  };
-  const finish = async (leased: Leased): Promise<void> => {
-    await to.settle(delivered(leased));
-    underWay -= 1;
-    left -= 1;
-    to.work();
-    if (left === 0) done.resolve();
-  };
-  to.attach({
-    offer: () => (isFresh ? offer(limits.windowMax) : undefined),
-    take: (born) => {
-      finishAll(born);
-      to.work();
-    },
-    claim: () => offer(limits.windowClaimedMax),
-    fanOut: () => undefined,
-    wake: () => undefined,
-    refused: () => done.reject(new Error('Cannot measure: the store failed')),
-    worked: ({ claimed }) => finishAll(claimed),
-  });
-  return {
-    expect: async (count, way) => {
-      isFresh = way === 'fresh';
-      left = count;
-      done = Promise.withResolvers();
-      return done.promise;
-    },
-  };
-}
-
-function delivered({ event, n, lease }: Leased): Settlement {
-  return {
-    event,
-    n,
-    lease,
-    outcome: { kind: 'delivered' },
-    attempt: {
-      node: 1,
-      startedMs: world.nowMs(),
-      tookMs: 1,
-      status: 200,
-      error: undefined,
-      message: undefined,
-      request: { method: 'post', url: 'https://receiver.example/callback' },
-      response: { headers: [['server', 'x']], body: Buffer.from('ok'), cut: false },
-      warning: undefined,
-    },
-  };
+  return rateOf(eventsPerRound, async () => driver.publish(eventsPerRound, way));
 }
 
 /** The rows of a delivery's life, without a rule, a match or a thread: one batch in, one batch out. */
@@ -264,42 +174,7 @@ function preparePublishes(db: DatabaseSync) {
 }
 
 function nameOf(i: number): string {
-  return `order.item.created${i % lanesInUse}`;
-}
-
-async function fill(to: Store): Promise<number> {
-  const id = newId();
-  const hash = createHash('sha256').update(id).digest();
-  const key = { id: id.slice(-8), hash, name: 'bench', scopes: ['publish' as const] };
-  const input = { id, name: id, key: { ...key, expiresMs: undefined } };
-  const made = await to.edit('createApp', input);
-  assert(made.kind === 'created');
-  const subscribe = async (i: number): Promise<void> => {
-    const subscription = {
-      id: newId(),
-      appNo: made.app.no,
-      contract: 'Ringback',
-      operation: 'subscribe',
-      callbacks: [
-        {
-          position: 0,
-          label: 'myEvent',
-          event: `order.item.created${i}`,
-          definition: 'subscribe/myEvent/0',
-          method: 'post',
-          url: 'https://receiver.example/callback',
-          inactive: undefined,
-        },
-      ],
-      secrets: payload.subarray(0, 130),
-    };
-    await to.edit('subscribe', { subscription, idempotency: undefined });
-  };
-  for (let from = 0; from < subscriptions; from += callers) {
-    const count = Math.min(callers, subscriptions - from);
-    await Promise.all(Array.from({ length: count }, async (_, i) => subscribe(from + i)));
-  }
-  return made.app.no;
+  return nameOfLane(i % lanesInUse);
 }
 
 function copySubscriptions(db: DatabaseSync, path: string): void {
@@ -319,10 +194,6 @@ function transact(db: DatabaseSync, body: () => void): void {
   db.exec('begin immediate');
   body();
   db.exec('commit');
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function show(rate = 0): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { inspect } from 'node:util';
@@ -23,13 +23,17 @@ after(() => rmSync(folder, { recursive: true }));
 
 describe('readConfig', () => {
   it('has a default for all that is needed', () => {
-    const { host, port, data, trustProxy, requireAppId, log, apiKey } = config({});
+    const { host, port, database, role, nodeName, trustProxy, requireAppId, log, apiKey } = config(
+      {},
+    );
     assert.deepEqual(
-      { host, port, data, trustProxy, requireAppId, log, apiKey },
+      { host, port, database, role, nodeName, trustProxy, requireAppId, log, apiKey },
       {
         host: '127.0.0.1',
         port: 8080,
-        data: './data',
+        database: { dataDir: './data' },
+        role: 'all',
+        nodeName: hostname(),
         trustProxy: false,
         requireAppId: false,
         log: 'info',
@@ -51,7 +55,8 @@ describe('readConfig', () => {
         RINGBACK_PUBLIC_URL: 'ringback.example',
         RINGBACK_ALLOW_TARGETS: '10.0.0.0/40',
         RINGBACK_TLS_CERT: 'cert.pem',
-        DATABASE_URL: 'postgres://x',
+        RINGBACK_ROLE: 'worker',
+        RINGBACK_NODE_NAME: 'node one',
       }),
       [
         'Cannot read RINGBACK_PORT "99999": expected a port from 0 to 65535',
@@ -59,10 +64,24 @@ describe('readConfig', () => {
         'Cannot read RINGBACK_TRUST_PROXY "maybe": expected on or off',
         'Cannot read RINGBACK_LOG "loud": expected one of fatal, error, warn, info, debug, trace, silent',
         'Cannot read RINGBACK_ALLOW_TARGETS "10.0.0.0/40": entry "10.0.0.0/40": prefix is 40, expected 0 to 32',
-        'Cannot use DATABASE_URL: this version keeps its data in SQLite only',
+        'Cannot read RINGBACK_NODE_NAME "node one": expected at most 128 visible ASCII characters, without spaces',
+        'Cannot take RINGBACK_ROLE "worker" with SQLite: one process must do everything, expected all, or DATABASE_URL',
         'Cannot serve https: expected RINGBACK_TLS_CERT and RINGBACK_TLS_KEY together',
       ],
     );
+  });
+
+  it('keeps history for 30 days, or as long as it is told, but for an hour', () => {
+    const dayMs = 86_400_000;
+    assert.equal(config({}).retention, 30 * dayMs);
+    assert.equal(config({ RINGBACK_RETENTION: '400d' }).retention, 400 * dayMs);
+    assert.equal(config({ RINGBACK_RETENTION: '1h' }).retention, 3_600_000);
+    for (const text of ['59m', '0d', '30', 'ever']) {
+      assert.match(
+        mistakes({ RINGBACK_RETENTION: text })[0] ?? '',
+        /RINGBACK_RETENTION .*expected/,
+      );
+    }
   });
 
   it('never shows a secret in a mistake', () => {
@@ -71,6 +90,37 @@ describe('readConfig', () => {
     assert.doesNotMatch(text, /CANARY/);
     const [more = ''] = mistakes({ RINGBACK_ENCRYPTION_KEY: 'CANARY' });
     assert.doesNotMatch(more, /CANARY/);
+  });
+
+  it('makes a node of a cluster of a database URL, and shows nothing of it', () => {
+    const key = Buffer.alloc(32, 7).toString('base64');
+    const cluster = { RINGBACK_ENCRYPTION_KEY: key, RINGBACK_ROLE: 'worker' };
+    for (const url of ['postgres://u:p@h/db', 'postgresql:///db?host=/run']) {
+      const { database, role } = config({ ...cluster, DATABASE_URL: url });
+      assert.deepEqual([database, role], [{ url }, 'worker']);
+    }
+    const path = join(folder, 'url');
+    writeFileSync(path, 'postgres://u:p@h/db\n');
+    const fromFile = config({ ...cluster, DATABASE_URL_FILE: path });
+    assert.deepEqual(fromFile.database, { url: 'postgres://u:p@h/db' });
+    for (const url of ['mysql://u:CANARY@h/db', 'postgres:CANARY', 'postgres://h:CANARY/db']) {
+      assert.deepEqual(mistakes({ ...cluster, DATABASE_URL: url }), [
+        'Cannot read DATABASE_URL: expected a URL that begins with postgres:// or postgresql://',
+      ]);
+    }
+  });
+
+  it('says how to make the encryption key that a cluster needs', () => {
+    assert.deepEqual(mistakes({ DATABASE_URL: 'postgres://u:CANARY@h/db' }), [
+      'Cannot use DATABASE_URL without RINGBACK_ENCRYPTION_KEY: all nodes need the same one. ' +
+        'Make it once with: openssl rand -base64 32',
+    ]);
+  });
+
+  it('knows three roles', () => {
+    assert.deepEqual(mistakes({ RINGBACK_ROLE: 'boss' }), [
+      'Cannot read RINGBACK_ROLE "boss": expected api, worker or all',
+    ]);
   });
 
   it('refuses a key that begins like ours but has a wrong checksum', () => {
@@ -119,6 +169,9 @@ describe('readConfig', () => {
     assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', RINGBACK_TRUST_PROXY: 'on' }), []);
     const tls = { RINGBACK_TLS_CERT: 'c', RINGBACK_TLS_KEY: 'k' };
     assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', ...tls }), []);
+    const short = { RINGBACK_RETENTION: '1d' };
+    assert.match(warnings(short)[0] ?? '', /RINGBACK_RETENTION is shorter than all waits/);
+    assert.deepEqual(warnings({ ...short, RINGBACK_RETRY: '12h,12h' }), []);
     assert.match(warnings({ RINGBACK_PROT: '1' })[0] ?? '', /RINGBACK_PROT is no setting/);
   });
 });

@@ -1,34 +1,28 @@
 // Settings: one row each, read from the environment, then from flags of the same name. All mistakes
 // are reported at once; nothing is guessed. docs/settings.md is made from this table.
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import {
   logLevels,
   readAllowTargets,
   readApiKey,
+  readDatabaseUrl,
+  readFiles,
   readDurations,
   readKeyRing,
   readLogLevel,
+  readNodeName,
   readPort,
   readPublicUrl,
+  readRole,
+  readRetention,
   readSwitch,
   readText,
   readTimeout,
-  value,
-  type Reading,
 } from './config/readers.ts';
+import { isGiven, readSetting, type Environment, type Setting } from './config/setting.ts';
 import { parseAllowTargets, type Policy } from './egress/policy.ts';
-
-interface Setting<T> {
-  env: string;
-  fallback: string | undefined;
-  /** What stands in the table where the default is no plain value. */
-  fallbackText?: string;
-  meaning: string;
-  /** May be given as a file's path in `<env>_FILE`; never shown in a message. */
-  isSecret?: true;
-  read: (text: string) => Reading<T>;
-}
+import type { Database } from './store/open.ts';
 
 export const settings = {
   host: {
@@ -43,11 +37,33 @@ export const settings = {
     meaning: 'port to listen on; 0 takes a free one',
     read: readPort,
   },
+  databaseUrl: {
+    env: 'DATABASE_URL',
+    fallback: undefined,
+    fallbackText: 'SQLite in `RINGBACK_DATA`',
+    meaning: '`postgres://…`: makes this process a node of a cluster over that PostgreSQL database',
+    isSecret: true,
+    read: readDatabaseUrl,
+  },
   data: {
     env: 'RINGBACK_DATA',
     fallback: './data',
-    meaning: 'folder of the SQLite file and of the encryption key',
+    meaning: 'folder of the SQLite file and of the encryption key; unused with `DATABASE_URL`',
     read: readText,
+  },
+  role: {
+    env: 'RINGBACK_ROLE',
+    fallback: 'all',
+    meaning:
+      'what a node of a cluster does: `api` serves requests, `worker` delivers, `all` does both',
+    read: readRole,
+  },
+  nodeName: {
+    env: 'RINGBACK_NODE_NAME',
+    fallback: undefined,
+    fallbackText: 'the host name',
+    meaning: 'how this node is called in `GET /nodes`',
+    read: readNodeName,
   },
   apiKey: {
     env: 'RINGBACK_API_KEY',
@@ -82,6 +98,21 @@ export const settings = {
     meaning: 'believe the forwarded headers of a proxy in front',
     read: readSwitch,
   },
+  contract: {
+    env: 'RINGBACK_CONTRACT',
+    fallback: undefined,
+    fallbackText: 'the built-in `openapi.yaml`',
+    meaning:
+      'OpenAPI documents whose callbacks are executed, separated by commas; ' +
+      'the flag may be given several times',
+    read: readFiles,
+  },
+  lenient: {
+    env: 'RINGBACK_LENIENT',
+    fallback: 'off',
+    meaning: 'accept payloads that break their contract, with a warning',
+    read: readSwitch,
+  },
   requireAppId: {
     env: 'RINGBACK_REQUIRE_APP_ID',
     fallback: 'off',
@@ -113,10 +144,17 @@ export const settings = {
     meaning: 'how long a whole attempt may take, from 100ms to 60s',
     read: readTimeout,
   },
+  retention: {
+    env: 'RINGBACK_RETENTION',
+    fallback: '30d',
+    meaning:
+      'how long events, deliveries and attempts are kept, 1h or more; what still waits then is `dead`',
+    read: readRetention,
+  },
   encryptionKey: {
     env: 'RINGBACK_ENCRYPTION_KEY',
     fallback: undefined,
-    fallbackText: 'made in the data folder',
+    fallbackText: 'made in the data folder; required with `DATABASE_URL`',
     meaning:
       'wraps signing secrets: 32 bytes in base64 or hex; after a comma, older keys that still open',
     isSecret: true,
@@ -142,13 +180,21 @@ type Values = {
     : Value<N> | undefined;
 };
 
-export type Config = Omit<Values, 'allowTargets' | 'requireHttps'> & { policy: Policy };
+type Combined = 'allowTargets' | 'requireHttps' | 'databaseUrl' | 'data' | 'nodeName' | 'contract';
+
+export type Config = Omit<Values, Combined> & {
+  policy: Policy;
+  database: Database;
+  nodeName: string;
+  /** Files. None: our own document. */
+  contract: readonly string[];
+};
+
+export type { Environment };
 
 export type ConfigReading =
   | { kind: 'config'; config: Config; warnings: readonly string[] }
   | { kind: 'mistakes'; mistakes: readonly string[] };
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function readConfig(env: Environment): ConfigReading {
   const mistakes: string[] = [];
@@ -158,23 +204,28 @@ export function readConfig(env: Environment): ConfigReading {
   const values = {
     host: take('host'),
     port: take('port'),
-    data: take('data'),
+    role: take('role'),
     apiKey: take('apiKey'),
     publicUrl: take('publicUrl'),
     tlsCert: take('tlsCert'),
     tlsKey: take('tlsKey'),
     trustProxy: take('trustProxy'),
+    contract: take('contract') ?? [],
+    lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),
     timeout: take('timeout'),
+    retention: take('retention'),
     encryptionKey: take('encryptionKey'),
     log: take('log'),
   };
   const allow = take('allowTargets');
   const requireHttps = take('requireHttps');
-  if (env['DATABASE_URL'] !== undefined) {
-    mistakes.push('Cannot use DATABASE_URL: this version keeps its data in SQLite only');
-  }
+  const url = take('databaseUrl');
+  const dataDir = take('data');
+  const nodeName = take('nodeName') ?? hostname();
+  const isCluster = url !== undefined || isGiven(settings.databaseUrl, env);
+  mistakes.push(...(isCluster ? clusterMistakes(env) : soloMistakes(values)));
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
     mistakes.push('Cannot serve https: expected RINGBACK_TLS_CERT and RINGBACK_TLS_KEY together');
   }
@@ -184,17 +235,43 @@ export function readConfig(env: Environment): ConfigReading {
     allow: allow ?? (fallbackAllow.kind === 'allow' ? fallbackAllow.allow : []),
     requireHttps,
   };
-  return { kind: 'config', config: { ...values, policy }, warnings: warningsFor(values, env) };
+  const database = url === undefined ? { dataDir } : { url };
+  const config = { ...values, policy, database, nodeName };
+  return { kind: 'config', config, warnings: warningsFor(values, env) };
+}
+
+/** Every node must have the same key, so none of them can make one. */
+function clusterMistakes(env: Environment): string[] {
+  if (isGiven(settings.encryptionKey, env)) return [];
+  return [
+    'Cannot use DATABASE_URL without RINGBACK_ENCRYPTION_KEY: all nodes need the same one. ' +
+      'Make it once with: openssl rand -base64 32',
+  ];
+}
+
+function soloMistakes({ role }: Pick<Config, 'role'>): string[] {
+  if (role !== 'api' && role !== 'worker') return [];
+  return [
+    `Cannot take RINGBACK_ROLE "${role}" with SQLite: one process must do everything, ` +
+      'expected all, or DATABASE_URL',
+  ];
 }
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy'>;
+type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy' | 'retry' | 'retention'>;
 
-function warningsFor({ host, tlsCert, trustProxy }: Shown, env: Environment): string[] {
+function warningsFor(values: Shown, env: Environment): string[] {
+  const { host, tlsCert, trustProxy, retry, retention } = values;
   const warnings: string[] = [];
+  if (retry.reduce((sum, ms) => sum + ms, 0) > retention) {
+    warnings.push(
+      'RINGBACK_RETENTION is shorter than all waits of RINGBACK_RETRY together: ' +
+        'deliveries that fail expire before their last attempt.',
+    );
+  }
   if (!isLoopback(host) && tlsCert === undefined && !trustProxy) {
     warnings.push(
       `Listening on ${host} without TLS: API keys are only safe over HTTPS. ` +
@@ -208,39 +285,4 @@ function warningsFor({ host, tlsCert, trustProxy }: Shown, env: Environment): st
     }
   }
   return warnings;
-}
-
-function readSetting(row: Setting<unknown>, env: Environment, mistakes: string[]): unknown {
-  const given = readGiven(row, env);
-  if (given.kind === 'mistake') {
-    mistakes.push(given.text);
-    return undefined;
-  }
-  const text = given.value ?? row.fallback;
-  if (text === undefined) return undefined;
-  const reading = row.read(text);
-  if (reading.kind === 'value') return reading.value;
-  const shown = row.isSecret === true ? row.env : `${row.env} "${text}"`;
-  mistakes.push(`Cannot read ${shown}: ${reading.text}`);
-  return undefined;
-}
-
-/** The text of a setting, from the environment or from the file that `_FILE` names. */
-function readGiven(row: Setting<unknown>, env: Environment): Reading<string | undefined> {
-  const direct = env[row.env];
-  const file = row.isSecret === true ? env[`${row.env}_FILE`] : undefined;
-  const isEmpty = direct === undefined || direct === '';
-  if (file === undefined || file === '') return value(isEmpty ? undefined : direct);
-  if (!isEmpty) {
-    return {
-      kind: 'mistake',
-      text: `Cannot read ${row.env}: it is given twice, also as _FILE`,
-    };
-  }
-  try {
-    return value(readFileSync(file, 'utf8').trim());
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { kind: 'mistake', text: `Cannot read ${row.env}_FILE "${file}": ${why}` };
-  }
 }

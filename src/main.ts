@@ -1,20 +1,26 @@
 #!/usr/bin/env node
 // argv → command. Mistakes are sentences on stderr; the exit code says whether it worked.
+import { backup, backupUsage } from './cli/backup.ts';
+import { check, checkHelp, checkUsage } from './cli/check.ts';
 import { CliFailure } from './cli/failure.ts';
 import { key, keyUsage } from './cli/key.ts';
 import { listen, listenUsage } from './cli/listen.ts';
+import { migrate, migrateUsage } from './cli/migrate.ts';
 import { serve } from './cli/serve.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { version } from './core/version.ts';
 import { realWorld } from './core/world.ts';
 
-const commands = { serve, listen, key };
+const commands = { serve, listen, key, check, migrate, backup };
+
+/** Commands that have more to say about themselves than one line. */
+const help: Readonly<Record<string, string>> = { check: checkHelp };
 
 const usage = `Ringback ${version}: a subscription and callback service.
 
 Usage:
   ringback serve [--port 8080] [--data ./data] …     every setting is a flag: docs/settings.md
-${listenUsage}${keyUsage.replace('Usage:\n', '')}  ringback --version
+${listenUsage}${keyUsage.replace('Usage:\n', '')}${checkUsage}${migrateUsage}${backupUsage}  ringback --version
 `;
 
 async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<void> {
@@ -25,23 +31,30 @@ async function main([name, ...args]: readonly string[], terminal: Terminal): Pro
     const known = Object.keys(commands).join(' or ');
     throw new CliFailure(`Cannot run "${name}": expected ${known}\n\n${usage}`);
   }
-  if (args.includes('--help')) return terminal.out(usage);
+  if (args.includes('--help')) return terminal.out(help[name] ?? usage);
   return command(args, terminal);
 }
 
-/** The first signal asks to stop; the second one is not waited for. */
+/**
+ * The first signal asks to stop; the second one is not waited for. Commands that never ask for this end at
+ * once, as any program does: a backup is deaf while it copies.
+ */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
 }
 
+let stopped: Promise<void> | undefined;
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  isScreen: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
   env: process.env,
   world: realWorld(),
-  stopped: untilSignal(),
+  get stopped() {
+    return (stopped ??= untilSignal());
+  },
 };
 
 try {
@@ -50,5 +63,5 @@ try {
 } catch (error) {
   if (!(error instanceof CliFailure)) throw error;
   terminal.err(`${error.message}\n`);
-  process.exitCode = 1;
+  process.exitCode = error.exitCode;
 }

@@ -8,24 +8,30 @@ import { managementHandlers } from './api/handlers.ts';
 import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
-import { loadContract } from './contract/load.ts';
+import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
+import type { KeyRing } from './core/seal.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
+import { Deadlines } from './egress/deadlines.ts';
 import { createGuard } from './egress/guard.ts';
 import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
 import { createIdentifier } from './engine/identify.ts';
-import { Keeper } from './engine/keeper.ts';
+import { inTime } from './engine/in-time.ts';
+import { Intake } from './engine/intake.ts';
+import { Keeper, type Retained } from './engine/keeper.ts';
+import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { fitsStore } from './engine/unlock.ts';
 import { CannotOpenStore } from './store/cannot-open-store.ts';
 import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
-import { openStore } from './store/open.ts';
+import { openStore, type Database } from './store/open.ts';
+import type { Store } from './store/store.ts';
 
 export interface Outside {
   world: World;
@@ -33,6 +39,8 @@ export interface Outside {
   resolver?: Resolver;
   /** How connections are made, where a test wants to see them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;
+  /** How the store is opened, where a test wants it to fail. */
+  openStore?: typeof openStore;
   /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
   onFatal: (error: Error) => void;
 }
@@ -40,6 +48,8 @@ export interface Outside {
 export interface Service extends AsyncDisposable {
   /** Where it listens, for people on this machine. */
   url: string;
+  role: Config['role'];
+  contracts: Contracts;
   defaultApp: App;
   /** The first key, if this start made it: there is no second chance to see it. */
   firstKey: string | undefined;
@@ -48,14 +58,62 @@ export interface Service extends AsyncDisposable {
 
 export async function startService(config: Config, outside: Outside): Promise<Service> {
   await using cleanup = new AsyncDisposableStack();
-  const { world, log } = outside;
-  const { context, reach, ...first } = await openContext(config, outside, cleanup);
-  const contract = await loadContract(contractPath, { requireAppId: config.requireAppId });
-  for (const warning of contract.warnings) log.warn(warning, 'contract');
-  const sender = createSender({ guard: context.guard, world, ...outside.network });
+  const { log } = outside;
+  // Before the store: a first start that fails for a document must not use up the one chance to see
+  // the first key.
+  const contracts = await loadContracts({
+    own: ownContract,
+    foreign: config.contract,
+    requireAppId: config.requireAppId,
+  });
+  const opened = await openContext(config, outside, cleanup);
+  const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
+  for (const { title, warnings } of contracts.executed) {
+    for (const warning of warnings) log.warn({ contract: title, ...warning }, 'contract');
+  }
+  const self = await startLiveness({
+    world: outside.world,
+    store: context.store,
+    name: config.nodeName,
+    role: config.role,
+    onError: (err) => log.error({ err }, 'heartbeat failed'),
+  });
+  cleanup.use(self);
+  const parts = { ...opened, config, outside, contracts, self };
+  if (config.role !== 'api') startWork(parts, cleanup);
+  const url = await startServing(parts, cleanup);
+  const running = cleanup.move();
+  return {
+    url,
+    role: config.role,
+    contracts,
+    defaultApp,
+    firstKey,
+    isChosenKeyDead,
+    [Symbol.asyncDispose]: async () => running.disposeAsync(),
+  };
+}
+
+const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
+
+interface Parts {
+  config: Config;
+  outside: Outside;
+  context: Context;
+  reach: Reach;
+  contracts: Contracts;
+  self: Liveness;
+}
+
+/** What a worker does: deliver, and take in what was published by SQL. */
+function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
+  const { config, outside, context, reach, contracts, self } = parts;
+  const { world, log, network } = outside;
+  const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
-  const delivering = await startDelivering(context, {
-    contracts: [contract],
+  const delivering = startDelivering(context, {
+    self,
+    contracts: contracts.known,
     sender,
     reach,
     waitsMs: config.retry,
@@ -63,28 +121,49 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
   cleanup.use(delivering);
+  if (!context.store.isShared) return;
+  const onError = (err: unknown): void => log.error({ err }, 'intake put off');
+  const rules = { contracts: contracts.executed, isLenient: config.lenient };
+  cleanup.use(new Intake({ world, store: context.store, rules, onError }));
+}
+
+/** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
+async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
+  const { config, outside, contracts, self } = parts;
+  const { world, log } = outside;
+  const { store, newId } = parts.context;
+  const deadlines = new Deadlines(world);
+  cleanup.defer(() => deadlines.close());
+  const context = {
+    ...parts.context,
+    store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
+  };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
-  const identifier = createIdentifier({ world, store: context.store, onTouchError });
-  const server = createServer({
-    world,
-    log,
-    newId: context.newId,
-    trustProxy: config.trustProxy,
-    tls: readTls(config),
-  });
+  const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
+  const identifier = createIdentifier({ world, store: keys, onTouchError });
+  const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
+  const { trustProxy } = config;
+  const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
   cleanup.defer(async () => close(server, world));
   let url = '';
   mount(server, {
     context,
     identifier,
-    contracts: [contract],
-    handlers: managementHandlers({ context, identifier, contract }),
+    role: config.role,
+    contracts,
+    handlers: managementHandlers({
+      context,
+      identifier,
+      contracts,
+      isLenient: config.lenient,
+      self,
+      probed,
+    }),
     publicUrl: () => config.publicUrl ?? url,
   });
   await server.listen({ host: config.host, port: config.port });
   url = localUrl(server, config);
-  const running = cleanup.move();
-  return { url, ...first, [Symbol.asyncDispose]: async () => running.disposeAsync() };
+  return url;
 }
 
 /** Requests under way are finished, but nobody can hold up a stop for ever. */
@@ -99,41 +178,66 @@ async function close(server: FastifyInstance, world: World): Promise<void> {
   await giveUp;
 }
 
-const contractPath = join(import.meta.dirname, '..', 'openapi.yaml');
-
 type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
 async function openContext(
   config: Config,
-  { world, log, onFatal, resolver }: Outside,
+  outside: Outside,
   cleanup: AsyncDisposableStack,
 ): Promise<{ context: Context; reach: Reach } & First> {
-  const store = await openStore({ dataDir: config.data, world, onFatal });
+  const { world, log, onFatal, resolver } = outside;
+  const { database, encryptionKey } = config;
+  const open = outside.openStore ?? openStore;
+  const store = await open({ ...database, world, onFatal });
   cleanup.defer(async () => store.close());
-  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
-  const needsFile = config.encryptionKey === undefined && config.data !== ':memory:';
-  const keyFile = needsFile ? readOrMakeKeyFile(config.data, world) : undefined;
-  const ring = config.encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
-  if (!(await fitsStore({ store, ring, world }))) {
-    if (keyFile?.isNew === true) rmSync(keyFile.path);
-    throw new CannotOpenStore(
-      'failed',
-      `Cannot open the secrets in "${config.data}": the encryption key is another one than this ` +
-        'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
-    );
-  }
-  const newId = idMaker(world);
+  const ring = await openRing({ database, encryptionKey }, store, world);
+  // By the store's clock: retention judges an event by its id.
+  const newId = idMaker({
+    nowMs: () => store.nowMs(),
+    randomBytes: (count) => world.randomBytes(count),
+  });
   const { app, secret, isChosenKeyDead } = await ensureDefaultApp(
     { world, store, newId },
     config.apiKey,
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
-  const keeper = new Keeper({ store, world, onError: (err) => log.warn({ err }, 'keeper') });
+  const keeping = {
+    store,
+    world,
+    retentionMs: config.retention,
+    onError: (err: unknown) => log.warn({ err }, 'keeper'),
+    onRetained: (retained: Retained) => log.info(retained, 'retention'),
+  };
+  const keeper = config.role === 'api' ? undefined : new Keeper(keeping);
   cleanup.use(keeper);
-  const reach = createReach(store, () => keeper.wake());
+  const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
   const context: Context = { world, store, guard, newId, ring, defaultApp: app, changed };
   return { context, reach, defaultApp: app, firstKey: secret, isChosenKeyDead };
+}
+
+/** The keys that open this database's secrets; refuses to start with others. */
+async function openRing(
+  { database, encryptionKey }: Pick<Config, 'database' | 'encryptionKey'>,
+  store: Store,
+  world: World,
+): Promise<KeyRing> {
+  const dataDir = 'dataDir' in database ? database.dataDir : ':memory:';
+  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
+  const needsFile = encryptionKey === undefined && dataDir !== ':memory:';
+  const keyFile = needsFile ? readOrMakeKeyFile(dataDir, world) : undefined;
+  const ring = encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
+  if (await fitsStore({ store, ring, world })) return ring;
+  if (keyFile?.isNew === true) rmSync(keyFile.path);
+  throw new CannotOpenStore(
+    'failed',
+    `Cannot open the secrets in ${placeOf(database)}: the encryption key is another one than this ` +
+      'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
+  );
+}
+
+function placeOf(database: Database): string {
+  return 'dataDir' in database ? `"${database.dataDir}"` : 'PostgreSQL';
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

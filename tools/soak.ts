@@ -1,8 +1,39 @@
-// `npm run soak`: the kill -9 test for longer. SEED=… runs a former one again.
-import { killRounds } from '../test/e2e/kill.ts';
+// `npm run soak`: what the tests do, for longer: kill -9 of one process; a cluster whose database is away
+// for twenty seconds; a cluster under all faults at once; the two databases side by side. SEED=… runs former
+// rounds again; a sequence that the databases disagree on prints its own seed.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { realWorld } from '../src/core/world.ts';
+import { chaos, summaryOf } from '../test/e2e/cluster-chaos.ts';
+import { outage } from '../test/e2e/cluster-outage.ts';
+import { killRounds } from '../test/e2e/kill.ts';
 
 const rounds = 50;
+const events = 50_000;
+const awayMs = 20_000;
+const sequences = 10_000;
 const seed = Number(process.env['SEED'] ?? realWorld().nowMs() % 1_000_000);
-process.stdout.write(`${rounds} rounds of kill -9, seed ${seed}\n`);
-process.stdout.write(`${JSON.stringify(await killRounds(rounds, seed), undefined, 2)}\n`);
+
+say(`${rounds} rounds of kill -9, seed ${seed}`);
+say(JSON.stringify(await killRounds(rounds, seed), undefined, 2));
+for (const how of ['killed', 'frozen'] as const) {
+  say(`a database that is ${how} for ${awayMs} ms`);
+  say(JSON.stringify(await outage(how, awayMs), undefined, 2));
+}
+say(`${events} events through a cluster under faults, seed ${seed}`);
+say(summaryOf(await chaos(seed, events)));
+say(`${sequences} sequences on SQLite and PostgreSQL`);
+process.exitCode = compareDatabases();
+
+function compareDatabases(): number {
+  const path = new URL('../test/store/differential.test.ts', import.meta.url);
+  const { status } = spawnSync(process.execPath, ['--test', fileURLToPath(path)], {
+    stdio: 'inherit',
+    env: { ...process.env, RINGBACK_SEQUENCES: String(sequences) },
+  });
+  return status ?? 1;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -67,7 +67,8 @@ $$;
 -- Runs with the rights of its owner and writes into inbox and idem only, so that a program needs
 --   grant usage on schema ringback to …;
 --   grant execute on function ringback.publish(text, text, text, text) to …;
--- and can neither read nor change anything else of Ringback. By default nobody else may call it.
+-- (or with jsonb or json in the second place, see below) and can neither read nor change anything
+-- else of Ringback. By default nobody else may call it.
 --
 -- No NOTIFY here: PostgreSQL makes all transactions that notify commit one after the other.
 --

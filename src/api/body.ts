@@ -1,5 +1,6 @@
 // The bytes of a body as the value that its media type says. Strict where being lenient would let two
 // programs read two different things.
+import { bounds } from '../contract/bounds.ts';
 import { isJson } from '../contract/media.ts';
 import { readJson } from '../core/json.ts';
 import { Problem } from '../core/problem.ts';
@@ -30,17 +31,20 @@ export function readBody(
     throw unsupported(`Content-Type is ${found}, expected application/json`);
   }
   const { mediaType, charset } = type;
-  if (charset !== undefined && charset !== 'utf-8') {
+  if (charset !== undefined && !utf8Names.has(charset)) {
     throw unsupported(`the charset is ${JSON.stringify(charset)}, expected utf-8`);
   }
   if (isJson(mediaType)) return { mediaType, ...readJsonBody(bytes, opaque) };
   const isForm = mediaType === 'application/x-www-form-urlencoded';
-  return { mediaType, value: isForm ? readForm(bytes) : bytes, opaque: new Map() };
+  return { mediaType, value: isForm ? gather(readFields(bytes)) : bytes, opaque: new Map() };
 }
 
 export function unsupported(reason: string): Problem {
   return new Problem('unsupported_media_type', `Cannot read the body: ${reason}`);
 }
+
+/** Names of UTF-8, and of the part of it that everybody shares. */
+const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 function readJsonBody(
   bytes: Uint8Array,
@@ -48,18 +52,57 @@ function readJsonBody(
 ): Pick<Body, 'value' | 'opaque'> {
   const reading = readJson(bytes, opaque);
   if (reading.kind === 'value') return reading;
-  const faults = [{ field: 'body', message: reading.message }];
-  throw new Problem('malformed_request', `Cannot read the body: it ${reading.message}`, { faults });
+  throw malformed('body', `it ${reading.message}`);
+}
+
+function malformed(field: string, message: string): Problem {
+  const faults = [{ field, message: message.replace(/^it /, '') }];
+  return new Problem('malformed_request', `Cannot read the body: ${message}`, { faults });
 }
 
 /** A field that is given several times becomes a list. */
-function readForm(bytes: Uint8Array): Record<string, unknown> {
-  const fields = new URLSearchParams(Buffer.from(bytes).toString());
-  const names = new Set(fields.keys());
+function gather(fields: readonly (readonly [string, string])[]): Record<string, unknown> {
+  const byName = Map.groupBy(fields, ([name]) => name);
   return Object.fromEntries(
-    [...names].map((name) => {
-      const all = fields.getAll(name);
-      return [name, all.length === 1 ? all[0] : all];
+    [...byName].map(([name, all]) => {
+      const values = all.map(([, value]) => value);
+      return [name, values.length === 1 ? values[0] : values];
     }),
   );
+}
+
+/** As strict as a query: what is not validly encoded would become other characters. */
+function readFields(bytes: Uint8Array): [string, string][] {
+  const pairs = textOf(bytes, 'body')
+    .split('&', bounds.fieldsMax + 1)
+    .filter((pair) => pair !== '');
+  if (pairs.length > bounds.fieldsMax) {
+    throw malformed('body', `it has more than ${bounds.fieldsMax} fields`);
+  }
+  return pairs.map((pair) => {
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    const value = decode(equals < 0 ? '' : pair.slice(equals + 1));
+    if (name !== undefined && value !== undefined) return [name, value];
+    const field = name === undefined ? 'body' : `body#/${name}`;
+    throw malformed(field, 'it is not validly percent-encoded UTF-8');
+  });
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(bytes: Uint8Array, field: string): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw malformed(field, 'it is not valid UTF-8');
+  }
 }

@@ -1,7 +1,8 @@
 // Handlers of operations that a contract itself defines: subscribe and unsubscribe.
 import assert from 'node:assert/strict';
 import { withPrefix } from '../core/id.ts';
-import type { Contract, Operation } from '../contract/contract.ts';
+import type { Contract, Operation, Parameter } from '../contract/contract.ts';
+import type { Message } from '../contract/exchange.ts';
 import type { Context } from '../engine/context.ts';
 import { subscribe } from '../engine/subscribe.ts';
 import { unsubscribe } from '../engine/subscriptions.ts';
@@ -21,13 +22,20 @@ export function contractHandler(means: ContractHandlerMeans): Handler {
   assert(role.kind !== 'managed', `${operation.operationId} has a handler of its own`);
   if (role.kind === 'subscribe') return subscribeHandler(means);
   return async ({ app, request }) => {
-    const value = request[role.id.in === 'path' ? 'path' : 'query'].get(role.id.name);
-    const { id } = await unsubscribe(means.context, app, String(value));
+    const { id } = await unsubscribe(means.context, app, idIn(request, role.id));
     const hasBody = role.status !== 204 && role.status !== 205;
     return hasBody
       ? { status: role.status, body: { subscriberId: withPrefix('sub', id) } }
       : { status: role.status };
   };
+}
+
+/** Empty, and so the id of nothing, where an optional parameter is absent. */
+function idIn(request: Message, { in: place, name }: Parameter): string {
+  // Cookies are never ids: the message has none.
+  if (place === 'cookie') return '';
+  const value = request[place].get(place === 'header' ? name.toLowerCase() : name);
+  return typeof value === 'string' ? value : '';
 }
 
 function subscribeHandler({

@@ -1,28 +1,37 @@
 // The table of all management handlers, by operationId of our own contract.
-import type { Contract } from '../contract/contract.ts';
+import type { Contracts } from '../contract/contracts.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
+import type { Liveness } from '../engine/liveness.ts';
 import type { Handlers } from './call.ts';
 import { appHandlers } from './handlers/apps.ts';
 import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
-import { serviceHandlers } from './handlers/service.ts';
+import { nodeHandlers } from './handlers/nodes.ts';
+import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
 export interface HandlerMeans {
   context: Context;
   identifier: Identifier;
-  contract: Contract;
+  contracts: Contracts;
+  isLenient: boolean;
+  /** This node. */
+  self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
+  /** The store as the readiness probe asks it: impatiently. */
+  probed: ServiceMeans['store'];
 }
 
-export function managementHandlers({ context, identifier, contract }: HandlerMeans): Handlers {
+export function managementHandlers(means: HandlerMeans): Handlers {
+  const { context, identifier, contracts, isLenient, self, probed } = means;
   return {
     ...subscriptionHandlers(context),
-    ...eventHandlers(context, contract),
+    ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
-    ...serviceHandlers(context, contract),
+    ...nodeHandlers(context, self),
+    ...serviceHandlers({ contracts, self, store: probed }),
   };
 }

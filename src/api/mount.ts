@@ -1,11 +1,13 @@
 // Puts the operations of contracts on the server: a route each, by what the document says. Who calls
 // is settled before the body is read; what the request means is settled by the contract.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Contract, Operation } from '../contract/contract.ts';
+import type { Operation } from '../contract/contract.ts';
+import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
 import { Problem } from '../core/problem.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
+import type { NodeRole } from '../store/node-verbs.ts';
 import { authenticate, challenges, type Caller } from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
 import type { Call, Handler, Handlers, Reply } from './call.ts';
@@ -17,25 +19,33 @@ import { note, sendProblem } from './server.ts';
 export interface MountMeans {
   context: Context;
   identifier: Identifier;
-  contracts: readonly Contract[];
-  /** For operations that are neither subscribe nor unsubscribe. */
+  /** A worker delivers; of its operations it offers only those that say how it is. */
+  role: NodeRole;
+  contracts: Contracts;
+  /** For the operations of our own document that are neither subscribe nor unsubscribe. */
   handlers: Handlers;
   /** Without a slash at the end. Asked for at each request: the port may be known only then. */
   publicUrl: () => string;
 }
 
 export function mount(server: FastifyInstance, means: MountMeans): void {
-  for (const contract of means.contracts) {
-    for (const operation of contract.operations) {
-      const handler = handlerFor(contract, operation, means);
-      if (handler !== undefined) mountOperation(server, { operation, handler }, means);
-    }
-  }
-  const operations = means.contracts.flatMap((contract) => contract.operations);
+  const routes = routesOf(means).filter(({ operation }) => isOffered(operation, means.role));
+  for (const route of routes) mountOperation(server, route, means);
+  const operations = routes.map(({ operation }) => operation);
+  const nothing = means.role === 'worker' ? workerDetail : 'There is nothing at this path';
   // Before the body is read: nobody who has no business here uploads anything.
   server.addHook('onRequest', async (request, reply) =>
-    request.is404 ? refuseRoute(operations, request, reply) : undefined,
+    request.is404 ? refuseRoute({ operations, nothing }, request, reply) : undefined,
   );
+}
+
+const workerOperations: readonly string[] = ['getHealth', 'getReadiness'];
+const workerDetail =
+  'This node is a worker: it delivers, and offers /healthz and /readyz only. ' +
+  'Ask a node with the role api or all';
+
+function isOffered({ operationId }: Operation, role: NodeRole): boolean {
+  return role !== 'worker' || workerOperations.includes(operationId);
 }
 
 interface Mounted {
@@ -43,16 +53,21 @@ interface Mounted {
   handler: Handler;
 }
 
-function handlerFor(
-  contract: Contract,
-  operation: Operation,
-  means: MountMeans,
-): Handler | undefined {
-  const { role, operationId } = operation;
-  if (role.kind === 'managed') {
-    return Object.hasOwn(means.handlers, operationId) ? means.handlers[operationId] : undefined;
-  }
-  return contractHandler({ contract, operation, ...means });
+/** Handlers of ours are for our own document alone: a foreign one cannot call for them by name. */
+function routesOf(means: MountMeans): Mounted[] {
+  const { contracts, handlers } = means;
+  const managed = contracts.management.operations.flatMap((operation): Mounted[] => {
+    const { role, operationId } = operation;
+    const handler = Object.hasOwn(handlers, operationId) ? handlers[operationId] : undefined;
+    return role.kind !== 'managed' || handler === undefined ? [] : [{ operation, handler }];
+  });
+  const executed = contracts.executed.flatMap((contract) =>
+    servedOf(contract).map((operation) => ({
+      operation,
+      handler: contractHandler({ contract, operation, ...means }),
+    })),
+  );
+  return [...managed, ...executed];
 }
 
 function mountOperation(
@@ -143,14 +158,14 @@ function send(reply: FastifyReply, { status, headers = {}, body, mediaType }: Re
 
 /** No such path, or no such method on it: then the answer lists the ones there are. */
 function refuseRoute(
-  operations: readonly Operation[],
+  { operations, nothing }: { operations: readonly Operation[]; nothing: string },
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
   const methods = operations.filter((it) => routeOf(it.path).matches(path)).map((it) => it.method);
   if (methods.length === 0) {
-    return sendProblem(new Problem('not_found', 'There is nothing at this path'), request, reply);
+    return sendProblem(new Problem('not_found', nothing), request, reply);
   }
   const allow = methods.flatMap((it) => (it === 'GET' ? ['GET', 'HEAD'] : [it])).join(', ');
   void reply.header('allow', allow);

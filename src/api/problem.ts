@@ -1,5 +1,6 @@
 // Problems on the wire: application/problem+json (RFC 9457), and fastify's own errors as ours.
 import { Problem, problems, type ProblemCode } from '../core/problem.ts';
+import { StoreSilent } from '../engine/in-time.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
 export const problemMediaType = 'application/problem+json';
@@ -30,8 +31,15 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
 /** Any error as a Problem. What we did not foresee is ours, and shows nothing of itself. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof StoreSilent) {
+    const advice = error.mayHappen
+      ? 'What was asked may still happen: look before you try again.'
+      : 'Nothing was changed: try again.';
+    const detail = `The store did not answer in time. ${advice}`;
+    return new Problem('store_unavailable', detail, { cause: error });
+  }
   if (error instanceof StoreUnavailable) {
-    const detail = 'The store cannot be reached or is full. Nothing was kept: try again.';
+    const detail = 'The store cannot be reached or is full. Nothing was promised: try again.';
     return new Problem('store_unavailable', detail, { cause: error });
   }
   const known = error instanceof Error && 'code' in error ? fastifyProblem(error) : undefined;

@@ -1,5 +1,5 @@
-// `ringback key`: makes, lists, rotates and revokes keys right in the data folder, for the moment
-// when no key is at hand. While the service runs the API does the same.
+// `ringback key`: makes, lists, rotates and revokes keys right in the database, for the moment when no
+// key is at hand. While the service runs on SQLite only the API can do the same.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultAppName, type App } from '../core/app.ts';
@@ -26,15 +26,16 @@ export async function key(args: readonly string[], terminal: Terminal): Promise<
   const verb = readVerb(flags.positionals[0]);
   const config = configOf(flags.env, terminal.err);
   const { world } = terminal;
-  const file = join(config.data, 'ringback.db');
-  if (!existsSync(file)) {
-    throw new CliFailure(`Cannot find "${file}": start the service once, or check --data`);
+  const { database } = config;
+  const place = 'url' in database ? 'the database' : `"${fileIn(database.dataDir)}"`;
+  if ('dataDir' in database && !existsSync(fileIn(database.dataDir))) {
+    throw new CliFailure(`Cannot find ${place}: start the service once, or check --data`);
   }
   const onFatal = (error: Error): void => terminal.err(`${error.message}\n`);
-  const store = await openStore({ dataDir: config.data, world, onFatal }).catch(explain);
+  const store = await openStore({ ...database, world, onFatal }).catch(explain);
   try {
-    const app = await findApp(store, flags.own['app'] ?? defaultAppName, config.data);
-    const defaultApp = await findApp(store, defaultAppName, config.data);
+    const app = await findApp(store, flags.own['app'] ?? defaultAppName, place);
+    const defaultApp = await findApp(store, defaultAppName, place);
     terminal.out(await run({ verb, ...flags }, { world, store, defaultApp }, app));
   } catch (error) {
     if (error instanceof Problem) throw new CliFailure(error.message, { cause: error });
@@ -42,6 +43,10 @@ export async function key(args: readonly string[], terminal: Terminal): Promise<
   } finally {
     await store.close();
   }
+}
+
+function fileIn(dataDir: string): string {
+  return join(dataDir, 'ringback.db');
 }
 
 type Means = Parameters<typeof createKey>[0];
@@ -119,12 +124,11 @@ function readScopes(text: string | undefined): readonly (typeof allScopes)[numbe
   throw new CliFailure(`Cannot give scope "${stranger}": expected some of ${allScopes.join(', ')}`);
 }
 
-async function findApp(store: Store, name: string, data: string): Promise<App> {
+async function findApp(store: Store, name: string, place: string): Promise<App> {
   const app = await store.read('app', { name });
   if (app !== undefined) return app;
-  const file = join(data, 'ringback.db');
   throw new CliFailure(
-    `Cannot find app "${name}" in "${file}": start the service once, or check --app`,
+    `Cannot find app "${name}" in ${place}: start the service once, or check --app`,
   );
 }
 

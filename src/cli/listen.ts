@@ -21,6 +21,7 @@ interface Receiver {
 }
 
 export async function listen(args: readonly string[], terminal: Terminal): Promise<void> {
+  const { stopped } = terminal;
   const { own, env } = readFlags(args, terminal.env, [
     'url',
     'key',
@@ -56,7 +57,7 @@ export async function listen(args: readonly string[], terminal: Terminal): Promi
     terminal.out(
       `Listening on ${callbackUrl} for ${what} (${String(subscriberId)}). Ctrl+C ends it.\n`,
     );
-    await terminal.stopped;
+    await stopped;
     await receiver.client.call({ method: 'POST', path: `/unsubscribe?Id=${String(subscriberId)}` });
     terminal.out('Unsubscribed.\n');
   } finally {

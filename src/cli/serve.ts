@@ -1,14 +1,18 @@
 // `ringback serve`: runs the service until it is told to stop, and greets whoever started it.
 import { pino } from 'pino';
+import { ContractError } from '../contract/document.ts';
+import { explainError } from '../contract/locate.ts';
 import { withPrefix } from '../core/id.ts';
 import { version } from '../core/version.ts';
 import { startService, type Service } from '../service.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { CliFailure } from './failure.ts';
+import { firstSteps, openDoors } from './first-steps.ts';
 import { configOf, readFlags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+  const { stopped } = terminal; // Heard from now on, also while it starts.
   const { env, positionals } = readFlags(args, terminal.env, []);
   if (positionals.length > 0) {
     throw new CliFailure(`Cannot serve "${positionals.join(' ')}": expected flags only`);
@@ -24,7 +28,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   const service = await startService(config, { world, log, onFatal: failed.reject }).catch(explain);
   try {
     terminal.out(greeting(service));
-    await Promise.race([terminal.stopped, failed.promise]);
+    await Promise.race([stopped, failed.promise]);
     terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
     await service[Symbol.asyncDispose]();
@@ -35,6 +39,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
 /** What the person can mend is said in a sentence; anything else keeps its stack. */
 function explain(error: unknown): never {
   if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
+  if (error instanceof ContractError) throw new CliFailure(explainError(error), { cause: error });
   if (error instanceof Error && ('syscall' in error || isTlsError(error))) {
     throw new CliFailure(`Cannot start: ${error.message}`, { cause: error });
   }
@@ -46,30 +51,24 @@ function isTlsError(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
 }
 
-function greeting({ url, defaultApp, firstKey, isChosenKeyDead }: Service): string {
+function greeting(service: Service): string {
+  const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
   const lines = [
-    `Ringback ${version} listens on ${url}`,
+    role === 'worker'
+      ? `Ringback ${version} delivers, and says how it is on ${url}/readyz`
+      : `Ringback ${version} listens on ${url}`,
     '',
     `  app id     ${withPrefix('app', defaultApp.id)}`,
     `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
-    `  reference  ${url}/docs`,
+    ...(role === 'worker' ? [] : [`  reference  ${url}/docs`]),
     '',
   ];
   if (isChosenKeyDead) {
     lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
   }
-  const key = firstKey ?? '$RINGBACK_API_KEY';
-  const auth = `-H "X-API-Key: ${key}"`;
-  const json = '-H "Content-Type: application/json"';
-  lines.push(
-    'Watch callbacks arrive, in a second terminal:',
-    `  npm run -s ringback -- listen --url ${url} --key "${key}"`,
-    '',
-    'Then subscribe another URL, publish an event, and see where it went:',
-    `  curl -X POST ${url}/subscribe ${auth} ${json} -d '{"callbackUrl":"http://127.0.0.1:8081/"}'`,
-    `  curl -X POST ${url}/events ${auth} ${json} -d '{"event":"order.created","payload":{"message":"Order 42"}}'`,
-    `  curl ${url}/deliveries ${auth}`,
-    '',
-  );
+  if (role !== 'worker') {
+    for (const door of openDoors(service.contracts)) lines.push(`Warning: ${door}.`, '');
+    lines.push(...firstSteps(service));
+  }
   return `${lines.join('\n')}\n`;
 }

@@ -5,8 +5,10 @@ import type { World } from '../core/world.ts';
 export interface Terminal {
   out: (text: string) => void;
   err: (text: string) => void;
+  /** Whether a person looks at what goes out: colours are welcome. */
+  isScreen: boolean;
   env: Environment;
   world: World;
-  /** Resolves when the person, or the system, asks the program to stop. */
+  /** Resolves when the person, or the system, asks the program to stop; heard once it was asked for. */
   stopped: Promise<void>;
 }

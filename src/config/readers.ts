@@ -1,7 +1,9 @@
 // How the text of a setting becomes a value: each reader gives the value, or says what it expected.
 import { keyIdOf } from '../core/key.ts';
 import type { KeyRing } from '../core/seal.ts';
+import { limits } from '../core/limits.ts';
 import { parseAllowTargets, type Policy } from '../egress/policy.ts';
+import type { NodeRole } from '../store/node-verbs.ts';
 
 /** Text becomes a value, or a sentence says what was expected. */
 export type Reading<T> = { kind: 'value'; value: T } | { kind: 'mistake'; text: string };
@@ -21,6 +23,12 @@ export function readText(text: string): Reading<string> {
   return value(text);
 }
 
+/** Paths, separated by commas; the flag may be given several times. */
+export function readFiles(text: string): Reading<readonly string[]> {
+  const files = text.split(/[,\n]/u).map((file) => file.trim());
+  return files.includes('') ? mistake('paths of files, separated by commas') : value(files);
+}
+
 export function readPort(text: string): Reading<number> {
   const isPort = /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
   return isPort ? value(Number(text)) : mistake('a port from 0 to 65535');
@@ -37,6 +45,24 @@ export function readApiKey(text: string): Reading<string> {
   if (!isFit) return mistake('32 visible ASCII characters or more, without spaces');
   if (keyIdOf(text) !== undefined) return value(text);
   return mistake('a whole key where it begins with rbk_: its checksum does not match');
+}
+
+export function readDatabaseUrl(text: string): Reading<string> {
+  const isFit = /^postgres(ql)?:\/\//.test(text) && URL.parse(text) !== null;
+  return isFit ? value(text) : mistake('a URL that begins with postgres:// or postgresql://');
+}
+
+const roles: readonly NodeRole[] = ['api', 'worker', 'all'];
+
+export function readRole(text: string): Reading<NodeRole> {
+  const role = roles.find((name) => name === text);
+  return role === undefined ? mistake('api, worker or all') : value(role);
+}
+
+export function readNodeName(text: string): Reading<string> {
+  const isFit = text.length <= limits.nameCharsMax && /^[\x21-\x7e]+$/.test(text);
+  const expected = `at most ${limits.nameCharsMax} visible ASCII characters, without spaces`;
+  return isFit ? value(text) : mistake(expected);
 }
 
 export function readPublicUrl(text: string): Reading<string> {
@@ -89,6 +115,13 @@ function durationMs(text: string): number | undefined {
   const found = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
   const unit = Object.entries(units).find(([name]) => name === found?.[2])?.[1];
   return unit === undefined ? undefined : Number(found?.[1]) * unit;
+}
+
+/** How long history is kept. */
+export function readRetention(text: string): Reading<number> {
+  const reading = readDuration(text);
+  if (reading.kind === 'mistake') return reading;
+  return reading.value >= 3_600_000 ? reading : mistake('a duration of 1h or more');
 }
 
 /** A time that an attempt may take. */

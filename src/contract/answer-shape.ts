@@ -1,5 +1,6 @@
 // What the answer to a subscribe call looks like: status, echoed fields, and where the id goes.
 import type { AnswerShape, Link, Location } from './contract.ts';
+import { indexOf, lastParameter } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { compileLinks, idOf } from './links.ts';
 import { jsonContent } from './media.ts';
@@ -92,21 +93,14 @@ function locate(
   { drafts, basePath, links }: AnswerOptions & { links: readonly Link[] },
 ): Location | undefined {
   const folder = path.replace(/\/$/u, '');
-  for (const one of drafts) {
-    const id = lastParameter(one.path);
-    if (id !== undefined && one.path === `${folder}/{${id}}`)
-      return { path: basePath + one.path, id };
-  }
+  const below = indexOf(drafts).byFolder.get(folder);
+  if (below !== undefined) return { path: basePath + below.draft.path, id: below.parameter };
   for (const link of links) {
-    const linked = drafts.find(({ operationId }) => operationId === link.operationId);
+    const linked = indexOf(drafts).byId.get(link.operationId);
     const id = linked && lastParameter(linked.path);
     if (linked !== undefined && id !== undefined && id === idOf(link)?.parameter) {
       return { path: basePath + linked.path, id };
     }
   }
   return undefined;
-}
-
-function lastParameter(path: string): string | undefined {
-  return /\/\{([^{}/]+)\}$/u.exec(path)?.[1];
 }

@@ -29,6 +29,18 @@ export function composeAnswer(
   return { status: shape.status, headers, body };
 }
 
+/**
+ * The answer as expressions see it. `Location` is sent as a path, which holds behind any proxy; what
+ * reads it wants the URL that a client makes of it, as the examples of OpenAPI do.
+ */
+export function messageOf({ headers, body }: Answer, url: string): Message {
+  const header = Object.entries(headers).map(([name, value]): [string, string] => [
+    name,
+    name === 'location' ? new URL(value, url).href : value,
+  ]);
+  return { header: new Map(header), query: new Map(), path: new Map(), body };
+}
+
 /** A copy of the object with the value at the pointer. `fromEntries` never calls a setter. */
 function withValue(object: JsonObject, pointer: readonly string[], value: unknown): JsonObject {
   const [token, ...rest] = pointer;

@@ -5,9 +5,10 @@ import { bounds } from './bounds.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
 import { keywords } from './keywords.ts';
-import { cutLoops } from './loops.ts';
-import { child, describe, errorAt, items, nameOf, refOf, target, warn } from './place.ts';
+import { cutLoops, TooManyHops } from './loops.ts';
+import { child, describe, errorAt, items, nameOf, refOf, spend, target, warn } from './place.ts';
 import type { Place } from './place.ts';
+import { readRegex } from './regex.ts';
 
 export type Schema = Record<string, unknown> | boolean;
 
@@ -17,16 +18,38 @@ export interface Bundle {
 }
 
 export function bundle(place: Place): Bundle {
+  return describeSchema(place, new Set()).bundle;
+}
+
+/** A bundle that keeps some words which say nothing about validity, and where each part stands. */
+export interface DescribedSchema {
+  bundle: Bundle;
+  /** Name under `$defs` → place in the document. */
+  places: ReadonlyMap<string, string>;
+}
+
+export function describeSchema(place: Place, kept: ReadonlySet<string>): DescribedSchema {
   const defs = new Map<string, Schema>();
-  const shelf: Shelf = { defs, names: new Map(), waiting: [] };
+  const shelf: Shelf = { defs, names: new Map(), waiting: [], weight: 0, kept };
   const root = define(place, shelf);
-  for (let next = shelf.waiting.shift(); next !== undefined; next = shelf.waiting.shift()) {
+  // A list that is walked through also yields what is added on the way.
+  for (const next of shelf.waiting) {
     defs.set(next.name, convert(next.place, { shelf, depth: 0 }));
   }
-  if (cutLoops(defs)) {
+  if (cut(defs, place)) {
     warn(place, 'refers to itself with no property in between; that part is not checked');
   }
-  return { $ref: refTo(root), $defs: Object.fromEntries(defs) };
+  const places = new Map([...shelf.names].map(([key, name]) => [name, key]));
+  return { bundle: { $ref: refTo(root), $defs: Object.fromEntries(defs) }, places };
+}
+
+function cut(defs: ReadonlyMap<string, Schema>, place: Place): boolean {
+  try {
+    return cutLoops(defs);
+  } catch (error) {
+    if (error instanceof TooManyHops) throw errorAt(place, 'use the schema', error.message);
+    throw error;
+  }
 }
 
 export function refTo(name: string): string {
@@ -38,6 +61,10 @@ interface Shelf {
   defs: Map<string, Schema>;
   names: Map<string, string>;
   waiting: { name: string; place: Place }[];
+  /** Keywords that are carried over as they are. */
+  kept: ReadonlySet<string>;
+  /** How much code it becomes, about. */
+  weight: number;
 }
 
 interface Position {
@@ -49,9 +76,6 @@ function define(place: Place, shelf: Shelf): string {
   const key = nameOf(place);
   const known = shelf.names.get(key);
   if (known !== undefined) return known;
-  if (shelf.names.size >= bounds.schemasMax) {
-    throw errorAt(place, 'use the schema', `it reaches more than ${bounds.schemasMax} others`);
-  }
   const name = `s${shelf.names.size}`;
   shelf.names.set(key, name);
   shelf.waiting.push({ name, place });
@@ -79,12 +103,18 @@ function convert(place: Place, position: Position): Schema {
 
 function convertOwn(place: Place, position: Position): Record<string, unknown> {
   const converted: [string, unknown][] = [];
+  addWeight(place, position.shelf);
+  const open = openEnded(place);
   for (const [key, value] of Object.entries(withNumericBounds(place.value))) {
     const keyword = keywords.get(key);
-    if (keyword === undefined) continue;
+    if (keyword === undefined) {
+      if (position.shelf.kept.has(key)) converted.push([key, value]);
+      continue;
+    }
+    if (open && closing.has(key)) continue;
     const there = { ...place, tokens: [...place.tokens, key], value };
     if (!keyword.accepts(value)) {
-      warn(there, `is ${describe(value)}, expected ${keyword.expected}; it is ignored`);
+      warn(there, `${complaint(key, value) ?? describeAs(value, keyword.expected)}; it is ignored`);
       continue;
     }
     const deeper = { ...position, depth: position.depth + 1 };
@@ -102,6 +132,53 @@ function convertOwn(place: Place, position: Position): Record<string, unknown> {
     }
   }
   return Object.fromEntries(converted);
+}
+
+/** Code for many members or branches is nested, and takes time in the square of their number. */
+function addWeight(place: Place, shelf: Shelf): void {
+  const members = Object.entries(isObject(place.value) ? place.value : {});
+  const weight = members.reduce((sum, [key, value]) => {
+    const kind = keywords.get(key)?.kind ?? 'value';
+    const isMany = kind !== 'value' && kind !== 'schema' && typeof value === 'object';
+    return sum + 1 + (isMany ? Object.keys(value ?? {}).length ** 2 / 50 : 0);
+  }, 1);
+  shelf.weight += weight;
+  if (shelf.weight > bounds.schemaWeightMax) {
+    const reason = 'it is too large to be checked, with all that it refers to';
+    throw errorAt(place, 'use the schema', reason);
+  }
+  spend(place, Math.ceil(weight));
+}
+
+/** A regular expression that is left out may have allowed members that nothing else allows. */
+function openEnded(place: Place): boolean {
+  const patterns = child(place, 'patternProperties');
+  return (
+    patterns !== undefined && keywords.get('patternProperties')?.accepts(patterns.value) !== true
+  );
+}
+
+const closing = new Set(['additionalProperties', 'unevaluatedProperties']);
+
+function complaint(key: string, value: unknown): string | undefined {
+  const patterns = key === 'pattern' ? [value] : Object.keys(isObject(value) ? value : {});
+  if (key !== 'pattern' && key !== 'patternProperties') return undefined;
+  for (const pattern of patterns) {
+    const reading = typeof pattern === 'string' ? readRegex(pattern) : undefined;
+    if (reading?.kind === 'refused') return `the expression ${quoted(pattern)} ${reading.reason}`;
+  }
+  return undefined;
+}
+
+/** As JSON, and short enough to read. */
+function quoted(pattern: unknown): string {
+  const text = JSON.stringify(pattern) ?? '';
+  const max = bounds.quotedCharsMax;
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
+}
+
+function describeAs(value: unknown, expected: string): string {
+  return `is ${describe(value)}, expected ${expected}`;
 }
 
 /** A property may be called `$ref`; only a text there is a reference, and none stands in a map. */
@@ -169,7 +246,7 @@ function put(schema: Record<string, unknown>, { defs, names }: Shelf): Record<st
   return { $ref: refTo(name) };
 }
 
-function isModern({ source }: Place): boolean {
+export function isModern({ source }: Place): boolean {
   const version = isObject(source.root.root) ? String(source.root.root['openapi']) : '';
   return !/^3(?:\.0|$)/u.test(version);
 }

@@ -266,6 +266,8 @@ b: { '{$request.body#/url}': { post: {} } }`,
       () => event('a b'),
       /Cannot use event "a b" at .*x-ringback-event: expected a name/,
     );
+    assert.throws(() => event("'a b {$request.body#/kind}'"), /Cannot use event "a b /);
+    assert.throws(() => event("'{$request.body#/kind}*x'"), /Cannot use event/);
     assert.throws(() => event("'{$oops}'"), /Cannot read the event/);
     assert.throws(() => event('5'), /Cannot read the event/);
   });

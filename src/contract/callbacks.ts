@@ -59,7 +59,7 @@ function compileItem({ label, key, item }: Written, draft: Draft): CompiledCallb
         ...target,
         method,
         event,
-        ...compilePayload(place),
+        ...compilePayload(method, place),
         statuses: entries(child(place, 'responses')).map(([status]) => statusName(status)),
         unsubscribeStatus: unsubscribeStatus([place, item, rootOf(item)]),
       },
@@ -71,15 +71,15 @@ function compileKey(
   key: string,
   item: Place,
   draft: Draft,
-): Pick<CallbackDefinition, 'target' | 'inactive'> {
+): Pick<CallbackDefinition, 'target' | 'inactive' | 'repairs'> {
   const repaired = repairKey(key, bodyProperties(draft));
   if (repaired.kind === 'unusable') {
     warn(item, `the callback is inactive: ${repaired.reason}`);
-    return { target: undefined, inactive: repaired.reason };
+    return { target: undefined, inactive: repaired.reason, repairs: [] };
   }
   for (const message of [...repaired.repairs, ...repaired.suggestions]) warn(item, message);
   checkVisible(expressionsOf(repaired.template), item, draft);
-  return { target: repaired.template, inactive: undefined };
+  return { target: repaired.template, inactive: undefined, repairs: repaired.repairs };
 }
 
 function bodyProperties({ place }: Draft): ReadonlySet<string> {
@@ -97,12 +97,17 @@ function compileEvent(label: string, item: Place, draft: Draft): Template {
     throw errorAt(place, 'read the event', 'expected a text, with expressions in braces');
   }
   const expressions = expressionsOf(parsed.template);
-  if (expressions.length === 0 && !isEventPattern(String(place.value))) {
+  if (!canBePattern(parsed.template)) {
     const expected = 'expected a name, "*", or a prefix ending in ".*"';
     throw errorAt(place, `use event ${JSON.stringify(place.value)}`, expected);
   }
   checkVisible(expressions, place, draft);
   return parsed.template;
+}
+
+/** It is one once its expressions, if there are any, are names. */
+function canBePattern(template: Template): boolean {
+  return isEventPattern(template.map((one) => (one.kind === 'text' ? one.text : 'x')).join(''));
 }
 
 /** Labels may hold any character, event names may not: nobody could publish such an event. */
@@ -112,15 +117,24 @@ function nameFrom(label: string, item: Place): string {
   return name;
 }
 
-function compilePayload(operation: Place): Pick<CallbackDefinition, 'mediaType' | 'payload'> {
+/** Methods whose requests have no body, unless the document gives them one. */
+const bodiless: readonly string[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
+
+function compilePayload(
+  method: string,
+  operation: Place,
+): Pick<CallbackDefinition, 'mediaType' | 'payload'> {
   const body = child(operation, 'requestBody');
+  if (body === undefined && bodiless.includes(method)) {
+    return { mediaType: undefined, payload: undefined };
+  }
   const content = body && child(body, 'content');
   const json = jsonContent(content);
   if (json === undefined && content !== undefined && entries(content).length > 0) {
     warn(content, 'declares no JSON; the payload is sent as JSON all the same, and not checked');
   }
   const mediaType = json?.mediaType ?? 'application/json';
-  return { mediaType, payload: json?.schema && makeValidator(json.schema) };
+  return { mediaType, payload: json?.schema && makeValidator(json.schema, json.place) };
 }
 
 function statusName(status: string): string {

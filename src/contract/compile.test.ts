@@ -77,20 +77,74 @@ describe('compileContract', () => {
     );
   });
 
-  it('refuses an operationId that is used twice', () => {
-    assert.throws(
-      () =>
-        compile(
-          '{ openapi: 3.0.4, paths: { /a: { get: { operationId: x } }, /b: { get: { operationId: x } } } }',
-        ),
-      {
-        name: 'ContractError',
-        pointer: '#/paths/~1b/get',
-        message:
-          'Cannot use operationId "x" at #/paths/~1b/get: ' +
-          '#/paths/~1a/get has it already, expected it to be unique',
-      },
+  it('knows an operation by its method and path whose operationId is taken', () => {
+    const { operations, warnings } = compile(
+      `{ openapi: 3.0.4, info: { title: T }, servers: [{ url: /v1 }], paths: {
+        /a: { get: { operationId: x } }, /b: { get: { operationId: x }, put: { operationId: x } } } }`,
     );
+    assert.deepEqual(
+      operations.map(({ operationId }) => operationId),
+      ['x', 'GET /b', 'PUT /b'],
+    );
+    assert.deepEqual(warnings[0], {
+      pointer: '#/paths/~1b/get',
+      message:
+        '#/paths/~1a/get has the operationId "x" already; this operation is known as "GET /b"',
+    });
+    const taken = `{ openapi: 3.0.4, info: { title: T }, paths: {
+      /a: { get: { operationId: x }, put: { operationId: GET /b } }, /b: { get: { operationId: x } } } }`;
+    assert.throws(() => compile(taken), { name: 'ContractError', pointer: '#/paths/~1b/get' });
+  });
+
+  it('leads links by an operationId that is used twice to the first operation', () => {
+    const { operations } = compile(`
+openapi: 3.0.4
+info: { title: T }
+paths:
+  /hooks:
+    post:
+      responses:
+        201:
+          description: made
+          links: { end: { operationId: end, parameters: { id: $response.body#/id } } }
+      callbacks: { e: { '{$request.query.url}': { post: { responses: {} } } } }
+      parameters: [{ name: url, in: query, schema: { type: string } }]
+  /hooks/{id}:
+    parameters: [{ name: id, in: path, schema: { type: string } }]
+    delete: { operationId: end }
+  /others/{id}:
+    parameters: [{ name: id, in: path, schema: { type: string } }]
+    delete: { operationId: end }
+`);
+    assert.deepEqual(
+      operations.map(({ path, role }) => `${path} ${role.kind}`),
+      ['/hooks subscribe', '/hooks/{id} unsubscribe', '/others/{id} managed'],
+    );
+  });
+
+  it('loads a part of other documents, and says that it is one', () => {
+    for (const yaml of ['{ components: { schemas: {} } }', '{ info: { title: T }, shared: {} }']) {
+      const { operations, warnings } = compile(yaml);
+      assert.deepEqual(operations, []);
+      assert.match(warnings[0]?.message ?? '', /has no field "openapi": it is a part of other/);
+    }
+    assert.throws(() => compile('{ paths: {} }'), /field "openapi" is missing/);
+    assert.throws(() => compile('{ a: 1 }'), /field "openapi" is missing/);
+  });
+
+  it('says that webhooks are not executed', () => {
+    const { operations, warnings } = compile(
+      '{ openapi: 3.1.0, info: { title: T }, webhooks: { a: { post: {} } } }',
+    );
+    assert.deepEqual(operations, []);
+    assert.deepEqual(warnings, [
+      {
+        pointer: '#/webhooks',
+        message:
+          'webhooks are not executed: no operation of the document says who is to be called; ' +
+          'callbacks of an operation are',
+      },
+    ]);
   });
 
   it('takes an operation with callbacks for subscribe, even if none of them can run', () => {

@@ -1,13 +1,14 @@
 // Compiles an OpenAPI document into a contract: what each operation does, and how.
 import { basename } from 'node:path';
 import { compileAnswer } from './answer-shape.ts';
+import { bounds } from './bounds.ts';
 import { compileCallbacks } from './callbacks.ts';
 import type { Contract, Operation, Role } from './contract.ts';
 import { ContractError, isObject } from './document.ts';
-import type { Document, JsonObject } from './document.ts';
+import type { Budget, Document, JsonObject } from './document.ts';
 import { draftOperations } from './draft.ts';
 import type { Draft } from './draft.ts';
-import { at, child, entries, items, openSource, text, warn } from './place.ts';
+import { at, child, entries, errorAt, items, openSource, text, warn } from './place.ts';
 import type { Place } from './place.ts';
 import type { Validator } from './schema.ts';
 import { compileScope, compileSecurity } from './security.ts';
@@ -15,14 +16,16 @@ import { findUnsubscribes } from './unsubscribe.ts';
 import type { Unsubscribe } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
 
-export function compileContract(document: Document): Contract {
+export function compileContract(document: Document, budget?: Budget): Contract {
   const value = checkVersion(document);
-  const root = openSource(document);
+  const root = openSource(document, budget);
+  checkKind(root);
   const drafts = draftOperations(root);
   const subscribes = drafts.filter(isSubscribe);
   const unsubscribes = findUnsubscribes(subscribes, drafts);
   const basePath = basePathOf(root);
-  const compiling: Compiling = { drafts, basePath, unsubscribes };
+  const unsubscribeIds = new Set(unsubscribes.keys());
+  const compiling = { drafts, basePath, unsubscribes, unsubscribeIds, callbacks: 0 };
   const operations = drafts.map((draft) => compileOperation(draft, compiling));
   for (const operation of operations) prepare(operation);
   const title = text(child(root, 'info'), 'title') ?? '';
@@ -39,6 +42,9 @@ interface Compiling {
   drafts: readonly Draft[];
   basePath: string;
   unsubscribes: ReadonlyMap<string, Unsubscribe>;
+  unsubscribeIds: ReadonlySet<string>;
+  /** Those found so far. */
+  callbacks: number;
 }
 
 function checkVersion({ path, root }: Document): JsonObject {
@@ -46,11 +52,29 @@ function checkVersion({ path, root }: Document): JsonObject {
     new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
   if (!isObject(root)) throw fail('expected an OpenAPI document, which is an object');
   const version = root['openapi'] ?? root['swagger'];
+  if (version === undefined && isPart(root)) return root;
   if (version === undefined) throw fail('field "openapi" is missing, expected 3.0, 3.1 or 3.2');
   // Unquoted, 3.0 is the number 3.
   const written = JSON.stringify(version);
   if (/^"?3(?:\.[0-2](?:[.-][^"]*)?)?"?$/u.test(written)) return root;
   throw fail(`OpenAPI version is ${written}, expected 3.0, 3.1 or 3.2`);
+}
+
+/** Many documents are spread over files of which most hold nothing but what the others refer to. */
+function isPart(root: JsonObject): boolean {
+  return !Object.hasOwn(root, 'paths') && Object.values(root).some(isObject);
+}
+
+/** What is not executed as a whole, so that nobody waits for it. */
+function checkKind(root: Place): void {
+  if ((child(root, 'openapi') ?? child(root, 'swagger')) === undefined) {
+    warn(root, 'has no field "openapi": it is a part of other documents, and has no operations');
+  }
+  const webhooks = child(root, 'webhooks');
+  if (entries(webhooks).length > 0 && webhooks !== undefined) {
+    const why = 'no operation of the document says who is to be called';
+    warn(webhooks, `webhooks are not executed: ${why}; callbacks of an operation are`);
+  }
 }
 
 function isSubscribe({ place }: Draft): boolean {
@@ -74,23 +98,30 @@ function basePathOf(root: Place): string {
 
 function compileOperation(draft: Draft, compiling: Compiling): Operation {
   const { operationId, method, path, parameters, body, place } = draft;
+  const role = compileRole(draft, compiling);
+  const id = role.kind === 'unsubscribe' ? role.id : undefined;
   return {
     operationId,
     method,
     path: compiling.basePath + path,
-    parameters,
+    parameters: parameters.map((one) => (id?.name === one.name && id.in === one.in ? id : one)),
     body,
     security: compileSecurity(place),
     scope: compileScope(place),
-    role: compileRole(draft, compiling),
+    role,
   };
 }
 
-function compileRole(draft: Draft, { drafts, basePath, unsubscribes }: Compiling): Role {
+function compileRole(draft: Draft, compiling: Compiling): Role {
+  const { drafts, basePath, unsubscribes, unsubscribeIds } = compiling;
   if (isSubscribe(draft)) {
     const callbacks = compileCallbacks(draft);
+    compiling.callbacks += callbacks.length;
+    if (compiling.callbacks > bounds.callbacksMax) {
+      const reason = `the contract has more than ${bounds.callbacksMax}`;
+      throw errorAt(draft.place, 'add the callbacks', reason);
+    }
     if (callbacks.length === 0) warn(draft.place, 'has no callback that can run');
-    const unsubscribeIds = new Set(unsubscribes.keys());
     const variants = compileVariants(draft, callbacks, (status) =>
       compileAnswer(draft, { drafts, basePath, unsubscribeIds, status }),
     );
@@ -112,5 +143,5 @@ function prepare({ role, parameters, body }: Operation): void {
     ...(body?.content.values() ?? []),
     ...payloads,
   ];
-  for (const validator of validators) validator?.schema();
+  for (const validator of validators) validator?.prepare();
 }

@@ -66,10 +66,22 @@ export type Style = (typeof styles)[number];
 
 export interface RequestBody {
   required: boolean;
-  /** By media type, lower case; may hold ranges such as `application/*`. Empty: anything goes. */
+  /**
+   * By media type, lower case; may hold ranges such as `application/*`. Empty: anything goes. Of
+   * `multipart/related` it is the schema of the JSON part.
+   */
   content: ReadonlyMap<string, Validator | undefined>;
+  /** How fields and parts are written that make up the body, by media type and property. */
+  encodings: ReadonlyMap<string, ReadonlyMap<string, Encoding>>;
   /** `x-ringback-opaque`: members of this name are kept byte for byte, wherever they stand. */
   opaque: string | undefined;
+}
+
+/** What is undefined is as the style says. */
+export interface Encoding {
+  contentType: string | undefined;
+  style: Style | undefined;
+  explode: boolean | undefined;
 }
 
 /** All schemes must hold. No scheme at all: anonymous. */
@@ -109,11 +121,14 @@ export interface CallbackDefinition {
   /** The key as repaired; undefined when it can never resolve, and why. */
   target: Template | undefined;
   inactive: string | undefined;
+  /** What was wrong with the key, and what it was read as. */
+  repairs: readonly string[];
   /** Upper case. */
   method: string;
   /** The event it hears; may hold expressions. */
   event: Template;
-  mediaType: string;
+  /** Undefined: a request without a body, such as a GET. */
+  mediaType: string | undefined;
   payload: Validator | undefined;
   /** Declared statuses: `200`, `2XX`, `default`. */
   statuses: readonly string[];

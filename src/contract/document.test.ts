@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -8,6 +8,9 @@ import { ContractError, isList, isObject, own, readDocument } from './document.t
 
 const folder = mkdtempSync(join(tmpdir(), 'ringback-document-'));
 after(() => rmSync(folder, { recursive: true }));
+
+/** A regular file that says it is empty and is not: as if it had grown since it was opened. */
+const changing = '/proc/self/status';
 
 function write(name: string, text: string): string {
   const path = join(folder, name);
@@ -64,6 +67,21 @@ describe('readDocument', () => {
     assert.match(missing.message, /^Cannot open ".*missing\.yaml": ENOENT/);
     assert.equal(missing.file, join(folder, 'missing.yaml'));
     assert.equal(missing.pointer, '#');
+  });
+
+  it('refuses a file that is never the same', { skip: !existsSync(changing) && 'no /proc' }, () => {
+    assert.match(refusal(changing).message, /^Cannot open ".*": it changed while it was read$/);
+  });
+
+  it('takes what it read out of the budget', () => {
+    const budget = { bytes: 100, nodes: 100 };
+    const path = write('budget.json', '{"a": [1, 2]}');
+    readDocument(path, budget);
+    assert.deepEqual(budget, { bytes: 100 - 13, nodes: 100 - 5 });
+    assert.throws(() => readDocument(path, { bytes: 12, nodes: 100 }), /it has 13 bytes, expected/);
+    assert.throws(() => readDocument(path, { bytes: 100, nodes: 4 }), /it holds more than/);
+    const yaml = write('budget.yaml', 'a: [1, 2]');
+    assert.throws(() => readDocument(yaml, { bytes: 100, nodes: 2 }), /it holds more than/);
   });
 
   it('refuses a file that is too large', () => {

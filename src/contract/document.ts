@@ -1,14 +1,25 @@
 // Reads one YAML or JSON file into plain values. Dates stay strings, merge keys work, nothing is
 // executed, and nothing is ever fetched: only regular files of a bounded size are opened.
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { CORE_SCHEMA, Type, load } from 'js-yaml';
 import { bounds } from './bounds.ts';
+import { tooMany, valueFlaw, weighJson } from './weigh.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface Document {
   path: string;
   root: unknown;
+}
+
+/** What files may still cost: a contract has one budget for all of its files. */
+export interface Budget {
+  bytes: number;
+  nodes: number;
+}
+
+export function fullBudget(): Budget {
+  return { bytes: bounds.documentBytesMax, nodes: bounds.documentNodesMax };
 }
 
 /** An OpenAPI document that cannot be executed: the mistake of whoever wrote it. */
@@ -25,21 +36,11 @@ export class ContractError extends Error {
   }
 }
 
-export function readDocument(path: string): Document {
-  let text: string;
-  try {
-    const { size } = fileOf(path);
-    if (size > bounds.documentBytesMax) {
-      throw new RangeError(`it has ${size} bytes, expected at most ${bounds.documentBytesMax}`);
-    }
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new ContractError(`Cannot open ${JSON.stringify(path)}: ${reason(cause)}`, {
-      file: path,
-      cause,
-    });
-  }
-  return { path, root: parse(text, path) };
+/** Takes what it cost out of the budget. */
+export function readDocument(path: string, budget: Budget = fullBudget()): Document {
+  const bytes = attempt({ action: 'open', path }, () => readStable(path, budget));
+  const root = attempt({ action: 'read', path }, () => parse(bytes.toString(), path, budget));
+  return { path, root };
 }
 
 /** A plain JSON object; arrays and null are none. */
@@ -57,14 +58,60 @@ export function own(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-function fileOf(path: string): { size: number } {
-  const file = statSync(path);
+function attempt<T>({ action, path }: { action: string; path: string }, run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    throw new ContractError(`Cannot ${action} ${JSON.stringify(path)}: ${reason(cause)}`, {
+      file: path,
+      cause,
+    });
+  }
+}
+
+/** Half of an old version and half of a new one is no document: a file that changes is read again. */
+function readStable(path: string, budget: Budget): Buffer {
+  // Looked at before it is opened: opening a device may already do something.
+  checkFile(statSync(path));
+  // Should it have become a pipe in between, then opening it does not wait for a writer.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    for (let tries = 0; tries < bounds.readTriesMax; tries += 1) {
+      const bytes = readOnce(file, budget);
+      if (bytes === undefined) continue;
+      budget.bytes -= bytes.length;
+      return bytes;
+    }
+  } finally {
+    closeSync(file);
+  }
+  throw new Error('it changed while it was read');
+}
+
+function readOnce(file: number, budget: Budget): Buffer | undefined {
+  const before = fstatSync(file, { bigint: true });
+  checkFile(before);
+  const size = Number(before.size);
+  if (size > budget.bytes) {
+    throw new RangeError(`it has ${size} bytes, expected at most ${budget.bytes}`);
+  }
+  const bytes = Buffer.alloc(size + 1);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+    read = readSync(file, bytes, length, bytes.length - length, length);
+  }
+  const after = fstatSync(file, { bigint: true });
+  const isStable =
+    length === size && after.size === before.size && after.mtimeNs === before.mtimeNs;
+  return isStable ? bytes.subarray(0, size) : undefined;
+}
+
+function checkFile(file: { isFile: () => boolean }): void {
   if (!file.isFile()) throw new TypeError('it is no file, expected a regular file');
-  return file;
 }
 
 /** The core schema knows no merge keys, but real documents use them. */
-const yamlSchema = CORE_SCHEMA.extend({
+export const yamlSchema = CORE_SCHEMA.extend({
   implicit: [
     new Type('tag:yaml.org,2002:merge', {
       kind: 'scalar',
@@ -73,17 +120,36 @@ const yamlSchema = CORE_SCHEMA.extend({
   ],
 });
 
-function parse(text: string, path: string): unknown {
-  try {
-    // YAML takes almost all JSON, but not tabs as indentation, and it is slower.
-    if (/\.json$/iu.test(path)) return JSON.parse(text.replace(/^\uFEFF/u, ''));
-    return load(text, { filename: path, schema: yamlSchema });
-  } catch (cause) {
-    throw new ContractError(`Cannot read ${JSON.stringify(path)}: ${reason(cause)}`, {
-      file: path,
-      cause,
-    });
-  }
+function parse(text: string, path: string, budget: Budget): unknown {
+  // YAML takes almost all JSON, but not tabs as indentation, and it is slower.
+  return /\.json$/iu.test(path) ? parseJson(text, budget) : parseYaml(text, path, budget);
+}
+
+function parseJson(text: string, budget: Budget): unknown {
+  const weighing = weighJson(text);
+  if (weighing.kind === 'flaw') throw new RangeError(weighing.reason);
+  spendNodes(budget, weighing.nodes);
+  return JSON.parse(text.replace(/^\uFEFF/u, ''));
+}
+
+function parseYaml(text: string, path: string, budget: Budget): unknown {
+  const options = {
+    filename: path,
+    schema: yamlSchema,
+    maxDepth: bounds.documentDepthMax,
+    listener: (event: string): void => {
+      if (event === 'open') spendNodes(budget, 1);
+    },
+  };
+  const root = load(text, options);
+  const flaw = valueFlaw(root);
+  if (flaw !== undefined) throw new RangeError(flaw);
+  return root;
+}
+
+function spendNodes(budget: Budget, nodes: number): void {
+  budget.nodes -= nodes;
+  if (budget.nodes < 0) throw new RangeError(tooMany);
 }
 
 /** The first line only: the YAML reader adds a drawing of the place. */

@@ -1,6 +1,8 @@
 // The operations of a document as they are written down, before anybody asks what they do.
+import { bounds } from './bounds.ts';
 import type { Operation } from './contract.ts';
 import { compileContent } from './media.ts';
+import { compileEncodings } from './encodings.ts';
 import { compileParameters } from './parameters.ts';
 import { child, describe, entries, errorAt, nameOf, text, warn } from './place.ts';
 import type { Place } from './place.ts';
@@ -24,18 +26,65 @@ export function draftOperations(root: Place): Draft[] {
     }
     for (const { method, place } of methodsOf(item)) {
       drafts.push(draft({ path, method, item, place }));
+      if (drafts.length > bounds.operationsMax) {
+        const reason = `the contract has more than ${bounds.operationsMax} operations`;
+        throw errorAt(place, 'add the operation', reason);
+      }
     }
   }
-  const places = new Map<string, Draft>();
-  for (const one of drafts) {
-    const first = places.get(one.operationId);
-    if (first !== undefined) {
-      const reason = `${nameOf(first.place)} has it already, expected it to be unique`;
-      throw errorAt(one.place, `use operationId "${one.operationId}"`, reason);
-    }
-    places.set(one.operationId, one);
-  }
+  nameApart(drafts);
   return drafts;
+}
+
+/** Drafts by what leads to them; made once, because real documents have thousands. */
+export interface DraftIndex {
+  byId: ReadonlyMap<string, Draft>;
+  /** By the name of its place. */
+  byPlace: ReadonlyMap<string, Draft>;
+  /** The first one for each path that ends in a parameter, by what stands before that. */
+  byFolder: ReadonlyMap<string, { draft: Draft; parameter: string }>;
+}
+
+const indexes = new WeakMap<readonly Draft[], DraftIndex>();
+
+export function indexOf(drafts: readonly Draft[]): DraftIndex {
+  const known = indexes.get(drafts);
+  if (known !== undefined) return known;
+  const first = drafts.toReversed();
+  const index: DraftIndex = {
+    byId: new Map(first.map((one) => [one.operationId, one])),
+    byPlace: new Map(first.map((one) => [nameOf(one.place), one])),
+    byFolder: new Map(
+      first.flatMap((one) => {
+        const parameter = lastParameter(one.path);
+        if (parameter === undefined) return [];
+        return [[one.path.slice(0, -parameter.length - 3), { draft: one, parameter }] as const];
+      }),
+    ),
+  };
+  indexes.set(drafts, index);
+  return index;
+}
+
+/** `/hooks/{id}` → `id`. */
+export function lastParameter(path: string): string | undefined {
+  return /\/\{([^{}/]+)\}$/u.exec(path)?.[1];
+}
+
+/** An operationId that is used twice stays with the first; the second goes by its method and path. */
+function nameApart(drafts: readonly Draft[]): void {
+  const taken = new Map<string, Draft>();
+  for (const one of drafts) {
+    const first = taken.get(one.operationId);
+    if (first !== undefined) {
+      const name = `${one.method} ${one.path}`;
+      const has = `${nameOf(first.place)} has the operationId "${one.operationId}" already`;
+      if (taken.has(name)) throw errorAt(one.place, `call the operation "${name}"`, has);
+      warn(one.place, `${has}; this operation is known as "${name}"`);
+      one.operationId = name;
+    }
+    taken.set(one.operationId, one);
+  }
 }
 
 /** The operations under a path or under the key of a callback. Methods in upper case. */
@@ -66,6 +115,7 @@ function draft({ path, method, item, place }: Written): Draft {
     body: body && {
       required: child(body, 'required')?.value === true,
       content: compileContent(child(body, 'content')),
+      encodings: compileEncodings(child(body, 'content')),
       opaque: text(body, 'x-ringback-opaque'),
     },
   };

@@ -1,6 +1,7 @@
 // The JSON Schema keywords that are enforced, and the shape that each of them must have. All others,
 // OpenAPI's own among them (`example`, `xml`, `discriminator`), say nothing about what is valid.
 import { isList, isObject } from './document.ts';
+import { readRegex } from './regex.ts';
 
 export type KeywordKind =
   | 'schema'
@@ -91,26 +92,12 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map(
   }),
 );
 
-/** Real documents escape more than the strict Unicode mode allows; then the old mode reads it. */
-export function regExp(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, 'u');
-  } catch {
-    return new RegExp(pattern);
-  }
-}
-
 function plain(expected: string, accepts: (value: unknown) => boolean): Keyword {
   return { kind: 'value', expected, accepts };
 }
 
 function isPattern(pattern: string): boolean {
-  try {
-    regExp(pattern);
-    return true;
-  } catch {
-    return false;
-  }
+  return readRegex(pattern).kind === 'regex';
 }
 
 function isType(type: unknown): boolean {

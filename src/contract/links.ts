@@ -1,5 +1,6 @@
 // Links of a response: which operation they lead to, and what they hand over to it.
 import type { Link } from './contract.ts';
+import { indexOf } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { resolve } from './evaluate.ts';
 import type { Exchange } from './exchange.ts';
@@ -49,7 +50,7 @@ function operationOf(place: Place, drafts: readonly Draft[]): Draft | undefined 
   const id = text(place, 'operationId');
   const ref = text(place, 'operationRef');
   if (id !== undefined) {
-    const found = drafts.find(({ operationId }) => operationId === id);
+    const found = indexOf(drafts).byId.get(id);
     if (found === undefined) warn(place, `Cannot follow the link: no operation is called "${id}"`);
     return found;
   }
@@ -58,7 +59,7 @@ function operationOf(place: Place, drafts: readonly Draft[]): Draft | undefined 
     return undefined;
   }
   const referred = target({ ...place, value: { $ref: ref } });
-  const found = referred && drafts.find((one) => nameOf(one.place) === nameOf(referred));
+  const found = referred && indexOf(drafts).byPlace.get(nameOf(referred));
   if (referred !== undefined && found === undefined) {
     warn(place, `Cannot follow the link: "${ref}" is no operation of this contract`);
   }

@@ -20,7 +20,11 @@ describe('loadContract', () => {
     ]);
     for (const { operationId, security } of operations) {
       const isPublic = security.length === 0;
-      assert.equal(isPublic, /^get(Health|Readiness|Openapi|Docs)/.test(operationId), operationId);
+      assert.equal(
+        isPublic,
+        /^(get(Health|Readiness|Openapi|Docs|Contract)|listContracts)/.test(operationId),
+        operationId,
+      );
       for (const { schemes } of security) {
         assert.deepEqual(
           schemes.map(({ credential }) => credential),

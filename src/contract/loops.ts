@@ -1,11 +1,19 @@
 // Schemas that lead back to themselves about the same value, as a parent that is one of its children
 // which are all of their parent: a checker would never end. The step that closes the circle is cut.
+import { bounds } from './bounds.ts';
 import { isList, isObject } from './document.ts';
+
+export class TooManyHops extends Error {
+  constructor() {
+    super(`it leads over more than ${bounds.schemaHopsMax} others about the same value`);
+  }
+}
 
 /** Changes the schemas in place; says whether there was anything to cut. */
 export function cutLoops(defs: ReadonlyMap<string, unknown>): boolean {
   const states = new Map<string, 'open' | 'done'>();
   let isCut = false;
+  let hops = 0;
 
   for (const name of defs.keys()) visit(name);
   return isCut;
@@ -13,7 +21,10 @@ export function cutLoops(defs: ReadonlyMap<string, unknown>): boolean {
   function visit(name: string): void {
     if (states.has(name)) return;
     states.set(name, 'open');
+    hops += 1;
+    if (hops > bounds.schemaHopsMax) throw new TooManyHops();
     walk(defs.get(name));
+    hops -= 1;
     states.set(name, 'done');
   }
 

@@ -1,8 +1,9 @@
 // Media types: which of the declared ones a request body has, and which one carries JSON.
 import { makeValidator } from './schema.ts';
 import type { Validator } from './schema.ts';
-import { child, entries } from './place.ts';
+import { child, entries, text } from './place.ts';
 import type { Place } from './place.ts';
+import { propertiesOf } from './properties.ts';
 
 /** `Application/JSON; charset=utf-8` → `application/json`. */
 export function essenceOf(mediaType: string): string {
@@ -21,6 +22,7 @@ export function coveringType(
   const essence = essenceOf(mediaType);
   const candidates = [
     essence,
+    ...(essence.endsWith('+json') ? [`${essence.split('/', 1)[0]}/*+json`] : []),
     ...(isJson(essence) ? ['application/json'] : []),
     `${essence.split('/', 1)[0]}/*`,
     '*/*',
@@ -34,16 +36,38 @@ export function compileContent(content: Place | undefined): Map<string, Validato
     entries(content)
       .filter(([mediaType]) => mediaType.includes('/'))
       .map(([mediaType, place]) => {
-        const schema = child(place, 'schema');
-        return [essenceOf(mediaType), schema && makeValidator(schema)];
+        const essence = essenceOf(mediaType);
+        const schema = essence === 'multipart/related' ? rootPart(place) : child(place, 'schema');
+        return [essence, schema && makeValidator(schema, place)];
       }),
   );
+}
+
+/**
+ * The JSON part of multipart/related, which is all that is read of it: the property whose encoding is
+ * JSON, else the first that is an object. Undefined where the schema does not say.
+ */
+function rootPart(media: Place): Place | undefined {
+  const properties = [...propertiesOf(child(media, 'schema'))];
+  const encoding = child(media, 'encoding');
+  const isEncoded = (name: string): boolean => {
+    const one = encoding && child(encoding, name);
+    return isJson(text(one, 'contentType') ?? '');
+  };
+  const found =
+    properties.find(([name]) => isEncoded(name)) ??
+    properties.find(([, place]) => isStructured(place));
+  return found?.[1];
+}
+
+function isStructured(place: Place): boolean {
+  return text(place, 'type') === 'object' || child(place, 'properties') !== undefined;
 }
 
 /** The JSON among the declared types, and its schema. A range can carry JSON too. */
 export function jsonContent(
   content: Place | undefined,
-): { mediaType: string; schema: Place | undefined } | undefined {
+): { mediaType: string; schema: Place | undefined; place: Place } | undefined {
   const types = entries(content);
   const found =
     types.find(([mediaType]) => essenceOf(mediaType) === 'application/json') ??
@@ -51,6 +75,7 @@ export function jsonContent(
     types.find(([mediaType]) => ['application/*', '*/*'].includes(essenceOf(mediaType)));
   if (found === undefined) return undefined;
   const essence = essenceOf(found[0]);
-  const mediaType = essence.includes('*') ? 'application/json' : essence;
-  return { mediaType, schema: child(found[1], 'schema') };
+  // It becomes a header: a range is no type, and other characters would never leave.
+  const mediaType = /^[\x21-)+-~]+$/u.test(essence) ? essence : 'application/json';
+  return { mediaType, schema: child(found[1], 'schema'), place: found[1] };
 }

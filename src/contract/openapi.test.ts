@@ -203,7 +203,14 @@ describe('openapi.yaml', () => {
   });
 
   it('asks for a key in header, query or cookie, but for what is public (rulings 22, 28)', () => {
-    const open = ['getHealth', 'getReadiness', 'getOpenapiJson', 'getOpenapiYaml', 'getDocs'];
+    const documents = [
+      'getOpenapiJson',
+      'getOpenapiYaml',
+      'listContracts',
+      'getContract',
+      'getDocs',
+    ];
+    const open = ['getHealth', 'getReadiness', ...documents];
     const key = { credential: 'key' };
     const closed = [
       { schemes: [{ name: 'ApiKeyHeader', ...key, carrier: { in: 'header', name: 'X-API-Key' } }] },

@@ -47,7 +47,8 @@ function compileParameter(place: Place): Parameter | undefined {
   }
   const [content] = entries(child(place, 'content'));
   const style = content !== undefined && isJson(content[0]) ? 'json' : styleOf(place, kind);
-  const schema = child(content === undefined ? place : content[1], 'schema');
+  const holder = content === undefined ? place : content[1];
+  const schema = child(holder, 'schema');
   return {
     name,
     in: kind,
@@ -55,7 +56,7 @@ function compileParameter(place: Place): Parameter | undefined {
     style,
     explode: explodes(child(place, 'explode')?.value, style),
     mayBeEmpty: child(place, 'allowEmptyValue')?.value === true,
-    schema: schema && makeValidator(schema),
+    schema: schema && makeValidator(schema, holder),
   };
 }
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { bounds } from './bounds.ts';
 import { compileContract } from './compile.ts';
 import { loadContract } from './load.ts';
-import { checkPayload, definitionsOf, hearing } from './payload.ts';
+import { definitionsOf, hearing } from './hearing.ts';
+import { checkPayload } from './payload.ts';
 
 const ours = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
 
@@ -54,10 +56,64 @@ describe('hearing', () => {
     assert.deepEqual(labels('other'), ['c', 'd']);
   });
 
+  it('looks at what stands around an expression', () => {
+    const contract = contractWith({
+      a: 'order.{$request.body#/url}',
+      b: '{$request.body#/url}.created',
+      c: 'order.{$request.body#/url}.created',
+      d: '{$request.body#/url}.*',
+      e: 'order.{$request.body#/url}.*',
+    });
+    const labels = (event: string): string =>
+      hearing(contract, event)
+        .map(({ label }) => label)
+        .join('');
+    assert.equal(labels('order.item.created'), 'abcde');
+    assert.equal(labels('order.created'), 'abd');
+    assert.equal(labels('other.created'), 'bd');
+    assert.equal(labels('orders'), '');
+    assert.equal(labels('other.item.paid'), 'd');
+  });
+
+  it('finds the few among thousands', () => {
+    const events = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, at) => [`c${at}`, `e${at}`]),
+    );
+    const contract = contractWith({ ...events, all: '*' });
+    assert.deepEqual(
+      hearing(contract, 'e2999').map(({ label }) => label),
+      ['c2999', 'all'],
+    );
+    assert.deepEqual(checkPayload(contract, 'e2999', { c2999: 1, all: 1 }), []);
+    assert.equal(checkPayload(contract, 'e2999', {}).length, 2);
+  });
+
   it('counts a callback whose event comes from the request: it may hear anything', () => {
     assert.equal(hearing(ours, 'whatever').length, 2);
     assert.equal(hearing(ours, 'inProgress').length, 3);
     assert.equal(definitionsOf(ours).length, 5);
+  });
+
+  it('looks at the text beside the expressions: no request makes another event of it', () => {
+    const contract = contractWith({
+      a: 'order.{$request.body#/url}',
+      b: '{$request.body#/url}.created',
+      c: 'a{$request.body#/url}.b.{$request.body#/url}c',
+      d: '{$request.body#/url}.*',
+    });
+    const labels = (event: string): string => {
+      const heard = hearing(contract, event).map(({ label }) => label);
+      return heard.join('');
+    };
+    assert.equal(labels('order.created'), 'abd');
+    assert.equal(labels('order.a.b'), 'ad');
+    assert.equal(labels('user.created'), 'bd');
+    assert.equal(labels('border.x'), 'd', 'and not in the middle of it');
+    assert.equal(labels('created.x'), 'd');
+    assert.equal(labels('ax.b.xc'), 'cd');
+    assert.equal(labels('a.b.c'), 'cd');
+    assert.equal(labels('a.bc'), 'd', 'and no character counts twice');
+    assert.equal(labels('orders'), '', 'nothing before the dot');
   });
 });
 
@@ -86,6 +142,17 @@ describe('checkPayload', () => {
         ['b', '/b'],
       ],
     );
+  });
+
+  it('knows many names', () => {
+    const contract = contractWith({ a: 'x.*', b: '*' });
+    assert.deepEqual(
+      checkPayload(contract, 'x.y', {}).map(({ callback }) => callback),
+      ['a', 'b'],
+    );
+    for (let n = 0; n < 3 * bounds.eventNamesKeptMax; n += 1) {
+      assert.equal(checkPayload(contract, `x.e${n}`, {}).length, 2);
+    }
   });
 
   it('lets an event pass that no callback can hear', () => {

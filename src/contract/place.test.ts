@@ -5,7 +5,18 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { bounds } from './bounds.ts';
 import { readDocument } from './document.ts';
-import { at, child, entries, errorAt, items, nameOf, openSource, target, text } from './place.ts';
+import {
+  at,
+  child,
+  entries,
+  errorAt,
+  items,
+  nameOf,
+  openSource,
+  target,
+  text,
+  warn,
+} from './place.ts';
 import type { Place } from './place.ts';
 
 function open(root: unknown): Place {
@@ -144,9 +155,29 @@ describe('openSource', () => {
     const root = openSource(readDocument(path));
     assert.equal(at(root, 'gone', 'x'), undefined);
     for (const name of Object.keys(refs)) at(root, name, 'n');
-    assert.equal(root.source.warnings.length, 2);
+    assert.equal(root.source.warnings.length, 3);
     assert.match(warnings(root)[0] ?? '', /Cannot follow \$ref "gone\.yaml#\/a": Cannot open /);
     assert.match(warnings(root)[1] ?? '', /it is file 513, expected no more/);
+  });
+});
+
+describe('spend', () => {
+  it('ends work that references multiply', () => {
+    const wide = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`k${n}`, n]));
+    const root = open({ a: { $ref: '#/b' }, b: wide });
+    const look = (): void => {
+      for (let n = 0; n <= bounds.stepsMax / 1_000; n += 1) entries(child(root, 'a'));
+    };
+    assert.throws(look, /Cannot load contract "\/nowhere\/api\.yaml": it takes more than/);
+  });
+});
+
+describe('warn', () => {
+  it('says a thing once, and stops at some point', () => {
+    const root = open({});
+    for (let n = 0; n < 3 * bounds.warningsMax; n += 1) warn(root, `message ${n >> 1}`);
+    assert.equal(root.source.warnings.length, bounds.warningsMax + 1);
+    assert.equal(root.source.warnings.at(-1)?.message, 'there is more; it is left out');
   });
 });
 

@@ -1,11 +1,12 @@
 // A value with the place where it stands, so that every warning can name it, and references that are
 // followed only when something behind them is asked for. Refs may be circular; the network is taboo.
-import { basename, dirname, relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { bounds } from './bounds.ts';
 import type { Warning } from './warning.ts';
-import { ContractError, isList, isObject, own, readDocument } from './document.ts';
-import type { Document } from './document.ts';
+import { ContractError, fullBudget, isList, isObject, own } from './document.ts';
+import type { Budget, Document } from './document.ts';
 import { printPointer } from './expression.ts';
+import { readReferred, referredPath } from './files.ts';
 
 export interface Place {
   source: Source;
@@ -18,15 +19,32 @@ export interface Place {
 /** The files of one contract, opened as references need them, and what was noticed on the way. */
 export interface Source {
   root: Document;
-  documents: Map<string, Document>;
+  /** By path; a text says why the file cannot be read. */
+  documents: Map<string, Document | string>;
+  /** What further files may cost. */
+  budget: Budget;
   warnings: Warning[];
+  /** Warnings that were given, so that none is given twice. */
+  warned: Set<string>;
+  /** What references lead to, once they were followed, by the object that holds them. */
+  targets: Map<unknown, Place | undefined>;
   /** References that are being followed right now: meeting one again means going in circles. */
   following: Set<unknown>;
+  /** Steps taken so far, all of them. */
+  steps: number;
 }
 
-export function openSource(root: Document): Place {
-  const documents = new Map([[resolve(root.path), root]]);
-  const source: Source = { root, documents, warnings: [], following: new Set() };
+export function openSource(root: Document, budget: Budget = fullBudget()): Place {
+  const source: Source = {
+    root,
+    documents: new Map([[resolve(root.path), root]]),
+    budget,
+    warnings: [],
+    warned: new Set(),
+    targets: new Map(),
+    following: new Set(),
+    steps: 0,
+  };
   return { source, document: root, tokens: [], value: root.root };
 }
 
@@ -81,20 +99,18 @@ export function text(place: Place | undefined, key: string): string | undefined 
 export function target(place: Place): Place | undefined {
   const ref = refOf(place);
   if (ref === undefined) return undefined;
-  const { following } = place.source;
-  try {
-    if (following.has(place.value)) throw refusal(place, 'it leads back to itself');
-    following.add(place.value);
-    const found = lookUp(place, ref);
-    if (found !== undefined) return found;
-    warn(place, `Cannot follow $ref ${JSON.stringify(ref)}: there is nothing at that place`);
-  } catch (error) {
-    if (!(error instanceof ContractError)) throw error;
-    warn(place, `Cannot follow $ref ${JSON.stringify(ref)}: ${error.message}`);
-  } finally {
-    following.delete(place.value);
-  }
-  return undefined;
+  const { targets, following } = place.source;
+  if (targets.has(place.value)) return targets.get(place.value);
+  if (following.has(place.value)) return noTarget(place, 'it leads back to itself');
+  following.add(place.value);
+  const found = lookUp(place, ref);
+  following.delete(place.value);
+  const referred =
+    typeof found === 'string'
+      ? noTarget(place, found)
+      : (found ?? noTarget(place, 'there is nothing at that place'));
+  targets.set(place.value, referred);
+  return referred;
 }
 
 /** The place itself, or what its reference leads to in the end. Equal refs lead to equal places. */
@@ -110,9 +126,23 @@ export function refOf({ value }: Place): string | undefined {
 
 export function warn(place: Place, message: string): void {
   const pointer = nameOf(place);
-  const { warnings } = place.source;
-  if (warnings.some((known) => known.pointer === pointer && known.message === message)) return;
-  warnings.push({ pointer, message });
+  const { warnings, warned } = place.source;
+  const key = `${pointer} ${message}`;
+  if (warned.has(key) || warned.size > bounds.warningsMax) return;
+  warned.add(key);
+  const isLast = warned.size > bounds.warningsMax;
+  warnings.push(
+    isLast ? { pointer: '#', message: 'there is more; it is left out' } : { pointer, message },
+  );
+}
+
+/** Counts what is done: references let a small document stand for work without end. */
+export function spend({ source }: Place, steps: number): void {
+  source.steps += steps;
+  if (source.steps <= bounds.stepsMax) return;
+  const { path } = source.root;
+  const reason = `it takes more than ${bounds.stepsMax} steps to read, with its references followed`;
+  throw new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
 }
 
 /** For what must not be executed. `action` and `reason` as in `Cannot <action>: <reason>`. */
@@ -143,16 +173,25 @@ function chain(place: Place): Place[] {
   const links = [place];
   let last = place;
   while (refOf(last) !== undefined) {
+    spend(place, 1);
     const next = target(last);
     if (next === undefined) break;
-    if (links.length > bounds.refHopsMax || links.some(({ value }) => value === next.value)) {
-      warn(place, `Cannot follow $ref ${JSON.stringify(refOf(place))}: it leads back to itself`);
+    if (links.some(({ value }) => value === next.value)) {
+      noTarget(place, 'it leads back to itself');
+      break;
+    }
+    if (links.length > bounds.refHopsMax) {
+      noTarget(place, `it leads over more than ${bounds.refHopsMax} others`);
       break;
     }
     links.push(next);
     last = next;
   }
   return links;
+}
+
+function noTarget(place: Place, reason: string): undefined {
+  warn(place, `Cannot follow $ref ${JSON.stringify(refOf(place))}: ${reason}`);
 }
 
 function step(place: Place, key: string): Place | undefined {
@@ -167,20 +206,21 @@ function step(place: Place, key: string): Place | undefined {
 }
 
 function below(place: Place, { key, value }: { key: string; value: unknown }): Place {
-  return { ...place, tokens: [...place.tokens, key], value };
+  spend(place, 1);
+  const { source, document, tokens } = place;
+  return { source, document, tokens: [...tokens, key], value };
 }
 
-function lookUp(place: Place, ref: string): Place | undefined {
+/** A text says why the reference cannot be followed. */
+function lookUp(place: Place, ref: string): Place | string | undefined {
   const hash = ref.indexOf('#');
   const file = decode(hash < 0 ? ref : ref.slice(0, hash));
   const fragment = decode(hash < 0 ? '' : ref.slice(hash + 1));
-  if (/^(?:[a-z][a-z0-9+.-]+:|\/\/)/iu.test(file)) {
-    throw refusal(place, 'it leads to the network, and only local files are read');
-  }
-  if (fragment !== '' && !fragment.startsWith('/')) {
-    throw refusal(place, `its fragment is "${fragment}", expected a JSON pointer such as "#/a/b"`);
-  }
   const document = file === '' ? place.document : open(place, file);
+  if (typeof document === 'string') return document;
+  if (fragment !== '' && !fragment.startsWith('/')) {
+    return `its fragment is "${fragment}", expected a JSON pointer such as "#/a/b"`;
+  }
   let found: Place | undefined = { ...place, document, tokens: [], value: document.root };
   for (const token of fragment.split('/').slice(1)) {
     const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -189,21 +229,29 @@ function lookUp(place: Place, ref: string): Place | undefined {
   return found;
 }
 
-function open(place: Place, file: string): Document {
-  const path = resolve(dirname(place.document.path), file);
-  const { documents } = place.source;
+/** A file is tried once: what cannot be read now cannot be read a thousand times either. */
+function open({ source, document }: Place, file: string): Document | string {
+  const { documents, root, budget } = source;
+  const referred = referredPath({ file, from: document, root });
+  if (referred.kind === 'refused') return referred.reason;
+  const { path } = referred;
   const known = documents.get(path);
   if (known !== undefined) return known;
   if (documents.size >= bounds.documentsMax) {
-    throw refusal(place, `it is file ${bounds.documentsMax + 1}, expected no more than that`);
+    return `it is file ${bounds.documentsMax + 1}, expected no more than that`;
   }
-  const document = readDocument(path);
-  documents.set(path, document);
-  return document;
+  const opened = readOr(path, () => readReferred(path, { root, budget }));
+  documents.set(path, opened);
+  return opened;
 }
 
-function refusal(place: Place, message: string): ContractError {
-  return new ContractError(message, { file: basename(place.document.path) });
+function readOr(path: string, read: () => Document): Document | string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ContractError) return error.message;
+    return `Cannot open ${JSON.stringify(path)}: ${error instanceof Error ? error.message : ''}`;
+  }
 }
 
 /** Fragments and paths in a reference are URIs; a stray "%" is taken as it is. */

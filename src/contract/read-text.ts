@@ -78,7 +78,7 @@ function isForm({ style }: Parameter): boolean {
   return style === 'form' || style === 'spaceDelimited' || style === 'pipeDelimited';
 }
 
-function readJsonText(text: string): TextReading {
+export function readJsonText(text: string): TextReading {
   const reading = readJson(Buffer.from(text.toWellFormed()));
   return reading.kind === 'value' ? reading : fault('', reading.message);
 }

@@ -339,7 +339,7 @@ requestBody:
     assert.ok(reading.kind === 'valid');
     assert.deepEqual(reading.message.body, { n: 5, s: '5', l: ['a'] });
     assert.deepEqual(bodyFaults(made, { mediaType, body: { n: 'x' } }), [
-      'body#/n must be an integer, is a string',
+      'body#/n must be an integer, is "x"',
     ]);
     assert.deepEqual(bodyFaults(made, { mediaType, body: 'x' }), [
       'body must be an object, is a string',

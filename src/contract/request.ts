@@ -2,12 +2,14 @@
 // order gives people the message that helps most. Never throws, whatever the request holds.
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
-import type { Operation, Parameter, Variant } from './contract.ts';
-import { isObject } from './document.ts';
+import type { Encoding, Operation, Parameter, Variant } from './contract.ts';
+import { decodeBody } from './decode-body.ts';
 import type { Message } from './exchange.ts';
 import type { Expression } from './expression.ts';
-import { coveringType, isJson } from './media.ts';
-import { kindOf, readScalar, readSpread, readTexts } from './read-text.ts';
+import { readForm } from './form.ts';
+import type { FormShape } from './form.ts';
+import { coveringType, essenceOf, isJson } from './media.ts';
+import { kindOf, readSpread, readTexts } from './read-text.ts';
 import type { TextReading } from './read-text.ts';
 import type { Validator } from './schema.ts';
 import { expressionsOf } from './template.ts';
@@ -21,7 +23,7 @@ export interface RawRequest {
   /** Names in lower case. */
   header: ReadonlyMap<string, string>;
   cookie: ReadonlyMap<string, string>;
-  /** The parsed JSON, the decoded form, or whatever else it is; undefined when there is none. */
+  /** The parsed JSON, the fields of a form, or the bytes; undefined when there is none. */
   body: { mediaType: string; value: unknown } | undefined;
 }
 
@@ -127,35 +129,38 @@ function readBody({ body }: Operation, raw: RawRequest): BodyReading {
     const missing = body.required ? [{ field: 'body', message: 'is required' }] : [];
     return { kind: 'read', value: undefined, check: () => missing };
   }
-  const { mediaType, value } = raw.body;
-  if (body.content.size === 0) return { kind: 'read', value, check: () => [] };
+  const { mediaType } = raw.body;
   const type = coveringType(body.content, mediaType);
-  if (type === undefined) {
+  if (type === undefined && body.content.size > 0) {
     return { kind: 'unsupported', mediaType, offered: [...body.content.keys()] };
   }
-  const schema = body.content.get(type);
-  if (schema === undefined) return { kind: 'read', value, check: () => [] };
-  if (isJson(mediaType)) return { kind: 'read', value, check: () => bodyFaults(schema, value) };
-  if (!/^application\/x-www-form-urlencoded\b/iu.test(mediaType)) {
-    return { kind: 'read', value, check: () => [] }; // Its schema describes parts or bytes.
+  const decoded = decodeBody(raw.body.value, raw.header.get('content-type') ?? mediaType);
+  if (decoded.kind === 'faults') {
+    return { kind: 'read', value: undefined, check: () => decoded.faults };
   }
-  const form = readForm(schema, value);
-  return { kind: 'read', value: form, check: () => bodyFaults(schema, form) };
+  const { value } = decoded;
+  const schema = type === undefined ? undefined : body.content.get(type);
+  if (schema === undefined) return { kind: 'read', value, check: () => [] };
+  const encodings = body.encodings.get(type ?? '') ?? new Map<string, Encoding>();
+  return readAs(essenceOf(mediaType), value, { schema, encodings });
 }
 
 function bodyFaults(schema: Validator, value: unknown): Fault[] {
   return schema.check(value).map((one) => prefixed('body', one));
 }
 
-/** The texts of a form as the kinds that its schema describes; what does not fit stays text. */
-function readForm(schema: Validator, value: unknown): unknown {
-  if (!isObject(value)) return value;
-  const fields = Object.entries(value).map(([name, field]) => {
-    const shape = schema.shape().property(name);
-    const reading = typeof field === 'string' ? readScalar(field, shape) : undefined;
-    return [name, reading?.kind === 'value' ? reading.value : field];
-  });
-  return Object.fromEntries(fields);
+/** A schema of another media type than these describes bytes. */
+function readAs(mediaType: string, value: unknown, shape: FormShape): BodyReading {
+  if (/^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/u.test(mediaType)) {
+    const form = readForm(value, shape);
+    const faults = form.faults.map((one) => prefixed('body', one));
+    const check = (): Fault[] =>
+      faults.length > 0 ? faults : bodyFaults(shape.schema, form.value);
+    return { kind: 'read', value: form.value, check };
+  }
+  // Of multipart/related the value is its JSON part, and so is the schema.
+  const isChecked = isJson(mediaType) || mediaType === 'multipart/related';
+  return { kind: 'read', value, check: () => (isChecked ? bodyFaults(shape.schema, value) : []) };
 }
 
 /** `body` and `/name` make `body#/name`; `query.ids` and `/0` make `query.ids/0`. */

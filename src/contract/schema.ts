@@ -1,17 +1,14 @@
 // Validators made from schemas. Nothing is compiled before the first value is checked, and then only
-// what that schema reaches. Regular expressions are run as the document's author wrote them.
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ErrorObject, ValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
+// what that schema reaches. One schema of a document makes one validator, however often it is used.
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
-import { bundle } from './bundle.ts';
-import type { Bundle } from './bundle.ts';
-import { explain } from './explain.ts';
-import type { Branches } from './explain.ts';
-import { regExp } from './keywords.ts';
-import { follow, nameOf } from './place.ts';
-import type { Place } from './place.ts';
+import { bundle, describeSchema, isModern } from './bundle.ts';
+import type { Bundle, DescribedSchema } from './bundle.ts';
+import { makeCheck } from './checker.ts';
+import { isObject } from './document.ts';
+import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
+import { nameOf, refOf, target, warn } from './place.ts';
+import type { Place, Source } from './place.ts';
 import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
 
@@ -22,78 +19,98 @@ export interface Validator {
   schema: () => Bundle;
   /** The kind of value that text is to be read as. */
   shape: () => Shape;
+  /** Reads the schema, and compiles a large one, so that what is wrong with it is told at load. */
+  prepare: () => void;
   /** What is wrong, if anything; fields are JSON pointers relative to the value, '' is the value. */
   check: (value: unknown) => Fault[];
+  /** For making examples: the schema with the document's own, and those that stand beside it. */
+  described: () => DescribedSchema & { examples: readonly unknown[] };
 }
 
-export function makeValidator(place: Place): Validator {
+/** `holder` is what has the schema, such as a media type: examples may stand there. */
+export function makeValidator(place: Place, holder?: Place): Validator {
+  const there = behindReferences(place);
+  const name = nameOf(there);
+  const { source } = place;
+  const known = validators.get(source) ?? new Map<string, Validator>();
+  validators.set(source, known);
+  const validator = known.get(name) ?? validatorFor(there, name);
+  known.set(name, validator);
+  if (holder === undefined || !hasExamples(holder)) return validator;
+  const described = (): ReturnType<Validator['described']> => ({
+    ...validator.described(),
+    examples: examplesBeside(holder),
+  });
+  return { ...validator, described };
+}
+
+const validators = new WeakMap<Source, Map<string, Validator>>();
+
+/** Where the schema stands; a reference that says something of its own is a schema of its own. */
+function behindReferences(place: Place): Place {
+  let there = place;
+  for (let hops = 0; hops < bounds.refHopsMax && refOf(there) !== undefined; hops += 1) {
+    const next = saysMore(there) ? undefined : target(there);
+    if (next === undefined) break;
+    there = next;
+  }
+  return there;
+}
+
+/** In 3.0 nothing beside a reference counts, except that everybody means `nullable`. */
+function saysMore(place: Place): boolean {
+  const { value } = place;
+  if (!isObject(value) || Object.keys(value).length === 1) return false;
+  return isModern(place) || value['nullable'] === true;
+}
+
+function validatorFor(place: Place, name: string): Validator {
   const schema = once(() => bundle(place));
   const shape = once(() => shapeOf(schema()));
-  const compiled = once(() => compile(schema()));
-  const name = nameOf(follow(place) ?? place);
+  const compiled = once(() => makeCheck(schema()));
   return {
     place: name,
     schema,
     shape,
+    described: () => ({ ...describeSchema(place, exampleKeywords), examples: [] }),
+    prepare() {
+      if (Object.keys(schema().$defs).length <= bounds.schemasLateMax) return;
+      try {
+        compiled();
+      } catch (error) {
+        warn(place, `no value can be checked, so each is refused: ${reasonOf(error)}`);
+      }
+    },
     check(value) {
       try {
         return compiled()(value);
       } catch (error) {
-        // The checker has bugs: it crashes on some schemas (see makeAjv) and on some values, such as
+        // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values, such as
         // {"valueOf": null}. What cannot be checked is refused, not let through.
-        const reason = error instanceof Error ? error.message : String(error);
-        return [{ field: '', message: `cannot be checked against ${name}: ${reason}` }];
+        return [{ field: '', message: `cannot be checked against ${name}: ${reasonOf(error)}` }];
       }
     },
   };
 }
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A failure is kept too: what cannot be made once cannot be made again and again either. */
 function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
-}
-
-const rootId = 'schema';
-
-function compile(schema: Bundle): (value: unknown) => Fault[] {
-  const ajv = makeAjv(schema);
-  ajv.addSchema(schema, rootId);
-  const errorsOf = (ref: string, value: unknown): readonly ErrorObject[] => {
-    const validate: ValidateFunction | undefined = ajv.getSchema(rootId + ref);
-    return validate === undefined || validate(value) ? [] : (validate.errors ?? []);
-  };
-  const branches: Branches = {
-    check: errorsOf,
-    properties: (ref) => shapeOf({ ...schema, $ref: ref }).properties,
-  };
-  return (value) => {
-    const findings = explain(errorsOf('', value), branches);
-    const faults = new Map(
-      findings.map(({ pointer, message }) => [
-        `${pointer} ${message}`,
-        { field: pointer, message },
-      ]),
-    );
-    return [...faults.values()].slice(0, bounds.faultsMax);
+  let made: { value: T } | { error: unknown } | undefined;
+  return () => {
+    made ??= attempt(make);
+    if ('error' in made) throw made.error;
+    return made.value;
   };
 }
 
-function makeAjv(schema: Bundle): Ajv2020 {
-  const ajv = new Ajv2020({
-    strict: false,
-    allErrors: true,
-    verbose: true,
-    meta: false,
-    validateSchema: false,
-    ownProperties: true,
-    logger: false,
-    code: { regExp: Object.assign(regExp, { code: 'regExp' }) },
-  });
-  // Keeping track of what was evaluated crashes on some schemas (ajv 8.20; the test has one): it is
-  // done only where a keyword asks for it.
-  ajv.opts.unevaluated = JSON.stringify(schema).includes('"unevaluated');
-  addFormats.default(ajv);
-  // A bad URL is judged by the guard, with a better answer than a schema can give (RULINGS 14).
-  for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
-  return ajv;
+function attempt<T>(make: () => T): { value: T } | { error: unknown } {
+  try {
+    return { value: make() };
+  } catch (error) {
+    return { error };
+  }
 }

@@ -2,6 +2,7 @@
 // or cannot run must shut a door, never open one.
 import { scopes } from '../core/key.ts';
 import type { Scope } from '../core/key.ts';
+import { bounds } from './bounds.ts';
 import type { Alternative, Carrier, Scheme } from './contract.ts';
 import { isList, isObject } from './document.ts';
 import type { Expression } from './expression.ts';
@@ -72,21 +73,29 @@ function compileScheme(name: string, there: Place): Scheme {
   const declared = schemesIn(there);
   const scheme = declared && child(declared, name);
   const properties = Object.fromEntries(entries(scheme).map(([key, { value }]) => [key, value]));
-  if (scheme === undefined || Object.keys(properties).length === 0) {
-    const known = entries(declared).map(([key]) => key);
-    const expected = known.length === 0 ? 'none is declared' : `expected ${known.join(' or ')}`;
-    throw errorAt(there, `use security scheme "${name}"`, `it is not declared, ${expected}`);
-  }
-  const carrier = compileCarrier(properties);
-  if (carrier === undefined) {
-    const reason = 'it needs a known "type", and an apiKey also "in" and "name"';
-    throw errorAt(scheme, `use security scheme "${name}"`, reason);
-  }
+  const carrier = compileCarrier(properties) ?? { in: 'nowhere' };
   if (carrier.in === 'nowhere') {
-    const kind = [properties['type'], properties['scheme']].filter(Boolean).join(' ');
-    warn(there, `an alternative with "${name}" (${kind}) cannot run; it is left out`);
+    const why = whyNowhere(properties, declared);
+    warn(there, `an alternative with "${name}" cannot run: ${why}; nobody gets in by it`);
   }
   return { name, credential: isAppIdScheme(properties) ? 'app_id' : 'key', carrier };
+}
+
+function whyNowhere(
+  properties: Readonly<Record<string, unknown>>,
+  declared: Place | undefined,
+): string {
+  if (Object.keys(properties).length === 0) {
+    const known = entries(declared).map(([key]) => key);
+    const names = known.slice(0, bounds.valuesShownMax).join(' or ');
+    return `it is not declared, ${names === '' ? 'none is' : `expected ${names}`}`;
+  }
+  if (compileCarrier(properties) === undefined) {
+    return 'it needs a known "type", and an apiKey also "in" and "name"';
+  }
+  const words = [properties['type'], properties['scheme']];
+  const kind = words.filter((word) => typeof word === 'string').join(' ');
+  return `"${kind}" is not supported`;
 }
 
 function schemesIn(place: Place): Place | undefined {

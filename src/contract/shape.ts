@@ -19,8 +19,7 @@ export function shapeOf(bundle: Bundle): Shape {
 }
 
 function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
-  const parts = new Set<JsonObject>();
-  for (const schema of schemas) gather(schema, { bundle, parts });
+  const parts = gather(schemas, bundle);
   const all = (keyword: string): unknown[] =>
     [...parts].map((part) => own(part, keyword)).filter((value) => value !== undefined);
   const maps = all('properties').filter(isObject);
@@ -36,23 +35,22 @@ function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
   };
 }
 
-/** All schemas that speak about the same value. */
-function gather(schema: unknown, { bundle, parts }: Gathering): void {
-  if (!isObject(schema) || parts.has(schema)) return;
-  parts.add(schema);
-  const ref = own(schema, '$ref');
-  if (typeof ref === 'string') {
-    gather(bundle.$defs[ref.slice(ref.lastIndexOf('/') + 1)], { bundle, parts });
+/** All schemas that speak about the same value. Not recursive: there may be thousands in a row. */
+function gather(schemas: readonly unknown[], { $defs }: Bundle): Set<JsonObject> {
+  const parts = new Set<JsonObject>();
+  const waiting = schemas.toReversed();
+  while (waiting.length > 0) {
+    const schema = waiting.pop();
+    if (!isObject(schema) || parts.has(schema)) continue;
+    parts.add(schema);
+    for (const keyword of ['oneOf', 'anyOf', 'allOf']) {
+      const list = own(schema, keyword);
+      if (isList(list)) waiting.push(...list.toReversed());
+    }
+    const ref = own(schema, '$ref');
+    if (typeof ref === 'string') waiting.push($defs[ref.slice(ref.lastIndexOf('/') + 1)]);
   }
-  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-    const list = own(schema, keyword);
-    for (const part of isList(list) ? list : []) gather(part, { bundle, parts });
-  }
-}
-
-interface Gathering {
-  bundle: Bundle;
-  parts: Set<JsonObject>;
+  return parts;
 }
 
 function typesOf(schema: JsonObject): string[] {

@@ -78,7 +78,7 @@ describe('findUnsubscribes', () => {
   });
 
   it('needs a link that hands over something of the answer', () => {
-    const paths = `/s/{id}: { ${path}, delete: { operationId: end } }`;
+    const paths = `/t/{id}: { ${path}, delete: { operationId: end } }`;
     for (const parameters of [
       '{}',
       '{ id: fixed }',
@@ -88,6 +88,46 @@ describe('findUnsubscribes', () => {
       const { roles } = compile(paths, `{ a: { operationId: end, parameters: ${parameters} } }`);
       assert.equal(roles[1], 'end: managed', parameters);
     }
+  });
+
+  it('takes the DELETE of what Location names for the end of it, without a link', () => {
+    const below = `/s/{id}: { ${path}, get: { operationId: show }, put: { operationId: edit }, delete: { operationId: end } }
+/s/{id}/x: { ${path}, delete: { operationId: x } }
+/t/{id}: { ${path}, delete: { operationId: t } }`;
+    assert.deepEqual(compile(below, '{}').roles, [
+      'subscribe: subscribe',
+      'show: managed',
+      'edit: managed',
+      'end: unsubscribe by path id, 200',
+      'x: managed',
+      't: managed',
+    ]);
+  });
+
+  it('does not check the id by a schema that no id of ours fits, and says so', () => {
+    const typed = (schema: string): { roles: string[]; warnings: string[] } =>
+      compile(
+        `/s/{id}: { delete: { operationId: end, parameters: [{ name: id, in: path, schema: ${schema} }] } }`,
+        '{}',
+      );
+    for (const schema of ['{ type: string }', '{}', '{ type: string, maxLength: 64 }']) {
+      assert.deepEqual(typed(schema).warnings, [], schema);
+    }
+    for (const schema of ['{ type: integer }', '{ type: string, format: uuid }']) {
+      assert.match(typed(schema).warnings.join(), /"id" takes the subscriber id.*not checked/);
+    }
+  });
+
+  it('answers with the lowest 2xx that says that it is over', () => {
+    const status = (...declared: number[]): string | undefined => {
+      const responses = declared.map((one) => `${one}: {}`).join(', ');
+      const end = `delete: { operationId: end, responses: { ${responses} } }`;
+      return compile(`/s/{id}: { ${path}, ${end} }`, '{}').roles[1];
+    };
+    assert.match(status(202, 204) ?? '', / 204$/);
+    assert.match(status(204, 200, 202) ?? '', / 200$/);
+    assert.match(status(202) ?? '', / 202$/);
+    assert.match(status(404) ?? '', / 200$/);
   });
 
   it('finds what is marked, by its one path parameter or its one query parameter', () => {
@@ -100,11 +140,16 @@ describe('findUnsubscribes', () => {
       marked('{ name: id, in: path }, { name: a, in: query }'),
       'e: unsubscribe by path id, 200',
     );
+    assert.equal(
+      marked('{ name: b, in: path }, { name: id, in: path }'),
+      'e: unsubscribe by path id, 200',
+      'the one at the end of the path',
+    );
     assert.equal(marked('{ name: a, in: query }'), 'e: unsubscribe by query a, 200');
     assert.throws(() => marked('{ name: a, in: query }, { name: b, in: query }'), {
       name: 'ContractError',
       pointer: '#/paths/~1e~1{id}/post',
-      message: /expected one path parameter or one query parameter/,
+      message: /expected one path parameter.* or one query parameter/,
     });
   });
 

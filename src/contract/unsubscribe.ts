@@ -1,6 +1,7 @@
-// Which operations end a subscription: those that say so, and those that a link of a subscribe
-// answer hands the subscriber id to. Reading or changing a subscription must never end it.
+// Which operations end a subscription: those that say so, those that a link of a subscribe answer hands
+// the subscriber id to, and the DELETE of what Location names. Reading or changing must never end it.
 import type { Link, Parameter } from './contract.ts';
+import { indexOf, lastParameter } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { compileLinks, idOf } from './links.ts';
 import { child, errorAt, warn } from './place.ts';
@@ -19,17 +20,25 @@ export function findUnsubscribes(
   const links = subscribes.flatMap((draft) =>
     successes(draft.place).flatMap(({ place }) => compileLinks(place, draft, drafts)),
   );
-  const linked = endings(links, drafts);
+  const linked = new Set([...endings(links, drafts), ...subscribes.flatMap(deleteBelow(drafts))]);
+  const linkTo = new Map(
+    links
+      .filter(idOf)
+      .toReversed()
+      .map((link) => [link.operationId, link]),
+  );
   const found = new Map<string, Unsubscribe>();
   for (const draft of drafts) {
     const isMarked = child(draft.place, 'x-ringback')?.value === 'unsubscribe';
-    const link = links.find((one) => one.operationId === draft.operationId && idOf(one));
-    if (!isMarked && !linked.includes(draft)) continue;
-    const id = idParameter(draft, link);
+    if (!isMarked && !linked.has(draft)) continue;
+    const id = idParameter(draft, linkTo.get(draft.operationId));
     if (id !== undefined) {
-      found.set(draft.operationId, { id, status: successes(draft.place)[0]?.status ?? 200 });
+      const declared = successes(draft.place).map(({ status }) => status);
+      // It is over at once: 202 would say that it is still to come.
+      const status = declared.find((one) => one !== 202) ?? declared[0] ?? 200;
+      found.set(draft.operationId, { id: withoutSchema(id, draft), status });
     } else if (isMarked) {
-      const reason = 'expected one path parameter or one query parameter';
+      const reason = 'expected one path parameter, at the end or alone, or one query parameter';
       throw errorAt(draft.place, 'find the parameter that takes the subscriber id', reason);
     } else {
       warn(draft.place, 'a link hands it the subscriber id, but it declares no such parameter');
@@ -41,7 +50,7 @@ export function findUnsubscribes(
 /** DELETE ends; POST does when its name says so, or when no other operation could be meant. */
 function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
   const handed = links.flatMap((link) => {
-    const draft = drafts.find(({ operationId }) => operationId === link.operationId);
+    const draft = indexOf(drafts).byId.get(link.operationId);
     return draft === undefined || idOf(link) === undefined ? [] : [{ link, draft }];
   });
   const sure = handed.filter(({ link, draft }) => {
@@ -52,13 +61,36 @@ function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
   return (sure.length > 0 ? sure : maybe).map(({ draft }) => draft);
 }
 
+/** `DELETE /hooks/{id}` for `POST /hooks`: the created thing is the subscription. */
+function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
+  const deletes = Map.groupBy(
+    drafts.filter(({ method }) => method === 'DELETE'),
+    ({ path }) => path,
+  );
+  return ({ method, path }) => {
+    if (method !== 'POST') return [];
+    const below = indexOf(drafts).byFolder.get(path.replace(/\/$/u, ''))?.draft.path;
+    return below === undefined ? [] : (deletes.get(below) ?? []);
+  };
+}
+
+/** Ids are ours, whatever the document calls one: a UUID or a number would keep everybody in. */
+function withoutSchema(id: Parameter, { place }: Draft): Parameter {
+  const [fault] = id.schema?.check(`sub_${'0'.repeat(26)}`) ?? [];
+  if (fault === undefined) return id;
+  warn(place, `"${id.name}" takes the subscriber id, a text such as sub_01jc…: it is not checked`);
+  return { ...id, schema: undefined };
+}
+
 const ending = /unsub|cancel|delete|remove|revoke|stop|terminate/iu;
 
-function idParameter({ parameters }: Draft, link: Link | undefined): Parameter | undefined {
+function idParameter({ parameters, path }: Draft, link: Link | undefined): Parameter | undefined {
   const named = link && idOf(link)?.parameter;
   if (named !== undefined) {
     return parameters.find(({ name }) => name === named);
   }
+  const last = parameters.find((one) => one.in === 'path' && one.name === lastParameter(path));
+  if (last !== undefined) return last;
   for (const kind of ['path', 'query'] as const) {
     const [only, ...others] = parameters.filter((one) => one.in === kind);
     if (only !== undefined && others.length === 0) return only;

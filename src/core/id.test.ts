@@ -34,15 +34,15 @@ describe('idMaker', () => {
 });
 
 describe('firstIdAt', () => {
-  it('stands between the ids of the time before and those of its own', () => {
-    const atMs = Date.UTC(2026, 10, 15);
-    const [lastBefore, firstOwn] = [
-      idMaker(worldAt([atMs - 1], 0xff))(),
-      idMaker(worldAt([atMs]))(),
-    ];
-    assert(lastBefore < firstIdAt(atMs));
-    assert.equal(firstIdAt(atMs), firstOwn);
-    assert.equal(firstIdAt(0), '0'.repeat(26));
+  it('stands between what was made before and what was made then', () => {
+    for (const ms of [1, 1_700_000_000_000]) {
+      assert(idMaker(worldAt([ms - 1], 0xff))() < firstIdAt(ms));
+      assert(idMaker(worldAt([ms], 0))() >= firstIdAt(ms));
+    }
+  });
+
+  it('takes a time before 1970 for the first one: nothing is older', () => {
+    assert.equal(firstIdAt(-2_592_000_000), '0'.repeat(26));
   });
 });
 

@@ -29,9 +29,12 @@ export function idMaker(world: Pick<World, 'nowMs' | 'randomBytes'>): () => stri
   };
 }
 
-/** The lowest id that can be made at a time: what is older sorts below it. */
+/**
+ * The lowest id that can be made at a time: what is older sorts below it. Nothing is older than 1970,
+ * whatever a clock that was never set makes of "30 days ago".
+ */
 export function firstIdAt(ms: number): string {
-  return encode(BigInt(ms) << chanceBits);
+  return encode(BigInt(Math.max(ms, 0)) << chanceBits);
 }
 
 /** When an id was made. */

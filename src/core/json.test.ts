@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readJson } from './json.ts';
+import { readJson, readOpaqueJson } from './json.ts';
 import { limits } from './limits.ts';
 
 function read(text: string): ReturnType<typeof readJson> {
@@ -128,5 +128,26 @@ describe('readJson', () => {
         { numRuns: 1000 },
       );
     });
+  });
+});
+
+describe('readOpaqueJson', () => {
+  const readOpaque = (text: string): ReturnType<typeof readJson> =>
+    readOpaqueJson(new TextEncoder().encode(text));
+
+  it('reads a payload as it reads an opaque member: what is in it is its sender’s affair', () => {
+    for (const text of ['{"a":1,"a":2}', '{"__proto__":1}', '[[{"x":[]}],2]', ' "text" ', '7']) {
+      const member = readJson(new TextEncoder().encode(`{"payload":${text}}`), 'payload');
+      assert(member.kind === 'value');
+      const value: unknown = JSON.parse(text);
+      assert.deepEqual(readOpaque(text), { kind: 'value', value, opaque: new Map() });
+      assert.deepEqual(member.value, { payload: value });
+    }
+  });
+
+  it('bounds it like everything else', () => {
+    assert.equal(readOpaque('['.repeat(limits.jsonDepthMax + 1)).kind, 'malformed');
+    assert.equal(readOpaque(`[${'1,'.repeat(limits.jsonNodesMax)}1]`).kind, 'malformed');
+    assert.equal(readOpaque('{"a":1},"b":{"c":2}').kind, 'malformed');
   });
 });

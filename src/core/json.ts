@@ -16,6 +16,18 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** `opaque` names the members to keep as they are, wherever they stand outside another one. */
 export function readJson(bytes: Uint8Array, opaque?: string): JsonReading {
+  return read(bytes, { within: opaque });
+}
+
+/** JSON that is opaque as a whole: a payload that came without a request around it. */
+export function readOpaqueJson(bytes: Uint8Array): JsonReading {
+  return read(bytes, 'whole');
+}
+
+/** What is kept as it is: all of it, or the members of this name. */
+type Opaque = 'whole' | { within: string | undefined };
+
+function read(bytes: Uint8Array, opaque: Opaque): JsonReading {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -60,10 +72,13 @@ interface Frame {
 }
 
 /** One pass over the text without recursion; only looks for what JSON.parse would let through. */
-function scan(text: string, opaque: string | undefined, spans: Span[]): string | undefined {
+function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
   const frames: Frame[] = [];
+  const name = opaque === 'whole' ? undefined : opaque.within;
   let nodes = 0;
-  let open: { span: Span; depth: number } | undefined;
+  // The whole is open from the beginning, and nothing within it ends it.
+  let open: { span: Span; depth: number } | undefined =
+    opaque === 'whole' ? { span: { pointer: '', from: 0, to: 0 }, depth: -1 } : undefined;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charAt(at);
     const frame = frames.at(-1);
@@ -77,7 +92,7 @@ function scan(text: string, opaque: string | undefined, spans: Span[]): string |
       }
       at = end;
     } else if (char === ':') {
-      if (open === undefined && opaque !== undefined && frame?.step === opaque) {
+      if (open === undefined && name !== undefined && frame?.step === name) {
         open = { span: { pointer: pointerOf(frames), from: at + 1, to: at }, depth: frames.length };
       }
     } else if (char === '{' || char === '[') {

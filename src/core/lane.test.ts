@@ -1,7 +1,17 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Lane, LaneOutcome } from './lane.ts';
-import { brokenAfter, look, never, room, settled, takesFresh, wake } from './lane.ts';
+import {
+  brokenAfter,
+  headExpired,
+  linger,
+  look,
+  never,
+  room,
+  settled,
+  takesFresh,
+  wake,
+} from './lane.ts';
 
 const nowMs = 1_700_000_000_000;
 const lane = (changes: Partial<Lane> = {}): Lane => ({
@@ -259,5 +269,103 @@ describe('wake', () => {
 
   it('is never for a lane that is held or has ended', () => {
     for (const state of ['held', 'ended'] as const) assert.equal(wake(lane({ state }), 1), never);
+  });
+});
+
+describe('linger', () => {
+  const lingerMs = { least: 50, most: 10_000 };
+  const loud = { sinceMs: undefined, isMarked: false, isSure: false, isOlder: true };
+  const times = (changes: Partial<Lane> = {}) => {
+    const { gateMs, readyMs, tatMs, failures, failingMs } = lane(changes);
+    return { gateMs, readyMs, tatMs, failures, failingMs };
+  };
+  const nothing = { took: 0, nextMs: undefined, lingerMs };
+
+  it('leaves a lane alone in which something is due', () => {
+    const due = { ...nothing, nextMs: nowMs, quiet: { ...loud, isSure: true } };
+    const after = linger(times({ readyMs: nowMs }), nowMs, due);
+    assert.deepEqual(after, { readyMs: nowMs, quiet: 'none' });
+  });
+
+  it('leaves a lane alone that waits for its first delivery to be settled', () => {
+    const closed = times({ gateMs: never, readyMs: never });
+    const after = linger(closed, nowMs, { ...nothing, took: 1, quiet: loud });
+    assert.deepEqual(after, { readyMs: never, quiet: 'none' });
+  });
+
+  it('makes two marks before it puts a lane to rest', () => {
+    const first = linger(times(), nowMs, { ...nothing, quiet: loud });
+    assert.deepEqual(first, { readyMs: nowMs + 50, quiet: 'start' });
+    const quiet = { sinceMs: nowMs - 50, isMarked: false, isSure: false, isOlder: true };
+    const second = linger(times(), nowMs, { ...nothing, quiet });
+    assert.deepEqual(second, { readyMs: nowMs + 50, quiet: 'mark' });
+    const young = linger(times(), nowMs, { ...nothing, quiet: { ...quiet, isOlder: false } });
+    assert.equal(young.quiet, 'keep', 'a look that began before the first one ended');
+    const third = linger(times(), nowMs, { ...nothing, quiet: { ...quiet, isMarked: true } });
+    assert.deepEqual(third, { readyMs: nowMs + 50, quiet: 'keep' });
+    const sure = { ...quiet, isMarked: true, isSure: true, isOlder: true };
+    const last = linger(times(), nowMs, { ...nothing, quiet: sure });
+    assert.deepEqual(last, { readyMs: never, quiet: 'none' });
+  });
+
+  it('is not put to rest by a look that took something', () => {
+    const sure = { sinceMs: nowMs, isMarked: true, isSure: true, isOlder: true };
+    const after = linger(times(), nowMs, { ...nothing, took: 1, quiet: sure });
+    assert.deepEqual(after, { readyMs: nowMs + 50, quiet: 'keep' });
+  });
+
+  it('looks less and less often, but in time for the next retry and not before the gate', () => {
+    const since = (ms: number) => ({
+      sinceMs: nowMs - ms,
+      isMarked: true,
+      isSure: false,
+      isOlder: true,
+    });
+    const again = (ms: number, changes: Partial<Lane>, nextMs: number | undefined) =>
+      linger(times(changes), nowMs, { ...nothing, nextMs, quiet: since(ms) }).readyMs - nowMs;
+    assert.equal(again(400, {}, undefined), 400);
+    assert.equal(again(60_000, {}, undefined), 10_000);
+    assert.equal(again(60_000, { readyMs: nowMs + 70 }, nowMs + 70), 70);
+    assert.equal(again(400, { gateMs: nowMs + 900 }, undefined), 900);
+  });
+});
+
+describe('headExpired', () => {
+  const hour = 3_600_000;
+
+  it('lets an ordered lane go on at once: nobody is waited for any more', () => {
+    const waiting = lane({
+      ordered: true,
+      gateMs: nowMs + hour,
+      readyMs: nowMs + hour,
+      failures: 3,
+    });
+    const after = headExpired(waiting, nowMs);
+    assert.deepEqual([after?.gateMs, after?.readyMs, after?.failures], [0, nowMs, 3]);
+  });
+
+  it('leaves a lane alone in which order does not matter, or whose head runs, or that ended', () => {
+    const others: Partial<Lane>[] = [
+      { gateMs: nowMs + hour },
+      { ordered: true, gateMs: never },
+      { ordered: true, state: 'ended' },
+    ];
+    for (const changes of others) assert.equal(headExpired(lane(changes), nowMs), undefined);
+  });
+
+  it('keeps the time of a breaker, but none longer than that', () => {
+    const broken = { ordered: true, failures: brokenAfter };
+    const soon = headExpired(lane({ ...broken, gateMs: nowMs + 7 }), nowMs);
+    assert.deepEqual([soon?.gateMs, soon?.readyMs], [nowMs + 7, nowMs + 7]);
+    const late = headExpired(lane({ ...broken, gateMs: nowMs + hour }), nowMs);
+    assert.deepEqual([late?.gateMs, late?.readyMs], [nowMs + 30_000, nowMs + 30_000]);
+  });
+
+  it('keeps to a rate limit, and does not open a lane that is held', () => {
+    const limited = lane({ ordered: true, intervalMs: 50, tatMs: nowMs, gateMs: nowMs + hour });
+    assert.equal(headExpired(limited, nowMs)?.gateMs, nowMs + 50);
+    const held = lane({ ordered: true, state: 'held', gateMs: nowMs + hour });
+    const after = headExpired(held, nowMs);
+    assert.deepEqual([after?.gateMs, after?.readyMs], [0, never]);
   });
 });

@@ -147,6 +147,20 @@ export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTi
   return isSame ? undefined : { failures, failingMs, gateMs, readyMs, tatMs: lane.tatMs };
 }
 
+/**
+ * The lane after its first waiting delivery expired; undefined when nothing changes. Only an ordered lane
+ * waits for that one, perhaps for hours, and must not do so any longer. A breaker keeps its time.
+ */
+export function headExpired(lane: Lane, nowMs: number): LaneTimes | undefined {
+  const isRunning = lane.gateMs === never;
+  if (!lane.ordered || isRunning || lane.state === 'ended') return undefined;
+  const { failures, failingMs, tatMs } = lane;
+  const isBroken = failures >= brokenAfter;
+  const brokenMs = isBroken ? Math.min(lane.gateMs, nowMs + breakFor(failures)) : 0;
+  const gateMs = Math.max(limitedUntilMs(lane), brokenMs);
+  return { failures, failingMs, tatMs, gateMs, readyMs: wake({ ...lane, gateMs }, nowMs) };
+}
+
 /** When the lane must be looked at, given a delivery that is due at `dueMs`. */
 export function wake(lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>, dueMs: number): number {
   if (lane.state !== 'open') return never;
@@ -184,7 +198,7 @@ interface After {
 }
 
 function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures: number }): number {
-  const limitedMs = lane.intervalMs === undefined ? 0 : Math.ceil(lane.tatMs + lane.intervalMs);
+  const limitedMs = limitedUntilMs(lane);
   const hasFailed = failures > lane.failures;
   const isBroken = failures >= brokenAfter;
   const brokenMs = isBroken && hasFailed ? nowMs + breakFor(failures) : 0;
@@ -194,6 +208,10 @@ function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures:
     return Math.max(dueMs ?? 0, limitedMs, brokenMs);
   }
   return isBroken && !hasFailed ? lane.gateMs : Math.max(limitedMs, brokenMs);
+}
+
+function limitedUntilMs({ intervalMs, tatMs }: Lane): number {
+  return intervalMs === undefined ? 0 : Math.ceil(tatMs + intervalMs);
 }
 
 function breakFor(failures: number): number {

@@ -24,6 +24,10 @@ export const limits = {
   pageItemsDefault: 50,
   pageItemsMax: 500,
   rowsExaminedMax: 10_000,
+  /** Rows that a list reads at once, those with payloads, and looks on its way to fill one page. */
+  rowsReadAtOnce: 64,
+  eventsReadAtOnce: 8,
+  pageStatementsMax: 1_000,
   /** Store batches. */
   batchEditsMax: 512,
   editsWaitingMax: 4_096,
@@ -56,6 +60,8 @@ export const limits = {
   databaseReadersMax: 4,
   databasePollMs: 250,
   databaseClockMs: 10_000,
+  /** A reading of the database's clock that took longer than this says too little. */
+  clockReadingMs: 1_000,
   /** Others are told of new work at most this often; a lost ear is mended this often. */
   notifyEveryMs: 10,
   listenAgainMs: 1_000,
@@ -100,13 +106,51 @@ export const limits = {
   batchEventsMax: 1_000,
   /** What sending needs to know of callbacks, kept in memory. */
   targetCacheEntriesMax: 10_000,
+  /** A node says that it is there; after a failure it tries again soon. */
+  heartbeatEveryMs: 10_000,
+  heartbeatAgainMs: 1_000,
+  /** So long silent and a node is declared gone. It has stopped by itself some seconds earlier. */
+  nodeSilentMs: 30_000,
+  nodeFreshMs: 25_000,
+  /** How often work of nodes that are gone is looked for. */
+  rescueEveryMs: 5_000,
+  /**
+   * An attempt starts within this time of the moment when the store confirmed that its lane is open.
+   * Whoever waits for a connection asks again after `confirmKeepMs`; what was read at most
+   * `confirmShareMs` ago serves as an answer. After some tries it goes back and comes again.
+   */
+  confirmedMs: 1_000,
+  confirmKeepMs: 500,
+  confirmShareMs: 250,
+  confirmTriesMax: 3,
+  unconfirmedWaitMs: 1_000,
+  /** Offers whose time is remembered: more than are ever under way. */
+  offersRememberedMax: 8,
+  /** Events published by SQL: entries taken at a time, and for how long they are this node's. */
+  inboxEntriesMax: 256,
+  inboxHoldMs: 30_000,
+  /**
+   * How long a caller waits for the store: to find out whose key it is, then for what was asked. The
+   * first silence is the answer, so a publish is answered within five seconds.
+   */
+  keyAnswerMs: 2_000,
+  storeAnswerMs: 3_000,
+  readyAnswerMs: 2_000,
   /** How long an outcome waits for a store that is away, before it is handed in again. */
   settleAgainMs: 500,
   /** How long a delivery waits after a failure of our own. */
   ownFailureWaitMs: 10_000,
-  /** The keeper: rows deleted in one step, and how long it rests when there is nothing left. */
+  /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
   keeperRowsMax: 500,
+  keeperBytesMax: 4 * 1_048_576,
   keeperEveryMs: 60_000,
+  /** Among several nodes: what waits for a subscription that ended elsewhere is looked for this often. */
+  sweepEveryMs: 5_000,
+  /**
+   * How much longer than its history a subscription is kept after its end: its idempotency key has
+   * lost its power by then, and a clock that was set back less than this cannot part the two.
+   */
+  subscriptionKeepMs: 24 * 60 * 60 * 1000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,

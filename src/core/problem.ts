@@ -102,7 +102,9 @@ export const problems = {
   store_unavailable: {
     status: 503,
     title: 'The store is not available',
-    remedy: 'Nothing was kept. Try again after `Retry-After` seconds.',
+    remedy:
+      'Nothing was promised. Try again after `Retry-After` seconds, with the same ' +
+      '`Idempotency-Key` where one is taken: what was asked may have happened.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 

@@ -32,6 +32,12 @@ describe('callbackHeaders', () => {
     });
   });
 
+  it('names no media type where no payload is sent', () => {
+    const headers = callbackHeaders({ ...facts, mediaType: undefined });
+    assert.equal(Object.fromEntries(headers)['content-type'], undefined);
+    assert.equal(headers.length, 10);
+  });
+
   it('takes no value that could begin another header', () => {
     for (const eventName of ['a\r\nx: y', 'a\nb', 'a\rb', 'a\0b', 'é', '\u{10a}', '']) {
       assert.throws(() => callbackHeaders({ ...facts, eventName }), /ringback-event/);

@@ -5,8 +5,8 @@ import type { Header } from '../core/attempt.ts';
 import { version } from '../core/version.ts';
 
 export interface CallbackFacts {
-  /** Of the payload. */
-  readonly mediaType: string;
+  /** Of the payload; undefined where none is sent. */
+  readonly mediaType: string | undefined;
   /** `evt_…`: the same in every attempt of every delivery of the event. */
   readonly eventId: string;
   readonly eventName: string;
@@ -24,7 +24,7 @@ export interface CallbackFacts {
 
 export function callbackHeaders(facts: CallbackFacts): Header[] {
   const headers: Header[] = [
-    ['content-type', facts.mediaType],
+    ...(facts.mediaType === undefined ? [] : [['content-type', facts.mediaType] as const]),
     ['webhook-id', facts.eventId],
     ['webhook-timestamp', String(facts.timestampS)],
     ['webhook-signature', facts.signature],

@@ -9,15 +9,22 @@ import { drawKey, drawsMax, type FreshKey } from './keys.ts';
 
 type Means = Pick<Context, 'world' | 'store' | 'newId'>;
 
-export async function createApp(context: Means, name: string): Promise<{ app: App } & FreshKey> {
+type FreshApp = { app: App } & FreshKey;
+
+export async function createApp(context: Means, name: string): Promise<FreshApp> {
+  const made = await tryCreateApp(context, name);
+  if (made !== undefined) return made;
+  const message = `Cannot make app ${JSON.stringify(name)}: the name is taken`;
+  throw new Problem('conflict', message, { faults: [{ field: 'body#/name', message }] });
+}
+
+/** Undefined when the name is taken. */
+async function tryCreateApp(context: Means, name: string): Promise<FreshApp | undefined> {
   for (let draws = 0; draws < drawsMax; draws += 1) {
     const { fresh, secret } = drawKey(context, firstKey(name));
     const result = await context.store.edit('createApp', { id: context.newId(), name, key: fresh });
     if (result.kind === 'created') return { app: result.app, key: result.key, secret };
-    if (result.kind === 'name_taken') {
-      const message = `Cannot make app ${JSON.stringify(name)}: the name is taken`;
-      throw new Problem('conflict', message, { faults: [{ field: 'body#/name', message }] });
-    }
+    if (result.kind === 'name_taken') return undefined;
   }
   throw new Problem('internal', 'Cannot draw a free key id');
 }
@@ -41,29 +48,41 @@ export interface DefaultApp {
   isChosenKeyDead: boolean;
 }
 
-/** Finds the app `default`, or makes it with its first key: the chosen one, else a fresh one. */
+/**
+ * Finds the app `default`, or makes it with its first key: the chosen one, else a fresh one. Of nodes
+ * that start at once one makes it, and only that one knows the fresh key.
+ */
 export async function ensureDefaultApp(
   context: Means,
   chosenKey: string | undefined,
 ): Promise<DefaultApp> {
+  const made = await makeDefaultApp(context, chosenKey);
+  if (made !== undefined) return made;
   const app = await context.store.read('app', { name: defaultAppName });
-  if (chosenKey === undefined) {
-    if (app !== undefined) return { app, secret: undefined, isChosenKeyDead: false };
-    const made = await createApp(context, defaultAppName);
-    return { app: made.app, secret: made.secret, isChosenKeyDead: false };
-  }
+  if (app === undefined) throw new Problem('internal', `Cannot make the app "${defaultAppName}"`);
+  if (chosenKey === undefined) return { app, secret: undefined, isChosenKeyDead: false };
   const key = newChosenKey(chosenKey);
-  if (app === undefined) {
-    const id = context.newId();
-    const made = await context.store.edit('createApp', { id, name: defaultAppName, key });
-    if (made.kind === 'created')
-      return { app: made.app, secret: undefined, isChosenKeyDead: false };
-    return ensureDefaultApp(context, chosenKey); // Another node was faster.
-  }
   await context.store.edit('createKey', { appNo: app.no, key });
   const known = await context.store.read('key', { id: key.id });
   const isAlive = known !== undefined && admits(known, key.hash, context.world.nowMs());
   return { app, secret: undefined, isChosenKeyDead: !isAlive };
+}
+
+/** Undefined when it is there already, or another node was faster. */
+async function makeDefaultApp(
+  context: Means,
+  chosenKey: string | undefined,
+): Promise<DefaultApp | undefined> {
+  if ((await context.store.read('app', { name: defaultAppName })) !== undefined) return undefined;
+  if (chosenKey === undefined) {
+    const made = await tryCreateApp(context, defaultAppName);
+    return made && { app: made.app, secret: made.secret, isChosenKeyDead: false };
+  }
+  const id = context.newId();
+  const key = newChosenKey(chosenKey);
+  const made = await context.store.edit('createApp', { id, name: defaultAppName, key });
+  if (made.kind !== 'created') return undefined;
+  return { app: made.app, secret: undefined, isChosenKeyDead: false };
 }
 
 function newChosenKey(chosen: string): NewKey {

@@ -5,16 +5,20 @@ import { fillEvent } from '../contract/target.ts';
 import type { SendResult } from '../core/attempt.ts';
 import { deliveryId, type Leased } from '../core/delivery.ts';
 import { withPrefix } from '../core/id.ts';
+import { holderOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
 import { classify, errorOf, type Outcome } from '../core/outcome.ts';
 import type { KeyRing } from '../core/seal.ts';
 import { validSecrets } from '../core/signing-secret.ts';
 import type { World } from '../core/world.ts';
 import { callbackHeaders } from '../egress/request-head.ts';
+import type { SendRequest } from '../egress/exchange.ts';
 import type { Sender } from '../egress/send.ts';
 import { sign } from '../egress/sign.ts';
 import type { AttemptRecord, Settlement, Target } from '../store/delivery-verbs.ts';
-import type { Gate, GateState, Passage } from './gate.ts';
+import type { Confirmation, Confirmer } from './confirmation.ts';
+import type { Start } from './dispatcher.ts';
+import type { Gate, Passage } from './gate.ts';
 import { openSecrets } from './secrets.ts';
 import type { TargetCache } from './target-cache.ts';
 
@@ -23,9 +27,11 @@ export interface DeliverMeans {
   sender: Sender;
   targets: TargetCache;
   gate: Gate;
+  confirmer: Confirmer;
+  /** Whether an attempt may still start under a lease. */
+  holds: (lease: number) => boolean;
   ring: KeyRing;
   contracts: readonly Contract[];
-  node: number;
   waitsMs: readonly number[];
   timeoutMs: number;
 }
@@ -33,18 +39,28 @@ export interface DeliverMeans {
 export async function deliver(
   means: DeliverMeans,
   leased: Leased,
-  signal: AbortSignal,
+  { signal, confirmedMs }: Start,
 ): Promise<Settlement> {
   const { event, n, lease } = leased;
   const name = { event, n, lease };
-  const found = await approach(means, leased.callback);
-  if (found === undefined) return { ...name, outcome: { kind: 'cancelled' }, attempt: undefined };
+  const found = await approach(means, leased);
+  if (found.kind !== 'standing') return { ...name, ...unsent(found, means.world.nowMs()) };
   const { target, passage } = found;
+  const confirmation = means.confirmer.confirm(target, confirmedMs);
   try {
-    const sent = await attempt(means, { leased, target, gate: () => passage.state(), signal });
-    return { ...name, ...settle(means, { leased, target, sent }) };
+    const sent = await attempt(means, { leased, target, passage, confirmation, signal });
+    if (sent.kind !== 'sent') return { ...name, ...unsent(sent, means.world.nowMs()) };
+    // Another node may have pointed the subscription elsewhere since.
+    const isDoubtful =
+      wantsNoMore(means, target, sent.result) &&
+      (await confirmation.renew('anew').then(
+        () => false,
+        () => true, // Nobody can tell now. The attempt was made, and is written down.
+      ));
+    return { ...name, ...settle(means, { leased, target, sent, isDoubtful }) };
   } finally {
     passage.leave();
+    confirmation.end();
   }
 }
 
@@ -54,13 +70,15 @@ export async function deliver(
  */
 async function approach(
   { targets, gate }: DeliverMeans,
-  callback: number,
-): Promise<{ target: Target; passage: Passage } | undefined> {
+  { callback, version }: Leased,
+): Promise<{ kind: 'standing'; target: Target; passage: Passage } | Unsent> {
   for (;;) {
-    const target = await targets.find(callback);
-    if (target?.isActive !== true) return undefined;
+    const target = await targets.find(callback, version);
+    if (target?.isActive !== true) return { kind: 'ended' };
+    // Something changed since the lease, perhaps a pause: the store knows whether to go on.
+    if (target.version > version) return { kind: 'held', waitMs: 0 };
     const passage = gate.approach(target.subscription);
-    if (targets.isCurrent(target)) return { target, passage };
+    if (targets.isCurrent(target)) return { kind: 'standing', target, passage };
     passage.leave();
   }
 }
@@ -68,29 +86,87 @@ async function approach(
 interface Attempting {
   leased: Leased;
   target: Target;
-  gate: () => GateState;
+  passage: Passage;
+  confirmation: Confirmation;
   signal: AbortSignal;
 }
 
-type Sent =
-  | { kind: 'sent'; result: SendResult; startedMs: number; tookMs: number; url: string }
-  /** Nothing was sent, and no attempt is counted: it goes back, due after a while. */
-  | { kind: 'held'; waitMs: number }
-  | { kind: 'ended' };
+interface Sent {
+  kind: 'sent';
+  result: SendResult;
+  startedMs: number;
+  tookMs: number;
+  url: string;
+}
 
-async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent> {
-  const { world, sender, ring, timeoutMs } = means;
-  const { leased, target, gate, signal } = it;
+/** Nothing was sent, and no attempt is counted. */
+type Unsent =
+  /** It goes back, due after a while. */
+  { kind: 'held'; waitMs: number } | { kind: 'ended' };
+
+/** Sends once the store has confirmed that it may; what is told too late is asked again. */
+async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent | Unsent> {
+  for (let tries = 0; tries < limits.confirmTriesMax; tries += 1) {
+    if (!it.confirmation.isFresh()) await it.confirmation.renew('shared');
+    const sent = await send(means, it);
+    if (sent.kind !== 'unconfirmed') return sent;
+  }
+  return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
+}
+
+type Verdict = 'open' | 'held' | 'ended' | 'unconfirmed';
+
+/** Asked right before the first byte. Whoever lost its lease goes back, which changes nothing then. */
+function judge({ holds }: DeliverMeans, { leased, passage, confirmation }: Attempting): Verdict {
+  const state = passage.state();
+  if (state !== 'open') return state;
+  if (!holds(leased.lease)) return 'held';
+  return confirmation.isFresh() ? 'open' : 'unconfirmed';
+}
+
+function stopped(verdict: Exclude<Verdict, 'open'>): Unsent | { kind: 'unconfirmed' } {
+  return verdict === 'held' ? { kind: 'held', waitMs: 0 } : { kind: verdict };
+}
+
+async function send(
+  means: DeliverMeans,
+  it: Attempting,
+): Promise<Sent | Unsent | { kind: 'unconfirmed' }> {
+  let verdict = judge(means, it);
+  if (verdict !== 'open') return stopped(verdict);
+  const { world, sender } = means;
   const startedMs = world.nowMs();
   const startedAt = world.monotonicMs();
+  const request = requestOf(means, it, startedMs);
+  const onStart = (): boolean => {
+    verdict = judge(means, it);
+    if (verdict === 'open') it.confirmation.end();
+    return verdict === 'open';
+  };
+  const result = await sender.send(request, { signal: it.signal, onStart });
+  const tookMs = Math.round(world.monotonicMs() - startedAt);
+  if (result.kind === 'aborted') return { kind: 'held', waitMs: 0 };
+  if (result.kind !== 'not_started') {
+    return { kind: 'sent', result, startedMs, tookMs, url: request.url };
+  }
+  if (verdict !== 'open') return stopped(verdict);
+  return { kind: 'held', waitMs: limits.ownFailureWaitMs };
+}
+
+function requestOf(
+  { ring, contracts, timeoutMs }: DeliverMeans,
+  { leased, target }: Attempting,
+  nowMs: number,
+): SendRequest {
   const owner = { appId: target.appId, subscriptionId: target.subscription };
-  const secrets = validSecrets(openSecrets(ring, owner, target.secrets), startedMs);
+  const secrets = validSecrets(openSecrets(ring, owner, target.secrets), nowMs);
   const id = withPrefix('evt', leased.event);
-  const timestampS = Math.floor(startedMs / 1000);
-  const url = fillEvent(target.url, leased.eventName);
-  const body = leased.payload;
+  const timestampS = Math.floor(nowMs / 1000);
+  const definition = definitionOf(contracts, target);
+  const mediaType = definition === undefined ? 'application/json' : definition.mediaType;
+  const body = mediaType === undefined ? new Uint8Array() : leased.payload;
   const headers = callbackHeaders({
-    mediaType: definitionOf(means.contracts, target)?.mediaType ?? 'application/json',
+    mediaType,
     eventId: id,
     eventName: leased.eventName,
     delivery: deliveryId(leased),
@@ -99,31 +175,29 @@ async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent> {
     timestampS,
     signature: sign({ id, timestampS, payload: body, secrets: secrets.map((one) => one.secret) }),
   });
-  const request = { method: target.method, url, headers, body, timeoutMs };
-  const onStart = (): boolean => gate() === 'open';
-  const result = await sender.send(request, { signal, onStart });
-  const tookMs = Math.round(world.monotonicMs() - startedAt);
-  if (result.kind === 'not_started') {
-    if (gate() === 'ended') return { kind: 'ended' };
-    return { kind: 'held', waitMs: gate() === 'held' ? 0 : limits.ownFailureWaitMs };
-  }
-  if (result.kind === 'aborted') return { kind: 'held', waitMs: 0 };
-  return { kind: 'sent', result, startedMs, tookMs, url };
+  const url = fillEvent(target.url, leased.eventName);
+  return { method: target.method, url, headers, body, timeoutMs };
 }
 
 type Settling = Pick<Settlement, 'outcome' | 'attempt'>;
 
-function settle(
-  means: DeliverMeans,
-  { leased, target, sent }: { leased: Leased; target: Target; sent: Sent },
-): Settling {
+function unsent(it: Unsent, nowMs: number): Settling {
+  if (it.kind === 'ended') return { outcome: { kind: 'cancelled' }, attempt: undefined };
+  return { outcome: { kind: 'released', dueMs: nowMs + it.waitMs }, attempt: undefined };
+}
+
+interface Sending {
+  leased: Leased;
+  target: Target;
+  sent: Sent;
+  /** The receiver wants no more, but nobody can tell whether it is still the one that is meant. */
+  isDoubtful: boolean;
+}
+
+function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sending): Settling {
   const nowMs = means.world.nowMs();
-  if (sent.kind === 'held') {
-    return { outcome: { kind: 'released', dueMs: nowMs + sent.waitMs }, attempt: undefined };
-  }
-  if (sent.kind === 'ended') return { outcome: { kind: 'cancelled' }, attempt: undefined };
   const definition = definitionOf(means.contracts, target);
-  const unsubscribeStatus = definition?.unsubscribeStatus ?? 410;
+  const unsubscribeStatus = unsubscribeStatusOf(definition);
   const classified = classify(sent.result, {
     tries: leased.tries,
     waitsMs: means.waitsMs,
@@ -132,13 +206,14 @@ function settle(
     chance: chance(means.world),
   });
   // A target that was left meanwhile may be gone: the subscription now points elsewhere.
-  const isLeft = classified.kind === 'gone' && !means.targets.isCurrent(target);
+  const isElsewhere = isDoubtful || !means.targets.isCurrent(target);
+  const isLeft = classified.kind === 'gone' && isElsewhere;
   const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
   const { result, startedMs, tookMs, url } = sent;
   const answered = result.kind === 'answered' ? result : undefined;
   const record: AttemptRecord = {
-    node: means.node,
+    node: holderOf(leased.lease),
     startedMs,
     tookMs,
     status: answered?.status,
@@ -149,6 +224,15 @@ function settle(
     warning: answered && undeclared(definition, answered.status, outcome.kind === 'delivered'),
   };
   return { outcome, attempt: record };
+}
+
+function wantsNoMore({ contracts }: DeliverMeans, target: Target, result: SendResult): boolean {
+  if (result.kind !== 'answered') return false;
+  return result.status === unsubscribeStatusOf(definitionOf(contracts, target));
+}
+
+function unsubscribeStatusOf(definition: CallbackDefinition | undefined): number {
+  return definition?.unsubscribeStatus ?? 410;
 }
 
 /** Of a success a little is kept, of anything else enough to find out why. */

@@ -2,6 +2,7 @@
 // claims waiting ones when there is room, and settles each when its attempt is over. The store keeps
 // the backlog; what is in memory here is a bounded window of it.
 import type { Leased } from '../core/delivery.ts';
+import { leaseOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
 import { never } from '../core/lane.ts';
 import type { World } from '../core/world.ts';
@@ -18,22 +19,36 @@ import { createWindow, type Window } from './window.ts';
 
 export interface DispatcherMeans {
   world: World;
-  store: Pick<Store, 'settle' | 'work' | 'attach'>;
-  node: number;
-  deliver: (leased: Leased, signal: AbortSignal) => Promise<Settlement>;
+  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs'>;
+  /** This node: its present number, and whether it counts as alive. */
+  self: { no(): number; mayWork(): boolean };
+  deliver: (leased: Leased, start: Start) => Promise<Settlement>;
   /** The subscription has ended because its receiver wants no more. */
   onGone: (subscription: string) => void;
   onError: (error: unknown, leased?: Leased) => void;
 }
 
+/** What a delivery starts with. */
+export interface Start {
+  /** Gives it up. */
+  signal: AbortSignal;
+  /**
+   * Monotonic: the store said no earlier than this that its lane is open. It is when the store was
+   * asked, not when it answered: a process that was frozen would take an old answer for a new one.
+   */
+  confirmedMs: number;
+}
+
 export class Dispatcher implements Worker {
   readonly #means: DispatcherMeans;
-  readonly #window: Window;
+  #window: Window;
   readonly #underWay = new Set<Promise<void>>();
   readonly #stopClaiming = new AbortController();
   readonly #abortAttempts = new AbortController();
   readonly #clock: Promise<void>;
   #leases = 0;
+  /** When offers were made, by their lease: the newest few. */
+  readonly #offeredMs = new Map<number, number>();
   /** When a claim would find something, as far as is known. */
   #readyMs = 0;
   /** The same, but only what was heard since the last claim was sent. */
@@ -47,8 +62,7 @@ export class Dispatcher implements Worker {
 
   constructor(means: DispatcherMeans) {
     this.#means = means;
-    // One number is holder and fencing token: the node's incarnation, then a counter.
-    this.#window = createWindow(() => means.node * 2 ** 32 + (this.#leases += 1));
+    this.#window = this.#newWindow();
     means.store.attach(this);
     this.#ask();
     this.#clock = this.#tick();
@@ -72,7 +86,7 @@ export class Dispatcher implements Worker {
   }
 
   offer(): Offer | undefined {
-    return this.#stopClaiming.signal.aborted ? undefined : this.#window.offer();
+    return this.#mayTake() ? this.#note(this.#window.offer()) : undefined;
   }
 
   take(deliveries: readonly Leased[], { readyMs, isFanningOut }: Outlook): void {
@@ -84,7 +98,7 @@ export class Dispatcher implements Worker {
   claim(): Offer | undefined {
     if (!this.#mayClaim()) return undefined;
     this.#heardMs = never;
-    return this.#window.claimOffer();
+    return this.#note(this.#window.claimOffer());
   }
 
   /**
@@ -92,13 +106,21 @@ export class Dispatcher implements Worker {
    * counts what the claim took.
    */
   fanOut(): Offer | undefined {
-    if (!this.#isFanningOut || this.#stopClaiming.signal.aborted) return undefined;
-    return this.#window.claimOffer();
+    if (!this.#isFanningOut || !this.#mayTake()) return undefined;
+    return this.#note(this.#window.claimOffer());
   }
 
   wake(): void {
     this.#isFanningOut = true;
     this.#hear(this.#means.world.nowMs());
+  }
+
+  /**
+   * The node's number is void, and what is under way belongs to others. It runs to its end or stops before the wire, and leaves the
+   * window that it entered; nobody believes its outcome.
+   */
+  lost(): void {
+    this.#window = this.#newWindow();
   }
 
   refused(): void {
@@ -131,37 +153,55 @@ export class Dispatcher implements Worker {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
+  #newWindow(): Window {
+    return createWindow(() => leaseOf(this.#means.self.no(), (this.#leases += 1)));
+  }
+
+  #note(offer: Offer): Offer {
+    this.#offeredMs.set(offer.lease, this.#means.world.monotonicMs());
+    if (this.#offeredMs.size > limits.offersRememberedMax) {
+      const [oldest] = this.#offeredMs.keys();
+      if (oldest !== undefined) this.#offeredMs.delete(oldest);
+    }
+    return offer;
+  }
+
+  #mayTake(): boolean {
+    return !this.#stopClaiming.signal.aborted && this.#means.self.mayWork();
+  }
+
   #mayClaim(): boolean {
-    if (this.#stopClaiming.signal.aborted) return false;
+    if (!this.#mayTake()) return false;
     return this.#readyMs <= this.#means.world.nowMs() && this.#window.claimRoom() > 0;
   }
 
   #start(deliveries: readonly Leased[]): void {
+    const window = this.#window;
     for (const leased of deliveries) {
-      this.#window.enter(leased.lane);
-      const running = this.#run(leased).finally(() => this.#underWay.delete(running));
+      window.enter(leased.lane);
+      const running = this.#run(leased, window).finally(() => this.#underWay.delete(running));
       this.#underWay.add(running);
     }
-    const hasRoom = deliveries.some(({ lane }) => this.#window.hasUntoldRoom(lane));
+    const hasRoom = deliveries.some(({ lane }) => window.hasUntoldRoom(lane));
     if (hasRoom) this.#hear(this.#means.world.nowMs());
   }
 
-  async #run(leased: Leased): Promise<void> {
+  async #run(leased: Leased, window: Window): Promise<void> {
     const { deliver, onError, world } = this.#means;
-    const settlement = await deliver(leased, this.#abortAttempts.signal).catch(
-      (error: unknown): Settlement => {
-        onError(error, leased);
-        const { event, n, lease } = leased;
-        const outcome = {
-          kind: 'released',
-          dueMs: world.nowMs() + limits.ownFailureWaitMs,
-        } as const;
-        return { event, n, lease, outcome, attempt: undefined };
-      },
-    );
+    const confirmedMs = this.#offeredMs.get(leased.lease) ?? -Infinity;
+    const start = { signal: this.#abortAttempts.signal, confirmedMs };
+    const settlement = await deliver(leased, start).catch((error: unknown): Settlement => {
+      onError(error, leased);
+      const { event, n, lease } = leased;
+      const outcome = {
+        kind: 'released',
+        dueMs: world.nowMs() + limits.ownFailureWaitMs,
+      } as const;
+      return { event, n, lease, outcome, attempt: undefined };
+    });
     const settled = await this.#settle(settlement);
     if (settled?.kind === 'gone') this.#means.onGone(settled.subscription);
-    const { wasFull } = this.#window.leave(leased.lane, resultOf(settlement));
+    const { wasFull } = window.leave(leased.lane, resultOf(settlement));
     const { outcome } = settlement;
     if (wasFull) this.#hear(world.nowMs());
     else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
@@ -205,17 +245,18 @@ export class Dispatcher implements Worker {
 
   /**
    * Asks for work when something becomes due. What is due already waits for room, and whoever makes
-   * room asks; now and then the clock asks in any case.
+   * room asks; now and then the clock asks in any case, as if something had been heard: another node
+   * may have made deliveries ready or begun a fan-out, and its word may have been lost.
    */
   async #tick(): Promise<void> {
-    const { world } = this.#means;
+    const { world, store } = this.#means;
     const { signal } = this.#stopClaiming;
     let isOver = true;
     while (!signal.aborted) {
       this.#recount = new AbortController();
       const either = AbortSignal.any([signal, this.#recount.signal]);
       const dueInMs = this.#readyMs - world.nowMs();
-      const waitMs = dueInMs > 0 ? Math.min(dueInMs, limits.claimEveryMs) : limits.claimEveryMs;
+      const waitMs = dueInMs > 0 ? Math.min(dueInMs, store.pollMs) : store.pollMs;
       this.#ringsMs = world.nowMs() + waitMs;
       // Counted anew for what was a moment away: it may be due by now, and nobody else would ask.
       if (!isOver && this.#mayClaim()) this.#means.store.work();
@@ -223,7 +264,7 @@ export class Dispatcher implements Worker {
         () => true,
         () => false,
       );
-      if (isOver) this.#hear(world.nowMs());
+      if (isOver) this.wake();
     }
   }
 }

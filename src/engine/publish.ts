@@ -5,12 +5,14 @@ import { ownPrefix, pingEvent } from '../core/event.ts';
 import { withoutPrefix, withPrefix } from '../core/id.ts';
 import { isEventName } from '../core/pattern.ts';
 import { Problem, type Fault } from '../core/problem.ts';
+import { chooseContract } from '../contract/choose.ts';
 import type { Contract } from '../contract/contract.ts';
 import { checkPayload } from '../contract/payload.ts';
 import type { Accepted, Audience } from '../store/delivery-verbs.ts';
 import type { EditInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
+import { StoreSilent } from './in-time.ts';
 
 export interface NewEvent {
   name: string;
@@ -24,24 +26,44 @@ export interface NewEvent {
 
 export interface PublishCall {
   app: Pick<App, 'no' | 'id'>;
-  contract: Contract;
+  /** Its title, where the publisher names one. */
+  contract: string | undefined;
   events: readonly NewEvent[];
   /** One subscription to address, by its external id. */
   subscriberId: string | undefined;
   idempotency: KeyedRequest | undefined;
 }
 
-export async function publish(context: Context, call: PublishCall): Promise<readonly Accepted[]> {
-  const { app, contract, events, subscriberId } = call;
-  check(contract, events);
+/** What an event must fit. */
+export interface PublishRules {
+  contracts: readonly Contract[];
+  /** A payload that breaks its contract is accepted all the same, with a warning. */
+  isLenient: boolean;
+}
+
+export interface Published {
+  events: readonly Accepted[];
+  /** What is wrong with the payloads, where that is let pass. */
+  warnings: readonly Fault[];
+}
+
+export async function publish(
+  context: Context,
+  rules: PublishRules,
+  call: PublishCall,
+): Promise<Published> {
+  const { app, events, subscriberId } = call;
+  const verdict = judge(rules, events, call.contract);
+  if (verdict.kind === 'refused') throw verdict.problem;
   const audience = audienceOf(subscriberId);
-  return write(context, {
+  const accepted = await write(context, {
     appNo: app.no,
-    contract: contract.title,
+    contract: verdict.contract.title,
     events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
     audience,
     idempotency: call.idempotency && idempotencyOf(call.idempotency),
   });
+  return { events: accepted, warnings: verdict.warnings };
 }
 
 /** A test message to every callback of a subscription, whatever it hears. */
@@ -67,7 +89,9 @@ async function write(
   { store }: Context,
   input: EditInput<'publish'>,
 ): Promise<readonly Accepted[]> {
-  const result = await store.edit('publish', input);
+  const result = await store.edit('publish', input).catch((error: unknown) => {
+    throw error instanceof StoreSilent && input.idempotency === undefined ? inDoubt(error) : error;
+  });
   switch (result.kind) {
     case 'accepted':
     case 'repeated':
@@ -83,24 +107,62 @@ async function write(
   }
 }
 
-function check(contract: Contract, events: readonly NewEvent[]): void {
-  const faults: Fault[] = [];
-  for (const { name, value, at } of events) {
-    const nameFault = faultOfName(name);
-    if (nameFault !== undefined) {
-      throw new Problem('invalid_request', `Cannot publish event "${name}": it ${nameFault}`, {
-        faults: [{ field: `${at}/event`, message: nameFault }],
-      });
-    }
-    for (const { field, message, callback } of checkPayload(contract, name, value)) {
-      const said = `${message} (callback "${callback}")`;
-      faults.push({ field: `${at}/payload${field}`, message: said });
-    }
-  }
+export type Verdict =
+  | { kind: 'fit'; contract: Contract; warnings: readonly Fault[] }
+  | { kind: 'refused'; problem: Problem };
+
+/** Whether events can be published, and why not in the words that a publisher gets. */
+export function judge(
+  { contracts, isLenient }: PublishRules,
+  events: readonly NewEvent[],
+  title: string | undefined,
+): Verdict {
+  const chosen = contractOf(contracts, events, title);
+  if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
+  const faults = events.flatMap(({ name, value, at }) =>
+    checkPayload(chosen, name, value).map(({ field, message, callback }) => ({
+      field: `${at}/payload${field}`,
+      message: `${message} (callback "${callback}")`,
+    })),
+  );
   const [first] = faults;
-  if (first === undefined) return;
+  if (first === undefined || isLenient) return { kind: 'fit', contract: chosen, warnings: faults };
   const detail = `The payload breaks the contract: ${first.field} ${first.message}`;
-  throw new Problem('payload_refused', detail, { faults });
+  return { kind: 'refused', problem: new Problem('payload_refused', detail, { faults }) };
+}
+
+/** The one contract that all the events belong to. */
+function contractOf(
+  contracts: readonly Contract[],
+  events: readonly NewEvent[],
+  title: string | undefined,
+): Contract | Problem {
+  let found: Contract | undefined;
+  for (const { name, at } of events) {
+    const fault = faultOfName(name);
+    if (fault !== undefined) return refusedEvent(name, `it ${fault}`, { at, fault });
+    const choice = chooseContract(contracts, { event: name, title });
+    if (choice.kind === 'none') {
+      return refusedEvent(name, choice.reason, { at, fault: choice.reason });
+    }
+    if (found !== undefined && found !== choice.contract) {
+      const reason = `it belongs to contract "${choice.contract.title}", others before it to "${found.title}"`;
+      const expected = `${reason}; publish them in batches of their own`;
+      return refusedEvent(name, expected, { at, fault: expected });
+    }
+    found = choice.contract;
+  }
+  return found ?? refusedEvent('', 'there is none', { at: 'body#', fault: 'is missing' });
+}
+
+function refusedEvent(
+  name: string,
+  reason: string,
+  { at, fault }: { at: string; fault: string },
+): Problem {
+  return new Problem('invalid_request', `Cannot publish event "${name}": ${reason}`, {
+    faults: [{ field: `${at}/event`, message: fault }],
+  });
 }
 
 function faultOfName(name: string): string | undefined {
@@ -116,6 +178,14 @@ function audienceOf(subscriberId: string | undefined): Audience {
   const id = withoutPrefix('sub', subscriberId);
   if (id === undefined) throw notFound(subscriberId);
   return { kind: 'subscription', id };
+}
+
+/** Without a key nobody could tell a repetition from a second event. */
+function inDoubt(cause: StoreSilent): Problem {
+  const detail =
+    'The store did not answer in time. The event may have been accepted all the same, and without an ' +
+    'Idempotency-Key publishing it again may send it twice: with one, repeating is safe';
+  return new Problem('store_unavailable', detail, { cause });
 }
 
 function notFound(id: string): Problem {

@@ -1,14 +1,14 @@
-// Starts what delivers: a node of its own, the dispatcher, and the way a change of a subscription
-// reaches deliveries that are under way.
-import { hostname } from 'node:os';
+// Starts what delivers: the dispatcher, and the way a change of a subscription reaches deliveries that
+// are under way.
 import type { Contract } from '../contract/contract.ts';
 import { limits } from '../core/limits.ts';
-import { version } from '../core/version.ts';
 import type { Sender } from '../egress/send.ts';
+import { createConfirmer, noConfirmer } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { createGate, type Gate } from './gate.ts';
+import type { Liveness } from './liveness.ts';
 import { createTargetCache, type TargetCache } from './target-cache.ts';
 
 /** What deliveries under way hold of subscriptions, and how they hear that one changed. */
@@ -19,8 +19,8 @@ export interface Reach {
 }
 
 /** `onEnded`: a subscription has ended, and what waits for it can be cancelled. */
-export function createReach(store: Context['store'], onEnded: () => void): Reach {
-  const targets = createTargetCache(store);
+export function createReach(means: Pick<Context, 'store' | 'world'>, onEnded: () => void): Reach {
+  const targets = createTargetCache(means);
   const gate = createGate();
   return {
     targets,
@@ -35,6 +35,8 @@ export function createReach(store: Context['store'], onEnded: () => void): Reach
 }
 
 export interface DeliveringOptions {
+  /** This node. */
+  self: Liveness;
   contracts: readonly Contract[];
   sender: Sender;
   reach: Reach;
@@ -43,33 +45,36 @@ export interface DeliveringOptions {
   onError: (error: unknown) => void;
 }
 
-export async function startDelivering(
-  context: Context,
-  options: DeliveringOptions,
-): Promise<AsyncDisposable> {
+export function startDelivering(context: Context, options: DeliveringOptions): AsyncDisposable {
   const { world, store, ring } = context;
-  const { contracts, sender, reach, waitsMs, timeoutMs, onError } = options;
-  const name = hostname();
-  const started = await store.edit('startNode', { name, role: 'all', version, aloneHere: true });
+  const { self, contracts, sender, reach, waitsMs, timeoutMs, onError } = options;
+  const confirmer = store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;
   const means = {
     world,
     ring,
     sender,
     ...reach,
+    confirmer,
+    holds: (lease: number) => self.holds(lease),
     contracts,
-    node: started.node,
     waitsMs,
     timeoutMs,
   };
   const dispatcher = new Dispatcher({
     world,
     store,
-    node: started.node,
-    deliver: async (leased, signal) => deliver(means, leased, signal),
+    self,
+    deliver: async (leased, start) => deliver(means, leased, start),
     onGone: (subscription) => reach.changed(subscription, 'ended'),
     onError,
   });
+  self.whenLost(() => dispatcher.lost());
   // An attempt that is cut off would be made a second time, so a stop waits for the longest.
   const graceMs = Math.max(limits.stopTimeoutMs, timeoutMs + limits.stopMarginMs);
-  return { [Symbol.asyncDispose]: async () => dispatcher.stop(graceMs) };
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await dispatcher.stop(graceMs);
+      confirmer.close();
+    },
+  };
 }

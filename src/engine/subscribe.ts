@@ -3,7 +3,7 @@
 import type { App } from '../core/app.ts';
 import { withPrefix } from '../core/id.ts';
 import { makeSigningSecret, signingSecretBytes } from '../core/signing-secret.ts';
-import { composeAnswer, type Answer } from '../contract/answer.ts';
+import { composeAnswer, messageOf, type Answer } from '../contract/answer.ts';
 import type { Operation, Variant } from '../contract/contract.ts';
 import type { Exchange, Message } from '../contract/exchange.ts';
 import type { Idempotency } from '../store/store.ts';
@@ -67,19 +67,16 @@ function answerFor(
 }
 
 function exchangeOf(call: SubscribeCall, answer: Answer): Omit<Exchange, 'method'> {
-  const response: Message = {
-    header: new Map(Object.entries(answer.headers)),
-    query: new Map(),
-    path: new Map(),
-    body: answer.body,
-  };
-  return { url: call.url, statusCode: answer.status, request: call.request, response };
+  const { url, request } = call;
+  return { url, statusCode: answer.status, request, response: messageOf(answer, url) };
 }
 
+/** Without the origin: another node, which may have another one, must know the repetition. */
 function keyed(
   { operation, url }: SubscribeCall,
   { key, body }: NonNullable<SubscribeCall['idempotency']>,
 ): Idempotency {
-  const parts = [operation.method, url, body];
+  const { pathname, search } = new URL(url);
+  const parts = [operation.method, pathname + search, body];
   return idempotencyOf({ key, operation: operation.operationId, parts });
 }

@@ -1,61 +1,112 @@
-// What sending needs to know of a callback: where it goes and how it is signed. Remembered until the
-// subscription changes; a read that a change overtook is made again, so nobody gets an old answer.
+// What sending needs to know of a callback: where it goes and how it is signed. Remembered until a lease
+// speaks of a later version, or the subscription changes here; a read that a change overtook is made
+// again, so nobody gets an old answer.
 import { limits } from '../core/limits.ts';
+import type { World } from '../core/world.ts';
 import type { Target } from '../store/delivery-verbs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface TargetCache {
-  find(callback: number): Promise<Target | undefined>;
+  /** The target as of the version that a lease speaks of, or later. */
+  find(callback: number, version: number): Promise<Target | undefined>;
+  /** What a read says that began at `sinceMs` (monotonic) or later; Infinity: one that begins now. */
+  look(callback: number, sinceMs: number): Promise<Look>;
   /** Whether what was found is still so: something may have changed before the finder went on. */
   isCurrent(target: Target): boolean;
   /** Something about the subscription changed. */
   forget(subscription: string): void;
 }
 
-export function createTargetCache(store: Pick<Store, 'read'>): TargetCache {
-  const known = new Map<number, Target>();
-  const reads = new Map<number, Promise<Target | undefined>>();
+export interface Look {
+  target: Target | undefined;
+  /** Monotonic: when the read began that says so. */
+  readMs: number;
+}
+
+interface Reading {
+  beganMs: number;
+  look: Promise<Look>;
+}
+
+export interface TargetCacheMeans {
+  store: Pick<Store, 'read'>;
+  world: Pick<World, 'monotonicMs'>;
+}
+
+export function createTargetCache({ store, world }: TargetCacheMeans): TargetCache {
+  const known = new Map<number, Look & { target: Target }>();
+  const readings = new Map<number, Reading>();
   /** For each read under way: the subscriptions that changed since it began. */
   const watches = new Set<Set<string>>();
 
-  const read = async (callback: number): Promise<Target | undefined> => {
+  const read = async (callback: number): Promise<Look> => {
     const changed = new Set<string>();
     watches.add(changed);
     try {
       for (;;) {
         changed.clear();
+        const readMs = world.monotonicMs();
         const [target] = await store.read('targets', { callbacks: [callback] });
-        if (target !== undefined && changed.has(target.subscription)) continue;
-        if (target !== undefined) keep(known, callback, target);
-        return target;
+        if (target === undefined) return { target, readMs };
+        if (changed.has(target.subscription)) continue;
+        keep(known, callback, { target, readMs });
+        return { target, readMs };
       }
     } finally {
       watches.delete(changed);
     }
   };
 
+  const begin = (callback: number): Reading => {
+    const look = read(callback).finally(() => {
+      if (readings.get(callback) === reading) readings.delete(callback);
+    });
+    const reading = { beganMs: world.monotonicMs(), look };
+    readings.set(callback, reading);
+    return reading;
+  };
+
   return {
-    find: async (callback) => {
-      const target = known.get(callback);
-      if (target !== undefined) return target;
-      const underWay = reads.get(callback);
-      if (underWay !== undefined) return underWay;
-      const reading = read(callback).finally(() => reads.delete(callback));
-      reads.set(callback, reading);
-      return reading;
+    find: async (callback, version) => {
+      const seen = known.get(callback);
+      if (isUpTo(seen?.target, version)) return seen?.target;
+      const first = await (readings.get(callback) ?? begin(callback)).look;
+      if (first.target === undefined || isUpTo(first.target, version)) return first.target;
+      // That one may have begun before the lease was written.
+      const { target } = await begin(callback).look;
+      if (target === undefined || isUpTo(target, version)) return target;
+      const found = `the store reads version ${target.version}, the lease is of ${version}`;
+      throw new Error(`Cannot use callback ${callback}: ${found}`);
     },
-    isCurrent: (target) => known.get(target.callback) === target,
+    look: async (callback, sinceMs) => {
+      const seen = known.get(callback);
+      if (seen !== undefined && seen.readMs >= sinceMs) return seen;
+      const underWay = readings.get(callback);
+      if (underWay !== undefined && underWay.beganMs >= sinceMs) return underWay.look;
+      return begin(callback).look;
+    },
+    isCurrent: ({ callback, version }) => known.get(callback)?.target.version === version,
     forget: (subscription) => {
       for (const changed of watches) changed.add(subscription);
-      for (const [callback, target] of known) {
+      for (const [callback, { target }] of known) {
         if (target.subscription === subscription) known.delete(callback);
       }
     },
   };
 }
 
-function keep(known: Map<number, Target>, callback: number, target: Target): void {
-  known.set(callback, target);
+function isUpTo(target: Target | undefined, version: number): boolean {
+  return target !== undefined && target.version >= version;
+}
+
+/** Of two reads the one may end last that began first. */
+function keep(
+  known: Map<number, Look & { target: Target }>,
+  callback: number,
+  look: Look & { target: Target },
+): void {
+  if ((known.get(callback)?.target.version ?? 0) > look.target.version) return;
+  known.set(callback, look);
   if (known.size <= limits.targetCacheEntriesMax) return;
   const [oldest] = known.keys();
   if (oldest !== undefined) known.delete(oldest);

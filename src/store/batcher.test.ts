@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Batcher } from './batcher.ts';
 import { createBatcher } from './batcher.ts';
-import type { Batch, BatchReply, EditReply, Transport, WorkReply } from './call.ts';
+import type { Batch, BatchReply, EditCall, EditReply, Transport, WorkReply } from './call.ts';
 import type { Born, Offer, Outlook, Settlement, Work, Worker } from './delivery-verbs.ts';
 import { StoreUnavailable, VerbFailed } from './store.ts';
 
@@ -67,6 +67,22 @@ describe('createBatcher', () => {
       await edits[index];
     }
     assert.deepEqual(transport.limitsSent(), [[1], [2, 3], [4]]);
+  });
+
+  it('keeps publishes and other edits apart when asked to, and no publish overtakes', async () => {
+    const { transport, batcher } = setUp({ kinds: 'apart' });
+    const edits: Promise<unknown>[] = [forget(batcher, 1)];
+    for (const what of ['a', 2, 'b', 3, 'rescue', 'c', 4] as const) {
+      if (what === 'rescue') edits.push(batcher.edit('rescue', { silentMs: 1 }));
+      else if (typeof what === 'number') edits.push(forget(batcher, what));
+      else edits.push(publish(batcher, what));
+    }
+    for (const last of [0, 1, 7, 3, 5, 6]) {
+      transport.write();
+      await edits[last];
+    }
+    const sent = transport.sent.map(({ edits: calls }) => calls.map(nameOf));
+    assert.deepEqual(sent, [[1], ['a'], [2, 3, 4], ['b'], ['rescue'], ['c']]);
   });
 
   it('refuses at once when editsWaitingMax wait, and takes more when there is room', async () => {
@@ -461,6 +477,7 @@ interface Sizes {
   editsWaitingMax?: number;
   batchPayloadBytesMax?: number;
   payloadBytesWaitingMax?: number;
+  kinds?: 'together' | 'apart';
 }
 
 function setUp(options: Sizes = {}, attached?: 'without a worker') {
@@ -609,6 +626,11 @@ class FakeTransport implements Transport {
   #assertIdle(): void {
     assert.equal(this.#flying ?? this.#working, undefined, 'one batch under way at a time');
   }
+}
+
+function nameOf(call: EditCall): string | number {
+  if (call.verb === 'publish') return call.input.events[0]?.id ?? '';
+  return call.verb === 'forget' ? call.input.limit : call.verb;
 }
 
 function limitsOf(batch: Batch | undefined): number[] {

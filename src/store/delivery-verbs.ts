@@ -64,11 +64,12 @@ export interface DeliveryEdits {
       | { kind: 'not_found' };
   };
   /** Cancels waiting deliveries of ended subscriptions, at most `limit`. */
-  sweep: { input: { limit: number }; output: { cancelled: number } };
+  sweep: { input: { limit: number }; output: { cancelled: number; isMore: boolean } };
   /**
    * Ends what is older than its time: deliveries of events before `beforeMs` that still wait become
-   * dead, reason `expired`; then the history goes. In steps of about `limit` rows (SQLite) or a day
-   * (PostgreSQL); never while a delivery of it is still pending.
+   * dead, reason `expired` (in a lane that has ended: cancelled); then the history goes, and
+   * subscriptions that ended before that. In steps of at most `limit` rows (SQLite) or a day
+   * (PostgreSQL); never while a delivery of it is still pending. `deleted` counts rows of any kind.
    */
   retain: {
     input: { beforeMs: number; limit: number };

@@ -7,6 +7,13 @@ export interface QueueLimits {
   editsWaitingMax: number;
   batchPayloadBytesMax: number;
   payloadBytesWaitingMax: number;
+  /**
+   * `apart`: a batch holds edits of one kind. For a database with other writers: one that locks lanes
+   * to publish and then an app to subscribe meets another node that does it the other way round.
+   * Three nodes with three publishes to a subscribe: 41 deadlocks in 720 calls, 34 s; apart none, 1 s.
+   * One writer alone gains from one batch for all, which is the default.
+   */
+  kinds?: 'together' | 'apart';
 }
 
 export interface WaitingEdit {
@@ -23,15 +30,21 @@ export interface EditQueue {
   take(): WaitingEdit[];
 }
 
+interface Waiting {
+  edit: WaitingEdit;
+  bytes: number;
+}
+
 export function createEditQueue(limits: QueueLimits): EditQueue {
   const { batchEditsMax, editsWaitingMax, batchPayloadBytesMax, payloadBytesWaitingMax } = limits;
-  const waiting: { edit: WaitingEdit; bytes: number }[] = [];
+  const nextOf = limits.kinds === 'apart' ? ofOneKind : ofAnyKind;
+  let waiting: Waiting[] = [];
   let bytesWaiting = 0;
   return {
     isEmpty: () => waiting.length === 0,
     push: (edit) => {
       const bytes = payloadBytes(edit.call);
-      if (waiting.length >= editsWaitingMax) {
+      if (waiting.length >= editsWaitingMax && !isVital(edit.call)) {
         throw new StoreUnavailable(`Cannot edit: ${waiting.length} edits are waiting already`);
       }
       if (bytes > 0 && bytesWaiting > 0 && bytesWaiting + bytes > payloadBytesWaitingMax) {
@@ -41,18 +54,50 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
       bytesWaiting += bytes;
     },
     take: () => {
+      const next = nextOf(waiting);
       let count = 0;
       let bytesTaken = 0;
-      for (const { bytes } of waiting) {
+      for (const { bytes } of next) {
         const isTooMuch = bytesTaken + bytes > batchPayloadBytesMax;
         if (count === batchEditsMax || (count > 0 && bytes > 0 && isTooMuch)) break;
         count += 1;
         bytesTaken += bytes;
       }
       bytesWaiting -= bytesTaken;
-      return waiting.splice(0, count).map(({ edit }) => edit);
+      const taken = new Set(next.slice(0, count));
+      waiting = waiting.filter((one) => !taken.has(one));
+      return Array.from(taken, ({ edit }) => edit);
     },
   };
+}
+
+function ofAnyKind(waiting: readonly Waiting[]): readonly Waiting[] {
+  return waiting;
+}
+
+/**
+ * Of the kind that came first. Publishes overtake nothing: one that came after a subscribe must find
+ * the subscription. Other edits may overtake publishes, which nobody has had an answer to yet, so that
+ * a mixture of both makes few batches.
+ */
+function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
+  const [first] = waiting;
+  if (first === undefined) return [];
+  const kind = kindOf(first);
+  if (kind !== 'publish') return waiting.filter((one) => kindOf(one) === kind);
+  const end = waiting.findIndex((one) => kindOf(one) !== kind);
+  return end === -1 ? waiting : waiting.slice(0, end);
+}
+
+/** A rescue and a sweep go through lanes of any app, in their own order: nothing is locked before. */
+function kindOf({ edit: { call } }: Waiting): 'publish' | 'rescue' | 'sweep' | 'other' {
+  const { verb } = call;
+  return verb === 'publish' || verb === 'rescue' || verb === 'sweep' ? verb : 'other';
+}
+
+/** A node that cannot say that it is there, because much waits, would be taken for dead. */
+function isVital({ verb }: EditCall): boolean {
+  return verb === 'heartbeat' || verb === 'startNode' || verb === 'stopNode';
 }
 
 function payloadBytes(call: EditCall): number {

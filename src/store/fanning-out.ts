@@ -1,7 +1,51 @@
-// The patterns of a large fan-out, as its row keeps them.
+// A large fan-out and how far it has come, as its row says.
 import { strict as assert } from 'node:assert';
+import type { Listener } from './listener.ts';
+import type { Row } from './row.ts';
+import { bytes, integer, text } from './row.ts';
 
-export function toNames(json: string): string[] {
+export interface FanningOut {
+  event: string;
+  appNo: number;
+  contract: string;
+  /** Of the app when it was accepted: who listened then gets it. */
+  version: number;
+  /** Patterns that hear the event, one after the other. */
+  names: readonly string[];
+  cursor: Cursor;
+  slice: number;
+  /** Deliveries that were made so far. */
+  made: number;
+  sent: { eventName: string; payload: Uint8Array };
+}
+
+/** The next callback is the first one after `callback` that hears `names[step]`. */
+export interface Cursor {
+  step: number;
+  callback: number;
+}
+
+/** The next listeners, and where to go on; undefined: that was the last of them. */
+export interface Piece {
+  listeners: Listener[];
+  after: Cursor | undefined;
+}
+
+export function toFanningOut(row: Row): FanningOut {
+  return {
+    event: text(row, 'event'),
+    appNo: integer(row, 'app'),
+    contract: text(row, 'contract'),
+    version: integer(row, 'version'),
+    names: toNames(text(row, 'names')),
+    cursor: { step: integer(row, 'step'), callback: integer(row, 'callback') },
+    slice: integer(row, 'slice'),
+    made: integer(row, 'made'),
+    sent: { eventName: text(row, 'name'), payload: bytes(row, 'payload') },
+  };
+}
+
+function toNames(json: string): string[] {
   const names: unknown = JSON.parse(json);
   assert(Array.isArray(names), 'Cannot read a fan-out: its names are no list');
   return names.map((name: unknown) => {

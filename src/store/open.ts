@@ -7,8 +7,9 @@ import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import { createBatcher } from './batcher.ts';
 import type { ReadReply, Transport } from './call.ts';
-import { readCall, readOutput } from './call.ts';
+import { editCall, editOutput, readCall, readOutput } from './call.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
+import type { QueueLimits } from './edit-queue.ts';
 import { rebuild, unreachable } from './rebuild.ts';
 import { openPostgres } from './postgres/transport.ts';
 import { openSqlite } from './sqlite/adapter.ts';
@@ -16,24 +17,69 @@ import { inProcess } from './sqlite/in-process.ts';
 import { openThreads } from './sqlite/thread.ts';
 import type { ReadOutput, ReadVerb, Store } from './store.ts';
 
+/** Where the data is kept. */
+export type Database =
+  /** SQLite: the folder of the file, made when missing; or ':memory:', gone when closed. */
+  | { dataDir: string }
+  /** PostgreSQL. Holds a password: never to be shown or logged. */
+  | { url: string };
+
+export interface StoreMeans {
+  world: World;
+  /** Nothing more can be written and what is on the disk is in doubt: end the process. */
+  onFatal: (error: Error) => void;
+}
+
+/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
+export async function openStore({
+  world,
+  onFatal,
+  ...database
+}: Database & StoreMeans): Promise<Store> {
+  return 'url' in database
+    ? openCluster({ ...database, world })
+    : openEmbedded({ ...database, world, onFatal });
+}
+
+export type EmbeddedOptions = { dataDir: string; world: Pick<World, 'nowMs'> } & Pick<
+  StoreMeans,
+  'onFatal'
+>;
+
+export async function openEmbedded({ dataDir, world, onFatal }: EmbeddedOptions): Promise<Store> {
+  const options = { migrationsDir, nowMs: world.nowMs() };
+  if (dataDir === ':memory:') {
+    const sqlite = openSqlite({ path: dataDir, ...options });
+    return storeOver(inProcess(sqlite, { onFatal }), world);
+  }
+  const path = databaseIn(dataDir);
+  makeFolder(dataDir);
+  return storeOver(await openThreads({ path, onFatal, ...options }), world);
+}
+
 export interface ClusterOptions {
   url: string;
   world: World;
-  onError: (error: unknown) => void;
+  /** For tests that are the world themselves; see PostgresOptions. */
   clock?: 'database' | 'given';
   lingerMs?: { least: number; most: number };
 }
 
-/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
 export async function openCluster(options: ClusterOptions): Promise<Store> {
   const heard: { by: (() => void) | undefined } = { by: undefined };
   const onHeard = (): void => heard.by?.();
   const transport = await openPostgres({ ...options, onHeard });
-  const store = storeOver(transport, options.world);
+  const store = storeOver(transport, options.world, { kinds: 'apart' });
   return {
     ...store,
     pollMs: limits.databasePollMs,
     isShared: true,
+    nowMs: () => transport.nowMs(),
+    edit: async (verb, input) => {
+      const call = editCall(verb, input);
+      if (call.verb !== 'retain') return store.edit(verb, input);
+      return editOutput(verb, await transport.retain(call.input));
+    },
     attach: (worker) => {
       store.attach(worker);
       heard.by = () => worker.wake();
@@ -41,40 +87,31 @@ export async function openCluster(options: ClusterOptions): Promise<Store> {
   };
 }
 
-export interface StoreOptions {
-  /** The folder of the database file, made when missing; or ':memory:', gone when closed. */
-  dataDir: string;
-  world: Pick<World, 'nowMs'>;
-  /** Nothing more can be written and what is on the disk is in doubt: end the process. */
-  onFatal: (error: Error) => void;
-}
-
-/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
-export async function openStore({ dataDir, world, onFatal }: StoreOptions): Promise<Store> {
-  const options = { migrationsDir, nowMs: world.nowMs() };
-  if (dataDir === ':memory:') {
-    const sqlite = openSqlite({ path: dataDir, ...options });
-    return storeOver(inProcess(sqlite, { onFatal }), world);
-  }
-  const path = join(dataDir, 'ringback.db');
-  makeFolder(dataDir);
-  return storeOver(await openThreads({ path, onFatal, ...options }), world);
-}
-
 /** The port over any transport. */
-export function storeOver(transport: Transport, world: Pick<World, 'nowMs'>): Store {
-  const batcher = createBatcher(transport, { ...limits, nowMs: () => world.nowMs() });
+export function storeOver(
+  transport: Transport,
+  world: Pick<World, 'nowMs'>,
+  queue: Pick<QueueLimits, 'kinds'> = {},
+): Store {
+  const nowMs = (): number => world.nowMs();
+  const batcher = createBatcher(transport, { ...limits, ...queue, nowMs });
   return {
     ...batcher,
     pollMs: limits.claimEveryMs,
     isShared: false,
+    nowMs: () => world.nowMs(),
     read: async (verb, input) => outputOf(verb, transport.read(readCall(verb, input))),
   };
 }
 
-const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
+export const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
 
-function makeFolder(dataDir: string): void {
+/** The database file of a data folder. */
+export function databaseIn(dataDir: string): string {
+  return join(dataDir, 'ringback.db');
+}
+
+export function makeFolder(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {

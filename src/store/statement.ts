@@ -11,11 +11,22 @@ export interface Statement {
   values: readonly Value[];
 }
 
-export type Script<T> = Generator<Statement, T, readonly Row[]>;
+/** One statement for many values: a round trip in all, where there are round trips. */
+export interface Repeated {
+  sql: string;
+  each: readonly (readonly Value[])[];
+}
+
+export type Script<T> = Generator<Statement | Repeated, T, readonly Row[]>;
 
 /** All rows that the statement gives; none for one that gives no rows. */
 export function* all(sql: string, ...values: readonly Value[]): Script<readonly Row[]> {
   return yield { sql, values };
+}
+
+/** The rows of all values, one after the other: each must say itself to what it belongs. */
+export function* forEach(sql: string, each: readonly (readonly Value[])[]): Script<readonly Row[]> {
+  return each.length === 0 ? [] : yield { sql, each };
 }
 
 export function* first(sql: string, ...values: readonly Value[]): Script<Row | undefined> {

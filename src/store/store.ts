@@ -25,6 +25,8 @@ export interface Store {
   settle(settlement: Settlement): Promise<Settled>;
   /** How often to ask for work although nobody said there is some. */
   readonly pollMs: number;
+  /** The time by which the store judges ages: on a shared database the same for all nodes. */
+  nowMs(): number;
   /** Whether other nodes may use the same database. */
   readonly isShared: boolean;
   /** Asks for a cycle of work: the worker will be asked what it can take. */

@@ -1,7 +1,7 @@
 // Starts the real service for a test: real sockets, real SQL in memory, a made-up name server.
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { readConfig, type Environment } from '../../src/config.ts';
+import { readConfig, type Config, type Environment } from '../../src/config.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 import type { Resolver } from '../../src/egress/resolve.ts';
 import { startService, type Outside } from '../../src/service.ts';
@@ -24,6 +24,8 @@ export interface Call {
   headers?: Record<string, string>;
   /** Sent as JSON, unless it is bytes or text: then as it is. */
   body?: unknown;
+  /** Gives the call up. */
+  signal?: AbortSignal;
 }
 
 export interface Answer {
@@ -43,6 +45,9 @@ export interface StartOptions {
   resolver?: Resolver;
   /** How callbacks are dialled, where a test wants to see it. */
   network?: Outside['network'];
+  /** Whatever the settings say: on SQLite they allow one role only. */
+  role?: Config['role'];
+  openStore?: Outside['openStore'];
 }
 
 export async function start(options: StartOptions = {}): Promise<Running> {
@@ -56,21 +61,26 @@ export async function start(options: StartOptions = {}): Promise<Running> {
   if (reading.kind === 'mistakes') throw new Error(reading.mistakes.join('\n'));
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
-  const service = await startService(reading.config, {
-    world: world ?? realWorld(),
-    log,
-    resolver,
-    network,
-    onFatal: (error) => {
-      throw error;
+  const role = options.role ?? reading.config.role;
+  const service = await startService(
+    { ...reading.config, role },
+    {
+      world: world ?? realWorld(),
+      log,
+      resolver,
+      network,
+      ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
+      onFatal: (error) => {
+        throw error;
+      },
     },
-  });
+  );
   const key = service.firstKey ?? env['RINGBACK_API_KEY'] ?? '';
   return {
     url: service.url,
     appId: `app_${service.defaultApp.id}`,
     key,
-    call: async (call) => send(service.url, key, call),
+    call: async (call) => sendTo(service.url, key, call),
     logged: () => lines.join(''),
     [Symbol.asyncDispose]: async () => service[Symbol.asyncDispose](),
   };
@@ -87,8 +97,9 @@ export function fakeResolver(names: Readonly<Record<string, readonly string[]>>)
   };
 }
 
-async function send(base: string, firstKey: string, call: Call): Promise<Answer> {
-  const { method = 'GET', path, key = firstKey, headers = {}, body } = call;
+/** One call of the service at `base`, with the given key unless the call has its own. */
+export async function sendTo(base: string, firstKey: string, call: Call): Promise<Answer> {
+  const { method = 'GET', path, key = firstKey, headers = {}, body, signal } = call;
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
   const response = await fetch(base + path, {
     method,
@@ -99,6 +110,7 @@ async function send(base: string, firstKey: string, call: Call): Promise<Answer>
       ...headers,
     },
     ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
   });
   const text = await response.text();
   const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '');

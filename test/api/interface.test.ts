@@ -669,7 +669,7 @@ function expressionRows(): Row[] {
     ['$request.body#/order/id', '7'],
     ['$request.body#/lines/1/sku', 'second'],
     ['$request.body#/a~1b', 'slash'],
-    ['$response.header.location', '/streams/eu%20west/{id}'],
+    ['$response.header.location', '{base}/streams/eu%20west/{id}'],
     ['$response.body#/made/id', '{id}'],
     ['$url', '{base}/streams/eu%20west?tag=a%26b'],
   ];

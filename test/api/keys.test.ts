@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { idMaker } from '../../src/core/id.ts';
 import { makeKey, scopes as allScopes } from '../../src/core/key.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { start, type Answer, type Running } from './harness.ts';
 
@@ -405,7 +405,7 @@ describe('ensureDefaultApp', () => {
 
   it('says when the chosen key opens nothing any more', async () => {
     const world = frozenWorld();
-    const store = await openStore({
+    const store = await openEmbedded({
       dataDir: ':memory:',
       world,
       onFatal: (error) => assert.fail(error),
@@ -427,7 +427,7 @@ describe('ensureDefaultApp', () => {
 
   it('makes one app and one key when two nodes start at the same time', async () => {
     const world = frozenWorld();
-    const store = await openStore({
+    const store = await openEmbedded({
       dataDir: ':memory:',
       world,
       onFatal: (error) => assert.fail(error),
@@ -438,6 +438,25 @@ describe('ensureDefaultApp', () => {
     );
     assert.equal(new Set(starts.map(({ app }) => app.id)).size, 1);
     assert.ok(starts.every(({ isChosenKeyDead }) => !isChosenKeyDead));
+    const page = { limit: 10, after: undefined };
+    const appNo = starts[0]?.app.no ?? 0;
+    assert.equal((await store.read('keys', { appNo, page })).items.length, 1);
+    await store.close();
+  });
+
+  it('makes one key when nodes start at the same time without a chosen one, and one knows it', async () => {
+    const world = frozenWorld();
+    const store = await openEmbedded({
+      dataDir: ':memory:',
+      world,
+      onFatal: (error) => assert.fail(error),
+    });
+    const means = { world, store, newId: idMaker(world) };
+    const starts = await Promise.all(
+      Array.from({ length: 3 }, async () => ensureDefaultApp(means, undefined)),
+    );
+    assert.equal(new Set(starts.map(({ app }) => app.id)).size, 1);
+    assert.equal(starts.filter(({ secret }) => secret !== undefined).length, 1);
     const page = { limit: 10, after: undefined };
     const appNo = starts[0]?.app.no ?? 0;
     assert.equal((await store.read('keys', { appNo, page })).items.length, 1);

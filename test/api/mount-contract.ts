@@ -18,7 +18,8 @@ import { createApp, ensureDefaultApp } from '../../src/engine/apps.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { createIdentifier } from '../../src/engine/identify.ts';
 import { createKey } from '../../src/engine/keys.ts';
-import { openStore } from '../../src/store/open.ts';
+import type { NodeRole } from '../../src/store/node-verbs.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import { fakeResolver } from './harness.ts';
 
 export interface Mounted extends AsyncDisposable {
@@ -40,6 +41,7 @@ export interface MountOptions extends LoadOptions {
   publicUrl?: string;
   /** Instead of the handlers that answer with who called. */
   handlers?: Handlers;
+  role?: NodeRole;
 }
 
 export async function mountContract(
@@ -68,7 +70,8 @@ export async function mountContract(
   mount(server, {
     context,
     identifier,
-    contracts: [contract],
+    role: options.role ?? 'all',
+    contracts: { management: contract, executed: [contract], known: [contract] },
     handlers,
     publicUrl: () => options.publicUrl ?? url,
   });
@@ -112,7 +115,7 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const onFatal = (error: Error): never => {
     throw error;
   };
-  const store = await openStore({ dataDir: ':memory:', world, onFatal });
+  const store = await openEmbedded({ dataDir: ':memory:', world, onFatal });
   const newId = idMaker(world);
   const { app, secret = '' } = await ensureDefaultApp({ world, store, newId }, undefined);
   const allow = parseAllowTargets('loopback');

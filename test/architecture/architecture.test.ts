@@ -105,10 +105,13 @@ describe('errorsNotDocumented', () => {
 describe('operationsWithoutHandler', async () => {
   const contract = await loadContract(join(root, 'openapi.yaml'));
   const handlers = managementHandlers({
-    contract,
+    contracts: { management: contract, executed: [contract], known: [contract] },
+    isLenient: false,
     // Handlers are only listed here, never called.
     context: {} as Parameters<typeof managementHandlers>[0]['context'],
     identifier: {} as Parameters<typeof managementHandlers>[0]['identifier'],
+    self: {} as Parameters<typeof managementHandlers>[0]['self'],
+    probed: {} as Parameters<typeof managementHandlers>[0]['probed'],
   });
 
   it('finds nothing in openapi.yaml', () => {

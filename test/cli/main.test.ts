@@ -9,11 +9,12 @@ import { runChild } from './child.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 describe('ringback', () => {
-  for (const args of [[], ['--help'], ['help'], ['serve', '--help'], ['key', '--help']]) {
+  for (const args of [[], ['--help'], ['help'], ['serve', '--help'], ['backup', '--help']]) {
     it(`shows its usage with "${args.join(' ')}"`, async () => {
       const { code, out, err } = await runChild(args);
       assert.deepEqual([code, err], [0, '']);
-      for (const words of ['Usage:', 'ringback serve', 'ringback key list', '--version']) {
+      const commands = ['serve', 'listen', 'key list', 'migrate', 'backup'];
+      for (const words of ['Usage:', ...commands.map((one) => `ringback ${one}`), '--version']) {
         assert.ok(out.includes(words), words);
       }
     });

@@ -2,8 +2,15 @@
 // Tests wait for what it has seen, never for time to pass.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { buffer } from 'node:stream/consumers';
+import type { Certificate } from '../egress/certificate.ts';
 import { Tally } from './tally.ts';
 
 export interface Received {
@@ -24,7 +31,7 @@ export type Script = (request: Received) => Reply | Promise<Reply>;
 
 export interface Receiver extends AsyncDisposable {
   port: number;
-  /** `http://127.0.0.1:<port>/hook` */
+  /** `http://127.0.0.1:<port>/hook`, or https */
   url: string;
   /** In the order in which they were complete. */
   requests: readonly Received[];
@@ -38,11 +45,15 @@ export interface Receiver extends AsyncDisposable {
 
 let order = 0;
 
-export async function receive(script: Script = () => 200): Promise<Receiver> {
+/** With a certificate: over https. */
+export async function receive(
+  script: Script = () => 200,
+  certificate?: Certificate,
+): Promise<Receiver> {
   const requests: Received[] = [];
   const came = new Tally('callbacks came');
   const answered = new Tally('callbacks were answered');
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     response.on('finish', () => answered.add());
     const answer = async (): Promise<void> => {
       const body = await buffer(request);
@@ -57,7 +68,11 @@ export async function receive(script: Script = () => 200): Promise<Receiver> {
     };
     // A caller that gave up is no failure of the receiver.
     answer().catch(() => response.destroy());
-  });
+  };
+  const server =
+    certificate === undefined
+      ? createServer(listener)
+      : createSecureServer({ cert: certificate.certificate, key: certificate.key }, listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -65,7 +80,7 @@ export async function receive(script: Script = () => 200): Promise<Receiver> {
   const { port } = address;
   const receiver: Receiver = {
     port,
-    url: `http://127.0.0.1:${port}/hook`,
+    url: `http${certificate === undefined ? '' : 's'}://127.0.0.1:${port}/hook`,
     requests,
     waitFor: async (count) => {
       await came.reach(count);

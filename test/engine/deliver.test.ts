@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Leased } from '../../src/core/delivery.ts';
 import { makeSigningSecret } from '../../src/core/signing-secret.ts';
+import { noConfirmer } from '../../src/engine/confirmation.ts';
 import { deliver } from '../../src/engine/deliver.ts';
 import { sealSecrets } from '../../src/engine/secrets.ts';
 import { createReach } from '../../src/engine/start-delivering.ts';
@@ -60,7 +61,7 @@ function stage(): {
   let starts = 0;
   const receiver = { status: 200, before: (): void => undefined };
   const read = async (): Promise<unknown> => [{ ...active, ...state }];
-  const reach = createReach({ read } as unknown as Store, () => undefined);
+  const reach = createReach({ store: { read } as unknown as Store, world }, () => undefined);
   const send: FakeSend = async (_request, options) => {
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
     starts += 1;
@@ -84,13 +85,14 @@ function stage(): {
     ring,
     sender: { send, close: async () => undefined, count },
     ...reach,
+    confirmer: noConfirmer,
+    holds: () => true,
     contracts: [],
-    node: 1,
     waitsMs: [1000],
     timeoutMs: 1000,
   };
   const run = async (): ReturnType<typeof deliver> =>
-    deliver(means, leased, new AbortController().signal);
+    deliver(means, leased, { signal: new AbortController().signal, confirmedMs: 0 });
   return { state, receiver, starts: () => starts, reach, run };
 }
 

@@ -14,11 +14,12 @@ describe('the clock of a Dispatcher', () => {
     const dispatcher = new Dispatcher({
       world,
       store: {
+        pollMs: 10_000,
         work: () => void (works += 1),
         attach: (given) => void (worker = given),
         settle: async () => ({ kind: 'settled' }),
       },
-      node: 1,
+      self: { no: () => 1, mayWork: () => true },
       deliver: async () => Promise.reject(new Error('Nothing is delivered here.')),
       onGone: () => undefined,
       onError: assert.ifError,

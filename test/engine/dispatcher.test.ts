@@ -241,11 +241,11 @@ const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(re
 describe('createTargetCache', () => {
   it('reads once for all who ask at once, and for all who ask later', async () => {
     const { store, asked } = askedStore();
-    const cache = createTargetCache(store);
-    const finding = Promise.all([cache.find(1), cache.find(1)]);
+    const cache = createTargetCache({ store, world: virtualWorld() });
+    const finding = Promise.all([cache.find(1, 1), cache.find(1, 1)]);
     asked[0]?.answer.resolve([targetOf(1)]);
     assert.deepEqual(await finding, [targetOf(1), targetOf(1)]);
-    assert.deepEqual(await cache.find(1), targetOf(1));
+    assert.deepEqual(await cache.find(1, 1), targetOf(1));
     assert.deepEqual(
       asked.map(({ callbacks }) => callbacks),
       [[1]],
@@ -254,24 +254,24 @@ describe('createTargetCache', () => {
 
   it('reads anew what has changed, and only that', async () => {
     const { store, asked } = askedStore();
-    const cache = createTargetCache(store);
-    const both = [cache.find(1), cache.find(2)];
+    const cache = createTargetCache({ store, world: virtualWorld() });
+    const both = [cache.find(1, 1), cache.find(2, 1)];
     asked[0]?.answer.resolve([targetOf(1)]);
     asked[1]?.answer.resolve([targetOf(2)]);
     await Promise.all(both);
     cache.forget('s1');
     const moved = targetOf(1, 'http://127.0.0.1/moved');
-    const finding = cache.find(1);
+    const finding = cache.find(1, 1);
     asked[2]?.answer.resolve([moved]);
     assert.deepEqual(await finding, moved);
-    assert.deepEqual(await cache.find(2), targetOf(2));
+    assert.deepEqual(await cache.find(2, 1), targetOf(2));
     assert.equal(asked.length, 3);
   });
 
   it('makes a read again that a change has overtaken: nobody gets an old answer', async () => {
     const { store, asked } = askedStore();
-    const cache = createTargetCache(store);
-    const finding = cache.find(1);
+    const cache = createTargetCache({ store, world: virtualWorld() });
+    const finding = cache.find(1, 1);
     cache.forget('s1');
     asked[0]?.answer.resolve([targetOf(1, 'http://127.0.0.1/old')]);
     await turn();
@@ -282,14 +282,14 @@ describe('createTargetCache', () => {
 
   it('remembers neither the unknown nor a failure', async () => {
     const { store, asked } = askedStore();
-    const cache = createTargetCache(store);
-    const unknown = cache.find(1);
+    const cache = createTargetCache({ store, world: virtualWorld() });
+    const unknown = cache.find(1, 1);
     asked[0]?.answer.resolve([]);
     assert.equal(await unknown, undefined);
-    const failed = cache.find(1);
+    const failed = cache.find(1, 1);
     asked[1]?.answer.reject(new StoreUnavailable('away'));
     await assert.rejects(failed, StoreUnavailable);
-    const found = cache.find(1);
+    const found = cache.find(1, 1);
     asked[2]?.answer.resolve([targetOf(1)]);
     assert.deepEqual(await found, targetOf(1));
   });
@@ -303,19 +303,19 @@ describe('createTargetCache', () => {
       reads += 1;
       return callbacks.map((callback) => targetOf(callback));
     };
-    const cache = createTargetCache({ read });
+    const cache = createTargetCache({ store: { read }, world: virtualWorld() });
     const most = limits.targetCacheEntriesMax;
-    for (let callback = 0; callback <= most; callback += 1) await cache.find(callback);
-    await cache.find(most);
+    for (let callback = 0; callback <= most; callback += 1) await cache.find(callback, 1);
+    await cache.find(most, 1);
     assert.equal(reads, most + 1, 'the newest are kept');
-    await cache.find(0);
+    await cache.find(0, 1);
     assert.equal(reads, most + 2, 'the oldest is not');
   });
 });
 
 /** A store that does what the test says: it notes what it is asked, and hands over what it is told to. */
 function scriptedStore(): {
-  store: Pick<Store, 'settle' | 'work' | 'attach'>;
+  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs'>;
   worker: () => Worker;
   works: () => number;
   settled: Settlement[];
@@ -325,6 +325,7 @@ function scriptedStore(): {
   const settled: Settlement[] = [];
   return {
     store: {
+      pollMs: limits.claimEveryMs,
       attach: (worker) => (attached = worker),
       work: () => (works += 1),
       settle: async (settlement) => {
@@ -365,8 +366,8 @@ describe('Dispatcher', () => {
     const dispatcher = new Dispatcher({
       world,
       store: scripted.store,
-      node: 3,
-      deliver: async ({ event, n, lease }, signal) => {
+      self: { no: () => 3, mayWork: () => true },
+      deliver: async ({ event, n, lease }, { signal }) => {
         signals.set(event, signal);
         await new Promise<void>((resolve) => ends.set(event, resolve));
         return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };

@@ -1,4 +1,5 @@
 // The real engine and the real SQL, in one process, with a made-up world and a made-up network.
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
@@ -7,7 +8,8 @@ import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { Keeper } from '../../src/engine/keeper.ts';
+import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
+import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { publish } from '../../src/engine/publish.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
@@ -19,32 +21,51 @@ import type { VirtualWorld } from './virtual-world.ts';
 const root = join(import.meta.dirname, '..', '..');
 const contract = await loadContract(join(root, 'openapi.yaml'));
 
+export const retentionMs = 30 * 24 * 60 * 60 * 1000;
+
 export type FakeSend = Sender['send'];
 
 export interface Engine extends AsyncDisposable {
   context: Context;
+  self: Liveness;
   /** Subscribes in the body variant and gives the subscriber id. */
   subscribe(callbackUrl?: string): Promise<string>;
   /** Publishes and gives the bare event id. */
   publish(name?: string): Promise<string>;
   /** What the engine reported as its own failures. */
   errors: unknown[];
+  /** What the keeper said that it ended and deleted. */
+  retained: Retained[];
 }
 
+export type Sqlite = ReturnType<typeof openSqlite>;
+
 /** A database that outlives engines. */
-export function openDatabase(world: VirtualWorld): ReturnType<typeof openSqlite> {
+export function openDatabase(world: VirtualWorld): Sqlite {
   const migrationsDir = join(root, 'migrations', 'sqlite');
   return openSqlite({ path: ':memory:', migrationsDir, nowMs: world.nowMs() });
 }
 
+export interface EngineOptions {
+  /** Several engines may be nodes of a cluster over one database, as far as they know. */
+  isShared?: boolean;
+  node?: string;
+}
+
+/** How often nodes of a cluster ask for work. */
+export const clusterPollMs = 250;
+
 export async function startEngine(
   world: VirtualWorld,
-  sqlite: ReturnType<typeof openSqlite>,
+  sqlite: Sqlite,
   send: FakeSend,
+  { isShared = false, node = 'node' }: EngineOptions = {},
 ): Promise<Engine> {
   const errors: unknown[] = [];
+  const retained: Retained[] = [];
   const transport = inProcess(sqlite, { onFatal: (error) => errors.push(error) });
-  const store = storeOver({ ...transport, close: async () => undefined }, world);
+  const alone = storeOver({ ...transport, close: async () => undefined }, world);
+  const store = isShared ? { ...alone, isShared, pollMs: clusterPollMs } : alone;
   const newId = idMaker(world);
   const { app } = await ensureDefaultApp({ world, store, newId }, 'k'.repeat(40));
   const allow = parseAllowTargets('loopback');
@@ -52,12 +73,21 @@ export async function startEngine(
     policy: { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false },
     resolver: { resolve: async () => ({ kind: 'missing' }) },
   });
-  const keeper = new Keeper({ store, world, onError: (error) => errors.push(error) });
-  const reach = createReach(store, () => keeper.wake());
+  const keeper = new Keeper({
+    store,
+    world,
+    retentionMs,
+    onError: (error) => errors.push(error),
+    onRetained: (counts) => retained.push(counts),
+  });
+  const reach = createReach({ store, world }, () => keeper.wake());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
   const context: Context = { world, store, guard, newId, ring, defaultApp: app, changed };
-  const delivering = await startDelivering(context, {
+  const onError = (error: unknown): void => void errors.push(error);
+  const self = await startLiveness({ world, store, name: node, role: 'all', onError });
+  const delivering = startDelivering(context, {
+    self,
     contracts: [contract],
     sender: {
       send,
@@ -67,32 +97,42 @@ export async function startEngine(
     reach,
     waitsMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
     timeoutMs: 15_000,
-    onError: (error) => errors.push(error),
+    onError,
   });
   return {
     context,
+    self,
     errors,
+    retained,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
       subscribeBody(context, callbackUrl),
-    publish: async (name = 'order.created') => {
-      const payload = Buffer.from('{"message":"hello"}');
-      const event = { name, value: { message: 'hello' }, payload, at: 'body#' };
-      const call = {
-        app,
-        contract,
-        events: [event],
-        subscriberId: undefined,
-        idempotency: undefined,
-      };
-      const [accepted] = await publish(context, call);
-      return accepted?.id ?? '';
-    },
+    publish: async (name) => publishOne(context, name),
     [Symbol.asyncDispose]: async () => {
       await delivering[Symbol.asyncDispose]();
+      await self[Symbol.asyncDispose]();
       await keeper[Symbol.asyncDispose]();
       await store.close();
     },
   };
+}
+
+/** Publishes and gives the bare event id. */
+export async function publishOne(context: Context, name = 'order.created'): Promise<string> {
+  const payload = Buffer.from('{"message":"hello"}');
+  const event = { name, value: { message: 'hello' }, payload, at: 'body#' };
+  const app = context.defaultApp;
+  const whom = { subscriberId: undefined, idempotency: undefined };
+  const rules = { contracts: [contract], isLenient: false };
+  const call = { app, contract: undefined, events: [event], ...whom };
+  const { events } = await publish(context, rules, call);
+  return events[0]?.id ?? '';
+}
+
+/** What a node without a dispatcher works with: what it publishes is born waiting. */
+export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
+  const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
+  const changed = (): void => undefined; // Nobody here holds anything of a subscription.
+  return { ...context, changed, store: storeOver(transport, context.world) };
 }
 
 async function subscribeBody(context: Context, callbackUrl: string): Promise<string> {

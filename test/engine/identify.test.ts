@@ -6,7 +6,7 @@ import { idMaker } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { createIdentifier, type Identifier } from '../../src/engine/identify.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 
@@ -24,7 +24,7 @@ interface Stage extends AsyncDisposable {
 
 async function stage(): Promise<Stage> {
   const world = frozenWorld();
-  const inner = await openStore({
+  const inner = await openEmbedded({
     dataDir: ':memory:',
     world,
     onFatal: (error) => assert.fail(error),

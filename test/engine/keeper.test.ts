@@ -1,26 +1,42 @@
 // The keeper in a world where a minute lasts as long as the test says.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { idMaker } from '../../src/core/id.ts';
+import { idMaker, withoutPrefix } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { World } from '../../src/core/world.ts';
 import { createApp } from '../../src/engine/apps.ts';
-import { Keeper } from '../../src/engine/keeper.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
+import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { openDatabase, retentionMs, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { sleepyWorld } from './sleepy-world.ts';
+import { virtualWorld } from './virtual-world.ts';
 
 interface Stage {
   store: Store;
-  /** How many rows each step deleted. */
+  /** How many rows each step forgot. */
   steps: number[];
   faults: { edits: boolean };
   /** Subscribes this many times, each with an idempotency key of its own. */
   remember: (count: number) => Promise<void>;
+  /** Publishes so many events that nobody hears. */
+  publish: (count: number) => Promise<void>;
+}
+
+type Means = ConstructorParameters<typeof Keeper>[0];
+
+/** A keeper that must not fail, unless the test says otherwise. */
+function keep(means: Pick<Means, 'store' | 'world'> & Partial<Means>): Keeper {
+  return new Keeper({
+    retentionMs,
+    onError: (error) => assert.fail(String(error)),
+    onRetained: () => undefined,
+    ...means,
+  });
 }
 
 async function stage(world: World): Promise<Stage> {
-  const inner = await openStore({
+  const inner = await openEmbedded({
     dataDir: ':memory:',
     world,
     onFatal: (error) => assert.fail(error),
@@ -37,7 +53,7 @@ async function stage(world: World): Promise<Stage> {
       edit: async (verb, input) => {
         if (faults.edits) throw new StoreUnavailable('away');
         const output = await inner.edit(verb, input);
-        if ('deleted' in output) steps.push(output.deleted);
+        if (verb === 'forget' && 'deleted' in output) steps.push(output.deleted);
         return output;
       },
     },
@@ -58,6 +74,17 @@ async function stage(world: World): Promise<Stage> {
         ),
       );
     },
+    publish: async (count) => {
+      const payload = Buffer.from('1');
+      const events = Array.from({ length: count }, () => ({ id: newId(), name: 'a', payload }));
+      await inner.edit('publish', {
+        appNo: app.no,
+        contract: 'c',
+        events,
+        audience: { kind: 'everyone' },
+        idempotency: undefined,
+      });
+    },
   };
 }
 
@@ -68,7 +95,7 @@ describe('Keeper', () => {
     await remember(2 * limits.keeperRowsMax + 7);
     clock.ms += limits.idempotencyKeepMs + 1;
     await remember(3);
-    const keeper = new Keeper({ store, world, onError: (error) => assert.fail(String(error)) });
+    const keeper = keep({ store, world });
     assert.equal((await nextNap()).ms, limits.keeperEveryMs);
     assert.deepEqual(steps, [limits.keeperRowsMax, limits.keeperRowsMax, 7]);
     await keeper[Symbol.asyncDispose]();
@@ -80,7 +107,7 @@ describe('Keeper', () => {
     const { store, steps, remember } = await stage(world);
     await remember(5);
     clock.ms += limits.idempotencyKeepMs;
-    const keeper = new Keeper({ store, world, onError: (error) => assert.fail(String(error)) });
+    const keeper = keep({ store, world });
     const nap = await nextNap();
     assert.deepEqual(steps, [0]);
     clock.ms += 1;
@@ -98,7 +125,7 @@ describe('Keeper', () => {
     clock.ms += limits.idempotencyKeepMs + 1;
     const errors: unknown[] = [];
     faults.edits = true;
-    const keeper = new Keeper({ store, world, onError: (error) => void errors.push(error) });
+    const keeper = keep({ store, world, onError: (error) => void errors.push(error) });
     const first = await nextNap();
     first.wake();
     const second = await nextNap();
@@ -112,10 +139,32 @@ describe('Keeper', () => {
     await store.close();
   });
 
+  it('looks in between for what ended at other nodes, where there are any', async () => {
+    const { world, nextNap } = sleepyWorld();
+    const { store, steps } = await stage(world);
+    let sweeps = 0;
+    const edit: Store['edit'] = async (verb, input) => {
+      if (verb === 'sweep') sweeps += 1;
+      return store.edit(verb, input);
+    };
+    const keeper = keep({ store: { ...store, edit, isShared: true }, world });
+    const times = limits.keeperEveryMs / limits.sweepEveryMs;
+    for (let i = 1; i <= times; i += 1) {
+      const nap = await nextNap();
+      assert.deepEqual([nap.ms, sweeps], [limits.sweepEveryMs, i]);
+      assert.deepEqual(steps, [0], 'everything else waits for its minute');
+      nap.wake();
+    }
+    await nextNap();
+    assert.deepEqual(steps, [0, 0]);
+    await keeper[Symbol.asyncDispose]();
+    await store.close();
+  });
+
   it('stops in the middle of its rest', async () => {
     const { world, nextNap } = sleepyWorld();
     const { store, steps } = await stage(world);
-    const keeper = new Keeper({ store, world, onError: (error) => assert.fail(String(error)) });
+    const keeper = keep({ store, world });
     await nextNap();
     await keeper[Symbol.asyncDispose]();
     assert.deepEqual(steps, [0]);
@@ -136,11 +185,7 @@ describe('Keeper', () => {
       },
     };
     let hasStopped = false;
-    const keeper = new Keeper({
-      store: slow,
-      world,
-      onError: (error) => assert.fail(String(error)),
-    });
+    const keeper = keep({ store: slow, world });
     await asked.promise;
     const stopping = keeper[Symbol.asyncDispose]().then(() => {
       hasStopped = true;
@@ -150,5 +195,132 @@ describe('Keeper', () => {
     gate.resolve();
     await stopping;
     await store.close();
+  });
+
+  it('deletes what is past the retention, to the millisecond, and says how much at the end', async () => {
+    const { world, clock, nextNap } = sleepyWorld();
+    const { store, publish } = await stage(world);
+    await publish(limits.keeperRowsMax + 7);
+    clock.ms += 1;
+    await publish(3);
+    clock.ms += retentionMs;
+    const told: Retained[] = [];
+    const keeper = keep({ store, world, onRetained: (retained) => void told.push(retained) });
+    const nap = await nextNap();
+    assert.equal(nap.ms, limits.keeperEveryMs);
+    assert.deepEqual(told, [{ expired: 0, deleted: limits.keeperRowsMax + 7 }]);
+    nap.wake();
+    (await nextNap()).wake();
+    assert.equal(told.length, 1, 'and nothing when there was nothing');
+    await nextNap();
+    clock.ms += 1;
+    await keeper[Symbol.asyncDispose]();
+    await store.close();
+  });
+
+  it('rests after each step for as long as it took, also when it is woken meanwhile', async () => {
+    const { world, clock, nextNap } = sleepyWorld();
+    const { store, publish } = await stage(world);
+    await publish(2 * limits.keeperRowsMax + 7);
+    clock.ms += retentionMs + 1;
+    let steps = 0;
+    const slow = slowed(store, () => {
+      clock.ms += 40;
+      steps += 1;
+    });
+    const keeper = keep({ store: slow, world });
+    for (let step = 0; step < 2; step += 1) {
+      const nap = await nextNap();
+      assert.equal(nap.ms, 40);
+      keeper.wake();
+      nap.wake();
+    }
+    assert.equal((await nextNap()).ms, limits.keeperEveryMs);
+    assert.equal(steps, 4, 'three of them were needed, and one looks why it was woken');
+    await keeper[Symbol.asyncDispose]();
+    await store.close();
+  });
+
+  it('says every minute what it did, when there is no end of it, and when it is stopped', async () => {
+    const { world, clock, nextNap } = sleepyWorld();
+    const { store, publish } = await stage(world);
+    for (let step = 0; step < 6; step += 1) await publish(limits.keeperRowsMax);
+    clock.ms += retentionMs + 1;
+    const told: Retained[] = [];
+    const keeper = keep({
+      store: slowed(store, () => (clock.ms += limits.keeperEveryMs / 2)),
+      world,
+      onRetained: (retained) => void told.push(retained),
+    });
+    for (let step = 0; step < 4; step += 1) (await nextNap()).wake();
+    await nextNap();
+    assert.deepEqual(
+      told.map(({ deleted }) => deleted / limits.keeperRowsMax),
+      [2, 2],
+    );
+    await keeper[Symbol.asyncDispose]();
+    assert.deepEqual(told[2], { expired: 0, deleted: limits.keeperRowsMax });
+    await store.close();
+  });
+});
+
+/** A store in which a step of the retention takes its time. */
+function slowed(store: Store, pass: () => void): Store {
+  return {
+    ...store,
+    edit: async (verb, input) => {
+      if (verb === 'retain') pass();
+      return store.edit(verb, input);
+    },
+  };
+}
+
+describe('the keeper of an engine', () => {
+  const answer: FakeSend = async (_request, options) => {
+    if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
+    return { kind: 'answered', status: 200, headers: [], body: new Uint8Array(), cut: false };
+  };
+  const pause = async ({ context: { store, defaultApp } }: Engine, id: string): Promise<void> => {
+    const appNo = defaultApp.no;
+    const bare = withoutPrefix('sub', id) ?? '';
+    const found = await store.read('subscription', { appNo, id: bare });
+    const input = { appNo, id: bare, version: found?.version ?? 0, urls: [], secrets: undefined };
+    const output = await store.edit('editSubscription', { ...input, state: 'paused' });
+    assert.equal(output.kind, 'edited');
+  };
+
+  it('ends what waits longer than the retention as expired, and says so', async () => {
+    const world = virtualWorld();
+    const database = openDatabase(world);
+    {
+      await using engine = await startEngine(world, database, answer);
+      await pause(engine, await engine.subscribe());
+      await engine.subscribe();
+      await engine.publish();
+      await world.settle();
+    }
+    const startMs = world.nowMs() + retentionMs - 60_000;
+    const later = virtualWorld({ startMs, seed: 2 });
+    await using engine = await startEngine(later, database, answer);
+    const { store } = engine.context;
+    await later.pass(30_000);
+    const young = await engine.publish();
+    await later.settle();
+    assert.deepEqual(engine.retained, []);
+    const before = { due: 2, running: 0, delivered: 2, dead: 0, cancelled: 0 };
+    assert.deepEqual({ ...(await store.read('tally', {})) }, before);
+    await later.pass(120_000);
+    // The event, two deliveries, and an attempt with its response.
+    assert.deepEqual(engine.retained, [{ expired: 1, deleted: 5 }]);
+    const after = { due: 1, running: 0, delivered: 1, dead: 0, cancelled: 0 };
+    assert.deepEqual({ ...(await store.read('tally', {})) }, after);
+    const appNo = engine.context.defaultApp.no;
+    const page = { limit: 9, after: undefined };
+    const { items } = await store.read('events', { appNo, page, name: undefined });
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      [young],
+    );
+    assert.deepEqual(engine.errors, []);
   });
 });

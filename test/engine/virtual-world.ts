@@ -4,6 +4,8 @@ import type { World } from '../../src/core/world.ts';
 export interface VirtualWorld extends World {
   /** Lets time pass, ringing every timer on the way, in order, with all that follows from it. */
   pass(ms: number): Promise<void>;
+  /** Time passes, but nothing runs: the process was stopped, and timers ring late. */
+  freeze(ms: number): void;
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>;
   /** A seeded number from 0 up to 1. */
@@ -45,21 +47,26 @@ export function virtualWorld(
       ),
     random,
     settle,
+    freeze: (ms) => {
+      nowMs += ms;
+    },
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted === true) {
           reject(signal.reason as Error);
           return;
         }
-        const timer = { atMs: nowMs + Math.max(ms, 0), order: (orders += 1), ring: resolve };
+        const giveUp = (): void => {
+          if (timers.delete(timer)) reject(signal?.reason as Error);
+        };
+        const ring = (): void => {
+          // Else a signal that lives for days gathers a listener for every sleep.
+          signal?.removeEventListener('abort', giveUp);
+          resolve();
+        };
+        const timer = { atMs: nowMs + Math.max(ms, 0), order: (orders += 1), ring };
         timers.add(timer);
-        signal?.addEventListener(
-          'abort',
-          () => {
-            if (timers.delete(timer)) reject(signal.reason as Error);
-          },
-          { once: true },
-        );
+        signal?.addEventListener('abort', giveUp, { once: true });
       }),
     pass: async (ms) => {
       const untilMs = nowMs + ms;

@@ -1,4 +1,4 @@
-// A database of a test's own on the shared PostgreSQL: made in some ten milliseconds, gone with the test.
+// A database of a test's own on the shared PostgreSQL: made in 25 ms, gone with the test.
 import { randomBytes } from 'node:crypto';
 import { Client, escapeIdentifier, Pool } from 'pg';
 import { sharedPostgres } from './shared.ts';

@@ -213,14 +213,16 @@ interface Left {
 async function cutAt(when: When, matches: Matches, query: Query): Promise<Left> {
   await database.query('delete from t');
   await using proxy = await startProxy(database.url);
+  let wasCut = false;
   const cut = proxy.cut(when, query === preparedCommit ? second(matches) : matches);
+  void cut.then(() => (wasCut = true));
   const told = await runTransaction(proxy, query).then(
     () => true,
     () => false,
   );
-  await cut;
-  assert.equal(proxy.connections, 0);
   await untilGone();
+  assert.ok(wasCut, 'the message came by');
+  assert.equal(proxy.connections, 0);
   return { kept: (await database.query('select n from t')).length === 1, told };
 }
 

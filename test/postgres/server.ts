@@ -88,6 +88,16 @@ export class Postgres implements AsyncDisposable {
 
   /** Resolves when it accepts connections, on the same data and port as before. */
   async start(): Promise<void> {
+    await this.#start('ready to accept connections');
+  }
+
+  /** As a replica without a primary: it can be read, and `pg_promote()` makes it a primary again. */
+  async startAsStandby(): Promise<void> {
+    await writeFile(join(this.#place.folder, 'data', 'standby.signal'), '');
+    await this.#start('ready to accept read-only connections');
+  }
+
+  async #start(ready: string): Promise<void> {
     if (this.#program !== undefined) throw new Error(`PostgreSQL runs already, as ${this.pid}`);
     const { port, folder } = this.#place;
     const args = ['-D', join(folder, 'data'), '-p', String(port)];
@@ -97,7 +107,7 @@ export class Postgres implements AsyncDisposable {
       if (this.#program === program) this.#program = undefined;
     };
     void program.gone.then(forget);
-    await program.says('ready to accept connections');
+    await program.says(ready);
     program.unref(); // A test that forgets it can still end; the watchdog does the rest.
   }
 

@@ -18,7 +18,7 @@ export async function sharedPostgres(): Promise<string> {
 
 /**
  * `fsync` is off and the data may be in memory: these tests do not pull the plug. A fresh database
- * takes 20 ms in memory and 140 ms on a disk (PostgreSQL 18, 2 cores).
+ * takes 25 ms in memory and 140 ms on a disk (PostgreSQL 18, 2 cores), fsync or not.
  */
 export async function startShared(): Promise<Postgres> {
   const settings = { fsync: 'off', max_connections: '300', max_wal_size: '256MB' };

@@ -6,7 +6,7 @@ import type { Leased } from '../../src/core/delivery.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newApp, newSubscription } from './contract.ts';
 import { settlementOf } from './delivery-model.ts';
@@ -15,7 +15,7 @@ import { newId } from './open-memory.ts';
 const callers = 16;
 const [dataDir = '', task] = process.argv.slice(2);
 try {
-  const store = await openStore({ dataDir, world: realWorld(), onFatal: fail });
+  const store = await openEmbedded({ dataDir, world: realWorld(), onFatal: fail });
   if (task === 'subscribe') {
     const app = await newApp(store);
     say(`app ${app.no}`);

@@ -195,6 +195,28 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         assert.equal((await events_()).length, 2);
         assert.deepEqual(await tally(), { due: 2 });
       });
+
+      it('answers a repeated request alike after the addressed subscription has ended', async () => {
+        const one = await subscribed();
+        const audience = { kind: 'subscription', id: one.id } as const;
+        const idempotency = { key: digest(newId()), print: digest('request') };
+        const input = publishInput(['a'], { audience, idempotency });
+        const first = await store.edit('publish', input);
+        assert(first.kind === 'accepted');
+        await unsubscribe(one);
+        assert.deepEqual(
+          await store.edit('publish', publishInput(['a'], { audience, idempotency })),
+          {
+            kind: 'repeated',
+            events: first.events,
+          },
+        );
+        const fresh = { ...idempotency, key: digest(newId()) };
+        const late = publishInput(['a'], { audience, idempotency: fresh });
+        assert.deepEqual(await store.edit('publish', late), { kind: 'not_found' });
+        const other = publishInput(['a'], { idempotency: { ...fresh, print: digest('other') } });
+        assert.equal((await store.edit('publish', other)).kind, 'accepted', 'no key was kept');
+      });
     });
 
     describe('a fresh delivery', () => {
@@ -431,7 +453,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         assert.deepEqual([state, status, attempts], ['cancelled', 410, 1]);
         assert.equal((await publish('a'))[0]?.deliveries, 0);
         assert.deepEqual((await claim()).claimed, []);
-        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1 });
+        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1, isMore: false });
       });
 
       it('changes nothing with a lease that is not the present one', async () => {
@@ -452,6 +474,20 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         await settle(one, 'delivered');
         assert.deepEqual(await settle(one, 'dead'), { kind: 'stale' });
         assert.deepEqual(await tally(), { delivered: 1 });
+      });
+
+      it('lets the first of two count that come in one batch', async () => {
+        const [other, one] = [await leased(), await leased()];
+        const settled = await Promise.all([
+          settle(other, 'delivered'), // Goes alone; the others gather.
+          settle(one, 'retry', { dueMs: clock.ms + 5 }),
+          settle(one, 'delivered'),
+        ]);
+        assert.deepEqual(
+          settled.map(({ kind }) => kind),
+          ['settled', 'settled', 'stale'],
+        );
+        assert.deepEqual(await tally(), { due: 1, delivered: 1 });
       });
 
       it('cancels what would have to wait in a subscription that has ended', async () => {
@@ -591,7 +627,7 @@ export function deliveryContract(name: string, open: OpenSubject): void {
           claimed.map(({ event }) => event),
           [one.event],
         );
-        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1 });
+        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1, isMore: false });
       });
     });
 
@@ -648,13 +684,25 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         const other = await subscribed();
         await publishMany(4);
         await unsubscribe(one);
-        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 3 });
-        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 3 });
-        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 2 });
-        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 0 });
+        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 3, isMore: true });
+        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 3, isMore: true });
+        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 2, isMore: false });
+        assert.deepEqual(await store.edit('sweep', { limit: 3 }), { cancelled: 0, isMore: false });
         assert.deepEqual(await tally(), { due: 4, cancelled: 8 });
         const left = await deliveries({ state: 'due' });
         assert(left.every(({ subscription }) => subscription === other.id));
+      });
+
+      it('cancels what a node that died had under way, though the lane was swept before', async () => {
+        const { subscription: id } = await leased();
+        await store.edit('unsubscribe', { appNo: app.no, id });
+        // A cluster is sure only at the second.
+        for (let i = 0; i < 3; i += 1) {
+          assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 0 });
+        }
+        assert.equal((await startAgain()).freed, 1);
+        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1 });
+        assert.deepEqual(await tally(), { cancelled: 1 });
       });
     });
 

@@ -5,7 +5,9 @@ import type { StatementSync } from 'node:sqlite';
 import type { App } from '../../src/core/app.ts';
 import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
 import { deliveryStates } from '../../src/core/delivery.ts';
+import { firstIdAt, idMaker } from '../../src/core/id.ts';
 import { never } from '../../src/core/lane.ts';
+import { realWorld } from '../../src/core/world.ts';
 import type { Born, Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput } from '../../src/store/store.ts';
 import { attempt, callback, newKey, newSubscription } from './contract.ts';
@@ -24,6 +26,7 @@ export type Command =
   | { kind: 'hold' | 'resume' | 'unsubscribe'; who: number }
   | { kind: 'retry'; which: number }
   | { kind: 'sweep'; limit: number }
+  | { kind: 'retain'; ageMs: number; limit: number }
   | { kind: 'startNode' }
   | { kind: 'wait'; ms: number };
 
@@ -33,11 +36,15 @@ const intervals = { limited: 300, slow: 2_500 } as const;
 export class Model {
   readonly #store = openMemory();
   readonly #app: App;
-  readonly #subscriptions: string[] = [];
-  /** Every delivery that was ever accepted. */
+  /** Ids by the clock of the store, so that events have an age. */
+  readonly #newId = idMaker({ ...realWorld(), nowMs: () => this.#store.clock.ms });
+  #subscriptions: string[] = [];
+  /** Every delivery that was ever accepted, until it was deleted. */
   readonly #deliveries = new Map<string, { state: DeliveryState; lane: number }>();
   /** What this node believes to hold. */
   readonly #held = new Map<string, Leased>();
+  /** An event of which a step of the retention deleted a part. */
+  #half: unknown;
   #leases = 0;
   readonly #startMs = this.#store.clock.ms;
   readonly #statements = new Map<string, StatementSync>();
@@ -87,6 +94,9 @@ export class Model {
       case 'sweep':
         this.#sweep(command.limit);
         break;
+      case 'retain':
+        this.#retain(command);
+        break;
       case 'startNode':
         this.#startNode();
         break;
@@ -116,12 +126,27 @@ export class Model {
     this.check();
   }
 
+  /** Much later nothing is left of all events. */
+  outlive(): void {
+    this.#store.clock.ms += 1_000;
+    for (let step = 0; this.#retain({ ageMs: 1, limit: 50 }); step += 1) {
+      assert(step < 1_000, 'it does not end');
+      this.check();
+    }
+    assert.equal(this.#deliveries.size, 0);
+    assert.deepEqual(this.#rows('select id from event'), []);
+  }
+
   check(): void {
     const expected = Object.fromEntries(deliveryStates.map((state) => [state, 0]));
     for (const { state } of this.#deliveries.values()) expected[state] = (expected[state] ?? 0) + 1;
     assert.deepEqual({ ...this.#store.read('tally', {}) }, expected);
     for (const [what, sql] of Object.entries(broken)) {
       assert.deepEqual(this.#rows(sql), [], what);
+    }
+    for (const [what, sql] of Object.entries(miscounted)) {
+      const found = this.#rows(sql).filter(({ event }) => event !== this.#half);
+      assert.deepEqual(found, [], what);
     }
   }
 
@@ -144,7 +169,11 @@ export class Model {
     const input: EditInput<'publish'> = {
       appNo: this.#app.no,
       contract: 'Ringback',
-      events: Array.from({ length: events }, () => ({ id: newId(), name, payload: payloadOf() })),
+      events: Array.from({ length: events }, () => ({
+        id: this.#newId(),
+        name,
+        payload: payloadOf(),
+      })),
       audience,
       idempotency: undefined,
     };
@@ -167,7 +196,7 @@ export class Model {
 
   /** As a publish with more listeners than can be served at once. */
   #beginFanOut(name: string): void {
-    const id = newId();
+    const id = this.#newId();
     const appNo = this.#app.no;
     this.#store.db
       .prepare('insert into event (id, app, name, slice, created_ms, payload) values (?,?,?,1,1,?)')
@@ -292,6 +321,57 @@ export class Model {
     return cancelled;
   }
 
+  /** What waits past its time ends; what has ended may go; what is young or runs does neither. */
+  #retain({ ageMs, limit }: { ageMs: number; limit: number }): boolean {
+    const beforeMs = this.#nowMs() - ageMs;
+    const below = firstIdAt(beforeMs);
+    const due = [...this.#deliveries].filter(([, { state }]) => state === 'due');
+    const rowsBefore = this.#countRows();
+    const { expired, deleted, isMore } = this.#store.edit('retain', { beforeMs, limit });
+    assert(deleted <= limit);
+    // What ended and went in one step leaves no row behind.
+    const ended = due.filter(([key]) => !this.#isLive(key));
+    assert.equal(rowsBefore - this.#countRows(), deleted);
+    assert(expired <= ended.length && ended.length <= limit);
+    for (const [key] of ended) {
+      assert(key < below, 'what is young has expired');
+      this.#set(key, this.#endOf(key) ?? 'dead');
+    }
+    for (const [key, { state }] of this.#deliveries) {
+      if (this.#isLive(key) || this.#endOf(key) !== undefined) continue;
+      assert(key < below, 'what is young was deleted');
+      assert(state !== 'due' && state !== 'running', 'what is pending was deleted');
+      this.#deliveries.delete(key);
+    }
+    this.#subscriptions = this.#subscriptions.filter(
+      (id) => this.#store.read('subscription', { appNo: this.#app.no, id }) !== undefined,
+    );
+    if (deleted > 0 && isMore)
+      this.#half = this.#rows('select min(id) as id from event')[0]?.['id'];
+    return isMore;
+  }
+
+  #isLive(key: string): boolean {
+    const [event = '', n] = key.split(' ');
+    const sql = 'select 1 from delivery_live where event = ? and n = ?';
+    return this.#rows(sql, event, Number(n)).length > 0;
+  }
+
+  #endOf(key: string): DeliveryState | undefined {
+    const [event = '', n] = key.split(' ');
+    const sql = 'select state from delivery_done where event = ? and n = ?';
+    const [row] = this.#rows(sql, event, Number(n));
+    return row === undefined ? undefined : ends[Number(row['state'])];
+  }
+
+  /** Of all that the retention may delete. */
+  #countRows(): number {
+    const tables = ['response', 'attempt', 'delivery_done', 'delivery_live', 'event'];
+    const made = ['pattern', 'callback', 'lane', 'subscription'];
+    const counts = [...tables, ...made].map((table) => `(select count(*) from ${table})`);
+    return Number(this.#rows(`select ${counts.join(' + ')} as n`)[0]?.['n']);
+  }
+
   #startNode(): void {
     const input = { name: 'here', role: 'all', version: '1', aloneHere: true } as const;
     const { node, freed } = this.#store.edit('startNode', input);
@@ -383,6 +463,9 @@ export class Model {
   }
 }
 
+/** As the table delivery_done writes them. */
+const ends: readonly (DeliveryState | undefined)[] = [undefined, 'delivered', 'dead', 'cancelled'];
+
 /** What must never be found. */
 const broken = {
   'a lane with something waiting that nobody will look at': `
@@ -404,13 +487,28 @@ const broken = {
       where earlier.lane = later.lane and earlier.due_ms < later.due_ms)`,
   'a delivery that is live and done': `
     select event from delivery_live join delivery_done using (event, n)`,
+  'a delivery without its event, callback or lane': `
+    select event from (select event, callback, lane from delivery_live
+      union all select event, callback, lane from delivery_done) as delivery
+    where not exists (select 1 from event where id = delivery.event)
+      or not exists (select 1 from callback join subscription on subscription.no = subscription
+        where callback.no = delivery.callback)
+      or not exists (select 1 from lane where no = delivery.lane)`,
+  'an attempt or a response without its delivery': `
+    select event from (select event, n from attempt union all select event, n from response) as part
+    where not exists (select 1 from delivery_live where event = part.event and n = part.n)
+      and not exists (select 1 from delivery_done where event = part.event and n = part.n)`,
+} as const;
+
+/** What must never be found, except of an event that is half deleted. */
+const miscounted = {
   'attempts that are not counted, or counted twice': `
     select event from (select event, n, attempts from delivery_live
       union all select event, n, attempts from delivery_done) as delivery
     where attempts <> (select count(*) from attempt
       where attempt.event = delivery.event and attempt.n = delivery.n)`,
   'an event that counts other deliveries than it has': `
-    select id from event where deliveries is not null and deliveries <>
+    select id as event from event where deliveries is not null and deliveries <>
       (select count(*) from delivery_live where event = id)
       + (select count(*) from delivery_done where event = id)`,
 } as const;

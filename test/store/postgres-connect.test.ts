@@ -17,16 +17,18 @@ const promises = {
   search_path: 'ringback',
   client_encoding: 'UTF8',
   TimeZone: 'UTC',
-  statement_timeout: '30s',
+  statement_timeout: '10s',
   lock_timeout: '3s',
   idle_in_transaction_session_timeout: '5s',
   application_name: 'ringback test',
 };
 const plans = {
   enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
+  plan_cache_mode: 'force_generic_plan',
 };
 
 describe('connect', () => {

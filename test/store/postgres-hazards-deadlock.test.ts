@@ -5,9 +5,13 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
-import type { Store } from '../../src/store/store.ts';
-import { digest } from './contract.ts';
+import { createSlices } from '../../src/store/postgres/slices.ts';
+import { createSweep } from '../../src/store/postgres/sweep.ts';
+import { writeBatch } from '../../src/store/postgres/write.ts';
+import type { EditInput, Store } from '../../src/store/store.ts';
+import { callback, digest, newSubscription } from './contract.ts';
 import { settlementOf } from './delivery-model.ts';
+import { newId } from './open-memory.ts';
 import type { Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
 import { startTestNode } from './test-node.ts';
@@ -56,7 +60,60 @@ describe('nodes that use the same lanes', net, () => {
   });
 });
 
+describe('nodes that publish and subscribe in the same moment', net, () => {
+  it('do not wait for each other in a circle', async () => {
+    for (const i of upTo(8)) await stage.subscribe(`e${i}`);
+    const nodes = await Promise.all(upTo(3).map(async () => stage.node()));
+    const other = (): EditInput<'subscribe'> => {
+      const app = { no: stage.appNo, id: newId(), name: '', createdMs: 0 };
+      const subscription = newSubscription(app, { callbacks: [callback(0, 'other')] });
+      return { subscription, idempotency: undefined };
+    };
+    for (const round of upTo(4)) {
+      // Asleep, as after any quiet minute, so that publishes lock them.
+      await stage.database.query('update ringback.lane set ready_ms = 9007199254740991');
+      await Promise.all<unknown>(
+        nodes.flatMap((store, k) =>
+          upTo(24).map(async (i) =>
+            i % 4 === 3
+              ? store.edit('subscribe', other())
+              : store.edit('publish', stage.publishing(`e${(i * 7 + k * 5 + round) % 8}`)),
+          ),
+        ),
+      );
+    }
+    for (const store of nodes) await store.close(); // Their statistics are told then.
+    const [row] = await stage.database.query(
+      'select deadlocks::int from pg_stat_database where datname = current_database()',
+    );
+    assert.deepEqual(row, { deadlocks: 0 });
+  });
+});
+
 describe('transactions that need the same lanes in another order', net, () => {
+  it('lock what several edits need before the first of them', async () => {
+    const one = await stage.subscribe('l0');
+    const two = await stage.subscribe('l1');
+    const nowMs = world.nowMs();
+    const { appNo } = stage;
+    const edits = [two, one].map(
+      ({ id }) => ({ verb: 'unsubscribe', input: { appNo, id } }) as const,
+    );
+    const between = await stage.begin();
+    await between.tx.query('select no from lane where no = $1 for update', [one.lane]);
+    const publishing = stage.once(async (tx) =>
+      publishOn(tx, nowMs, [stage.publishing('l0'), stage.publishing('l1')]),
+    );
+    await stage.untilSomebodyWaits(1);
+    const context = { nowMs, givenMs: null, slices: createSlices(), sweep: createSweep() };
+    const ending = stage.once(async (tx) =>
+      writeBatch(tx, { edits, offer: undefined, context }, 'together'),
+    );
+    await stage.untilSomebodyWaits(2);
+    await between.commit();
+    await assert.doesNotReject(Promise.all([publishing, ending]));
+  });
+
   it('wait for each other in one direction only', async () => {
     const events = ['l0', 'l1', 'l2'];
     const lanes: number[] = [];

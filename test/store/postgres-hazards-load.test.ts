@@ -6,7 +6,7 @@ import { never } from '../../src/core/lane.ts';
 import { claimSql } from '../../src/store/postgres/claim.ts';
 import { rescue } from '../../src/store/postgres/nodes.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
-import { sweep } from '../../src/store/postgres/sweep.ts';
+import { createSweep } from '../../src/store/postgres/sweep.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
 import { retryDelivery } from '../../src/store/verbs/retry-delivery.ts';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';
@@ -14,6 +14,8 @@ import { unsubscribe } from '../../src/store/verbs/unsubscribe.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';
+
+const sweep = createSweep();
 
 /** A net under a test that would hang: none that passes comes near it. */
 const net = { timeout: 60_000 };

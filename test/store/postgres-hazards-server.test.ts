@@ -12,7 +12,7 @@ import type { Postgres } from '../postgres/server.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { callback, newApp, newSubscription } from './contract.ts';
 import { newId } from './open-memory.ts';
-import { fail, until, world } from './postgres-stage.ts';
+import { until, world } from './postgres-stage.ts';
 import type { TestNode } from './test-node.ts';
 import { startTestNode } from './test-node.ts';
 
@@ -31,7 +31,7 @@ before(async () => {
   server = await startPostgres();
   const url = await server.createDatabase('hazards');
   database = openDatabase(url);
-  const open = async (): Promise<Store> => openCluster({ url, world, onError: fail });
+  const open = async (): Promise<Store> => openCluster({ url, world });
   one = await startTestNode(await open(), { claims: false });
   other = await startTestNode(await open(), { pollMs: limits.databasePollMs });
   const app = await newApp(one.store);
@@ -76,7 +76,7 @@ describe('a server that goes away', net, () => {
     await until(() => accepted.length > 20);
     server.freeze();
     // A connection of its own is refused when it cannot be had.
-    const closed = openCluster({ url: database.url, world, onError: fail });
+    const closed = openCluster({ url: database.url, world });
     await assert.rejects(closed);
     const frozenAt = accepted.length;
     server.thaw();
@@ -88,7 +88,7 @@ describe('a server that goes away', net, () => {
   });
 
   it('frozen: a store is closed all the same', async () => {
-    const store = await openCluster({ url: database.url, world, onError: fail });
+    const store = await openCluster({ url: database.url, world });
     await store.read('health', {});
     await store.edit('forget', { idempotencyBeforeMs: 0, limit: 1 });
     server.freeze();
@@ -98,9 +98,7 @@ describe('a server that goes away', net, () => {
   });
 
   it('nodes hear of each other again', async () => {
-    const deaf = await startTestNode(
-      await openCluster({ url: database.url, world, onError: fail }),
-    );
+    const deaf = await startTestNode(await openCluster({ url: database.url, world }));
     await server.kill();
     await server.start();
     // Its ear is mended by itself; it asks for nothing but what it hears of.

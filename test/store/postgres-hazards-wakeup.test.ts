@@ -6,13 +6,15 @@ import { never } from '../../src/core/lane.ts';
 import { makeDeliveriesSql } from '../../src/store/postgres/make-deliveries.ts';
 import { rescue } from '../../src/store/postgres/nodes.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
-import { sweep } from '../../src/store/postgres/sweep.ts';
+import { createSweep } from '../../src/store/postgres/sweep.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
 import { retryDelivery } from '../../src/store/verbs/retry-delivery.ts';
 import { unsubscribe } from '../../src/store/verbs/unsubscribe.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage, Step } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn } from './postgres-stage.ts';
+
+const sweep = createSweep();
 
 /** A net under a test that would hang: none that passes comes near it. */
 const net = { timeout: 60_000 };

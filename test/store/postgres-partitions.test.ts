@@ -267,7 +267,7 @@ function nameOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10).replaceAll('-', '');
 }
 
-/** Asks until it is so; the test's own timeout ends it. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo()));
+  for (let asked = 0; asked < 10_000; asked += 1) if (await isSo()) return;
+  assert.fail('Cannot wait any longer: it did not come to be so');
 }

@@ -352,5 +352,8 @@ function idIn({ rows: [row] }: { rows: { id: string }[] }): string | undefined {
 async function untilWaiting(database: Database): Promise<void> {
   const waiting = `select from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await database.query(waiting)).length === 0);
+  for (let asked = 0; asked < 10_000; asked += 1) {
+    if ((await database.query(waiting)).length > 0) return;
+  }
+  assert.fail('Cannot wait any longer: nobody waits for a lock');
 }

@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { firstIdAt } from '../../src/core/id.ts';
 import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import { applyMigrations, readDueMigrations } from '../../src/store/postgres/apply-migrations.ts';
+import { connect } from '../../src/store/postgres/connect.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { migratedDatabase, migrationsDir } from './postgres-database.ts';
 
@@ -18,6 +20,8 @@ const all = [
   { number: 1, name: 'init' },
   { number: 2, name: 'deliveries' },
   { number: 3, name: 'cluster' },
+  { number: 4, name: 'retention' },
+  { number: 5, name: 'life' },
 ];
 
 describe('applyMigrations', () => {
@@ -82,12 +86,12 @@ describe('applyMigrations', () => {
 
   it('refuses a newer schema', async () => {
     await using database = await migratedDatabase();
-    await database.query("insert into ringback.migration values (4, 'later', 0)");
+    await database.query("insert into ringback.migration values (6, 'later', 0)");
     const options = { url: database.url, migrationsDir, nowMs };
     const expected = {
       url: database.url,
       code: 'newer_schema',
-      message: /it is at migration 4, and this program knows migrations up to 3; start the newer/,
+      message: /it is at migration 6, and this program knows migrations up to 5; start the newer/,
     };
     await refused(applyMigrations(options), expected);
     await refused(readDueMigrations(options), expected);
@@ -156,9 +160,11 @@ describe('migrations', () => {
     for (const column of ['event.no integer', 'response.no integer']) {
       assert(sqlite.delete(column), column);
     }
-    // Only PostgreSQL has a door for SQL.
+    // Only PostgreSQL has a door for SQL, and lives to tell apart.
     const inbox = ['no', 'app', 'created_ms', 'taken_ms'].map((name) => `inbox.${name} integer`);
-    for (const column of [...inbox, 'inbox.id text', 'inbox.name text', 'inbox.payload blob']) {
+    const life = ['life.no integer', 'life.id text'];
+    const texts = ['inbox.id text', 'inbox.name text', 'inbox.payload blob'];
+    for (const column of [...inbox, ...texts, ...life]) {
       assert(postgres.delete(column), column);
     }
     assert.deepEqual([...postgres].sort(), [...sqlite].sort());
@@ -192,6 +198,61 @@ describe('migrations', () => {
     ]);
   });
 });
+
+describe('plans made while a table is empty', () => {
+  const key = /Index Scan using \w+_pkey on .*\n.*Index Cond: \((id|\(event) = .*/;
+  const wholeKey = new RegExp(`${key.source} AND \\(n = `);
+
+  it('go to the queue by its key, from the list of what is asked for', async () => {
+    await using database = await migratedDatabase();
+    const settle = `
+      delete from delivery_live d using unnest($1::text[], $2::int[], $3::bigint[]) as x (event, n, lease)
+      where d.event = any(array[x.event]) and d.n = x.n and d.lease is not distinct from x.lease`;
+    const fill = `
+      insert into ringback.delivery_live
+      select ringback.make_id(i), 0, 1, i, 1, 0, 0, 0, 1, nullif(i % 2, 0)
+      from generate_series(1, 2000) as i`;
+    for (const change of ['select', fill, 'delete from ringback.delivery_live']) {
+      await database.query(change);
+      await database.query('vacuum analyze ringback.delivery_live');
+      assert.match(await planOf(database, settle, ['{}', '{}', '{}']), wholeKey, change);
+    }
+  });
+
+  it('go to the history by its key', async () => {
+    await using database = await migratedDatabase();
+    await database.query('vacuum analyze');
+    const id = firstIdAt(Date.now());
+    const done = 'select * from delivery_done where event = $1 and n = $2';
+    assert.match(await planOf(database, done, [id, '0']), wholeKey);
+    assert.match(await planOf(database, 'select * from event where id = $1', [id]), key);
+    const doneListed = `
+      select * from unnest($1::text[], $2::int[]) as x (event, n)
+      join delivery_done d on d.event = any(array[x.event]) and d.n = x.n`;
+    assert.match(await planOf(database, doneListed, ['{}', '{}']), wholeKey);
+    const listed = `
+      select * from unnest($1::text[]) as x (id) join event on event.id = any(array[x.id])`;
+    assert.match(await planOf(database, listed, ['{}']), key);
+  });
+});
+
+/** As the engine's connections would have it. */
+async function planOf(database: Database, sql: string, values: string[]): Promise<string> {
+  const client = await connect({
+    url: database.url,
+    kind: 'engine',
+    purpose: 'test',
+    onLost: () => {},
+  });
+  try {
+    await client.query(`prepare it as ${sql}`);
+    const literals = values.map((value) => `'${value}'`).join();
+    const { rows } = await client.query(`explain (costs off) execute it (${literals})`);
+    return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+  } finally {
+    await client.end();
+  }
+}
 
 interface Refusal {
   url: string;

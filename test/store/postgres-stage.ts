@@ -52,7 +52,7 @@ export async function openStage(): Promise<Stage> {
   const clients: Client[] = [];
   const free: Client[] = [];
   const node: Stage['node'] = async (options = {}) => {
-    const store = await openCluster({ url: database.url, world, onError: fail, ...options });
+    const store = await openCluster({ url: database.url, world, ...options });
     nodes.push(store);
     return store;
   };
@@ -165,8 +165,4 @@ export async function until(check: () => boolean | Promise<boolean>): Promise<vo
     assert(world.monotonicMs() - startedMs < patienceMs, `Waited in vain: ${String(check)}`);
     await world.sleep(1);
   }
-}
-
-export function fail(error: unknown): void {
-  throw error;
 }

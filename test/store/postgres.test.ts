@@ -5,10 +5,11 @@ import { freshStoreDatabase } from '../postgres/store-database.ts';
 import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
+import { retentionContract } from './retention-contract.ts';
 
 const onPostgres: OpenSubject = async ({ nowMs }) => {
   const database = await freshStoreDatabase();
-  const options = { url: database.url, world: { ...realWorld(), nowMs }, onError: fail } as const;
+  const options = { url: database.url, world: { ...realWorld(), nowMs } } as const;
   let store = await openCluster({ ...options, clock: 'given' });
   return {
     store,
@@ -24,8 +25,6 @@ const onPostgres: OpenSubject = async ({ nowMs }) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract]) contract('PostgreSQL', onPostgres);
-
-function fail(error: unknown): void {
-  throw error;
+for (const contract of [storeContract, deliveryContract, retentionContract]) {
+  contract('PostgreSQL', onPostgres);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { realWorld } from '../../src/core/world.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import { openSqlite } from '../../src/store/sqlite/adapter.ts';
 import { connect } from '../../src/store/sqlite/connect.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -53,7 +53,7 @@ describe('connect', () => {
   });
 });
 
-describe('openStore', () => {
+describe('openEmbedded', () => {
   it('makes the folder for its owner only, and the files too', async () => {
     const dataDir = join(root, 'deep', 'data');
     const store = await open(dataDir);
@@ -142,7 +142,7 @@ async function open(dataDir: string): Promise<Store> {
   const onFatal = (error: Error) => {
     throw error;
   };
-  const store = await openStore({ dataDir, world: realWorld(), onFatal });
+  const store = await openEmbedded({ dataDir, world: realWorld(), onFatal });
   opened.push(store);
   return store;
 }

@@ -2,23 +2,10 @@
 // beside it. A failure prints its seed: give it to fc.assert as { seed, path } to see it again.
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { limits } from '../../src/core/limits.ts';
+import { name, outcome, pattern, room, which, who } from './command-parts.ts';
 import type { Command } from './delivery-model.ts';
 import { Model } from './delivery-model.ts';
-
-const outcome = fc.constantFrom(
-  'delivered',
-  'retry',
-  'retry',
-  'dead',
-  'gone',
-  'cancelled',
-  'released',
-);
-const name = fc.constantFrom('a', 'a.b', 'c', 'ringback.ping');
-const pattern = fc.constantFrom('*', 'a', 'a.*', 'c');
-const who = fc.nat(6);
-const which = fc.nat(40);
-const room = fc.nat(5);
 
 const command = fc.oneof(
   {
@@ -83,7 +70,19 @@ const command = fc.oneof(
       limit: fc.integer({ min: 1, max: 4 }),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('retain' as const),
+      ageMs: fc.nat(60_000),
+      limit: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'startNode' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.constant({ kind: 'wait' as const, ms: 2 * limits.subscriptionKeepMs }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(40_000) }) },
 );
 
@@ -99,6 +98,7 @@ describe('any sequence of commands', () => {
         const model = new Model();
         for (const one of [...beginning, ...commands]) model.run(one);
         model.heal();
+        model.outlive();
       }),
       { numRuns: 300 },
     );

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { realWorld } from '../../src/core/world.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -143,7 +143,7 @@ async function open(): Promise<Store> {
   const onFatal = (error: Error) => {
     throw error;
   };
-  const store = await openStore({ dataDir, world: realWorld(), onFatal });
+  const store = await openEmbedded({ dataDir, world: realWorld(), onFatal });
   opened.push(store);
   return store;
 }

@@ -187,6 +187,8 @@ describe('the schema', () => {
       { number: 1, name: 'init' },
       { number: 2, name: 'deliveries' },
       { number: 3, name: 'cluster' },
+      { number: 4, name: 'retention' },
+      { number: 5, name: 'life' },
     ]);
   });
 

@@ -2,24 +2,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
+import { retentionContract } from './retention-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
-  const store = await openStore({ dataDir: ':memory:', world, onFatal: fail });
+  const store = await openEmbedded({ dataDir: ':memory:', world, onFatal: fail });
   return { store, reopen: undefined, dispose: async () => store.close() };
 };
 
 const inFile: OpenSubject = async (world) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'ringback-'));
-  let store = await openStore({ dataDir, world, onFatal: fail });
+  let store = await openEmbedded({ dataDir, world, onFatal: fail });
   return {
     store,
     reopen: async () => {
       await store.close();
-      store = await openStore({ dataDir, world, onFatal: fail });
+      store = await openEmbedded({ dataDir, world, onFatal: fail });
       return store;
     },
     dispose: async () => {
@@ -29,7 +30,7 @@ const inFile: OpenSubject = async (world) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract]) {
+for (const contract of [storeContract, deliveryContract, retentionContract]) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);
 }

@@ -72,6 +72,7 @@ function payloadView(
 ): Fragment {
   const [, media] = jsonFirst(objectAt(view.root, called['requestBody'], 'content')) ?? [];
   const { schema } = objectAt(view.root, media);
+  if (mediaType === undefined) return html`<span class="meaning">nothing: no body is sent</span>`;
   if (payload === undefined) {
     return html`<code class="media">${mediaType}</code> <span class="meaning">anything</span>`;
   }

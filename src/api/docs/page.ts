@@ -26,7 +26,8 @@ export interface DocsPage {
   contentSecurityPolicy: string;
 }
 
-export function docsPage(contract: Contract): DocsPage {
+/** `all`: the contracts of the service, this one among them. */
+export function docsPage(contract: Contract, all: readonly Contract[] = [contract]): DocsPage {
   const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
   const hash = createHash('sha256').update(style).digest('base64');
   const directives = [
@@ -37,7 +38,7 @@ export function docsPage(contract: Contract): DocsPage {
     "frame-ancestors 'none'",
   ];
   return {
-    html: printHtml(pageView(contract, style)).trimStart(),
+    html: printHtml(pageView(contract, { style, all })).trimStart(),
     contentSecurityPolicy: directives.join('; '),
   };
 }
@@ -54,7 +55,10 @@ export function viewOf(contract: Contract): View {
   };
 }
 
-function pageView(contract: Contract, style: string): Html {
+function pageView(
+  contract: Contract,
+  { style, all }: { style: string; all: readonly Contract[] },
+): Html {
   const view = viewOf(contract);
   const groups = groupByTag(view, contract.operations);
   const security = securitySection(view);
@@ -73,10 +77,12 @@ function pageView(contract: Contract, style: string): Html {
         <div class="page">
           <aside class="sidebar">
             <a class="brand" href="#introduction">${contract.title}</a>
+            ${othersView(contract, all)}
             <nav aria-label="Contents">${contents}</nav>
           </aside>
           <details class="menu" id="contents">
             <summary>Contents</summary>
+            ${othersView(contract, all)}
             <nav aria-label="Contents">${contents}</nav>
           </details>
           <main id="content" tabindex="-1">
@@ -87,6 +93,21 @@ function pageView(contract: Contract, style: string): Html {
         </div>
       </body>
     </html> `;
+}
+
+/** The way to the pages of the other contracts that this service executes. */
+function othersView(contract: Contract, all: readonly Contract[]): Fragment {
+  const others = all.filter((one) => one !== contract);
+  if (others.length === 0) return undefined;
+  const links = others.map(({ title }) => {
+    const query = new URLSearchParams({ contract: title }).toString();
+    return html`<li><a href="?${query}">${title}</a></li>`;
+  });
+  return html`<nav class="others" aria-label="Other contracts">
+    <ul>
+      ${links}
+    </ul>
+  </nav>`;
 }
 
 function sectionsOf(

@@ -1,45 +1,47 @@
 // Handlers of events: publish them, one or many, and see what was published.
 import assert from 'node:assert/strict';
 import type { Contract } from '../../contract/contract.ts';
-import type { JsonObject } from '../../contract/document.ts';
+import { definitionsOf } from '../../contract/hearing.ts';
+import { sampleOf } from '../../contract/sample.ts';
 import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
 import { withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
+import { readOpaqueJson } from '../../core/json.ts';
+import type { Fault } from '../../core/problem.ts';
 import type { Context } from '../../engine/context.ts';
 import { getEvent, listEvents } from '../../engine/events.ts';
-import { ping, publish, type NewEvent } from '../../engine/publish.ts';
+import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish.ts';
 import { getSubscription } from '../../engine/subscriptions.ts';
 import type { Accepted } from '../../store/delivery-verbs.ts';
 import type { Call, Handlers } from '../call.ts';
-import { jsonFirst, mediaSamples } from '../docs/example-body.ts';
-import { sampleOf } from '../docs/sample.ts';
-import { objectAt, writtenCallback, writtenOperations } from '../docs/written.ts';
 import * as fields from '../fields.ts';
 
-export function eventHandlers(context: Context, contract: Contract): Handlers {
+export function eventHandlers(context: Context, rules: PublishRules): Handlers {
+  // Once, when first asked: an example of a large schema takes many tries.
+  let types: Record<string, unknown>[] | undefined;
   return {
     publishEvent: async (call) => {
       const body = fields.bodyFields(call.request);
-      const [accepted] = await publish(context, {
-        ...published(call, contract, 'publishEvent'),
+      const { events, warnings } = await publish(context, rules, {
+        ...addressed(call, body, 'publishEvent'),
         events: [newEvent(call, body, '')],
-        subscriberId: fields.optionalText(body, 'subscriberId'),
       });
+      const [accepted] = events;
       assert(accepted, 'An event that was published is accepted');
-      return { status: 202, body: showAccepted(accepted) };
+      return { status: 202, body: { ...showAccepted(accepted), ...showWarnings(warnings) } };
     },
     publishEvents: async (call) => {
       const body = fields.bodyFields(call.request);
       const events = fields
         .list(body, 'events')
         .map((item, index) => newEvent(call, fields.object(item, 'event'), `/events/${index}`));
-      const accepted = await publish(context, {
-        ...published(call, contract, 'publishEvents'),
+      const accepted = await publish(context, rules, {
+        ...addressed(call, body, 'publishEvents'),
         events,
-        subscriberId: fields.optionalText(body, 'subscriberId'),
       });
-      return { status: 202, body: { items: accepted.map(showAccepted) } };
+      const items = accepted.events.map(showAccepted);
+      return { status: 202, body: { items, ...showWarnings(accepted.warnings) } };
     },
     listEvents: async ({ app, request }) => {
       const name = fields.optionalText(Object.fromEntries(request.query), 'event');
@@ -50,10 +52,12 @@ export function eventHandlers(context: Context, contract: Contract): Handlers {
     },
     getEvent: async ({ app, request }) => {
       const event = await getEvent(context, app, fields.pathText(request, 'id'));
-      const payload: unknown = JSON.parse(Buffer.from(event.payload).toString());
-      return { status: 200, body: { ...showEvent(event), payload } };
+      return { status: 200, body: { ...showEvent(event), payload: shownPayload(event) } };
     },
-    listEventTypes: async () => ({ status: 200, body: { items: eventTypes(contract) } }),
+    listEventTypes: async () => {
+      types ??= rules.contracts.flatMap(eventTypes);
+      return { status: 200, body: { items: types } };
+    },
     pingSubscription: async ({ app, request }) => {
       const id = fields.pathText(request, 'id');
       const subscription = await getSubscription(context, app, id);
@@ -64,17 +68,18 @@ export function eventHandlers(context: Context, contract: Contract): Handlers {
   };
 }
 
-type Published = Pick<Parameters<typeof publish>[1], 'app' | 'contract' | 'idempotency'>;
+type Addressed = Omit<Parameters<typeof publish>[2], 'events'>;
 
-function published(
+function addressed(
   { app, request, bytes }: Call,
-  contract: Contract,
+  body: fields.Fields,
   operation: string,
-): Published {
+): Addressed {
   const key = request.header.get('idempotency-key');
   return {
     app,
-    contract,
+    contract: fields.optionalText(body, 'contract'),
+    subscriberId: fields.optionalText(body, 'subscriberId'),
     idempotency: key === undefined ? undefined : { key, operation, parts: [bytes] },
   };
 }
@@ -89,47 +94,42 @@ function showAccepted({ id, deliveries }: Accepted): Record<string, unknown> {
   return { eventId: withPrefix('evt', id), deliveries: deliveries ?? null };
 }
 
-function showEvent({ id, name, createdMs, deliveries }: Event): Record<string, unknown> {
+/** Where a lenient service lets a payload pass that breaks its contract. */
+function showWarnings(warnings: readonly Fault[]): Record<string, unknown> {
+  return warnings.length === 0 ? {} : { warnings };
+}
+
+function showEvent(event: Event): Record<string, unknown> {
+  const { id, name, createdMs, deliveries, rejected } = event;
   return {
     id: withPrefix('evt', id),
     event: name,
     deliveries: deliveries ?? null,
     createdAt: fields.time(createdMs),
+    ...(rejected === undefined ? {} : { rejected }),
   };
+}
+
+/** What its bytes say. Those of a rejected event may say nothing: then they are shown as text. */
+function shownPayload({ payload }: Event): unknown {
+  const reading = readOpaqueJson(payload);
+  return reading.kind === 'value' ? reading.value : Buffer.from(payload).toString();
 }
 
 /** What can be published: names, schemas and an example each, as the contract has them. */
 function eventTypes(contract: Contract): Record<string, unknown>[] {
-  const written = writtenOperations(contract);
-  return contract.operations.flatMap(({ operationId, role }) => {
-    if (role.kind !== 'subscribe') return [];
-    const operation = written.get(operationId)?.operation ?? {};
-    const definitions = role.variants.flatMap(({ callbacks }) => callbacks);
-    return definitions.map(({ id, label, event, payload, mediaType }) => {
-      const called = writtenCallback(contract.document, operation, id);
-      return {
-        event: printTemplate(event),
-        callback: label,
-        contract: contract.title,
-        mediaType,
-        ...(payload === undefined ? {} : described(payload, contract.document, called)),
-      };
-    });
-  });
+  return definitionsOf(contract).map(({ label, event, payload, mediaType }) => ({
+    event: printTemplate(event),
+    callback: label,
+    contract: contract.title,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(payload === undefined ? {} : described(payload)),
+  }));
 }
 
 /** The example is the first that fits: of the document, else made from the schema. */
-function described(
-  payload: Validator,
-  document: JsonObject,
-  called: JsonObject,
-): Record<string, unknown> {
-  const schema = payload.schema();
-  const { $ref, $defs } = schema;
-  const [, media] = jsonFirst(objectAt(document, called['requestBody'], 'content')) ?? [];
-  const example = [
-    ...mediaSamples(document, objectAt(document, media), 'request'),
-    sampleOf({ $defs }, { $ref }, 'request'),
-  ].find((value) => value !== undefined && payload.check(value).length === 0);
-  return { schema, ...(example === undefined ? {} : { example }) };
+function described(payload: Validator): Record<string, unknown> {
+  const sample = sampleOf(payload);
+  const example = sample.kind === 'sample' ? { example: sample.value } : {};
+  return { schema: payload.schema(), ...example };
 }

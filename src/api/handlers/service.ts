@@ -1,30 +1,74 @@
 // Handlers of the service itself: is it there, can it work, what does it offer. No key needed.
 import { dump } from 'js-yaml';
 import type { Contract } from '../../contract/contract.ts';
+import { servedOf, type Contracts } from '../../contract/contracts.ts';
+import { isObject } from '../../contract/document.ts';
 import { Problem } from '../../core/problem.ts';
-import type { Context } from '../../engine/context.ts';
+import type { Liveness } from '../../engine/liveness.ts';
+import { readiness, type ReadinessMeans } from '../../engine/readiness.ts';
 import type { Handlers } from '../call.ts';
 import { docsPage } from '../docs/page.ts';
+import * as fields from '../fields.ts';
 
-export function serviceHandlers(context: Context, contract: Contract): Handlers {
-  const json = JSON.stringify(contract.document);
-  const yaml = dump(contract.document, { noRefs: true, lineWidth: 100 });
-  const page = docsPage(contract);
+export interface ServiceMeans extends ReadinessMeans {
+  contracts: Contracts;
+  self: Pick<Liveness, 'isFresh' | 'name' | 'role'>;
+}
+
+export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers {
+  const { management, executed } = contracts;
+  const json = JSON.stringify(management.document);
+  const yaml = dump(management.document, { noRefs: true, lineWidth: 100 });
+  const shown = [...new Set([...executed, management])];
+  const pages = new Map(shown.map((contract) => [contract.title, docsPage(contract, shown)]));
+  const front = executed[0]?.title ?? management.title;
   return {
     getHealth: async () => ({ status: 200, body: { status: 'ok' } }),
     getReadiness: async () => {
-      await context.store.read('health', {}).catch((cause: unknown) => {
-        throw new Problem('store_unavailable', 'The store does not answer', { cause });
-      });
-      return { status: 200, body: { status: 'ok' } };
+      const { name: node, role } = means.self;
+      const found = await readiness(means);
+      if (found.kind === 'ready') return { status: 200, body: { status: 'ok', node, role } };
+      const detail = `The node "${node}" (${role}) is not ready: ${found.reason}`;
+      throw new Problem('store_unavailable', detail, { cause: found.cause });
     },
     getOpenapiJson: async () => ({ status: 200, body: json, mediaType: 'application/json' }),
     getOpenapiYaml: async () => ({ status: 200, body: yaml, mediaType: 'application/yaml' }),
-    getDocs: async () => ({
-      status: 200,
-      body: page.html,
-      mediaType: 'text/html',
-      headers: { 'content-security-policy': page.contentSecurityPolicy },
-    }),
+    listContracts: async () => ({ status: 200, body: { items: executed.map(showContract) } }),
+    getContract: async ({ request }) => {
+      const title = fields.pathText(request, 'title');
+      const contract = executed.find((one) => one.title === title);
+      if (contract === undefined) throw noContract(title, executed);
+      const body = JSON.stringify(contract.document);
+      return { status: 200, body, mediaType: 'application/json' };
+    },
+    getDocs: async ({ request }) => {
+      const title = fields.optionalText(Object.fromEntries(request.query), 'contract') ?? front;
+      const page = pages.get(title);
+      if (page === undefined) throw noContract(title, shown);
+      return {
+        status: 200,
+        body: page.html,
+        mediaType: 'text/html',
+        headers: { 'content-security-policy': page.contentSecurityPolicy },
+      };
+    },
   };
+}
+
+function showContract(contract: Contract): Record<string, unknown> {
+  const { title, document, warnings } = contract;
+  const info = isObject(document['info']) ? document['info'] : {};
+  const operations = servedOf(contract).map(({ operationId, method, path, role }) => ({
+    operationId,
+    method,
+    path,
+    does: role.kind,
+  }));
+  const version = typeof info['version'] === 'string' ? info['version'] : undefined;
+  return { title, version, operations, warnings: warnings.length };
+}
+
+function noContract(title: string, contracts: readonly Contract[]): Problem {
+  const known = contracts.map((one) => JSON.stringify(one.title)).join(' or ');
+  return new Problem('not_found', `There is no contract "${title}", expected ${known}`);
 }

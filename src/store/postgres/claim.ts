@@ -5,17 +5,19 @@ import type { Leased } from '../../core/delivery.ts';
 import type { Lane, LaneTimes, Quiet, QuietStep } from '../../core/lane.ts';
 import { linger, look, never, room } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
+import { toLeased } from '../leased-row.ts';
 import type { Row } from '../row.ts';
-import { bytes, integer, maybe, text } from '../row.ts';
+import { integer, maybe, text } from '../row.ts';
 import type { Slots } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { laneIsOlder } from './transact.ts';
 import type { Tx } from './tx.ts';
 
 export const claimSql = {
+  // A mark of the future is of another cluster, from which this database was restored: it means nothing.
   lanes: `
     select ${laneColumns}, floor_ms, quiet_ms,
-      case when quiet_xid is null then 0 else 1 end as is_marked,
+      case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked,
       case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure,
       case when ${laneIsOlder} then 1 else 0 end as is_older
     from lane
@@ -30,14 +32,22 @@ export const claimSql = {
       select event, n, due_ms from delivery_live
       where lane = x.no and lease is null and due_ms >= x.floor_ms
       order by due_ms, event, n limit x.most + 1) y`,
+  // Written `lease is null`, the condition would fit the index of all that waits, and a plan made on an
+  // empty table would read it from end to end: 128 of 200,000 leased in 950 ms instead of 4.
   lease: `
-    with leased as (
-      update delivery_live set lease = $3::bigint
-      from unnest($1::text[], $2::int[]) as x (event, n)
-      where delivery_live.event = x.event and delivery_live.n = x.n and lease is null
-      returning delivery_live.event, delivery_live.n, lane, callback, tries, attempts)
-    select leased.*, event.name, event.payload
-    from leased join event on event.id = leased.event`,
+    update delivery_live set lease = $3::bigint
+    from unnest($1::text[], $2::int[]) as x (event, n)
+    where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+      and coalesce(lease, 0) = 0
+    returning delivery_live.event, delivery_live.n, lane, callback, tries, attempts`,
+  // Each once, however many of its deliveries are taken: 96 of one event of 1 MB came as 96 MB. Found in
+  // the order of ids, which only the primary key has: with `id = x.id`, the plan for a day that was
+  // analyzed while it was empty (a nightly vacuumdb does that) reads all of another index.
+  events: `
+    select event.id, event.name, event.payload
+    from unnest($1::text[]) as x (id) cross join lateral (
+      select id, name, payload from event where id >= x.id and id <= x.id
+      order by id limit 1) event`,
   look: `
     update lane set gate_ms = x.gate_ms, ready_ms = x.ready_ms, tat_ms = x.tat_ms,
       floor_ms = x.floor_ms,
@@ -178,29 +188,18 @@ function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): 
 async function lease(tx: Tx, looks: readonly Look[], slots: Slots): Promise<Leased[]> {
   const taken = looks.flatMap(({ lane, taken: some }) => some.map((one) => ({ ...one, lane })));
   if (taken.length === 0) return [];
-  const rows = await tx.query(claimSql.lease, [
-    taken.map(({ event }) => event),
-    taken.map(({ n }) => n),
-    slots.lease,
+  const ids = taken.map(({ event }) => event);
+  const [rows, events] = await Promise.all([
+    tx.query(claimSql.lease, [ids, taken.map(({ n }) => n), slots.lease]),
+    tx.query(claimSql.events, [[...new Set(ids)]]),
   ]);
+  const byId = new Map(events.map((row) => [text(row, 'id'), row]));
   const byName = new Map(rows.map((row) => [`${text(row, 'event')} ${integer(row, 'n')}`, row]));
   return taken.flatMap(({ event, n, lane }): Leased[] => {
     const row = byName.get(`${event} ${n}`);
-    if (row === undefined) return []; // It ended meanwhile: it was expired.
-    return [
-      {
-        event,
-        n,
-        eventName: text(row, 'name'),
-        payload: bytes(row, 'payload'),
-        lane: lane.no,
-        callback: integer(row, 'callback'),
-        version: lane.version,
-        tries: integer(row, 'tries'),
-        attempts: integer(row, 'attempts'),
-        lease: slots.lease,
-      },
-    ];
+    const of = byId.get(event);
+    if (row === undefined || of === undefined) return []; // It ended meanwhile: it was expired.
+    return [toLeased({ ...of, ...row }, lane, slots.lease)];
   });
 }
 

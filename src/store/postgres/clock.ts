@@ -1,5 +1,6 @@
 // The time that all nodes share: the database's. Between two readings of it the node's own monotonic
 // clock counts on, so a step of the machine's wall clock moves nothing.
+import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
 import { integer, one } from '../row.ts';
 import type { Tx } from './tx.ts';
@@ -22,7 +23,10 @@ export function databaseClock(world: Pick<World, 'monotonicMs'>): Clock {
     sync: async (tx) => {
       const askedMs = world.monotonicMs();
       const [row] = await tx.query(clockSql.now, []);
-      const halfWayMs = (askedMs + world.monotonicMs()) / 2;
+      const answeredMs = world.monotonicMs();
+      // Nobody knows when within a long time it was read; the last reading counts on.
+      if (aheadMs !== undefined && answeredMs - askedMs > limits.clockReadingMs) return;
+      const halfWayMs = (askedMs + answeredMs) / 2;
       aheadMs = integer(one(row), 'now_ms') - halfWayMs;
     },
   };

@@ -13,6 +13,11 @@ export interface EarOptions {
   onHeard: () => void;
 }
 
+export const earSql = {
+  // Nothing is written that must last, so nobody waits for the disk.
+  tell: "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+} as const;
+
 const channel = 'ringback';
 
 export class Ear {
@@ -49,7 +54,7 @@ export class Ear {
       this.#isAgain = false;
       // A message that is lost costs others a moment; they look by themselves.
       await telling
-        .use(async (tx) => tx.query('select pg_notify($1, $2)', [channel, this.#self]))
+        .use(async (tx) => tx.query(earSql.tell, [channel, this.#self]))
         .catch(() => undefined);
       await world.sleep(limits.notifyEveryMs, signal).catch(() => undefined);
     } while (this.#isAgain && !signal.aborted);

@@ -2,19 +2,18 @@
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
-import { expire } from './expire.ts';
-import type { House } from './house.ts';
+import { forget } from './forget.ts';
 import { rejectInbox, takeInbox } from './inbox.ts';
 import type { GivenMs } from './nodes.ts';
 import { heartbeat, rescue, startNode, stopNode } from './nodes.ts';
 import type { PublishContext } from './publish.ts';
 import { publishAll } from './publish.ts';
-import { sweep } from './sweep.ts';
+import type { Sweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
 
 export interface EditContext extends PublishContext {
   givenMs: GivenMs;
-  house: Pick<House, 'tidy'>;
+  sweep: Sweep;
 }
 
 export async function applyEdit(
@@ -23,6 +22,7 @@ export async function applyEdit(
   context: EditContext,
 ): Promise<EditOutput<EditVerb>> {
   const { nowMs, givenMs } = context;
+  if (call.verb === 'forget') return forget(tx, call.input);
   if (isShared(call)) return tx.run(editScript(call, nowMs));
   switch (call.verb) {
     case 'publish': {
@@ -43,12 +43,8 @@ export async function applyEdit(
     case 'rejectInbox':
       return rejectInbox(tx, call.input, context);
     case 'sweep':
-      return sweep(tx, call.input, nowMs);
-    case 'retain': {
-      const { beforeMs, limit } = call.input;
-      const expired = await expire(tx, { beforeMs, limit, nowMs });
-      const deleted = context.house.tidy({ nowMs, beforeMs });
-      return { expired, deleted, isMore: expired === limit };
-    }
+      return context.sweep(tx, call.input, nowMs);
+    case 'retain':
+      throw new Error('Cannot retain in a batch: it has a way of its own');
   }
 }

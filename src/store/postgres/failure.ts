@@ -77,9 +77,12 @@ function isOfStore(code: string): boolean {
   return storeClasses.has(code.slice(0, 2)) || storeCodes.has(code);
 }
 
+/** A server that became read-only will not come back: another one is the primary now. */
 function endsConnection(code: string): boolean {
-  return code.startsWith('08') || code.startsWith('57P') || code === '25P03' || code === '25P04';
+  return code.startsWith('08') || code.startsWith('57P') || closing.has(code);
 }
+
+const closing = new Set(['25P03', '25P04', '25006']);
 
 /** After a migration or behind a pooler: a prepared statement is not what it was. A new one heals it. */
 function isStalePlan(error: unknown): boolean {

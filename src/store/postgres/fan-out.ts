@@ -2,12 +2,13 @@
 // down together, so a crash anywhere neither loses nor doubles one.
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
-import { toNames } from '../fanning-out.ts';
-import { bytes, integer, text } from '../row.ts';
+import type { FanningOut, Piece } from '../fanning-out.ts';
+import { toFanningOut } from '../fanning-out.ts';
+import type { Listener } from '../listener.ts';
+import { integer } from '../row.ts';
 import type { Births } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { makeDeliveries } from './make-deliveries.ts';
-import type { Listener } from './match.ts';
 import type { Tx } from './tx.ts';
 
 export const fanOutSql = {
@@ -21,10 +22,11 @@ export const fanOutSql = {
     where pattern.app = $1 and contract = $2 and pattern = $3 and pattern.callback > $4
       and born <= $5 and (died is null or died > $5)
     order by pattern.callback limit $6`,
+  // By the callbacks alone, in terms that fit no index that begins with the app.
   heard: `
     select distinct callback from pattern
-    where callback = any($1::bigint[]) and pattern = any($2::text[])
-      and born <= $3 and (died is null or died > $3)`,
+    where callback = any($1::bigint[]) and pattern || '' = any($2::text[])
+      and born + 0 <= $3 and (died is null or died > $3)`,
   move: 'update fanout set step = $2, callback = $3, made = $4 where event = $1',
   count: 'update event set deliveries = $2 where id = $1',
   end: 'delete from fanout where event = $1',
@@ -33,6 +35,8 @@ export const fanOutSql = {
 export interface FannedOut {
   deliveries: Leased[];
   waiting: number;
+  /** False: there was none that no other node was at. */
+  isDone: boolean;
 }
 
 export async function fanOut(
@@ -40,19 +44,10 @@ export async function fanOut(
   { births, nowMs }: { births: Births; nowMs: number },
 ): Promise<FannedOut> {
   const [row] = await tx.query(fanOutSql.oldest, []);
-  if (row === undefined) return { deliveries: [], waiting: 0 };
-  const event = text(row, 'event');
-  const appNo = integer(row, 'app');
-  const cursor = { step: integer(row, 'step'), callback: integer(row, 'callback') };
-  const fanningOut = {
-    appNo,
-    contract: text(row, 'contract'),
-    version: integer(row, 'version'),
-    names: toNames(text(row, 'names')),
-  };
-  const { listeners, after } = await next(tx, fanningOut, cursor);
-  const slice = integer(row, 'slice');
-  const made = integer(row, 'made');
+  if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
+  const fanningOut = toFanningOut(row);
+  const { event, appNo, slice, made, sent } = fanningOut;
+  const { listeners, after } = await next(tx, fanningOut);
   const deliveries = listeners.map((listener, i) => ({
     event,
     n: made + i,
@@ -65,33 +60,13 @@ export async function fanOut(
   await (after === undefined
     ? Promise.all([tx.query(fanOutSql.count, [event, madeNow]), tx.query(fanOutSql.end, [event])])
     : tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow]));
-  const sent = { eventName: text(row, 'name'), payload: bytes(row, 'payload') };
   const { lease } = births.slots;
   const born = births.born.map((one) => ({ ...one, ...sent, tries: 0, attempts: 0, lease }));
-  return { deliveries: born, waiting };
+  return { deliveries: born, waiting, isDone: true };
 }
 
-interface Cursor {
-  step: number;
-  callback: number;
-}
-
-interface FanningOut {
-  appNo: number;
-  contract: string;
-  version: number;
-  /** Patterns that hear the event, one after the other. */
-  names: readonly string[];
-}
-
-interface Piece {
-  listeners: Listener[];
-  /** Undefined: that was the last of them. */
-  after: Cursor | undefined;
-}
-
-async function next(tx: Tx, fanningOut: FanningOut, cursor: Cursor): Promise<Piece> {
-  const { appNo, contract, version, names } = fanningOut;
+async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece> {
+  const { appNo, contract, version, names, cursor } = fanningOut;
   const found: Listener[] = [];
   let left: number = limits.fanOutStepMax;
   let from = cursor.callback;

@@ -1,63 +1,85 @@
-// Looks after the partitions of the history, beside the batches: it makes the days ahead and drops the
-// days that are past their time. Dropping waits for whoever reads them, so nobody waits for it.
+// Keeps the house, beside the batches and on a connection of its own: the days of the history are made
+// before they are needed, and dropped when they are past their time, after all that still waits in them
+// has ended. Dropping a day waits for whoever reads it, so nobody may wait for it.
+import { firstIdAt } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
+import type { EditInput, EditOutput } from '../store.ts';
+import { expire } from './expire.ts';
+import { forgetSubscriptions } from './forget-subscriptions.ts';
 import type { Link } from './link.ts';
-import { dropPartitionsBefore, ensurePartitions } from './partitions.ts';
+import { forgetNodes } from './nodes.ts';
+import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from './partitions.ts';
+import type { TransactMeans } from './transact.ts';
+import { transact } from './transact.ts';
+import type { Tx } from './tx.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface House {
-  /** Makes the days that these times fall on. */
-  makeDays(timesMs: readonly number[]): Promise<void>;
-  /**
-   * Begins to make the days ahead and to drop what lies before; gives how many partitions were dropped
-   * since it was asked last.
-   */
-  tidy(input: { nowMs: number; beforeMs: number }): number;
-  close(): Promise<void>;
-}
-
-export interface HouseOptions {
+export interface HouseMeans {
   /** For what a publish waits for, and for what waits for others: the one must not wait for the other. */
   making: Link;
-  tidying: Link;
-  onError: (error: unknown) => void;
+  keeping: Link;
+  world: TransactMeans['world'];
 }
 
-export function createHouse({ making, tidying: link, onError }: HouseOptions): House {
-  let dropped = 0;
-  let isClosing = false;
-  let tidying: Promise<void> | undefined;
-  const tidyNow = async ({ nowMs, beforeMs }: { nowMs: number; beforeMs: number }) =>
-    link.withClient(async (client) => {
+export class House {
+  readonly #means: HouseMeans;
+  /** One connection, one user at a time. */
+  #made: Promise<unknown> = Promise.resolve();
+  #kept: Promise<unknown> = Promise.resolve();
+
+  constructor(means: HouseMeans) {
+    this.#means = means;
+  }
+
+  /** Makes the days that these times fall on. */
+  async makeDays(timesMs: readonly number[]): Promise<void> {
+    const days = new Set(timesMs.map((ms) => Math.floor(ms / dayMs) * dayMs));
+    const mine = this.#made.then(async () =>
+      this.#means.making.withClient(async (client) => {
+        for (const day of days) await ensurePartitions(client, { fromMs: day, toMs: day });
+      }),
+    );
+    this.#made = mine.catch(() => undefined);
+    await mine;
+  }
+
+  async retain(input: EditInput<'retain'>, nowMs: number): Promise<EditOutput<'retain'>> {
+    const mine = this.#kept.then(async () => this.#retain(input, nowMs));
+    this.#kept = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** What waits for others just now is left half done; whoever keeps the house next goes on with it. */
+  async close(): Promise<void> {
+    await Promise.all([this.#means.making.close(), this.#means.keeping.close()]);
+    await Promise.all([this.#made, this.#kept]);
+  }
+
+  async #retain(
+    { beforeMs, limit }: EditInput<'retain'>,
+    nowMs: number,
+  ): Promise<EditOutput<'retain'>> {
+    const below = firstIdAt(beforeMs);
+    // What waits in a day that somebody began to drop could not end: nothing would take the row.
+    await this.#means.keeping.withClient(keepPendingDays);
+    const { ended, expired } = await this.#write(async (tx) => expire(tx, { below, limit, nowMs }));
+    if (ended === limit) return { expired, deleted: 0, isMore: true };
+    const dropped = await this.#means.keeping.withClient(async (client) => {
       const toMs = nowMs + limits.partitionDaysAhead * dayMs;
       await ensurePartitions(client, { fromMs: nowMs, toMs });
-      dropped += await dropPartitionsBefore(client, beforeMs);
+      return dropPartitionsBefore(client, beforeMs);
     });
-  return {
-    makeDays: async (timesMs) => {
-      await making.withClient(async (client) => {
-        const days = new Set(timesMs.map((ms) => Math.floor(ms / dayMs) * dayMs));
-        for (const day of days) await ensurePartitions(client, { fromMs: day, toMs: day });
-      });
-    },
-    tidy: (input) => {
-      tidying ??= tidyNow(input)
-        .catch((error: unknown) => {
-          if (!isClosing) onError(error);
-        })
-        .finally(() => {
-          tidying = undefined;
-        });
-      const before = dropped;
-      dropped = 0;
-      return before;
-    },
-    close: async () => {
-      // What waits for others just now is left half done; whoever tidies next goes on with it.
-      isClosing = true;
-      await Promise.all([making.close(), link.close()]);
-      await tidying;
-    },
-  };
+    const endedBeforeMs = beforeMs - limits.subscriptionKeepMs;
+    const { deleted, isMore } = await this.#write(async (tx) =>
+      forgetSubscriptions(tx, { endedBeforeMs, limit: limit - ended }),
+    );
+    const nodes = await this.#write(async (tx) => forgetNodes(tx, beforeMs));
+    return { expired, deleted: dropped + deleted + nodes, isMore };
+  }
+
+  async #write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
+    const { keeping: link, world } = this.#means;
+    return transact({ link, world }, async (tx) => ({ result: await body(tx), written: [] }));
+  }
 }

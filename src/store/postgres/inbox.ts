@@ -1,28 +1,47 @@
 // The inbox: events that were published by SQL and that no node has checked yet.
+import { limits } from '../../core/limits.ts';
 import { bytes, integer, text } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
 export const inboxSql = {
+  // Materialized: joined in any other way, the inner part may run more than once and take more.
   take: `
-    update inbox set taken_ms = $1::bigint
-    where no in (
-      select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
-      order by no limit $3 for update skip locked)
-    returning no, id, app, name, payload`,
+    with free as materialized (
+      select no, length(payload) as bytes from inbox
+      where taken_ms is null or taken_ms < $1::bigint - $2::bigint
+      order by no limit $3 for update skip locked),
+    few as (
+      select no from (select no, sum(bytes) over (order by no) - bytes as before from free) as x
+      where before < $4::bigint)
+    update inbox set taken_ms = $1::bigint from few where inbox.no = few.no
+    returning inbox.no, id, app, name, payload`,
+  // The same condition, and without a transaction: nothing is written to find out that there is nothing.
+  isAny: `
+    select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
+    order by no limit 1`,
   remove: 'delete from inbox where no = $1 returning id, app, name, payload',
+  ids: 'select id from inbox where no = any($1::bigint[])',
   reject: `
     insert into event (id, app, name, slice, created_ms, deliveries, payload, rejected)
     values ($1, $2, $3, $4, $5, 0, $6, $7)`,
 } as const;
+
+export async function isInboxEmpty(
+  tx: Tx,
+  { forMs }: Pick<EditInput<'takeInbox'>, 'forMs'>,
+  nowMs: number,
+): Promise<boolean> {
+  return (await tx.query(inboxSql.isAny, [nowMs, forMs])).length === 0;
+}
 
 export async function takeInbox(
   tx: Tx,
   { limit, forMs }: EditInput<'takeInbox'>,
   nowMs: number,
 ): Promise<EditOutput<'takeInbox'>> {
-  const rows = await tx.query(inboxSql.take, [nowMs, forMs, limit]);
+  const rows = await tx.query(inboxSql.take, [nowMs, forMs, limit, limits.batchPayloadBytesMax]);
   const entries = rows.map((row) => ({
     no: integer(row, 'no'),
     id: text(row, 'id'),
@@ -31,6 +50,12 @@ export async function takeInbox(
     payload: bytes(row, 'payload'),
   }));
   return { entries: entries.sort((a, b) => a.no - b.no) };
+}
+
+/** The ids of entries that are still there. */
+export async function inboxIds(tx: Tx, numbers: readonly number[]): Promise<string[]> {
+  const rows = await tx.query(inboxSql.ids, [numbers]);
+  return rows.map((row) => text(row, 'id'));
 }
 
 export async function rejectInbox(

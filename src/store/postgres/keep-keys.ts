@@ -1,6 +1,7 @@
 // Idempotency keys of many publishes at once, kept in the order of the keys: two nodes with the same
 // keys wait for each other in one direction only, and whoever comes second finds the first one's answer.
 import { limits } from '../../core/limits.ts';
+import type { Row } from '../row.ts';
 import { bytes, integer, text } from '../row.ts';
 import type { Idempotency } from '../store.ts';
 import type { Earlier } from '../verbs/idempotency.ts';
@@ -19,7 +20,8 @@ export const keepKeysSql = {
   find: `
     select idem.app, idem.key, print, result
     from idem join unnest($1::bigint[], $2::bytea[]) as x (app, key)
-      on idem.app = x.app and idem.key = x.key`,
+      on idem.app = x.app and idem.key = x.key
+    where created_ms >= $3::bigint`,
 } as const;
 
 export interface Keyed {
@@ -27,10 +29,16 @@ export interface Keyed {
   index: number;
   appNo: number;
   idempotency: Idempotency;
-  result: string;
+  /** Undefined when the call comes to nothing: then its key is looked up, but not kept. */
+  result: string | undefined;
 }
 
 type Before = Exclude<Earlier, { kind: 'none' }>;
+
+interface Answer {
+  print: Uint8Array;
+  result: string;
+}
 
 /** What was answered before, by the index of the call. Of equal keys in one batch the first is kept. */
 export async function keepKeys(
@@ -38,17 +46,45 @@ export async function keepKeys(
   keyed: readonly Keyed[],
   nowMs: number,
 ): Promise<Map<number, Before>> {
-  const firsts = new Map<string, Keyed>();
-  for (const one of keyed) {
-    const name = nameOf(one.appNo, one.idempotency.key);
-    if (!firsts.has(name)) firsts.set(name, one);
+  const oldestMs = nowMs - limits.idempotencyKeepMs;
+  const ours = await keep(tx, firstKept(keyed), { nowMs, oldestMs });
+  const asked = keyed.filter((one) => !ours.has(nameOf(one)));
+  const answers = await find(tx, asked, oldestMs);
+  const before = new Map<number, Before>();
+  for (const { index, result, ...one } of keyed) {
+    const name = nameOf(one);
+    const answer = answers.get(name);
+    const { print } = one.idempotency;
+    if (answer !== undefined) {
+      const isSame = Buffer.compare(answer.print, print) === 0;
+      before.set(index, isSame ? { kind: 'same', result: answer.result } : { kind: 'other' });
+    } else if (result !== undefined && ours.has(name)) answers.set(name, { print, result });
+    else if (result !== undefined) before.set(index, { kind: 'other' }); // Forgotten meanwhile.
   }
-  if (firsts.size === 0) return new Map();
-  const kept = [...firsts.values()];
-  const apps = kept.map(({ appNo }) => appNo);
-  const keys = kept.map(({ idempotency: { key } }) => key);
-  const [, ours] = await Promise.all([
-    tx.query(keepKeysSql.expire, [apps, keys, nowMs - limits.idempotencyKeepMs]),
+  return before;
+}
+
+type Kept = Keyed & { result: string };
+
+function firstKept(keyed: readonly Keyed[]): Kept[] {
+  const firsts = new Map<string, Kept>();
+  for (const { result, ...one } of keyed) {
+    const name = nameOf(one);
+    if (result !== undefined && !firsts.has(name)) firsts.set(name, { ...one, result });
+  }
+  return [...firsts.values()];
+}
+
+/** The names of those that nobody had kept before. */
+async function keep(
+  tx: Tx,
+  kept: readonly Kept[],
+  { nowMs, oldestMs }: { nowMs: number; oldestMs: number },
+): Promise<Set<string>> {
+  if (kept.length === 0) return new Set();
+  const [apps, keys] = columns(kept);
+  const [, rows] = await Promise.all([
+    tx.query(keepKeysSql.expire, [apps, keys, oldestMs]),
     tx.query(keepKeysSql.keep, [
       apps,
       keys,
@@ -57,32 +93,36 @@ export async function keepKeys(
       nowMs,
     ]),
   ]);
-  const answers = new Map(
-    kept.map(({ appNo, idempotency, result }) => [
-      nameOf(appNo, idempotency.key),
-      { print: idempotency.print, result },
-    ]),
-  );
-  const isOurs = new Set(ours.map((row) => nameOf(integer(row, 'app'), bytes(row, 'key'))));
-  if (isOurs.size < kept.length) {
-    for (const row of await tx.query(keepKeysSql.find, [apps, keys])) {
-      const name = nameOf(integer(row, 'app'), bytes(row, 'key'));
-      answers.set(name, { print: bytes(row, 'print'), result: text(row, 'result') });
-    }
-  }
+  return new Set(rows.map(nameOfRow));
+}
+
+async function find(
+  tx: Tx,
+  asked: readonly Keyed[],
+  oldestMs: number,
+): Promise<Map<string, Answer>> {
+  if (asked.length === 0) return new Map();
+  const rows = await tx.query(keepKeysSql.find, [...columns(asked), oldestMs]);
   return new Map(
-    keyed.flatMap((one) => {
-      const name = nameOf(one.appNo, one.idempotency.key);
-      if (isOurs.has(name) && firsts.get(name) === one) return [];
-      const answer = answers.get(name);
-      const isSame = answer && Buffer.compare(answer.print, one.idempotency.print) === 0;
-      const before: Before =
-        isSame === true ? { kind: 'same', result: answer?.result ?? '' } : { kind: 'other' };
-      return [[one.index, before] as const];
-    }),
+    rows.map((row) => [
+      nameOfRow(row),
+      { print: bytes(row, 'print'), result: text(row, 'result') },
+    ]),
   );
 }
 
-function nameOf(appNo: number, key: Uint8Array): string {
+function columns(keyed: readonly Keyed[]): [number[], Uint8Array[]] {
+  return [keyed.map(({ appNo }) => appNo), keyed.map(({ idempotency: { key } }) => key)];
+}
+
+function nameOf({ appNo, idempotency }: Pick<Keyed, 'appNo' | 'idempotency'>): string {
+  return keyName(appNo, idempotency.key);
+}
+
+function nameOfRow(row: Row): string {
+  return keyName(integer(row, 'app'), bytes(row, 'key'));
+}
+
+function keyName(appNo: number, key: Uint8Array): string {
   return `${appNo} ${Buffer.from(key).toString('base64')}`;
 }

@@ -7,12 +7,14 @@ import type { Births } from '../slots.ts';
 import type { Tx } from './tx.ts';
 
 export const makeDeliveriesSql = {
-  // Places in ordered lanes: the row's lock makes the order of commits the order of deliveries.
+  // Places in ordered lanes: the row's lock makes the order of commits the order of deliveries. Locked
+  // and joined in one step, or each lane is compared with each: 512 lanes in 44 ms instead of 7.
   order: `
-    with x as (select * from unnest($1::bigint[], $2::int[]) as x (no, joining)),
-    l as materialized (select no from lane where no = any($1::bigint[]) order by no for no key update)
+    with l as materialized (
+      select lane.no, x.joining from unnest($1::bigint[], $2::int[]) as x (no, joining)
+      join lane on lane.no = x.no order by lane.no for no key update of lane)
     update lane set last_ms = greatest(last_ms + 1, $3::bigint) + joining - 1
-    from l join x on x.no = l.no where lane.no = l.no returning lane.no, last_ms`,
+    from l where lane.no = l.no returning lane.no, last_ms`,
   insert: `
     insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
     select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[],

@@ -2,6 +2,7 @@
 // answered before is seen, and what has ended is not found.
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
+import type { Listener } from '../listener.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
@@ -26,11 +27,6 @@ export const matchSql = {
     from callback join lane on lane.no = callback.lane
     where callback.subscription = any($1::bigint[])`,
 } as const;
-
-export interface Listener {
-  callback: number;
-  lane: Lane;
-}
 
 export interface Heard {
   appNo: number;

@@ -55,6 +55,14 @@ export async function dropPartitionsBefore(client: ClientBase, beforeMs: number)
   return dropped;
 }
 
+/** Makes whole again what a crash left half dropped, where something is still to be delivered. */
+export async function keepPendingDays(client: ClientBase): Promise<void> {
+  const known = await readPartitions(client);
+  for (const day of daysOf(known)) {
+    if (!isWhole(known, day) && (await isPending(client, day))) await keepDay(client, day);
+  }
+}
+
 /** Oldest first. */
 function daysOf(known: Partitions): Day[] {
   const days = new Map<string, Day>();

@@ -11,7 +11,8 @@ import type { Keyed } from './keep-keys.ts';
 import { keepKeys } from './keep-keys.ts';
 import type { NewDelivery } from './make-deliveries.ts';
 import { makeDeliveries } from './make-deliveries.ts';
-import type { Heard, LanesMet, Listener } from './match.ts';
+import type { Listener } from '../listener.ts';
+import type { Heard, LanesMet } from './match.ts';
 import { matchEveryone, matchSubscriptions } from './match.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
@@ -52,20 +53,21 @@ export async function publishAll(
   const listeners = await findListeners(tx, calls);
   const taken = await takenElsewhere(tx, calls);
   const drafts = calls.map((call, index) => draft(call, listeners[index]));
-  const isOpen = (index: number) => drafts[index] !== undefined && !taken.has(index);
-  const keyed: Keyed[] = calls.flatMap(({ appNo, idempotency }, index) =>
-    idempotency === undefined || !isOpen(index)
-      ? []
-      : [{ index, appNo, idempotency, result: printResult(accepted(drafts[index] ?? [])) }],
-  );
+  const keyed = calls.flatMap(({ appNo, idempotency }, index): Keyed[] => {
+    if (idempotency === undefined || taken.has(index)) return [];
+    const events = drafts[index];
+    const result = events === undefined ? undefined : printResult(accepted(events));
+    return [{ index, appNo, idempotency, result }];
+  });
   const earlier = await keepKeys(tx, keyed, context.nowMs);
   const replies = calls.map((_call, index): Published => {
     if (taken.has(index)) return { kind: 'taken' };
-    const events = drafts[index];
-    if (events === undefined) return { kind: 'not_found' };
+    // First the key: whoever asks again is told the same, also after the subscription has ended.
     const before = earlier.get(index);
     if (before?.kind === 'same') return { kind: 'repeated', events: readResult(before.result) };
     if (before?.kind === 'other') return { kind: 'mismatch' };
+    const events = drafts[index];
+    if (events === undefined) return { kind: 'not_found' };
     return { kind: 'accepted', events: accepted(events) };
   });
   const made = drafts.flatMap((events, index) =>

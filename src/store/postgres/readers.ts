@@ -7,63 +7,98 @@ import { storeFailure, verbFailure } from './failure.ts';
 import type { Link } from './link.ts';
 import { txOn } from './tx.ts';
 
-/** One statement, which is one instant by itself. */
 const single: ReadonlySet<ReadVerb> = new Set(['key', 'app', 'apps', 'keys', 'health', 'nodes']);
+
+/** One statement, which is one instant by itself. */
+function isSingle(call: ReadCall): boolean {
+  return single.has(call.verb) || (call.verb === 'targets' && call.input.callbacks.length === 1);
+}
+
+/** Deliveries and requests wait for these, and each is a row or a few. */
+const hot: ReadonlySet<ReadVerb> = new Set(['targets', 'key', 'health', 'app', 'event']);
 
 export interface Readers {
   read(call: ReadCall): Promise<ReadReply>;
   close(): Promise<void>;
 }
 
+/** One connection is kept for hot reads, so that no number of lists stops them. */
 export function createReaders(openLink: () => Link): Readers {
-  const links: Link[] = [];
-  const idle: Link[] = [];
-  const waiting: ((link: Link) => void)[] = [];
-
-  const acquire = async (): Promise<Link> => {
-    const free = idle.pop();
-    if (free !== undefined) return free;
-    if (links.length < limits.databaseReadersMax) {
-      const link = openLink();
-      links.push(link);
-      return link;
-    }
-    const { promise, resolve } = Promise.withResolvers<Link>();
-    waiting.push(resolve);
-    return promise;
-  };
-  const release = (link: Link): void => {
-    const next = waiting.shift();
-    if (next === undefined) idle.push(link);
-    else next(link);
-  };
-
+  const kept = new Pool(openLink, 1);
+  const common = new Pool(openLink, limits.databaseReadersMax - 1);
   return {
     read: async (call) => {
-      if (waiting.length >= limits.readsWaitingMax) {
-        const message = `Cannot read: ${waiting.length} wait already`;
+      const pool = hot.has(call.verb) && !common.isFree() ? kept : common;
+      if (pool.waiting() >= limits.readsWaitingMax) {
+        const message = `Cannot read: ${pool.waiting()} wait already`;
         return { kind: 'unavailable', message, trace: '' };
       }
-      const link = await acquire();
       try {
-        return { kind: 'done', output: await readOn(link, call) };
+        return { kind: 'done', output: await pool.use(async (link) => readOn(link, call)) };
       } catch (error) {
         return storeFailure(error) ?? verbFailure(call.verb, error);
-      } finally {
-        release(link);
       }
     },
     close: async () => {
-      await Promise.all(links.map(async (link) => link.close()));
+      await Promise.all([kept.close(), common.close()]);
     },
   };
+}
+
+class Pool {
+  readonly #open: () => Link;
+  readonly #most: number;
+  readonly #links: Link[] = [];
+  readonly #idle: Link[] = [];
+  readonly #waiting: ((link: Link) => void)[] = [];
+
+  constructor(open: () => Link, most: number) {
+    this.#open = open;
+    this.#most = most;
+  }
+
+  isFree(): boolean {
+    return this.#idle.length > 0 || this.#links.length < this.#most;
+  }
+
+  waiting(): number {
+    return this.#waiting.length;
+  }
+
+  async use<T>(body: (link: Link) => Promise<T>): Promise<T> {
+    const link = await this.#acquire();
+    try {
+      return await body(link);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#idle.push(link);
+      else next(link);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#links.map(async (link) => link.close()));
+  }
+
+  async #acquire(): Promise<Link> {
+    const free = this.#idle.pop();
+    if (free !== undefined) return free;
+    if (this.#links.length < this.#most) {
+      const link = this.#open();
+      this.#links.push(link);
+      return link;
+    }
+    const { promise, resolve } = Promise.withResolvers<Link>();
+    this.#waiting.push(resolve);
+    return promise;
+  }
 }
 
 async function readOn(
   link: Link,
   call: ReadCall,
 ): Promise<Extract<ReadReply, { kind: 'done' }>['output']> {
-  if (single.has(call.verb)) return link.use(async (tx) => tx.run(readScript(call)));
+  if (isSingle(call)) return link.use(async (tx) => tx.run(readScript(call)));
   return link.withClient(async (client) => {
     // In one packet with the first statement of the script.
     client.query('begin isolation level repeatable read read only').catch(() => undefined);

@@ -18,10 +18,17 @@ import {
 } from './record-attempts.ts';
 import type { Parameter, Tx } from './tx.ts';
 
-const leased = `delivery_live.event = x.event and delivery_live.n = x.n
-      and delivery_live.lease = x.lease`;
+// Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
+const leased = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+      and delivery_live.lease is not distinct from x.lease`;
 
 export const settleSql = {
+  lockApps: `
+    select no from app
+    where no in (
+      select delivery_live.app from unnest($1::text[], $2::int[]) as x (event, n)
+      join delivery_live on delivery_live.event = any (array[x.event]) and delivery_live.n = x.n)
+    order by no for no key update`,
   find: `
     select x.i, delivery_live.lane
     from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
@@ -67,6 +74,7 @@ export async function settleAll(
   nowMs: number,
 ): Promise<{ replies: Settled[]; wentBack: number }> {
   const replies = settlements.map((): Settled => ({ kind: 'stale' }));
+  await lockApps(tx, settlements);
   let wentBack = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
@@ -81,17 +89,36 @@ export async function settleAll(
   return { replies, wentBack };
 }
 
-/** `gone` ends lanes that those after it may be of, so it is the last of its piece. */
+/**
+ * `gone` ends lanes that those after it may be of, so it is the last of its piece; and who comes a second
+ * time must find what the first one left.
+ */
 function piecesOf(settlements: readonly Settlement[]): Item[][] {
   const pieces: Item[][] = [];
   let piece: Item[] = [];
-  for (const [i, settlement] of settlements.entries()) {
-    piece.push({ i, settlement });
-    if (settlement.outcome.kind !== 'gone') continue;
-    pieces.push(piece);
+  const names = new Set<string>();
+  const cut = (): void => {
+    if (piece.length > 0) pieces.push(piece);
     piece = [];
+    names.clear();
+  };
+  for (const [i, settlement] of settlements.entries()) {
+    const name = `${settlement.event} ${settlement.n}`;
+    if (names.has(name)) cut();
+    names.add(name);
+    piece.push({ i, settlement });
+    if (settlement.outcome.kind === 'gone') cut();
   }
-  return piece.length === 0 ? pieces : [...pieces, piece];
+  cut();
+  return pieces;
+}
+
+/** Whoever ends a subscription locks its app before any lane, here as everywhere. */
+async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+  const gone = settlements.filter(({ outcome }) => outcome.kind === 'gone');
+  if (gone.length === 0) return;
+  const events = gone.map(({ event }) => event);
+  await tx.query(settleSql.lockApps, [events, gone.map(({ n }) => n)]);
 }
 
 interface PieceDone {
@@ -124,25 +151,32 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     return { moved: piece.filter(({ i }) => owners.has(i)), wentBack: 0, owners };
   }
   const locked = await lockLanes(tx, toLock);
-  const backs: Back[] = [];
-  const cancels: Item[] = [];
-  const lanes = [...locked.values()].map((before) => {
-    let lane = before;
-    for (const item of byLane.get(lane.no) ?? []) {
-      const isEnded = endStateOf(item.settlement.outcome, lane) !== undefined;
-      if (goesBack(item) && isEnded) cancels.push(item);
-      else if (goesBack(item)) backs.push({ ...item, lane });
-      lane = { ...lane, ...laneSettled(lane, nowMs, laneOutcome(item.settlement, nowMs)) };
-    }
-    return lane;
-  });
+  const backs = [...locked.values()].flatMap((lane) =>
+    (byLane.get(lane.no) ?? []).filter(goesBack).map((item): Back => ({ ...item, lane })),
+  );
   const [cancelled, returned] = await Promise.all([
-    end(tx, cancels, nowMs),
-    back(tx, backs),
-    writeLanes(tx, lanes),
+    end(tx, backs.filter(isEnded), nowMs),
+    back(
+      tx,
+      backs.filter((one) => !isEnded(one)),
+    ),
   ]);
   const isMoved = ({ i }: Item) => owners.has(i) || cancelled.owners.has(i) || returned.has(i);
+  // A lease that was lost meanwhile says nothing about its lane: somebody else may hold it open or shut.
+  const lanes = [...locked.values()].flatMap((before) => {
+    const items = (byLane.get(before.no) ?? []).filter(isMoved);
+    let lane = before;
+    for (const { settlement } of items) {
+      lane = { ...lane, ...laneSettled(lane, nowMs, laneOutcome(settlement, nowMs)) };
+    }
+    return items.length === 0 ? [] : [lane];
+  });
+  await writeLanes(tx, lanes);
   return { moved: piece.filter(isMoved), wentBack: returned.size, owners };
+}
+
+function isEnded({ lane }: Back): boolean {
+  return lane.state === 'ended';
 }
 
 /** Whether these outcomes change a lane that nobody has locked yet. */
@@ -164,7 +198,7 @@ async function end(tx: Tx, items: readonly Item[], nowMs: number): Promise<Ended
   const ended: Ended = { owners: new Map(), lanes: new Map(), seen: new Map() };
   if (items.length === 0) return ended;
   const rows = await tx.query(settleSql.end, [
-    ...names(items),
+    ...nameColumns(items),
     items.map(({ settlement }) => endStates[stateOf(settlement)]),
     items.map(({ settlement }) => errorOf(settlement) ?? null),
     ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
@@ -188,7 +222,7 @@ function stateOf({ outcome }: Settlement): EndState {
 /** By place: the lanes of those whose lease is the present one. */
 async function find(tx: Tx, items: readonly Item[]): Promise<Map<number, number>> {
   if (items.length === 0) return new Map();
-  const rows = await tx.query(settleSql.find, names(items));
+  const rows = await tx.query(settleSql.find, nameColumns(items));
   return new Map(rows.map((row) => [integer(row, 'i'), integer(row, 'lane')]));
 }
 
@@ -199,14 +233,14 @@ interface Back extends Item {
 async function back(tx: Tx, items: readonly Back[]): Promise<Set<number>> {
   if (items.length === 0) return new Set();
   const rows = await tx.query(settleSql.back, [
-    ...names(items),
+    ...nameColumns(items),
     items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane) ?? null),
     ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
   ]);
   return new Set(rows.map((row) => integer(row, 'i')));
 }
 
-function names(items: readonly Item[]): Parameter[] {
+function nameColumns(items: readonly Item[]): Parameter[] {
   return [
     items.map(({ i }) => i),
     items.map(({ settlement: { event } }) => event),

@@ -9,46 +9,65 @@ import { laneIsOlder } from './transact.ts';
 import type { Tx } from './tx.ts';
 
 export const sweepSql = {
+  // A mark of the future is of another cluster, from which this database was restored.
   lanes: `
-    select no, case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end
-      as is_sure
-    from lane where state = 2 and swept = 0 order by no limit $1 for no key update skip locked`,
+    select no,
+      case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure,
+      case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked
+    from lane where state = 2 and swept = 0 and no > $1
+    order by no limit $2 for no key update skip locked`,
+  // Lane by lane, and no further than the limit. Sorted over all lanes, it would read every row of them;
+  // with a plan made on an empty table 500 of 200,000 took 28 s instead of 21 ms.
   cancel: `
     with waiting as materialized (
-      select event, n from delivery_live where lane = any($1::bigint[]) and lease is null
-      order by lane, due_ms limit $2 for update skip locked),
+      select y.event, y.n from unnest($1::bigint[]) as x (no)
+      cross join lateral (
+        select event, n from delivery_live where lane = x.no and lease is null
+        order by due_ms, event, n limit $2 for update skip locked) y
+      limit $2),
     moved as (
       delete from delivery_live using waiting
-      where delivery_live.event = waiting.event and delivery_live.n = waiting.n and lease is null
+      where delivery_live.event = waiting.event and delivery_live.n = waiting.n
       returning delivery_live.*)
     insert into delivery_done (event, n, app, lane, callback, state, attempts, slice, ended_ms)
     select event, n, app, lane, callback, 3, attempts, slice, $3::bigint from moved returning n`,
+  // `offset 0` lets each lane look for itself. Joined, a plan made on an empty table would read all that
+  // waits in any lane: 29 ms instead of 0.2.
   swept: `
     update lane set swept = 1
     where no = any($1::bigint[])
-      and not exists (select from delivery_live where lane = lane.no and lease is null)`,
+      and not exists (select from delivery_live where lane = lane.no and lease is null offset 0)`,
   mark: `
     update lane set quiet_xid = pg_current_xact_id()
-    where no = any($1::bigint[]) and quiet_xid is null and ${laneIsOlder}`,
+    where no = any($1::bigint[]) and ${laneIsOlder}`,
 } as const;
 
 const lanesAtOnce = 256;
 
-export async function sweep(
+export type Sweep = (
   tx: Tx,
-  { limit }: EditInput<'sweep'>,
+  input: EditInput<'sweep'>,
   nowMs: number,
-): Promise<EditOutput<'sweep'>> {
-  assert(limit >= 1, `Cannot sweep ${limit} rows`);
-  const lanes = await tx.query(sweepSql.lanes, [lanesAtOnce]);
-  if (lanes.length === 0) return { cancelled: 0 };
-  const numbers = lanes.map((row) => integer(row, 'no'));
-  const cancelled = (await tx.query(sweepSql.cancel, [numbers, limit, nowMs])).length;
-  const sure = lanes.filter((row) => integer(row, 'is_sure') === 1);
-  const done = sure.map((row) => integer(row, 'no'));
-  await Promise.all([
-    cancelled < limit ? tx.query(sweepSql.swept, [done]) : [],
-    tx.query(sweepSql.mark, [numbers]),
-  ]);
-  return { cancelled };
+) => Promise<EditOutput<'sweep'>>;
+
+/** Goes round: a long transaction of somebody's can hold up lanes, but not those behind them. */
+export function createSweep(): Sweep {
+  let after = 0;
+  return async (tx, { limit }, nowMs) => {
+    assert(limit >= 1, `Cannot sweep ${limit} rows`);
+    const lanes = await tx.query(sweepSql.lanes, [after, lanesAtOnce]);
+    const numbers = lanes.map((row) => integer(row, 'no'));
+    const isLast = lanes.length < lanesAtOnce;
+    const cancelled =
+      lanes.length === 0 ? 0 : (await tx.query(sweepSql.cancel, [numbers, limit, nowMs])).length;
+    if (cancelled === limit) return { cancelled, isMore: true };
+    const unmarked = lanes.filter((row) => integer(row, 'is_marked') === 0);
+    const sure = lanes.filter((row) => integer(row, 'is_sure') === 1);
+    await Promise.all([
+      tx.query(sweepSql.swept, [sure.map((row) => integer(row, 'no'))]),
+      tx.query(sweepSql.mark, [unmarked.map((row) => integer(row, 'no'))]),
+    ]);
+    after = isLast ? 0 : (numbers.at(-1) ?? 0);
+    return { cancelled, isMore: !isLast };
+  };
 }

@@ -7,6 +7,7 @@ import type { World } from '../../core/world.ts';
 import type { Row } from '../row.ts';
 import { integer, one, text } from '../row.ts';
 import { isConnectionLost } from './failure.ts';
+import { lifeOn, readLife } from './life.ts';
 import type { Link } from './link.ts';
 import type { Tx } from './tx.ts';
 import { txOn } from './tx.ts';
@@ -46,8 +47,9 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
- * `written`: ids of events that the transaction makes. After a failover to a replica the number of a
- * transaction may belong to another one, so the events themselves are looked for.
+ * `written`: ids of events that the transaction makes. After a crash or a failover the number of a
+ * transaction may belong to another one, so the events themselves are looked for. Where there are none
+ * nobody can tell: a subscribe was answered with 201 that way, and was not there (found by trial).
  */
 export async function transact<T>(
   means: TransactMeans,
@@ -56,11 +58,15 @@ export async function transact<T>(
   let commit: Committing<T> | undefined;
   try {
     return await means.link.withClient(async (client) => {
+      const life = await lifeOn(client);
       const numbered = beginOn(client);
       numbered.catch(() => undefined);
-      const { result, written } = await inside(client, body);
+      const { result, written } = await inside(client, body).catch(async (error: unknown) => {
+        await numbered; // When the begin has failed, that is why all the rest did.
+        throw error;
+      });
       const [row] = await numbered;
-      commit = { result, written, xid: text(one(row), 'xid') };
+      commit = { result, written, life, xid: text(one(row), 'xid') };
       const { command } = await client.query('commit');
       assert.equal(command, 'COMMIT', 'A transaction was rolled back without a word');
       return result;
@@ -80,6 +86,8 @@ export async function beginOn(client: Client): Promise<readonly Row[]> {
 interface Committing<T> {
   result: T;
   written: readonly string[];
+  /** Of the server, when it began. */
+  life: string;
   xid: string;
 }
 
@@ -95,27 +103,32 @@ async function inside<T>(client: Client, body: (tx: Tx) => Promise<T>): Promise<
 /** Nobody is answered before this is known; after some seconds the answer is that nobody knows. */
 async function askAfterwards<T>(
   { link, world }: TransactMeans,
-  { result, written, xid }: Committing<T>,
+  commit: Committing<T>,
   cause: unknown,
 ): Promise<T> {
   const untilMs = world.monotonicMs() + limits.commitUnknownMs;
   for (;;) {
-    const status = await link.use(async (tx) => statusOf(tx, xid, written)).catch(() => 'unknown');
-    if (status === 'committed') return result;
+    const status = await link.use(async (tx) => statusOf(tx, commit)).catch(() => 'unknown');
+    if (status === 'committed') return commit.result;
     if (status === 'aborted') throw cause;
-    if (world.monotonicMs() >= untilMs) {
-      throw new OutcomeUnknown(xid, cause);
+    if (status === 'anybodys' || world.monotonicMs() >= untilMs) {
+      throw new OutcomeUnknown(commit.xid, cause);
     }
     await world.sleep(limits.commitAskMs);
   }
 }
 
-async function statusOf(tx: Tx, xid: string, written: readonly string[]): Promise<string> {
+/** `anybodys`: a transaction of that number was committed, in another life of the server. */
+async function statusOf(
+  tx: Tx,
+  { xid, written, life }: Omit<Committing<unknown>, 'result'>,
+): Promise<string> {
   const [row] = await tx.query(transactSql.status, [xid]);
   const status = row?.['status'];
-  if (status !== 'committed' || written.length === 0) {
+  if (status !== 'committed') {
     return typeof status === 'string' ? status : 'unknown'; // Also `in progress`: asked again.
   }
+  if (written.length === 0) return (await readLife(tx)) === life ? 'committed' : 'anybodys';
   const [found] = await tx.query(transactSql.events, [written]);
   return integer(one(found), 'found') === written.length ? 'committed' : 'aborted';
 }

@@ -2,52 +2,73 @@
 // one listens, one tells, two look after the house when it is needed. What fails is answered, never
 // thrown.
 import { fileURLToPath } from 'node:url';
-import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
-import type { Batch, BatchReply, EditCall, StoreFailure, Transport, WorkReply } from '../call.ts';
-import type { Offer, Settlement, Work } from '../delivery-verbs.ts';
+import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
+import type { Offer, Work } from '../delivery-verbs.ts';
+import { rebuild } from '../rebuild.ts';
+import type { EditInput, EditOutput } from '../store.ts';
 import { applyMigrations } from './apply-migrations.ts';
+import { cannotConnect } from './cannot-open.ts';
 import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
+import { inDatabaseTime, shifted } from './database-time.ts';
 import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
-import { failureKind, unavailable } from './failure.ts';
-import { createHouse, type House } from './house.ts';
+import { storeFailure, unavailable, verbFailure } from './failure.ts';
+import { eventsOf } from './events-of.ts';
+import { House } from './house.ts';
 import { Link } from './link.ts';
+import { createPersist, isFailure, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
 import { createSlices } from './slices.ts';
-import { OutcomeUnknown, transact } from './transact.ts';
+import { createSweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
-import type { Way } from './savepoint.ts';
-import { doWork, findsNothing, keepFloors, type WorkDone } from './work.ts';
-import { writeBatch, type Written } from './write.ts';
+import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
+import type { WorkContext, WorkDone } from './work.ts';
+import { findsNothingNew, writeBatch, type Written } from './write.ts';
 
 export interface PostgresOptions {
   url: string;
   world: World;
   /** Another node has made something ready. */
   onHeard: () => void;
-  /** The house could not be kept: told, and tried again later. */
-  onError: (error: unknown) => void;
   /** `given`: the time is what the batches say, for tests that are the world themselves. */
   clock?: 'database' | 'given';
   /** How long quiet lanes linger; tests that compare rows make it long. */
   lingerMs?: { least: number; most: number };
+  /** How far before the first lane of the last claim looks begin; such tests make it long, too. */
+  floorMs?: number;
 }
 
-const migrationsDir = fileURLToPath(new URL('../../../migrations/postgres', import.meta.url));
+export const postgresMigrationsDir = fileURLToPath(
+  new URL('../../../migrations/postgres', import.meta.url),
+);
+
+export interface PostgresTransport extends Transport {
+  /** The time that all nodes share. */
+  nowMs(): number;
+  /** Retention: it takes its time, and must not hold up a batch. */
+  retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>>;
+}
 
 /** Brings the schema up, then opens. Rejects with CannotOpenStore. */
-export async function openPostgres(options: PostgresOptions): Promise<Transport> {
+export async function openPostgres(options: PostgresOptions): Promise<PostgresTransport> {
   const { url, world } = options;
-  await applyMigrations({ url, migrationsDir, nowMs: world.nowMs() });
+  await applyMigrations({ url, migrationsDir: postgresMigrationsDir, nowMs: world.nowMs() });
   const node = new PostgresNode(options);
-  await node.syncClock();
+  try {
+    await node.syncClock();
+  } catch (error) {
+    await node.close();
+    throw cannotConnect(url, error);
+  }
   return {
     send: async (batch) => node.send(batch),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
+    nowMs: () => node.nowMs(),
+    retain: async (input) => node.retain(input),
     close: async () => node.close(),
   };
 }
@@ -61,23 +82,29 @@ class PostgresNode {
   readonly #side: Link;
   readonly #house: House;
   readonly #ear: Ear;
-  readonly #slices = createSlices();
-  readonly #floors = keepFloors();
+  readonly #memory;
   readonly #doubts = createDoubts();
+  readonly #persist: Persist;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
 
   constructor(options: PostgresOptions) {
     const { url, world } = options;
     this.#options = options;
+    this.#memory = {
+      slices: createSlices(),
+      sweep: createSweep(),
+      floors: keepFloors(options.floorMs),
+    };
     this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'plain', purpose: 'read' }));
     this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });
     this.#work = new Link({ url, kind: 'engine', purpose: 'work' });
     this.#side = new Link({ url, kind: 'plain', purpose: 'side' });
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
-    const tidying = new Link({ url, kind: 'schema', purpose: 'house' });
-    this.#house = createHouse({ making, tidying, onError: options.onError });
+    const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
+    this.#house = new House({ making, keeping, world });
+    this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
     this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();
@@ -90,13 +117,21 @@ class PostgresNode {
   async send(batch: Batch): Promise<BatchReply> {
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const context = { nowMs, givenMs, slices: this.#slices, house: this.#house };
+    const { slices, sweep } = this.#memory;
+    const context = { nowMs, givenMs, slices, sweep };
     const input = { edits: batch.edits, offer: batch.offer, context };
-    const means = { link: this.#edits, leases: leasesOf(batch.offer), edits: batch.edits };
-    const written = await this.#persist(means, async (tx, way) => {
-      const result = await writeBatch(tx, input, way);
-      return { result, written: acceptedIds(result) };
-    });
+    const means = {
+      link: this.#edits,
+      leases: leasesOf(batch.offer),
+      events: async () => eventsOf(this.#edits, batch.edits),
+    };
+    const idle = await this.#look(this.#edits, async (tx) => findsNothingNew(tx, input));
+    const written =
+      idle ??
+      (await this.#persist(means, async (tx, way) => {
+        const result = await writeBatch(tx, input, way);
+        return { result, written: acceptedIds(result) };
+      }));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#ear.tell();
     const { replies, born, outlook } = written;
@@ -109,21 +144,51 @@ class PostgresNode {
     const shiftMs = nowMs - work.nowMs;
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const ours = { ...work, settlements };
-    const context = { nowMs, floors: this.#floors, lingerMs: this.#lingerMs() };
+    const context = { nowMs, floors: this.#memory.floors, lingerMs: this.#lingerMs() };
     const failed = await this.#freeDoubted(nowMs);
     if (failed !== undefined) return failed;
-    const idle = settlements.length > 0 ? undefined : await this.#findsNothing(ours, nowMs);
+    const isIdle = settlements.length === 0;
+    const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, nowMs);
+    const idle = isIdle ? await this.#look(this.#work, look) : undefined;
     if (idle !== undefined && isFailure(idle)) return idle;
-    const means = { link: this.#work, leases: leasesOf(work.claim, work.fanOut), edits: [] };
-    const done =
-      idle ??
-      (await this.#persist(means, async (tx, way) => ({
-        result: await doWork(tx, ours, context, way),
-        written: [],
-      })));
+    const done = idle ?? (await this.#settleAndClaim(ours, context));
     if (isFailure(done)) return done;
-    if (done.waiting > 0) this.#ear.tell();
-    return { kind: 'worked', ...done.worked, readyMs: shifted(done.worked.readyMs, -shiftMs) };
+    const all = idle === undefined ? await this.#fanOut(work, done, nowMs) : done;
+    if (all.waiting > 0) this.#ear.tell();
+    return { kind: 'worked', ...all.worked, readyMs: shifted(all.worked.readyMs, -shiftMs) };
+  }
+
+  async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
+    if (work.settlements.length === 0 && work.claim === undefined) return nothingDone;
+    const events = async (): Promise<string[]> => work.settlements.map(({ event }) => event);
+    const means = { link: this.#work, leases: leasesOf(work.claim), events };
+    return this.#persist(means, async (tx, way) => ({
+      result: await doWork(tx, work, context, way),
+      written: [],
+    }));
+  }
+
+  /** One that failed is tried again with the next piece of work; what was done before is done. */
+  async #fanOut(work: Work, done: WorkDone, nowMs: number): Promise<WorkDone> {
+    if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
+    const means = { link: this.#work, leases: leasesOf(work.fanOut), events: noEvents };
+    const fannedOut = await this.#persist(means, async (tx) => ({
+      result: await doFanOut(tx, { work, done, nowMs }),
+      written: [],
+    }));
+    return isFailure(fannedOut) ? done : fannedOut;
+  }
+
+  nowMs(): number {
+    return this.#clock.at(this.#options.world.nowMs());
+  }
+
+  async retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>> {
+    try {
+      return await this.#house.retain(input, this.nowMs());
+    } catch (error) {
+      throw rebuild(storeFailure(error) ?? verbFailure('retain', error));
+    }
   }
 
   async close(): Promise<void> {
@@ -144,9 +209,9 @@ class PostgresNode {
   }
 
   /** A look without a transaction, several times a second: most find nothing. */
-  async #findsNothing(work: Work, nowMs: number): Promise<WorkDone | StoreFailure | undefined> {
+  async #look<T>(link: Link, body: (tx: Tx) => Promise<T>): Promise<T | StoreFailure> {
     try {
-      return await this.#work.use(async (tx) => findsNothing(tx, work, nowMs));
+      return await link.use(body);
     } catch (error) {
       return unavailable(error);
     }
@@ -155,7 +220,7 @@ class PostgresNode {
   /** What this node may hold without knowing it goes back. */
   async #freeDoubted(nowMs: number): Promise<StoreFailure | undefined> {
     if (this.#doubts.isEmpty()) return undefined;
-    const means = { link: this.#work, leases: [], edits: [] };
+    const means = { link: this.#work, leases: [], events: noEvents };
     const settled = await this.#persist(means, async (tx) => ({
       result: await this.#doubts.settle(tx, nowMs),
       written: [],
@@ -163,45 +228,6 @@ class PostgresNode {
     if (isFailure(settled)) return settled;
     this.#doubts.forget(settled);
     return undefined;
-  }
-
-  /** Runs a transaction until it is committed, or until it is clear why it cannot be. */
-  async #persist<T>(
-    { link, leases, edits }: Persisting,
-    body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
-  ): Promise<T | StoreFailure> {
-    const { world } = this.#options;
-    let way: Way = 'together';
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await transact({ link, world }, async (tx) => body(tx, way));
-      } catch (error) {
-        const isUnknown = error instanceof OutcomeUnknown;
-        if (isUnknown && leases.length > 0) this.#doubts.add({ xid: error.xid, leases });
-        const kind = isUnknown ? 'unavailable' : failureKind(error);
-        if (kind === 'unavailable' || tries >= limits.transactionTriesMax) {
-          return unavailable(error);
-        }
-        if (kind === 'item') {
-          if (way === 'alone') return unavailable(error); // No item is the cause: it is ours.
-          way = 'alone';
-        }
-        if (kind === 'missing_partition') {
-          const failed = await this.#makeDays(edits);
-          if (failed !== undefined) return failed;
-        }
-      }
-    }
-  }
-
-  async #makeDays(edits: readonly EditCall[]): Promise<StoreFailure | undefined> {
-    const events = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
-    try {
-      await this.#house.makeDays(events.map(({ id }) => timeOf(id)));
-      return undefined;
-    } catch (error) {
-      return unavailable(error);
-    }
   }
 
   async #tick(): Promise<void> {
@@ -214,19 +240,13 @@ class PostgresNode {
   }
 }
 
-interface Persisting {
-  link: Link;
-  /** That rows may be leased with. */
-  leases: readonly number[];
-  edits: readonly EditCall[];
+/** What is moved within the queue needs no day. */
+async function noEvents(): Promise<string[]> {
+  return [];
 }
 
 function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {
   return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
-}
-
-function isFailure(value: object): value is StoreFailure {
-  return 'kind' in value && (value.kind === 'unavailable' || value.kind === 'fatal');
 }
 
 function acceptedIds({ replies }: Written): string[] {
@@ -243,18 +263,4 @@ const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription'
 function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
   if (left.waiting > 0 || left.fanOuts > 0) return true;
   return edits.some(({ verb }) => wakers.has(verb));
-}
-
-/** The node's own times, as the database would say them. */
-function inDatabaseTime(settlement: Settlement, shiftMs: number): Settlement {
-  const { outcome, attempt } = settlement;
-  return {
-    ...settlement,
-    outcome: 'dueMs' in outcome ? { ...outcome, dueMs: outcome.dueMs + shiftMs } : outcome,
-    attempt: attempt && { ...attempt, startedMs: attempt.startedMs + shiftMs },
-  };
-}
-
-function shifted(ms: number | undefined, shiftMs: number): number | undefined {
-  return ms === undefined ? undefined : ms + shiftMs;
 }

@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import type { Row } from '../row.ts';
 import type { Script, Statement } from '../statement.ts';
 import { statement } from './named-statement.ts';
+import { repeat } from './repeat.ts';
 
 /** Columns of many rows travel as arrays and are taken apart by `unnest`. */
 export type Parameter =
@@ -29,7 +30,7 @@ export function txOn(client: Client): Tx {
     run: async (script) => {
       let step = script.next([]);
       while (step.done !== true) {
-        const { sql, values } = translate(step.value);
+        const { sql, values } = 'each' in step.value ? repeat(step.value) : translate(step.value);
         step = script.next(await query(sql, values));
       }
       return step.value;

@@ -1,7 +1,9 @@
-// A cycle of work in one transaction: settlements, then a claim, then one step of a large fan-out.
+// A cycle of work: settlements and a claim in one transaction, one step of a large fan-out in another.
+import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
 import type { SettleReply } from '../call.ts';
 import type { Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
+import type { Slots } from '../slots.ts';
 import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Floors } from './claim.ts';
 import { claim } from './claim.ts';
@@ -32,25 +34,53 @@ export async function doWork(
 ): Promise<WorkDone> {
   const { nowMs, floors, lingerMs } = context;
   const { settled, wentBack } = await settle(tx, work.settlements, { nowMs, way });
-  const slots = work.claim === undefined ? noSlots : slotsOf(work.claim);
-  const input = { slots, nowMs, floors: floors.next(nowMs), lingerMs };
-  const claimed = work.claim === undefined ? undefined : await claim(tx, input);
-  floors.heard(claimed?.firstReadyMs);
+  const slots = slotsFor(work);
+  let claimed: Leased[] = [];
+  if (work.claim !== undefined) {
+    const found = await claim(tx, { slots, nowMs, floors: floors.next(nowMs), lingerMs });
+    floors.heard(found.firstReadyMs);
+    claimed = found.deliveries;
+  }
+  const [isMore, readyMs] = await Promise.all([isFanningOut(tx), nextReadyMs(tx, slots)]);
+  const worked = { settled, claimed, fannedOut: { deliveries: [], isMore }, readyMs };
+  return { worked, waiting: wentBack };
+}
+
+/**
+ * A step of a fan-out, in a transaction of its own: a claim holds lanes in the order they were ready, and
+ * a fan-out locks others by their numbers; together two nodes would wait for each other.
+ */
+export async function doFanOut(
+  tx: Tx,
+  { work, done, nowMs }: { work: Work; done: WorkDone; nowMs: number },
+): Promise<WorkDone> {
   const births = birthsFor(work.fanOut);
-  for (const { lane } of claimed?.deliveries ?? []) births.slots.take(lane); // Of one window.
-  const fannedOut = work.fanOut === undefined ? undefined : await fanOut(tx, { births, nowMs });
-  const [isMore, readyMs] = await Promise.all([
-    isFanningOut(tx),
-    nextReadyMs(tx, work.claim === undefined ? births.slots : slots),
-  ]);
-  const { deliveries = [], waiting = 0 } = fannedOut ?? {};
-  const worked = {
-    settled,
-    claimed: claimed?.deliveries ?? [],
-    fannedOut: { deliveries, isMore },
-    readyMs,
-  };
-  return { worked, waiting: waiting + wentBack };
+  const slots = work.claim === undefined ? births.slots : slotsOf(work.claim);
+  // Both offers are of one window.
+  for (const each of new Set([births.slots, slots])) {
+    for (const { lane } of done.worked.claimed) each.take(lane);
+  }
+  const { deliveries, waiting, isDone } = await fanOut(tx, { births, nowMs });
+  // Where another node is at the only one there is, asking again at once would find the same.
+  const isMore = isDone && (await isFanningOut(tx));
+  const readyMs = await nextReadyMs(tx, slots);
+  const worked = { ...done.worked, fannedOut: { deliveries, isMore }, readyMs };
+  return { worked, waiting: done.waiting + waiting };
+}
+
+export const nothingDone: WorkDone = {
+  worked: {
+    settled: [],
+    claimed: [],
+    fannedOut: { deliveries: [], isMore: true },
+    readyMs: undefined,
+  },
+  waiting: 0,
+};
+
+function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): Slots {
+  const offer = claimOffer ?? fanOutOffer;
+  return offer === undefined ? noSlots : slotsOf(offer);
 }
 
 async function settle(
@@ -81,8 +111,7 @@ export async function findsNothing(
   work: Work,
   nowMs: number,
 ): Promise<WorkDone | undefined> {
-  const slots = work.claim === undefined ? noSlots : slotsOf(work.claim);
-  const [isMore, readyMs] = await Promise.all([isFanningOut(tx), nextReadyMs(tx, slots)]);
+  const [isMore, readyMs] = await Promise.all([isFanningOut(tx), nextReadyMs(tx, slotsFor(work))]);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
   const fannedOut = { deliveries: [], isMore };
@@ -100,7 +129,7 @@ export interface FloorKeeper {
  * claims walk: without floors 17,800 claimed and settled a second fell to 5,200 within 20 s. What lies
  * below a floor is looked at every few seconds all the same.
  */
-export function keepFloors(): FloorKeeper {
+export function keepFloors(floorMs: number = limits.floorMs): FloorKeeper {
   let readyMs = 0;
   let droppedMs = 0;
   return {
@@ -110,7 +139,7 @@ export function keepFloors(): FloorKeeper {
       return { readyMs: isDropped ? 0 : readyMs, isDropped };
     },
     heard: (firstReadyMs) => {
-      readyMs = Math.max((firstReadyMs ?? 0) - limits.floorMs, 0);
+      readyMs = Math.max((firstReadyMs ?? 0) - floorMs, 0);
     },
   };
 }

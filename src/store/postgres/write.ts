@@ -2,10 +2,13 @@
 // else one after the other, in the order of the calls.
 import type { EditCall, EditReply } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
+import type { Births } from '../slots.ts';
 import { birthsFor } from '../slots.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import type { EditContext } from './edits.ts';
 import { applyEdit } from './edits.ts';
+import { isInboxEmpty } from './inbox.ts';
+import { lockInOrder } from './lock-order.ts';
 import { isFanningOut, nextReadyMs } from './outlook.ts';
 import type { Publish } from './publish.ts';
 import { publishAll } from './publish.ts';
@@ -38,9 +41,33 @@ export async function writeBatch(
   const replies = await (way === 'together'
     ? applyRuns(tx, edits, whole)
     : applyEach(tx, edits, whole));
-  const [readyMs, isMore] = await Promise.all([nextReadyMs(tx, births.slots), isFanningOut(tx)]);
-  const outlook = { readyMs, isFanningOut: isMore };
+  const outlook = await lookAhead(tx, births);
   return { replies, born: births.born, outlook, left: whole.left };
+}
+
+/**
+ * What there is to say of a batch that only asks for an inbox which is empty, as every node does several
+ * times a second: no transaction is begun for that, which would be a commit on the disk each time.
+ */
+export async function findsNothingNew(
+  tx: Tx,
+  { edits, offer, context }: WriteInput,
+): Promise<Written | undefined> {
+  const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
+  if (asked.length === 0 || asked.length < edits.length) return undefined;
+  const births = birthsFor(offer);
+  const [isEmpty, outlook] = await Promise.all([
+    isInboxEmpty(tx, { forMs: Math.min(...asked) }, context.nowMs),
+    lookAhead(tx, births),
+  ]);
+  if (!isEmpty) return undefined;
+  const replies = edits.map((): EditReply => ({ kind: 'done', output: { entries: [] } }));
+  return { replies, born: [], outlook, left: { waiting: 0, fanOuts: 0 } };
+}
+
+async function lookAhead(tx: Tx, { slots }: Births): Promise<Outlook> {
+  const [readyMs, isMore] = await Promise.all([nextReadyMs(tx, slots), isFanningOut(tx)]);
+  return { readyMs, isFanningOut: isMore };
 }
 
 async function applyRuns(
@@ -79,6 +106,7 @@ async function inTurn(
   run: readonly EditCall[],
   context: EditContext,
 ): Promise<EditOutput<EditVerb>[]> {
+  await lockInOrder(tx, run);
   const outputs: EditOutput<EditVerb>[] = [];
   for (const call of run) outputs.push(await applyEdit(tx, call, context));
   return outputs;
@@ -89,6 +117,7 @@ async function applyEach(
   edits: readonly EditCall[],
   context: EditContext,
 ): Promise<EditReply[]> {
+  await lockInOrder(tx, edits);
   const replies: EditReply[] = [];
   for (const call of edits) {
     replies.push(await inSavepoint(tx, call.verb, async () => applyEdit(tx, call, context)));

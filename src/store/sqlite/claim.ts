@@ -7,7 +7,8 @@ import { look, never, room } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { prepareLanes } from './lanes.ts';
-import { bytes, integer, text } from '../row.ts';
+import { toLeased } from '../leased-row.ts';
+import { integer } from '../row.ts';
 import type { Slots } from '../slots.ts';
 
 // A partial index is used only if its condition stands in the query word for word.
@@ -64,21 +65,10 @@ function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
     const untilMs = lane.ordered ? never : nowMs;
     const taken = most === 0 ? [] : due.all(lane.no, untilMs, most);
     const claimed = taken.map((row): Leased => {
-      const [event, n] = [text(row, 'event'), integer(row, 'n')];
-      lease.run(slots.lease, event, n);
+      const leased = toLeased(row, lane, slots.lease);
+      lease.run(slots.lease, leased.event, leased.n);
       slots.take(lane.no);
-      return {
-        event,
-        n,
-        eventName: text(row, 'name'),
-        payload: bytes(row, 'payload'),
-        lane: lane.no,
-        callback: integer(row, 'callback'),
-        version: lane.version,
-        tries: integer(row, 'tries'),
-        attempts: integer(row, 'attempts'),
-        lease: slots.lease,
-      };
+      return leased;
     });
     const left = next.get(lane.no);
     const nextMs = left === undefined ? undefined : integer(left, 'due_ms');

@@ -6,9 +6,10 @@ import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
-import type { Listener } from './match.ts';
-import { toNames } from '../fanning-out.ts';
-import { bytes, integer, text } from '../row.ts';
+import type { FanningOut, Piece } from '../fanning-out.ts';
+import { toFanningOut } from '../fanning-out.ts';
+import type { Listener } from '../listener.ts';
+import { integer, text } from '../row.ts';
 import type { EditContext } from './edit.ts';
 
 const alive = 'born <= :version and (died is null or died > :version)';
@@ -45,19 +46,12 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
   return (context) => {
     const row = oldest.get();
     if (row === undefined) return [];
-    const event = text(row, 'event');
-    const cursor = { step: integer(row, 'step'), callback: integer(row, 'callback') };
-    const fanOut = {
-      appNo: integer(row, 'app'),
-      contract: text(row, 'contract'),
-      version: integer(row, 'version'),
-      names: toNames(text(row, 'names')),
-    };
-    const { listeners, after } = next(fanOut, cursor);
-    const slice = integer(row, 'slice');
-    let made = integer(row, 'made');
+    const fanningOut = toFanningOut(row);
+    const { event, appNo, slice, cursor, sent } = fanningOut;
+    const { listeners, after } = next(fanningOut);
+    let { made } = fanningOut;
     for (const listener of listeners) {
-      make({ event, n: made, appNo: fanOut.appNo, slice, ...listener }, context);
+      make({ event, n: made, appNo, slice, ...listener }, context);
       made += 1;
     }
     if (after === undefined) {
@@ -69,34 +63,14 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
       assert.equal(moved.changes, 1, `Cannot move the fan-out of "${event}": it is elsewhere`);
     }
     const { born, slots } = context.births;
-    const sent = { eventName: text(row, 'name'), payload: bytes(row, 'payload') };
     return born.map((each) => ({ ...each, ...sent, tries: 0, attempts: 0, lease: slots.lease }));
   };
 }
 
-interface Cursor {
-  step: number;
-  callback: number;
-}
-
-interface FanningOut {
-  appNo: number;
-  contract: string;
-  version: number;
-  /** Patterns that hear the event, one after the other. */
-  names: readonly string[];
-}
-
-interface Piece {
-  listeners: Listener[];
-  /** Undefined: that was the last of them. */
-  after: Cursor | undefined;
-}
-
-function prepareNext(db: DatabaseSync): (fanOut: FanningOut, cursor: Cursor) => Piece {
+function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece {
   const listeners = db.prepare(fanOutSql.listeners);
   const patterns = db.prepare(fanOutSql.patterns);
-  return ({ appNo: app, contract, version, names }, { step, callback }) => {
+  return ({ appNo: app, contract, version, names, cursor: { step, callback } }) => {
     const found: Listener[] = [];
     let left: number = limits.fanOutStepMax;
     let from = callback;

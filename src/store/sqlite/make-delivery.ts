@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
 import { takesFresh } from '../../core/lane.ts';
 import { prepareLanes } from './lanes.ts';
-import type { Listener } from './match.ts';
+import type { Listener } from '../listener.ts';
 import type { EditContext } from './edit.ts';
 
 export const makeDeliverySql = {

@@ -1,8 +1,8 @@
 // Who hears an event. Asked inside the publish transaction, so the answer is exact by construction: no
 // subscription that was answered before is missed, and none that has ended is found.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
+import type { Listener } from '../listener.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import type { Row } from '../row.ts';
@@ -20,11 +20,6 @@ export const matchSql = {
     from callback join lane on lane.no = callback.lane
     where callback.subscription = ? order by callback.position`,
 } as const;
-
-export interface Listener {
-  callback: number;
-  lane: Lane;
-}
 
 export interface Match {
   /** At most one more than `targetsAtOnceMax`: then there are too many to make at once. */

@@ -8,7 +8,7 @@ import { printResult, readResult } from '../published-result.ts';
 import type { EditInput } from '../store.ts';
 import { prepareIdempotencies } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
-import type { Listener } from './match.ts';
+import type { Listener } from '../listener.ts';
 import { prepareMatch } from './match.ts';
 import { integer } from '../row.ts';
 import { prepareSlices } from './slices.ts';

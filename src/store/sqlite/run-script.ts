@@ -16,8 +16,9 @@ export function prepareScripts(db: DatabaseSync): RunScript {
   return (script) => {
     let step = script.next([]);
     while (step.done !== true) {
-      const { sql, values } = step.value;
-      step = script.next(prepare(sql).all(...values));
+      const statement = prepare(step.value.sql);
+      const each = 'each' in step.value ? step.value.each : [step.value.values];
+      step = script.next(each.flatMap((values) => statement.all(...values)));
     }
     return step.value;
   };

@@ -33,6 +33,6 @@ export function prepareSweep(db: DatabaseSync): Edit<'sweep'> {
       cancelled += rows.length;
       if (cancelled < limit) swept.run(no);
     }
-    return { cancelled };
+    return { cancelled, isMore: cancelled === limit };
   };
 }

@@ -2,7 +2,7 @@
 // that serves it best; whatever else was asked is looked at row by row, and only so many rows.
 import { belowPosition, cursorAtPosition } from '../cursor.ts';
 import type { Delivery, DeliveryFilter } from '../delivery-verbs.ts';
-import { delivery } from './delivery.ts';
+import { deliveriesNamed, nameKey } from './delivery.ts';
 import { fillPage } from './fill-page.ts';
 import type { Read } from './verb.ts';
 import type { WalkDeliveries } from './walk.ts';
@@ -15,9 +15,13 @@ export const deliveries: Read<'deliveries'> = function* ({ appNo, page, filter }
     walk: walk({ appNo, filter, below: belowPosition(page.after) }),
     limit: page.limit,
     toCursor: ({ slice, event, n }) => cursorAtPosition({ slice, event, n: n ?? 0 }),
-    toItem: function* ({ event, n }) {
-      const found = n === undefined ? undefined : yield* delivery({ appNo, event, n });
-      return found !== undefined && fits(found, filter) ? found : undefined;
+    toItems: function* (steps) {
+      const names = steps.flatMap(({ event, n }) => (n === undefined ? [] : [{ event, n }]));
+      const found = yield* deliveriesNamed(appNo, names);
+      return steps.map(({ event, n }) => {
+        const one = n === undefined ? undefined : found.get(nameKey({ event, n }));
+        return one !== undefined && fits(one, filter) ? one : undefined;
+      });
     },
   });
 };

@@ -1,8 +1,10 @@
 // Reading one delivery, wherever it is: in the queue or in the history.
+import type { DeliveryName } from '../../core/delivery.ts';
 import type { Delivery } from '../delivery-verbs.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, text } from '../row.ts';
-import { first } from '../statement.ts';
+import type { Script, Value } from '../statement.ts';
+import { forEach } from '../statement.ts';
 import { toEndState } from './end-states.ts';
 import type { Read } from './verb.ts';
 
@@ -27,11 +29,27 @@ export const deliverySql = {
 } as const;
 
 export const delivery: Read<'delivery'> = function* ({ appNo, event, n }) {
-  const pending = yield* first(deliverySql.live, event, n, appNo);
-  if (pending !== undefined) return toPending(pending);
-  const ended = yield* first(deliverySql.done, event, n, appNo);
-  return ended === undefined ? undefined : toEnded(ended);
+  const found = yield* deliveriesNamed(appNo, [{ event, n }]);
+  return found.get(nameKey({ event, n }));
 };
+
+/** Those of an app that are there, by their keys. */
+export function* deliveriesNamed(
+  appNo: number,
+  names: readonly DeliveryName[],
+): Script<Map<string, Delivery>> {
+  const found = new Map<string, Delivery>();
+  const keep = (one: Delivery): unknown => found.set(nameKey(one), one);
+  const missing = (): readonly (readonly Value[])[] =>
+    names.filter((name) => !found.has(nameKey(name))).map(({ event, n }) => [event, n, appNo]);
+  (yield* forEach(deliverySql.live, missing())).map(toPending).forEach(keep);
+  (yield* forEach(deliverySql.done, missing())).map(toEnded).forEach(keep);
+  return found;
+}
+
+export function nameKey({ event, n }: DeliveryName): string {
+  return `${event} ${n}`;
+}
 
 function toPending(row: Row): Delivery {
   const isRunning = integer(row, 'is_running') === 1;

@@ -10,9 +10,10 @@ export const endSubscriptionSql = {
   end: `
     update subscription set state = 'ended', ended_ms = ?2, version = ?3
     where no = ?1 and state <> 'ended' returning no`,
+  // `died is null` would fit the index of all patterns of an app.
   endPatterns: `
     update pattern set died = ?2
-    where callback in (select no from callback where subscription = ?1) and died is null`,
+    where callback in (select no from callback where subscription = ?1) and coalesce(died, 0) = 0`,
   // Every lane is swept at least once: on PostgreSQL somebody may be adding to it at this moment.
   endLanes: `
     update lane set state = 2, ready_ms = 9007199254740991, swept = 0, version = ?2,
@@ -22,7 +23,7 @@ export const endSubscriptionSql = {
     select subscription.no, subscription.id, subscription.app, subscription.state
     from callback join subscription on subscription.no = callback.subscription
     where callback.no = ?1`,
-  lanes: 'select no from lane where subscription = ?1',
+  lanes: 'select no from lane where subscription = ?1 order by no',
 } as const;
 
 export interface EndingSubscription {

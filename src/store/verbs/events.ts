@@ -4,7 +4,7 @@ import { limits } from '../../core/limits.ts';
 import { belowPosition, cursorAtPosition } from '../cursor.ts';
 import type { Row } from '../row.ts';
 import { bytes, integer, maybe, text } from '../row.ts';
-import { first } from '../statement.ts';
+import { first, forEach } from '../statement.ts';
 import { fillPage } from './fill-page.ts';
 import type { Read } from './verb.ts';
 import { walkEvents } from './walk-events.ts';
@@ -15,24 +15,28 @@ export const eventsSql = {
 } as const;
 
 export const event: Read<'event'> = function* ({ appNo, id }) {
-  const row = yield* first(eventsSql.one, id, appNo);
-  return row === undefined ? undefined : toEvent(row);
+  return maybeEvent(yield* first(eventsSql.one, id, appNo));
 };
 
 export const events: Read<'events'> = function* ({ appNo, page: { limit, after }, name }) {
-  let bytesLeft: number = limits.pageBytesMax;
   return yield* fillPage({
     walk: walkEvents({ appNo, name, below: belowPosition(after) }),
     limit,
     toCursor: ({ slice, event: id }) => cursorAtPosition({ slice, event: id, n: 0 }),
-    toItem: function* ({ event: id }) {
-      const found = id === '' ? undefined : yield* event({ appNo, id });
-      bytesLeft -= found?.payload.byteLength ?? 0;
-      return found;
+    toItems: function* (steps) {
+      const ids = steps.flatMap(({ event: id }) => (id === '' ? [] : [[id, appNo]]));
+      const rows = yield* forEach(eventsSql.one, ids);
+      const found = new Map(rows.map((row) => [text(row, 'id'), row]));
+      return steps.map(({ event: id }) => maybeEvent(found.get(id)));
     },
-    isFull: () => bytesLeft <= 0,
+    atOnce: limits.eventsReadAtOnce,
+    weigh: ({ payload }) => payload.byteLength,
   });
 };
+
+function maybeEvent(row: Row | undefined): Event | undefined {
+  return row === undefined ? undefined : toEvent(row);
+}
 
 function toEvent(row: Row): Event {
   return {

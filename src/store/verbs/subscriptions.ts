@@ -4,7 +4,7 @@ import { belowCursor, cursorAt } from '../cursor.ts';
 import type { Row } from '../row.ts';
 import { integer, text, toSubscription } from '../row.ts';
 import type { Script } from '../statement.ts';
-import { all, first } from '../statement.ts';
+import { all, first, forEach } from '../statement.ts';
 import type { Walk } from './fill-page.ts';
 import { fillPage } from './fill-page.ts';
 import type { Read } from './verb.ts';
@@ -14,7 +14,7 @@ export const subscriptionsSql = {
     select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms
     from subscription where id = ?1 and app = ?2`,
   callbacks: `
-    select position, label, event, definition, method, url, inactive
+    select subscription, position, label, event, definition, method, url, inactive
     from callback where subscription = ?1 order by position`,
   list: `
     select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms
@@ -41,9 +41,17 @@ export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, st
     walk: walkRows(appNo, belowCursor(page.after)),
     limit: page.limit,
     toCursor: (row) => cursorAt(integer(row, 'no')),
-    toItem: function* (row) {
-      if (state !== undefined && text(row, 'state') !== state) return undefined;
-      return (yield* withCallbacks(row)).subscription;
+    toItems: function* (rows) {
+      const wanted = rows.filter((row) => state === undefined || text(row, 'state') === state);
+      const numbers = wanted.map((row) => [integer(row, 'no')]);
+      const callbacks = Map.groupBy(yield* forEach(subscriptionsSql.callbacks, numbers), (row) =>
+        integer(row, 'subscription'),
+      );
+      return rows.map((row) =>
+        wanted.includes(row)
+          ? toSubscription(row, callbacks.get(integer(row, 'no')) ?? [])
+          : undefined,
+      );
     },
   });
 };

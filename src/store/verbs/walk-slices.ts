@@ -8,7 +8,11 @@ import { all, first, only } from '../statement.ts';
 import type { Walk } from './fill-page.ts';
 import type { Step, WalkDeliveries } from './walk.ts';
 
-const newestBelow = '(event, n) < (?2, ?3) order by event desc, n desc limit ?4 + 0';
+/**
+ * Sorted by an expression, which is at most a slice: in the order of the primary key PostgreSQL would go
+ * through all deliveries that are newer.
+ */
+const newestBelow = "(event, n) < (?2, ?3) order by event || '' desc, n desc limit ?4 + 0";
 const ofSubscription = 'lane in (select no from lane where subscription = ?5)';
 
 export const walkSlicesSql = {

@@ -1,0 +1,1 @@
+-- PostgreSQL only: whether the server has crashed since. In one process nobody has to ask.

@@ -1,0 +1,23 @@
+// Handlers of nodes, for operators.
+import type { Context } from '../../engine/context.ts';
+import type { Liveness } from '../../engine/liveness.ts';
+import { listNodes } from '../../engine/nodes.ts';
+import type { Handlers } from '../call.ts';
+import * as fields from '../fields.ts';
+
+export function nodeHandlers(context: Context, self: Pick<Liveness, 'no'>): Handlers {
+  return {
+    listNodes: async () => {
+      const nodes = await listNodes(context);
+      const items = nodes.map(({ no, name, role, version, startedMs, seenMs }) => ({
+        name,
+        role,
+        version,
+        startedAt: fields.time(startedMs),
+        lastSeenAt: fields.time(seenMs),
+        self: no === self.no(),
+      }));
+      return { status: 200, body: { items } };
+    },
+  };
+}

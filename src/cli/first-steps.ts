@@ -1,0 +1,157 @@
+// What to paste first: lines that subscribe, publish and look, as the contracts of this service want
+// it. They are made of valid examples, so that each of them works as it stands.
+import { quote, type Piece } from '../api/docs/shell.ts';
+import type { Contract, Operation, Scheme } from '../contract/contract.ts';
+import { servedOf } from '../contract/contracts.ts';
+import { checkPayload } from '../contract/payload.ts';
+import { reportEvents } from '../contract/report-events.ts';
+import {
+  sampleRequest,
+  type RequestSample,
+  type SampledCallback,
+} from '../contract/sample-request.ts';
+import { withPrefix } from '../core/id.ts';
+import type { Service } from '../service.ts';
+
+type Greeted = Pick<Service, 'url' | 'firstKey' | 'defaultApp' | 'contracts'>;
+
+export function firstSteps(service: Greeted): string[] {
+  const { management, executed } = service.contracts;
+  return executed.includes(management) ? ownSteps(service) : foreignSteps(service);
+}
+
+/** A sentence for each operation that anybody may call who reaches the service. */
+export function openDoors({ executed }: Service['contracts']): string[] {
+  return executed.flatMap((contract) => {
+    const open = servedOf(contract).filter(({ security }) => isOpen(security));
+    if (open.length === 0) return [];
+    const names = open.map(({ method, path }) => `${method} ${path}`);
+    const shown = names.slice(0, namesMax).join(', ');
+    const rest = names.length > namesMax ? ` and ${names.length - namesMax} more` : '';
+    return [
+      `the document of ${JSON.stringify(contract.title)} asks for no key at ${shown}${rest}: ` +
+        'whoever reaches this address may call it, as the app "default"',
+    ];
+  });
+}
+
+const namesMax = 3;
+
+function isOpen(security: Operation['security']): boolean {
+  return security.length === 0 || security.some(({ schemes }) => schemes.length === 0);
+}
+
+function ownSteps({ url, firstKey }: Greeted): string[] {
+  const key = firstKey ?? '$RINGBACK_API_KEY';
+  return [
+    'Watch callbacks arrive, in a second terminal:',
+    `  npm run -s ringback -- listen --url ${url} --key "${key}"`,
+    '',
+    'Then subscribe another URL, publish an event, and see where it went:',
+    `  curl -X POST ${url}/subscribe ${auth(key)} ${json} -d '{"callbackUrl":"${receiver}"}'`,
+    `  curl -X POST ${url}/events ${auth(key)} ${json} -d '{"event":"order.created","payload":{"message":"Order 42"}}'`,
+    `  curl ${url}/deliveries ${auth(key)}`,
+    '',
+  ];
+}
+
+const receiver = 'http://127.0.0.1:8081/';
+const json = '-H "Content-Type: application/json"';
+
+function auth(key: string): string {
+  return `-H "X-API-Key: ${key}"`;
+}
+
+function foreignSteps(service: Greeted): string[] {
+  const { url, firstKey, contracts } = service;
+  const key = firstKey ?? '$RINGBACK_API_KEY';
+  const listed = contracts.executed.map(({ title }) => `  ${JSON.stringify(title)}`);
+  const [example] = contracts.executed.flatMap((contract) => exampleOf(contract));
+  const pasted =
+    example === undefined
+      ? []
+      : [
+          `  ${subscribeLine(service, example)}`,
+          `  curl -X POST ${url}/events ${auth(key)} ${json} -d ${quote(example.event)}`,
+        ];
+  return [
+    'It executes the callbacks of',
+    ...listed,
+    '',
+    example === undefined
+      ? 'See what was delivered:'
+      : 'Subscribe a URL, publish an event, and see where it went:',
+    ...pasted,
+    `  curl ${url}/deliveries ${auth(key)}`,
+    '',
+  ];
+}
+
+interface Example {
+  operation: Operation;
+  request: Extract<RequestSample, { kind: 'sample' }>;
+  /** The body of a publish call. */
+  event: string;
+}
+
+/** The first operation that can be called, with an event that one of its callbacks hears. */
+function exampleOf(contract: Contract): Example[] {
+  for (const operation of servedOf(contract)) {
+    if (operation.role.kind !== 'subscribe') continue;
+    const request = sampleRequest(operation, { callbackUrl: receiver });
+    if (request.kind === 'none') continue;
+    const [event] = request.callbacks.flatMap((one) => eventFor(contract, one));
+    if (event !== undefined) return [{ operation, request, event: JSON.stringify(event) }];
+  }
+  return [];
+}
+
+function eventFor(contract: Contract, { definition, event, inactive }: SampledCallback): object[] {
+  if (inactive !== undefined || event === undefined) return [];
+  const [report] = reportEvents(contract, new Set([definition]));
+  const name = event.replace(/\*$/u, 'example');
+  if (report?.payload.kind !== 'sample') return [];
+  const { value: payload } = report.payload;
+  if (checkPayload(contract, name, payload).length > 0) return [];
+  return [{ event: name, payload, contract: contract.title }];
+}
+
+function subscribeLine(service: Greeted, { operation, request }: Example): string {
+  const { method, target, headers, body } = request;
+  const carried = credentials(operation, service);
+  const mark = target.includes('?') ? '&' : '?';
+  const query = carried.query.length === 0 ? [] : [mark, ...carried.query];
+  return [
+    `curl -X ${method} ${quote(service.url + target, ...query)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...carried.options,
+    ...(body === undefined ? [] : [`--data-raw ${quote(body)}`]),
+  ].join(' ');
+}
+
+/** The first alternative, as curl sends it. */
+function credentials(
+  { security }: Operation,
+  service: Greeted,
+): { options: string[]; query: Piece[] } {
+  if (isOpen(security)) return { options: [], query: [] };
+  const options: string[] = [];
+  const query: Piece[] = [];
+  for (const scheme of security[0]?.schemes ?? []) {
+    const { carrier } = scheme;
+    const secret = secretOf(scheme, service);
+    if (carrier.in === 'header') options.push(`-H ${quote(`${carrier.name}: `, secret)}`);
+    if (carrier.in === 'bearer') options.push(`-H ${quote('Authorization: Bearer ', secret)}`);
+    if (carrier.in === 'basic') options.push(`-u ${quote('key:', secret)}`);
+    if (carrier.in === 'cookie') options.push(`-b ${quote(`${carrier.name}=`, secret)}`);
+    if (carrier.in === 'query') {
+      query.push(`${query.length === 0 ? '' : '&'}${encodeURIComponent(carrier.name)}=`, secret);
+    }
+  }
+  return { options, query };
+}
+
+function secretOf({ credential }: Scheme, { firstKey, defaultApp }: Greeted): Piece {
+  if (credential === 'app_id') return withPrefix('app', defaultApp.id);
+  return firstKey ?? { variable: 'RINGBACK_API_KEY' };
+}

@@ -1,0 +1,129 @@
+// Compiles a bundle into a check that is bounded, whatever schema and value were made for. A value that
+// fits costs one pass that stops at nothing; only for one that does not fit all faults are looked for.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { Fault } from '../core/problem.ts';
+import { bounds } from './bounds.ts';
+import type { Bundle, Schema } from './bundle.ts';
+import { explain } from './explain.ts';
+import type { Branches } from './explain.ts';
+import { costCode, enumCode, uniqueItemsCode } from './keyword-code.ts';
+import { Exhausted, makeMeter } from './meter.ts';
+import type { Meter } from './meter.ts';
+import { meteredSchemas, nameIn } from './metered.ts';
+import { readRegex } from './regex.ts';
+import { shapeOf } from './shape.ts';
+
+/** Throws when the value cannot be checked: too much work, or a bug of the checker. */
+export function makeCheck(bundle: Bundle): (value: unknown) => Fault[] {
+  const meter = makeMeter();
+  const schemas = meteredSchemas(bundle);
+  const root = nameIn(bundle.$ref);
+  const fits = compile(schemas, { meter, finds: 'nothing' })(root);
+  const finders = new Map<Finds, Find>();
+  return (value) => {
+    meter.refill(bounds.checkStepsMax);
+    if (fits === undefined || fits(value)) return [];
+    for (const finds of ['all', 'first'] as const) {
+      const find = finders.get(finds) ?? compile(schemas, { meter, finds });
+      finders.set(finds, find);
+      const faults = explainBy(find, { bundle, root, meter }, value);
+      if (faults !== undefined) return faults;
+    }
+    return [{ field: '', message: `does not fit, and takes too many steps to say why` }];
+  };
+}
+
+/** The compiled schema of that name. */
+type Find = (name: string) => ValidateFunction | undefined;
+
+/** Undefined when there is too much to say. */
+function explainBy(
+  find: Find,
+  { bundle, root, meter }: { bundle: Bundle; root: string; meter: Meter },
+  value: unknown,
+): Fault[] | undefined {
+  const errorsOf = (name: string, part: unknown): readonly ErrorObject[] => {
+    const validate = find(name);
+    return validate === undefined || validate(part) ? [] : (validate.errors ?? []);
+  };
+  const branches: Branches = {
+    check: errorsOf,
+    properties: (name) => shapeOf({ ...bundle, $ref: name }).properties,
+  };
+  meter.refill(bounds.explainStepsMax);
+  try {
+    const findings = explain(errorsOf(root, value), branches);
+    const faults = new Map(
+      findings.map(({ pointer, message }) => [
+        `${pointer} ${message}`,
+        { field: pointer, message },
+      ]),
+    );
+    return [...faults.values()].slice(0, bounds.faultsMax);
+  } catch (error) {
+    if (error instanceof Exhausted) return undefined;
+    throw error;
+  }
+}
+
+/** How much is found out about a value that does not fit. Faults take memory: `nothing` is lean. */
+type Finds = 'nothing' | 'first' | 'all';
+
+interface CompileOptions {
+  meter: Meter;
+  finds: Finds;
+}
+
+function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: CompileOptions): Find {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: finds === 'all',
+    verbose: finds !== 'nothing',
+    messages: false,
+    meta: false,
+    validateSchema: false,
+    ownProperties: [...schemas.values()].some(namesInherited),
+    logger: false,
+    // Larger schemas are called, not copied to every place that refers to them.
+    inlineRefs: 8,
+    // Passes over the code take time in the square of its length, and gain nothing measurable.
+    code: { optimize: false, regExp: Object.assign(regExpFor(meter), { code: 'regExp' }) },
+  });
+  // Keeping track of what was evaluated crashes on some schemas (ajv 8.20; the test has one): it is
+  // done only where a keyword asks for it.
+  ajv.opts.unevaluated = [...schemas.values()].some(asksForUnevaluated);
+  addFormats.default(ajv);
+  // A bad URL is judged by the guard, with a better answer than a schema can give (RULINGS 14).
+  for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
+  ajv.removeKeyword('enum').removeKeyword('uniqueItems');
+  for (const code of [costCode, enumCode, uniqueItemsCode]) ajv.addKeyword(code(meter));
+  for (const [name, schema] of schemas) ajv.addSchema(schema, name);
+  for (const name of schemas.keys()) ajv.getSchema(name);
+  return (name) => ajv.getSchema(name);
+}
+
+/** The engine for `pattern` and `patternProperties`; bundle.ts lets no other expression pass. */
+function regExpFor(meter: Meter): (source: string) => { test: (text: string) => boolean } {
+  return (source) => {
+    const reading = readRegex(source);
+    const regex = reading.kind === 'regex' ? reading.regex : undefined;
+    return {
+      test: (text) => regex?.test(text, meter) ?? true,
+      toString: () => source,
+    };
+  };
+}
+
+/** Values are plain objects: what they inherit matters only if a schema asks for such a name. */
+function namesInherited(schema: Schema): boolean {
+  const text = JSON.stringify(schema);
+  return inherited.some((name) => text.includes(`"${name}"`));
+}
+
+const inherited = Object.getOwnPropertyNames(Object.prototype);
+
+function asksForUnevaluated(schema: Schema): boolean {
+  return JSON.stringify(schema).includes('"unevaluated');
+}

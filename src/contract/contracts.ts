@@ -1,0 +1,137 @@
+// The contracts of a service: its own document, which describes the management API, and those whose
+// callbacks are executed. Foreign ones take the place of what our own document offers to subscribers.
+import { ContractError, isObject } from './document.ts';
+import type { JsonObject } from './document.ts';
+import type { Contract, Operation } from './contract.ts';
+import { loadContract } from './load.ts';
+import type { LoadOptions } from './load.ts';
+
+export interface Contracts {
+  /** Has handlers of its own in the program. */
+  management: Contract;
+  /** What subscribers and publishers deal with: at least one. */
+  executed: readonly Contract[];
+  /** All that subscriptions may have come from. */
+  known: readonly Contract[];
+}
+
+export interface ContractFiles extends LoadOptions {
+  own: string;
+  foreign: readonly string[];
+}
+
+/** Rejects with a ContractError, whose message is meant for whoever wrote the document. */
+export async function loadContracts({
+  own,
+  foreign,
+  ...options
+}: ContractFiles): Promise<Contracts> {
+  const ours = await loadContract(own, options);
+  if (foreign.length === 0) return { management: ours, executed: [ours], known: [ours] };
+  const management = withoutSubscribing(ours);
+  const executed: Contract[] = [];
+  for (const file of foreign) {
+    const contract = await loadContract(file);
+    refuseCollisions(file, contract, [management, ...executed]);
+    refuseTwins(file, contract);
+    executed.push(contract);
+  }
+  return { management, executed, known: [...executed, ours] };
+}
+
+/** Only what others cannot replace. The document is served, so it must not promise more. */
+function withoutSubscribing(contract: Contract): Contract {
+  const operations = contract.operations.filter(({ role }) => role.kind === 'managed');
+  const kept = new Set(operations.map(({ operationId }) => operationId));
+  const paths = Object.entries(
+    isObject(contract.document['paths']) ? contract.document['paths'] : {},
+  );
+  const managed = paths.flatMap(([path, item]) => {
+    const left = isObject(item) ? withOnly(item, kept) : {};
+    const hasOperation = Object.values(left).some((one) => isObject(one) && 'responses' in one);
+    return hasOperation ? [[path, left] as const] : [];
+  });
+  return {
+    ...contract,
+    operations,
+    document: {
+      ...contract.document,
+      paths: Object.fromEntries(managed),
+      components: withoutLinks(contract.document['components'], kept),
+    },
+  };
+}
+
+/** A link to an operation that is not there any more would make the document invalid. */
+function withoutLinks(components: unknown, kept: ReadonlySet<string>): unknown {
+  if (!isObject(components) || !isObject(components['links'])) return components;
+  return { ...components, links: withOnly(components['links'], kept) };
+}
+
+function withOnly(item: JsonObject, kept: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(item).filter(([, operation]) => {
+      const id = isObject(operation) ? operation['operationId'] : undefined;
+      return typeof id !== 'string' || kept.has(id);
+    }),
+  );
+}
+
+/** Two operations on one route, or two contracts of one name, could not be told apart. */
+function refuseCollisions(file: string, contract: Contract, others: readonly Contract[]): void {
+  const { title } = contract;
+  for (const other of others) {
+    if (other.title === title) {
+      const reason = 'another contract has the same info.title, expected one of its own';
+      throw cannotServe(file, title, reason);
+    }
+    for (const operation of servedOf(contract)) {
+      const taken = other.operations.find((one) => isSameRoute(one, operation));
+      if (taken === undefined) continue;
+      const advice = 'give the document a server with a path of its own, such as "/v1"';
+      const reason = `${collision(operation, taken)} of "${other.title}"; ${advice}`;
+      throw cannotServe(file, title, reason);
+    }
+  }
+}
+
+/** `/a/{id}` and `/a/{name}` of one document, which OpenAPI forbids but nobody checks. */
+function refuseTwins(file: string, contract: Contract): void {
+  const served = servedOf(contract);
+  for (const [index, operation] of served.entries()) {
+    const twin = served.slice(0, index).find((one) => isSameRoute(one, operation));
+    if (twin === undefined) continue;
+    const reason = `${collision(operation, twin)} of the same document`;
+    throw cannotServe(file, contract.title, reason);
+  }
+}
+
+function collision(operation: Operation, taken: Operation): string {
+  return (
+    `${operation.method} ${operation.path} ("${operation.operationId}") collides with ` +
+    `${taken.method} ${taken.path} ("${taken.operationId}")`
+  );
+}
+
+function cannotServe(file: string, title: string, reason: string): ContractError {
+  return new ContractError(`Cannot serve contract "${title}" (${file}): ${reason}`, { file });
+}
+
+/** The operations of a foreign contract that run. */
+export function servedOf({ operations }: Contract): readonly Operation[] {
+  return operations.filter(({ role }) => role.kind !== 'managed');
+}
+
+function isSameRoute(one: Operation, other: Operation): boolean {
+  return verbOf(one) === verbOf(other) && shapeOf(one.path) === shapeOf(other.path);
+}
+
+/** Whatever answers GET answers HEAD too. */
+function verbOf({ method }: Operation): string {
+  return method === 'HEAD' ? 'GET' : method;
+}
+
+/** Parameters by any name are the same to a router. */
+function shapeOf(path: string): string {
+  return path.replaceAll(/\{[^{}]+\}/gu, '{}');
+}

@@ -1,0 +1,30 @@
+// What one check of a value may cost, counted in steps and not in seconds: the same value is accepted or
+// refused on every machine, however busy it is.
+
+export interface Meter {
+  /** Throws when there is nothing left. */
+  spend: (steps: number) => void;
+  refill: (steps: number) => void;
+}
+
+export class Exhausted extends Error {
+  constructor(stepsMax: number) {
+    super(`it takes more than ${stepsMax} steps`);
+    this.name = 'Exhausted';
+  }
+}
+
+export function makeMeter(): Meter {
+  let left = 0;
+  let full = 0;
+  return {
+    spend(steps) {
+      left -= steps;
+      if (left < 0) throw new Exhausted(full);
+    },
+    refill(steps) {
+      left = steps;
+      full = steps;
+    },
+  };
+}

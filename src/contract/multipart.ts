@@ -1,0 +1,104 @@
+// Takes a multipart body apart: parts with their headers, bounded in number and size. It never decodes a
+// part; what cannot be one is said in words.
+import { bounds } from './bounds.ts';
+
+export interface Part {
+  /** Names in lower case. */
+  header: ReadonlyMap<string, string>;
+  bytes: Uint8Array;
+}
+
+export type Multipart = { kind: 'parts'; parts: Part[] } | { kind: 'malformed'; message: string };
+
+export function readMultipart(bytes: Uint8Array, boundary: string): Multipart {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const line = `--${boundary}`;
+  const parts: Part[] = [];
+  // What stands before the first line counts for nothing, but the line must begin one.
+  let at = nextLine(text, { line, from: text.indexOf(line) === 0 ? -2 : 0 });
+  if (at === undefined) return malformed(`has no part: expected it to begin with "${line}"`);
+  while (!at.isLast) {
+    const next = nextLine(text, { line, from: at.end - 2 });
+    if (next === undefined) return malformed(`does not end with "${line}--"`);
+    if (parts.length >= bounds.fieldsMax) {
+      return malformed(`has more than ${bounds.fieldsMax} parts`);
+    }
+    const part = readPart(text.subarray(at.end, Math.max(next.start, at.end)));
+    if (part === undefined) return malformed('has a part without headers, or with too many');
+    parts.push(part);
+    at = next;
+  }
+  return { kind: 'parts', parts };
+}
+
+interface Line {
+  /** Where what is before it ends, and what is behind it begins. */
+  start: number;
+  end: number;
+  isLast: boolean;
+}
+
+/** The next line between parts; text that only begins like one is none. */
+function nextLine(text: Buffer, { line, from }: { line: string; from: number }): Line | undefined {
+  const lineBreak = from < 0 ? '' : '\r\n';
+  for (let start = Math.max(from, 0); ; start += 1) {
+    start = text.indexOf(lineBreak + line, start);
+    if (start < 0) return undefined;
+    const behind = start + lineBreak.length + line.length;
+    const rest = text.subarray(behind, behind + bounds.boundaryCharsMax).toString('latin1');
+    const ending = /^(?:--|[ \t]*\r\n)/u.exec(rest)?.[0];
+    if (ending !== undefined) {
+      return { start, end: behind + ending.length, isLast: ending === '--' };
+    }
+    if (from < 0) return undefined;
+  }
+}
+
+/** `multipart/form-data; boundary="x y"` → `x y`, for the name "boundary". */
+export function mediaTypeParameter(contentType: string, name: string): string | undefined {
+  return parametersOf(contentType).get(name);
+}
+
+/** What a part of multipart/form-data is called, and whether it is a file. */
+export function readDisposition(
+  part: Part,
+): { name: string; file: string | undefined } | undefined {
+  const text = part.header.get('content-disposition') ?? '';
+  const parameters = parametersOf(text);
+  const name = parameters.get('name');
+  if (!/^form-data\b/iu.test(text) || name === undefined) return undefined;
+  const file = parameters.get('filename');
+  return { name: unescaped(name), file: file === undefined ? undefined : unescaped(file) };
+}
+
+/** Names in lower case. One after the other, so that quoted text is never taken for a parameter. */
+function parametersOf(text: string): ReadonlyMap<string, string> {
+  const pattern = /;\s*([\w*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/gu;
+  return new Map(
+    [...text.matchAll(pattern)].map(([, name = '', quoted, bare = '']) => [
+      name.toLowerCase(),
+      quoted?.replaceAll(/\\(["\\])/gu, '$1') ?? bare,
+    ]),
+  );
+}
+
+/** Browsers write a quotation mark and line breaks so. */
+function unescaped(name: string): string {
+  return name.replaceAll(/%(?:22|0D|0A)/giu, (code) => decodeURIComponent(code));
+}
+
+function readPart(bytes: Buffer): Part | undefined {
+  const headEnd = bytes.subarray(0, 2).toString() === '\r\n' ? -2 : bytes.indexOf('\r\n\r\n');
+  if (headEnd > bounds.partHeadBytesMax || headEnd === -1) return undefined;
+  const header = new Map<string, string>();
+  for (const line of bytes.subarray(0, Math.max(headEnd, 0)).toString().split('\r\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0)
+      header.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+  }
+  return { header, bytes: bytes.subarray(headEnd + 4) };
+}
+
+function malformed(message: string): Multipart {
+  return { kind: 'malformed', message };
+}

@@ -1,0 +1,210 @@
+// Regular expressions of documents, matched in time linear in the text: sets of positions are followed
+// through the text, never one way after the other, so `(a+)+$` costs what `a+$` costs. The sets that
+// occur are remembered, which makes most steps one look into a table.
+import { bounds } from './bounds.ts';
+import type { Meter } from './meter.ts';
+import { parseRegex } from './regex-parse.ts';
+import type { Node } from './regex-parse.ts';
+import { makeProgram, programSize } from './regex-program.ts';
+import type { Program } from './regex-program.ts';
+
+export interface Regex {
+  /** Throws when the meter is exhausted. */
+  test: (text: string, meter: Meter) => boolean;
+}
+
+export type RegexReading = { kind: 'regex'; regex: Regex } | { kind: 'refused'; reason: string };
+
+/** Cheap: what matching needs is made when something is matched. */
+export function readRegex(source: string): RegexReading {
+  if (source.length > bounds.regexCharsMax) {
+    return refused(`has more than ${bounds.regexCharsMax} characters`);
+  }
+  // Real documents escape more than the strict Unicode mode allows; then the old mode reads it.
+  const isUnicode = isValid(source, 'u');
+  if (!isUnicode && !isValid(source, '')) return refused('is no regular expression');
+  const parsed = parseRegex(source, isUnicode);
+  if (parsed.kind === 'unsupported') {
+    return refused(`has ${parsed.reason}, which can take time without end`);
+  }
+  const { main } = parsed;
+  const aheads = parsed.ahead.map(fromStart);
+  if (
+    [main, ...aheads.map(({ node }) => node)].some(
+      (node) => programSize(node) > bounds.regexSizeMax,
+    )
+  ) {
+    return refused(`has more than ${bounds.regexSizeMax} parts, with its repetitions written out`);
+  }
+  const test = makeTest(main, { wanted: true, isUnicode });
+  if (aheads.length === 0) return { kind: 'regex', regex: { test } };
+  const others = aheads.map(({ node, wanted }) => makeTest(node, { wanted, isUnicode }));
+  const testAll: Regex['test'] = (text, meter) =>
+    [test, ...others].every((one) => one(text, meter));
+  return { kind: 'regex', regex: { test: testAll } };
+}
+
+function refused(reason: string): RegexReading {
+  return { kind: 'refused', reason };
+}
+
+function isValid(source: string, flags: string): boolean {
+  try {
+    return new RegExp(source, flags) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+function fromStart({ node, wanted }: Ahead): Ahead {
+  return { node: { kind: 'all', parts: [{ kind: 'assert', what: 'start' }, node] }, wanted };
+}
+
+interface Ahead {
+  node: Node;
+  wanted: boolean;
+}
+
+/** A set of instructions to go on from, between two characters, the one before known by its kind. */
+interface State {
+  instructions: readonly number[];
+  /** There are none: nothing that follows can make it fit. */
+  isDead: boolean;
+  before: Edge;
+  /** By character; what is not there was not met yet. A list, where most texts stay, is faster. */
+  ascii: (State | undefined)[];
+  others: Map<number, State>;
+  fitsAtEnd: boolean | undefined;
+}
+
+/** What stands on one side of a position. */
+type Edge = 'nothing' | 'word' | 'other';
+
+/** What was found out about one expression. */
+interface Machine {
+  program: Program;
+  states: Map<string, State>;
+  start: State;
+}
+
+/** Where an expression keeps it. */
+interface Shelf {
+  machine: Machine | undefined;
+}
+
+/** What all expressions have found out. When it grows too large, all of it is forgotten. */
+const memory = { shelves: new Array<Shelf>(), size: 0 };
+
+function remember(size: number): void {
+  memory.size += size;
+  if (memory.size <= bounds.regexMemoryMax) return;
+  for (const shelf of memory.shelves) {
+    shelf.machine?.states.clear(); // It may be at work.
+    shelf.machine = undefined;
+  }
+  memory.shelves = [];
+  memory.size = 0;
+}
+
+const asciiCodes = 128;
+
+function makeState(instructions: readonly number[], before: Edge): State {
+  remember(instructions.length + asciiCodes);
+  const ascii = Array.from<State | undefined>({ length: asciiCodes });
+  const isDead = instructions.length === 0;
+  return { instructions, isDead, before, ascii, others: new Map(), fitsAtEnd: undefined };
+}
+
+function makeTest(
+  node: Node,
+  { wanted, isUnicode }: { wanted: boolean; isUnicode: boolean },
+): Regex['test'] {
+  const shelf: Shelf = { machine: undefined };
+  return (text, meter) => {
+    const machine = shelf.machine ?? makeMachine(node, isUnicode);
+    if (shelf.machine === undefined) {
+      shelf.machine = machine;
+      memory.shelves.push(shelf);
+    }
+    return matches(machine, text, meter) === wanted;
+  };
+}
+
+function makeMachine(node: Node, isUnicode: boolean): Machine {
+  remember(programSize(node));
+  const start = makeState([0], 'nothing');
+  return { program: makeProgram(node, isUnicode), states: new Map(), start };
+}
+
+function matches(machine: Machine, text: string, meter: Meter): boolean {
+  meter.spend(text.length + 1);
+  let state = machine.start;
+  for (let at = 0; at < text.length; at += 1) {
+    let code = text.charCodeAt(at);
+    if (code >= 0xd800 && code <= 0xdbff && machine.program.isUnicode) {
+      code = text.codePointAt(at) ?? code;
+      if (code > 0xffff) at += 1;
+    }
+    const known = code < asciiCodes ? state.ascii[code] : state.others.get(code);
+    const next = known ?? advance(machine, { state, code }, meter);
+    if (next === 'fits') return true;
+    if (next.isDead) return false;
+    state = next;
+  }
+  state.fitsAtEnd ??= reach(machine, state, { after: 'nothing', meter }).fits;
+  return state.fitsAtEnd;
+}
+
+/** The way from a state over a character, for the first time; `fits`: whatever may follow. */
+function advance(
+  machine: Machine,
+  { state, code }: { state: State; code: number },
+  meter: Meter,
+): State | 'fits' {
+  const reached = reach(machine, state, { after: edgeOf(code), meter });
+  if (reached.fits) return 'fits';
+  const instructions = new Set(machine.program.isAnchored ? [] : [0]);
+  for (const one of reached.waiting) {
+    if (one.accepts(code)) instructions.add(one.next);
+  }
+  const next = stateOf(machine, { instructions: [...instructions], before: edgeOf(code) });
+  if (code < asciiCodes) {
+    state.ascii[code] = next;
+  } else if (state.others.size < bounds.regexStepsKeptMax) {
+    state.others.set(code, next);
+    remember(1);
+  }
+  return next;
+}
+
+function reach(
+  { program }: Machine,
+  { instructions, before }: State,
+  { after, meter }: { after: Edge; meter: Meter },
+): ReturnType<Program['reach']> {
+  const reached = program.reach(instructions, { before, after });
+  meter.spend(reached.visited);
+  return reached;
+}
+
+function stateOf(
+  { states }: Machine,
+  { instructions, before }: Pick<State, 'instructions' | 'before'>,
+): State {
+  const key = `${before} ${instructions.toSorted((a, b) => a - b).join(' ')}`;
+  const known = states.get(key);
+  if (known !== undefined) return known;
+  const state = makeState(instructions, before);
+  states.set(key, state);
+  return state;
+}
+
+/** `\w` without the flag i, in both modes. */
+function edgeOf(code: number): Edge {
+  const isWord =
+    (code >= 0x30 && code <= 0x39) ||
+    (code >= 0x41 && code <= 0x5a) ||
+    (code >= 0x61 && code <= 0x7a) ||
+    code === 0x5f;
+  return isWord ? 'word' : 'other';
+}

@@ -1,0 +1,95 @@
+// What a contract asks for, in words: where a value is read, which URL is called, which key is needed.
+import type { Alternative, CallbackDefinition, Scheme } from './contract.ts';
+import { printPointer } from './expression.ts';
+import type { Expression } from './expression.ts';
+import type { Part, Template } from './template.ts';
+
+/** `the request body at /callbackUrl`, `query parameter event`. */
+export function sourceWords(expression: Expression): string {
+  switch (expression.kind) {
+    case 'url':
+      return 'the URL of the request';
+    case 'method':
+      return 'the method of the callback';
+    case 'statusCode':
+      return 'the status of the answer';
+    case 'body': {
+      const body = expression.from === 'request' ? 'the request body' : 'the answer';
+      return expression.pointer.length === 0
+        ? body
+        : `${body} at ${printPointer(expression.pointer)}`;
+    }
+    case 'path':
+      if (expression.name === 'eventType') return 'the name of the event';
+      return `${ofAnswer(expression.from)}path parameter ${expression.name}`;
+    case 'query':
+      return `${ofAnswer(expression.from)}query parameter ${expression.name}`;
+    case 'header':
+      return `${ofAnswer(expression.from)}header ${expression.name}`;
+  }
+}
+
+function ofAnswer(from: string): string {
+  return from === 'request' ? '' : "the answer's ";
+}
+
+/** `POST to the URL in query parameter callbackUrl + /data`. */
+export function targetWords({
+  method,
+  target,
+}: Pick<CallbackDefinition, 'method' | 'target'>): string {
+  const parts = (target ?? []).map(partWords);
+  return `${method} to ${parts.join(' + ')}`;
+}
+
+function partWords(part: Part, index: number): string {
+  if (part.kind === 'text') return part.text;
+  const words = sourceWords(part.expression);
+  return index === 0 && part.expression.kind !== 'url' ? `the URL in ${words}` : words;
+}
+
+/** `onData`, `every event`, `the event in query parameter event`. */
+export function eventWords(event: Template): string {
+  const [first] = event;
+  if (event.length === 1 && first?.kind === 'text') {
+    return first.text === '*' ? 'every event' : first.text;
+  }
+  const parts = event.map((part) =>
+    part.kind === 'text' ? `"${part.text}"` : sourceWords(part.expression),
+  );
+  return `the event in ${parts.join(' + ')}`;
+}
+
+/** `a key in header X-API-Key, or a key in query api_key and the app id in header X-APP-ID`. */
+export function securityWords(security: readonly Alternative[]): string {
+  if (security.length === 0) return 'no key';
+  if (security.every(isShut)) return 'cannot be called: no way to send a key can run here';
+  const open = security.filter((one) => !isShut(one));
+  const words = open.map(({ schemes }) => schemes.map(schemeWords).join(' and ') || 'no key');
+  return [...new Set(words)].join(', or ');
+}
+
+/** Nobody can call it. */
+export function isShutDown(security: readonly Alternative[]): boolean {
+  return security.length > 0 && security.every(isShut);
+}
+
+function isShut({ schemes }: Alternative): boolean {
+  return schemes.some(({ carrier }) => carrier.in === 'nowhere');
+}
+
+function schemeWords({ credential, carrier }: Scheme): string {
+  const what = credential === 'key' ? 'a key' : 'the app id';
+  switch (carrier.in) {
+    case 'header':
+    case 'query':
+    case 'cookie':
+      return `${what} in ${carrier.in} ${carrier.name}`;
+    case 'bearer':
+      return `${what} as bearer token`;
+    case 'basic':
+      return `${what} as password of basic authentication`;
+    case 'nowhere':
+      return `${what} that cannot be sent`;
+  }
+}

@@ -1,0 +1,96 @@
+// The one-second rule. Nobody tells a node that another one has ended or changed a subscription; so an
+// attempt starts only within a second of the moment when the store confirmed that its lane is open.
+// Whoever waits for a connection asks again in time. In one process the gate alone is exact.
+import { limits } from '../core/limits.ts';
+import type { World } from '../core/world.ts';
+import { Deadlines, type Deadline, type DeadlineOwner } from '../egress/deadlines.ts';
+import type { Target } from '../store/delivery-verbs.ts';
+import type { Gate } from './gate.ts';
+import type { TargetCache } from './target-cache.ts';
+
+export interface Confirmation {
+  /** Whether an attempt may start now, as far as the store said. */
+  isFresh(): boolean;
+  /**
+   * Asks the store, or takes what was read a moment ago. What has changed closes the gate before this
+   * one, as a change made here does.
+   */
+  renew(how: 'shared' | 'anew'): Promise<void>;
+  /** It has started, or will not: nothing is asked any more. */
+  end(): void;
+}
+
+export interface Confirmer {
+  /** `confirmedMs`: monotonic, when the store was asked that gave the lease. */
+  confirm(target: Target, confirmedMs: number): Confirmation;
+  close(): void;
+}
+
+/** For a process that is alone on its database: whatever changes, changes here. */
+export const noConfirmer: Confirmer = {
+  confirm: () => ({ isFresh: () => true, renew: async () => undefined, end: () => undefined }),
+  close: () => undefined,
+};
+
+export interface ConfirmerMeans {
+  world: Pick<World, 'monotonicMs' | 'sleep'>;
+  targets: TargetCache;
+  gate: Gate;
+}
+
+export function createConfirmer(means: ConfirmerMeans): Confirmer {
+  const deadlines = new Deadlines(means.world);
+  return {
+    confirm: (target, confirmedMs) => new Kept({ ...means, deadlines }, target, confirmedMs),
+    close: () => deadlines.close(),
+  };
+}
+
+class Kept implements Confirmation, DeadlineOwner {
+  readonly #means: ConfirmerMeans & { deadlines: Deadlines };
+  readonly #target: Target;
+  #confirmedMs: number;
+  #deadline: Deadline;
+  #isOver = false;
+
+  constructor(
+    means: ConfirmerMeans & { deadlines: Deadlines },
+    target: Target,
+    confirmedMs: number,
+  ) {
+    this.#means = means;
+    this.#target = target;
+    this.#confirmedMs = confirmedMs;
+    this.#deadline = means.deadlines.set(limits.confirmKeepMs, this);
+  }
+
+  isFresh(): boolean {
+    return this.#means.world.monotonicMs() - this.#confirmedMs <= limits.confirmedMs;
+  }
+
+  async renew(how: 'shared' | 'anew'): Promise<void> {
+    const { world, targets, gate } = this.#means;
+    const { callback, version, subscription } = this.#target;
+    const sinceMs = how === 'anew' ? Infinity : world.monotonicMs() - limits.confirmShareMs;
+    const { target, readMs } = await targets.look(callback, sinceMs);
+    // The lease was given while the lane was open. A pause, a new target, an end: each is a new version.
+    if (target?.isActive !== true) gate.close(subscription, 'ended');
+    else if (target.version !== version) gate.close(subscription, 'held');
+    else this.#confirmedMs = Math.max(this.#confirmedMs, readMs);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#means.deadlines.clear(this.#deadline);
+  }
+
+  expire(): void {
+    // A failure leaves it unconfirmed, and whoever wants to start will hear of it.
+    void this.renew('shared')
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#isOver) return;
+        this.#deadline = this.#means.deadlines.set(limits.confirmKeepMs, this);
+      });
+  }
+}

@@ -1,0 +1,124 @@
+// The intake of events that were published by SQL, inside somebody's own transaction. They were not
+// checked at any door, so it is done here, by the rules of every publish: an event that fits goes down
+// with its deliveries as it leaves the inbox, any other one is kept with the reason, for people to see.
+import { readOpaqueJson } from '../core/json.ts';
+import { limits } from '../core/limits.ts';
+import type { World } from '../core/world.ts';
+import type { InboxEntry } from '../store/inbox-verbs.ts';
+import type { Store } from '../store/store.ts';
+import { judge, type PublishRules } from './publish.ts';
+
+export interface IntakeMeans {
+  world: Pick<World, 'sleep'>;
+  store: Pick<Store, 'edit' | 'pollMs'>;
+  rules: PublishRules;
+  onError: (error: unknown) => void;
+}
+
+export class Intake {
+  readonly #means: IntakeMeans;
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(means: IntakeMeans) {
+    this.#means = means;
+    this.#done = this.#takeOn();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+  }
+
+  async #takeOn(): Promise<void> {
+    const { world, store, onError } = this.#means;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const taken = await this.#round().catch((error: unknown) => {
+        onError(error);
+        return 0;
+      });
+      if (taken > 0) continue;
+      await world.sleep(store.pollMs, signal).catch(() => undefined); // Stopped.
+    }
+  }
+
+  /**
+   * How many it has dealt with. Those whose edit failed stay where they are, and are taken again when
+   * their time is over; of many failures of one cause the first is told.
+   */
+  async #round(): Promise<number> {
+    const { store, onError } = this.#means;
+    const hold = { limit: limits.inboxEntriesMax, forMs: limits.inboxHoldMs };
+    const { entries } = await store.edit('takeInbox', hold);
+    let dealt = 0;
+    for (const group of groupsOf(entries)) {
+      if (this.#stop.signal.aborted) break;
+      const results = await Promise.allSettled(group.map(async (entry) => this.#deal(entry)));
+      const failure = results.find((result) => result.status === 'rejected');
+      if (failure !== undefined) onError(failure.reason);
+      dealt += results.filter(({ status }) => status === 'fulfilled').length;
+    }
+    return dealt;
+  }
+
+  /** `taken`, from either edit: another node was faster, which is just as well. */
+  async #deal(entry: InboxEntry): Promise<void> {
+    const { store, rules } = this.#means;
+    const { no, id, appNo, name, payload } = entry;
+    const verdict = judgeEntry(rules, entry);
+    if (verdict.kind === 'rejected') {
+      await store.edit('rejectInbox', { no, reason: verdict.reason });
+      return;
+    }
+    const { kind } = await store.edit('publish', {
+      appNo,
+      contract: verdict.contract,
+      events: [{ id, name, payload }],
+      audience: { kind: 'everyone' },
+      idempotency: undefined,
+      inbox: no,
+    });
+    if (kind === 'accepted' || kind === 'taken') return;
+    throw new Error(`Cannot take event "${id}" from the inbox: the store says "${kind}"`);
+  }
+}
+
+export type EntryVerdict =
+  /** The title of the contract that it belongs to. */
+  { kind: 'fit'; contract: string } | { kind: 'rejected'; reason: string };
+
+/** Why an entry cannot be published is said in the words that a publisher over HTTP would get. */
+export function judgeEntry(
+  rules: PublishRules,
+  { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
+): EntryVerdict {
+  if (payload.byteLength > limits.bodyBytesMax) {
+    const most = `at most ${limits.bodyBytesMax} are accepted`;
+    return { kind: 'rejected', reason: `The payload has ${payload.byteLength} bytes, ${most}` };
+  }
+  const reading = readOpaqueJson(payload);
+  if (reading.kind === 'malformed') {
+    return { kind: 'rejected', reason: `Cannot read the payload: it ${reading.message}` };
+  }
+  const event = { name, value: reading.value, payload, at: 'body#' };
+  const verdict = judge(rules, [event], undefined);
+  return verdict.kind === 'fit'
+    ? { kind: 'fit', contract: verdict.contract.title }
+    : { kind: 'rejected', reason: verdict.problem.message };
+}
+
+/** Entries that go down together: no more bytes at a time than one batch may have. */
+export function groupsOf(entries: readonly InboxEntry[]): InboxEntry[][] {
+  const groups: InboxEntry[][] = [];
+  let bytes = Infinity;
+  for (const entry of entries) {
+    bytes += entry.payload.byteLength;
+    if (bytes > limits.batchPayloadBytesMax) {
+      groups.push([]);
+      bytes = entry.payload.byteLength;
+    }
+    groups.at(-1)?.push(entry);
+  }
+  return groups;
+}

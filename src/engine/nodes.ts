@@ -1,0 +1,7 @@
+// Nodes to look at.
+import type { Node } from '../store/node-verbs.ts';
+import type { Context } from './context.ts';
+
+export async function listNodes({ store }: Pick<Context, 'store'>): Promise<readonly Node[]> {
+  return store.read('nodes', {});
+}

@@ -1,0 +1,20 @@
+// A delivery that a claim has leased, from its row and the lane that it was taken from.
+import type { Leased } from '../core/delivery.ts';
+import type { Lane } from '../core/lane.ts';
+import type { Row } from './row.ts';
+import { bytes, integer, text } from './row.ts';
+
+export function toLeased(row: Row, lane: Lane, lease: number): Leased {
+  return {
+    event: text(row, 'event'),
+    n: integer(row, 'n'),
+    eventName: text(row, 'name'),
+    payload: bytes(row, 'payload'),
+    lane: lane.no,
+    callback: integer(row, 'callback'),
+    version: lane.version,
+    tries: integer(row, 'tries'),
+    attempts: integer(row, 'attempts'),
+    lease,
+  };
+}

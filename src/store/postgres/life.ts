@@ -1,0 +1,30 @@
+// Which life of the server a connection belongs to: a crash or a failover begins another one, in which
+// numbers of transactions of the one before may be given out again.
+import type { Client } from 'pg';
+import { one, text } from '../row.ts';
+import type { Tx } from './tx.ts';
+import { txOn } from './tx.ts';
+
+export const lifeSql = {
+  read: 'select id from life where no = 1',
+  begin: `
+    insert into life (no, id) values (1, gen_random_uuid()::text) on conflict (no) do nothing`,
+} as const;
+
+const lives = new WeakMap<Client, string>();
+
+/** Asked once on each connection: none outlasts the life it began in. */
+export async function lifeOn(client: Client): Promise<string> {
+  const life = lives.get(client) ?? (await readLife(txOn(client)));
+  lives.set(client, life);
+  return life;
+}
+
+/** The first one who asks in a new life gives it its name. */
+export async function readLife(tx: Tx): Promise<string> {
+  const [known] = await tx.query(lifeSql.read, []);
+  if (known !== undefined) return text(known, 'id');
+  await tx.query(lifeSql.begin, []);
+  const [begun] = await tx.query(lifeSql.read, []);
+  return text(one(begun), 'id');
+}

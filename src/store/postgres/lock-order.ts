@@ -1,0 +1,52 @@
+// Before edits that stand in one batch: locks the rows that they will lock, apps first and then lanes,
+// each in the order of their numbers, as everybody does. Else two nodes with the same edits in another
+// order wait for each other.
+import type { EditCall } from '../call.ts';
+import { integer } from '../row.ts';
+import { lockLanes } from './lanes.ts';
+import type { Tx } from './tx.ts';
+
+export const lockOrderSql = {
+  apps: 'select no from app where no = any($1::bigint[]) order by no for no key update',
+  ofSubscriptions: `
+    select lane.no from unnest($1::text[]) as x (id)
+    join subscription on subscription.id = x.id
+    join lane on lane.subscription = subscription.no`,
+  ofDeliveries: `
+    select lane as no from unnest($1::text[], $2::int[]) as x (event, n)
+    join delivery_done on delivery_done.event = any (array[x.event]) and delivery_done.n = x.n`,
+} as const;
+
+export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<void> {
+  const apps = new Set(edits.flatMap(appsOf));
+  if (edits.length < 2 || apps.size === 0) return; // One by itself has an order already.
+  const ended = edits.flatMap((call) =>
+    call.verb === 'unsubscribe' || call.verb === 'editSubscription' ? [call.input.id] : [],
+  );
+  const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
+  // In one packet, in this order: lanes are looked for when nobody else can add any.
+  const [, ...found] = await Promise.all([
+    tx.query(lockOrderSql.apps, [[...apps]]),
+    ended.length === 0 ? [] : tx.query(lockOrderSql.ofSubscriptions, [ended]),
+    retried.length === 0
+      ? []
+      : tx.query(lockOrderSql.ofDeliveries, [
+          retried.map(({ event }) => event),
+          retried.map(({ n }) => n),
+        ]),
+  ]);
+  const lanes = new Set(found.flat().map((row) => integer(row, 'no')));
+  if (lanes.size > 0) await lockLanes(tx, lanes);
+}
+
+function appsOf(call: EditCall): number[] {
+  if (call.verb === 'subscribe') return [call.input.subscription.appNo];
+  return isOfApp(call) ? [call.input.appNo] : [];
+}
+
+function isOfApp(
+  call: EditCall,
+): call is EditCall<'unsubscribe' | 'editSubscription' | 'retryDelivery'> {
+  const { verb } = call;
+  return verb === 'unsubscribe' || verb === 'editSubscription' || verb === 'retryDelivery';
+}

@@ -1,0 +1,73 @@
+// Runs a transaction until it is committed, or until it is clear why it cannot be.
+import { timeOf } from '../../core/id.ts';
+import { limits } from '../../core/limits.ts';
+import type { StoreFailure } from '../call.ts';
+import type { Doubts } from './doubts.ts';
+import { failureKind, unavailable } from './failure.ts';
+import type { House } from './house.ts';
+import type { Link } from './link.ts';
+import type { Way } from './savepoint.ts';
+import type { TransactMeans } from './transact.ts';
+import { OutcomeUnknown, transact } from './transact.ts';
+import type { Tx } from './tx.ts';
+
+export interface PersistMeans {
+  world: TransactMeans['world'];
+  house: Pick<House, 'makeDays'>;
+  doubts: Pick<Doubts, 'add'>;
+}
+
+export interface Persisting {
+  link: Link;
+  /** That rows may be leased with. */
+  leases: readonly number[];
+  /** Whose days are needed. */
+  events: () => Promise<readonly string[]>;
+}
+
+export type Persist = <T>(
+  persisting: Persisting,
+  body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
+) => Promise<T | StoreFailure>;
+
+export function createPersist({ world, house, doubts }: PersistMeans): Persist {
+  return async ({ link, leases, events }, body) => {
+    let way: Way = 'together';
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await transact({ link, world }, async (tx) => body(tx, way));
+      } catch (error) {
+        const isUnknown = error instanceof OutcomeUnknown;
+        if (isUnknown && leases.length > 0) doubts.add({ xid: error.xid, leases });
+        const kind = isUnknown ? 'unavailable' : failureKind(error);
+        if (kind === 'unavailable' || tries >= limits.transactionTriesMax) {
+          return unavailable(error);
+        }
+        if (kind === 'item') {
+          if (way === 'alone') return unavailable(error); // No item is the cause: it is ours.
+          way = 'alone';
+        }
+        if (kind === 'missing_partition') {
+          const failed = await makeDays(house, events);
+          if (failed !== undefined) return failed;
+        }
+      }
+    }
+  };
+}
+
+async function makeDays(
+  house: PersistMeans['house'],
+  events: Persisting['events'],
+): Promise<StoreFailure | undefined> {
+  try {
+    await house.makeDays((await events()).map(timeOf));
+    return undefined;
+  } catch (error) {
+    return unavailable(error);
+  }
+}
+
+export function isFailure(value: object): value is StoreFailure {
+  return 'kind' in value && (value.kind === 'unavailable' || value.kind === 'fatal');
+}

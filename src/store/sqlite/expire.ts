@@ -1,0 +1,63 @@
+// Expiry: what waits although its event is older than the retention ends, so that it can be deleted. It
+// ends dead, reason `expired`; in a lane that has ended it is cancelled, as the sweep would have done.
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeliveryName } from '../../core/delivery.ts';
+import type { Lane } from '../../core/lane.ts';
+import { headExpired } from '../../core/lane.ts';
+import { prepareEndDelivery } from './end-delivery.ts';
+import { prepareLanes } from './lanes.ts';
+import { integer, one, text } from '../row.ts';
+
+export const expireSql = {
+  waiting: `
+    select event, n, lane, attempts from delivery_live where event < :below and lease is null
+    order by event, n limit :limit + 0`,
+  head: `
+    select event, n from delivery_live where lane = ? and lease is null
+    order by due_ms, event, n limit 1`,
+} as const;
+
+export interface Expiring {
+  /** Deliveries of events with lower ids than this. */
+  below: string;
+  limit: number;
+  nowMs: number;
+}
+
+/** `expired`: those of `ended` that are dead now. */
+export type Expire = (expiring: Expiring) => { ended: number; expired: number };
+
+export function prepareExpire(db: DatabaseSync): Expire {
+  const waiting = db.prepare(expireSql.waiting);
+  const isHead = prepareIsHead(db);
+  const end = prepareEndDelivery(db);
+  const lanes = prepareLanes(db);
+  return ({ below, limit, nowMs }) => {
+    let expired = 0;
+    const rows = waiting.all({ below, limit });
+    for (const row of rows) {
+      const name = { event: text(row, 'event'), n: integer(row, 'n') };
+      const ending = { ...name, attempts: integer(row, 'attempts'), status: undefined, nowMs };
+      const lane = lanes.get(integer(row, 'lane'));
+      if (lane.state === 'ended') {
+        end({ ...ending, state: 'cancelled', error: undefined });
+        continue;
+      }
+      const times = isHead(lane, name) ? headExpired(lane, nowMs) : undefined;
+      end({ ...ending, state: 'dead', error: 'expired' });
+      if (times !== undefined) lanes.write(lane, times);
+      expired += 1;
+    }
+    return { ended: rows.length, expired };
+  };
+}
+
+/** Whether an ordered lane waits for this one. One sent again by hand stands behind younger events. */
+function prepareIsHead(db: DatabaseSync): (lane: Lane, name: DeliveryName) => boolean {
+  const head = db.prepare(expireSql.head);
+  return (lane, { event, n }) => {
+    if (!lane.ordered) return false;
+    const first = one(head.get(lane.no));
+    return text(first, 'event') === event && integer(first, 'n') === n;
+  };
+}

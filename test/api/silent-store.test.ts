@@ -1,0 +1,156 @@
+// A store that is down, or says nothing at all: everybody gets an answer in time, and it is never a 2xx.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import { openStore } from '../../src/store/open.ts';
+import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { virtualWorld, type VirtualWorld } from '../engine/virtual-world.ts';
+import { start, type Answer, type Call, type Running } from './harness.ts';
+
+type Mood = 'well' | 'silent' | 'down';
+
+interface Stage extends AsyncDisposable {
+  world: VirtualWorld;
+  service: Running;
+  be: (mood: Mood) => void;
+  /** The answer to a call whose key is known, after exactly so long a silence of the store. */
+  answerAfter: (ms: number, call: Call) => Promise<Answer>;
+}
+
+async function stage(): Promise<Stage> {
+  const world = virtualWorld();
+  let mood: Mood = 'well';
+  let asked = Promise.withResolvers<void>();
+  const moody = (store: Store): Store => {
+    const inMood = async <T>(ask: () => Promise<T>): Promise<T> => {
+      if (mood === 'well') return ask();
+      asked.resolve();
+      if (mood === 'silent') return new Promise<never>(() => undefined);
+      throw new StoreUnavailable('connect ECONNREFUSED postgres://u:CANARY@h/db');
+    };
+    return {
+      ...store,
+      edit: async (verb, input) => inMood(async () => store.edit(verb, input)),
+      read: async (verb, input) => inMood(async () => store.read(verb, input)),
+    };
+  };
+  const service = await start({ world, openStore: async (given) => moody(await openStore(given)) });
+  return {
+    world,
+    service,
+    be: (next) => {
+      mood = next;
+    },
+    answerAfter: async (ms, call) => {
+      asked = Promise.withResolvers();
+      let isAnswered = false;
+      const answer = service.call(call).finally(() => (isAnswered = true));
+      await asked.promise;
+      await world.pass(ms - 1);
+      await service.call({ path: '/healthz' }); // An answer would have come before this one.
+      assert.equal(isAnswered, false, `not before ${ms} ms`);
+      await world.pass(1);
+      return answer;
+    },
+    [Symbol.asyncDispose]: async () => {
+      mood = 'well';
+      const stop = { isOver: false };
+      const stopping = service[Symbol.asyncDispose]().then(() => (stop.isOver = true));
+      // A heartbeat that was asked in silence is never answered; the stop does not wait for long.
+      while (!stop.isOver) await world.pass(limits.storeAnswerMs);
+      await stopping;
+    },
+  };
+}
+
+const publish: Call = {
+  method: 'POST',
+  path: '/events',
+  body: { event: 'order.created', payload: { message: 'hello' } },
+};
+
+function said(answer: Answer, pattern: RegExp): void {
+  assert.deepEqual(
+    [answer.status, answer.json['code'], answer.headers.get('retry-after')],
+    [503, 'store_unavailable', '1'],
+  );
+  assert.match(String(answer.json['detail']), pattern);
+  assert.doesNotMatch(answer.text, /CANARY|postgres/);
+}
+
+describe('a store that says nothing', () => {
+  it('lets a publish fail in time, and says that repeating may send it twice', async () => {
+    await using on = await stage();
+    assert.equal((await on.service.call(publish)).status, 202);
+    on.be('silent');
+    said(
+      await on.answerAfter(limits.storeAnswerMs, publish),
+      /may have been accepted all the same.*without an Idempotency-Key/,
+    );
+    on.be('well');
+    assert.equal((await on.service.call(publish)).status, 202, 'it heals by itself');
+  });
+
+  const id = 'sub_01jc4t6v8m3q5r7w9x1y2z3a4b';
+  const asksToWrite: Call[] = [
+    { ...publish, headers: { 'idempotency-key': 'k1' } },
+    { method: 'POST', path: '/subscribe', body: { callbackUrl: 'http://127.0.0.1:9000/' } },
+    { method: 'POST', path: `/unsubscribe?Id=${id}` },
+  ];
+  const asksToRead: Call[] = [
+    { method: 'PATCH', path: `/subscriptions/${id}`, body: { state: 'paused' } },
+    { path: '/events' },
+    { path: '/deliveries' },
+    { path: '/nodes' },
+  ];
+  for (const call of [...asksToWrite, ...asksToRead]) {
+    it(`lets ${call.method ?? 'GET'} ${call.path} fail in time too`, async () => {
+      await using on = await stage();
+      assert.equal((await on.service.call(publish)).status, 202, 'its key is known now');
+      on.be('silent');
+      said(
+        await on.answerAfter(limits.storeAnswerMs, call),
+        asksToWrite.includes(call) ? /What was asked may still happen/ : /Nothing was changed/,
+      );
+    });
+  }
+
+  it('lets a caller whose key is not known wait no longer than five seconds in all', async () => {
+    assert.ok(limits.keyAnswerMs + limits.storeAnswerMs <= 5_000);
+    await using on = await stage();
+    on.be('silent');
+    said(await on.answerAfter(limits.keyAnswerMs, publish), /did not answer in time/);
+  });
+
+  it('makes the node unready within two seconds', async () => {
+    await using on = await stage();
+    on.be('silent');
+    assert.ok(limits.readyAnswerMs <= 2_000);
+    said(
+      await on.answerAfter(limits.readyAnswerMs, { path: '/readyz', key: null }),
+      /The node ".*" \(all\) is not ready: the store does not answer/,
+    );
+  });
+});
+
+describe('a store that is down', () => {
+  it('lets a publish fail at once, and shows nothing of the database', async () => {
+    await using on = await stage();
+    assert.equal((await on.service.call(publish)).status, 202);
+    on.be('down');
+    said(await on.service.call(publish), /Nothing was promised/);
+    said(await on.service.call({ path: '/readyz', key: null }), /the store does not answer/);
+    assert.equal((await on.service.call({ path: '/healthz', key: null })).status, 200);
+  });
+});
+
+describe('a node whose heartbeat does not arrive', () => {
+  it('says so, and is ready again when it does', async () => {
+    await using on = await stage();
+    on.world.freeze(limits.nodeFreshMs + 1);
+    const probe = { path: '/readyz', key: null };
+    said(await on.service.call(probe), /is not ready: its heartbeat has not reached the store/);
+    await on.world.pass(limits.heartbeatEveryMs);
+    assert.equal((await on.service.call(probe)).status, 200);
+  });
+});

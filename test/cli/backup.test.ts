@@ -1,0 +1,161 @@
+// `ringback backup` as a real process beside a real service: what was acknowledged before is in the copy,
+// the service goes on, and the copy delivers.
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { realWorld } from '../../src/core/world.ts';
+import { openEmbedded } from '../../src/store/open.ts';
+import { header, receive } from '../e2e/receiver.ts';
+import { Tally } from '../e2e/tally.ts';
+import { newFolder, runChild, serve, type Serving } from './child.ts';
+
+const key = 'k'.repeat(40);
+const publishers = 4;
+
+interface Call {
+  method: string;
+  path: string;
+  body?: object;
+}
+
+async function call({ url }: Serving, { method, path, body }: Call): Promise<object> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  assert.ok(response.ok, `${method} ${path}: ${response.status}`);
+  return (await response.json()) as object;
+}
+
+async function subscribe(service: Serving, callbackUrl: string): Promise<string> {
+  const answer = await call(service, { method: 'POST', path: '/subscribe', body: { callbackUrl } });
+  return String(Reflect.get(answer, 'subscriberId'));
+}
+
+async function edit(service: Serving, id: string, state: 'active' | 'paused'): Promise<void> {
+  await call(service, { method: 'PATCH', path: `/subscriptions/${id}`, body: { state } });
+}
+
+async function publish(service: Serving): Promise<string> {
+  const body = { event: 'order.created', payload: { message: 'x'.repeat(2_000) } };
+  const answer = await call(service, { method: 'POST', path: '/events', body });
+  return String(Reflect.get(answer, 'eventId'));
+}
+
+/** Those of the events that a store on this folder does not have. */
+async function missingIn(dataDir: string, events: readonly string[]): Promise<string[]> {
+  const world = realWorld();
+  const store = await openEmbedded({ dataDir, world, onFatal: (error) => assert.fail(error) });
+  const appNo = (await store.read('app', { name: 'default' }))?.no ?? 0;
+  const missing: string[] = [];
+  for (const event of events) {
+    const found = await store.read('event', { appNo, id: event.replace('evt_', '') });
+    if (found === undefined) missing.push(event);
+  }
+  await store.close();
+  return missing;
+}
+
+describe('ringback backup', () => {
+  it('copies a service at work: nothing that was answered before is missing, and it delivers on', async () => {
+    await using folder = await newFolder();
+    await using waiting = await receive();
+    await using busy = await receive();
+    const data = join(folder.path, 'data');
+    const copy = join(folder.path, 'copy');
+    const file = join(folder.path, 'backup.db');
+    const before: string[] = [];
+    let paused = '';
+    {
+      await using service = await serve({ RINGBACK_DATA: data, RINGBACK_API_KEY: key });
+      paused = await subscribe(service, waiting.url);
+      await edit(service, paused, 'paused');
+      await subscribe(service, busy.url);
+      const answered = new Tally('events were answered');
+      const acknowledged: string[] = [];
+      const over = new AbortController();
+      const load = Array.from({ length: publishers }, async () => {
+        while (!over.signal.aborted) {
+          acknowledged.push(await publish(service));
+          answered.add();
+        }
+      });
+      await answered.reach(100);
+      before.push(...acknowledged);
+      const { code, out, err } = await runChild(['backup', file], { RINGBACK_DATA: data });
+      assert.deepEqual([code, err], [0, '']);
+      assert.match(
+        out,
+        /^Backed up ".*ringback\.db" to ".*backup\.db": \d+\.\d MB in \d+\.\d s, at/,
+      );
+      assert.match(out, /at migration \d+, checked\.\n/);
+      assert.match(out, /encryption key is not in it\. Keep ".*encryption\.key" too/);
+      await answered.reach(answered.count + 20);
+      over.abort();
+      await Promise.all(load);
+      await busy.waitFor(acknowledged.length);
+      service.signal('SIGTERM');
+      assert.equal(await service.ended, 0);
+    }
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(folder.path).sort(), ['backup.db', 'data']);
+
+    mkdirSync(copy);
+    copyFileSync(file, join(copy, 'ringback.db'));
+    assert.deepEqual(await missingIn(copy, before), [], 'what was answered before the backup');
+
+    const refused = await runChild(['serve', '--port', '0'], { RINGBACK_DATA: copy });
+    assert.equal(refused.code, 1);
+    assert.match(refused.err, /the encryption key is another one than this database was made with/);
+
+    copyFileSync(join(data, 'encryption.key'), join(copy, 'encryption.key'));
+    await using restored = await serve({ RINGBACK_DATA: copy });
+    await edit(restored, paused, 'active');
+    const last = await publish(restored);
+    const seen = new Set<string>();
+    for (let count = before.length; !(seen.has(last) && before.every((id) => seen.has(id)));) {
+      await waiting.waitFor(count);
+      for (const request of waiting.requests) seen.add(header(request, 'webhook-id'));
+      count = waiting.requests.length + 1;
+    }
+  });
+
+  it('needs no service, and names the key that is set', async () => {
+    await using folder = await newFolder();
+    const file = join(folder.path, 'backup.db');
+    assert.equal((await runChild(['migrate', '--data', folder.path])).code, 0);
+    const { code, out, err } = await runChild(['backup', file, '--data', folder.path], {
+      RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+    });
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /Keep RINGBACK_ENCRYPTION_KEY too, in another place/);
+  });
+
+  it('says in a sentence what it cannot do', async () => {
+    await using folder = await newFolder();
+    const there = join(folder.path, 'there.db');
+    writeFileSync(there, 'dear to somebody');
+    assert.equal((await runChild(['migrate', '--data', folder.path])).code, 0);
+    const data = ['--data', folder.path];
+    const file = join(folder.path, 'file.db');
+    const mistakes: [string[], RegExp][] = [
+      [[...data], /^Cannot back up: found nothing, expected one FILE\n {2}ringback backup FILE/],
+      [['a', 'b', ...data], /^Cannot back up: found "a b", expected one FILE/],
+      [[there, ...data], /^Cannot back up to ".*there\.db": it exists already/],
+      [[join(folder.path, 'no', 'x.db'), ...data], /^Cannot back up to ".*x\.db": ENOENT/],
+      [[file, '--data', join(folder.path, 'typo')], /^Cannot find ".*ringback\.db": start the/],
+    ];
+    for (const [args, pattern] of mistakes) {
+      const { code, out, err } = await runChild(['backup', ...args]);
+      assert.deepEqual([code, out], [1, ''], args.join(' '));
+      assert.match(err, pattern);
+      assert.doesNotMatch(err, /^\s+at /m);
+    }
+    const postgres = await runChild(['backup', file], { DATABASE_URL: 'postgres://127.0.0.1/x' });
+    assert.deepEqual([postgres.code, postgres.out], [1, '']);
+    assert.match(postgres.err, /^Cannot back up PostgreSQL: .*pg_dump.*docs\/operations\.md\n$/);
+    assert.ok(!existsSync(file));
+  });
+});

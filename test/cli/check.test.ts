@@ -1,0 +1,248 @@
+// `ringback check`, the way a person runs it: what it prints, where it says that something is, and with
+// which code it ends.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { showChecked } from '../../src/cli/check-view.ts';
+import { newFolder, runChild, type Ended, type Folder } from './child.ts';
+
+const good = `openapi: 3.0.4
+info: { title: Shop, version: '1.2' }
+security: [{ key: [] }]
+paths:
+  /hooks:
+    post:
+      requestBody:
+        content:
+          application/json:
+            schema: { type: object, required: [url], properties: { url: { type: string } } }
+      responses: { 201: { description: Made } }
+      callbacks:
+        orderPaid:
+          '{$request.body#/url}/paid':
+            post:
+              requestBody:
+                content: { application/json: { example: { total: 12 }, schema: { type: object } } }
+components:
+  securitySchemes:
+    key: { type: apiKey, in: header, name: X-API-Key }
+`;
+
+const sloppy = good
+  .replace("'{$request.body#/url}/paid'", "'{request.body#/url}/paid'")
+  .replace(
+    'orderPaid:\n',
+    "lost:\n          '{$request.query.no}':\n            post: {}\n        orderPaid:\n",
+  );
+
+const deaf = good.replace('$request.body#/url', '$request.query.url');
+
+async function check(
+  folder: Folder,
+  documents: Readonly<Record<string, string>>,
+  ...flags: string[]
+): Promise<Ended> {
+  const paths: string[] = [];
+  for (const [name, text] of Object.entries(documents)) {
+    await writeFile(join(folder.path, name), text);
+    paths.push(join(folder.path, name));
+  }
+  const ended = await runChild(['check', ...paths, ...flags]);
+  const short = (text: string): string => text.replaceAll(`${folder.path}/`, '');
+  return { ...ended, out: short(ended.out), err: short(ended.err) };
+}
+
+describe('ringback check', () => {
+  it('says what a document does, and ends with 0', async () => {
+    await using folder = await newFolder();
+    const { code, out, err } = await check(folder, { 'shop.yaml': good });
+    assert.deepEqual([code, err], [0, '']);
+    assert.equal(
+      out,
+      `shop.yaml
+  Shop 1.2, OpenAPI 3.0.4
+
+  POST /hooks
+    key          a key in header X-API-Key
+    answer       201
+      orderPaid  POST to the URL in the request body at /url + /paid, hears orderPaid
+      example    POST /hooks
+                 {"url":"https://example.com/callback"}
+
+  Events to publish, with a payload
+    orderPaid    {"total":12}
+
+  Can run: 1 of 1 callback of 1 operation
+  No operation of it ends a subscription; DELETE /subscriptions/{id} of Ringback does.
+
+`,
+    );
+  });
+
+  it('names line and column of what it repaired and of what is lost, and still ends with 0', async () => {
+    await using folder = await newFolder();
+    const { code, out } = await check(folder, { 'shop.yaml': sloppy });
+    assert.equal(code, 0);
+    const [, warnings = ''] = out.split('  Warnings\n');
+    assert.equal(
+      warnings.split('\n\n', 1)[0],
+      `    shop.yaml:14:11
+      #/paths/~1hooks/post/callbacks/lost/{$request.query.no}
+      "$request.query.no" never resolves: the operation declares no such query parameter
+    shop.yaml:17:11
+      #/paths/~1hooks/post/callbacks/orderPaid/{request.body#~1url}~1paid
+      repaired: found "request.body#/url", read as "$request.body#/url": the "$" was missing`,
+    );
+    assert.match(out, /lost +inactive: the request has no query parameter "no"/);
+    assert.match(out, /Can run: 1 of 2 callbacks of 1 operation\n/);
+  });
+
+  it('ends with 1 where an operation registers nothing', async () => {
+    await using folder = await newFolder();
+    const { code, out, err } = await check(folder, { 'shop.yaml': deaf });
+    assert.deepEqual([code, err], [1, 'Not everything in it can run.\n']);
+    assert.match(out, /Cannot run:\n +POST \/hooks registers no callback: .* "url"\n/);
+  });
+
+  it('ends with 1 where nobody can call an operation', async () => {
+    await using folder = await newFolder();
+    const shut = good.replace('type: apiKey, in: header, name: X-API-Key', 'type: mutualTLS');
+    const { code, out } = await check(folder, { 'shop.yaml': shut });
+    assert.equal(code, 1);
+    assert.match(out, /key +cannot be called/);
+    assert.match(out, /POST \/hooks is shut/);
+  });
+
+  it('ends with 1 where a document does not load, says where, and goes on with the others', async () => {
+    await using folder = await newFolder();
+    const documents = {
+      'broken.yaml': 'openapi: 3.0.4\npaths:\n  /a: [\n',
+      'broken.json': '{\n  "openapi": 3,,\n}',
+      'bad.yaml': good.replace('post:\n      req', 'post:\n      x-ringback-scope: fly\n      req'),
+      'shop.yaml': good,
+    };
+    const { code, out, err } = await check(folder, documents, '/no/such.yaml');
+    assert.equal(code, 1);
+    assert.match(out, /^broken.yaml\n {2}Cannot be loaded:\n {4}broken.yaml:\d:\d: Cannot read/m);
+    assert.match(out, /broken.json:2:16: Cannot read/);
+    assert.match(out, /bad.yaml:7:7: Cannot read the scope at\s+#\/paths/);
+    assert.match(out, /Cannot open "\/no\/such.yaml"/);
+    assert.match(out, /shop.yaml\n {2}Shop 1.2/);
+    assert.match(err, /^Not everything can run in 4 of 5 files:\n {2}broken.yaml\n/);
+    assert.ok(!/^\s+at /m.test(out + err), 'no stack');
+  });
+
+  it('follows references to other files, and names the file of what is wrong there', async () => {
+    await using folder = await newFolder();
+    const callbacks = "paid:\n  '{request.body#/url}':\n    post: {}\n";
+    await writeFile(join(folder.path, 'callbacks.yaml'), callbacks);
+    const split = good.replace(
+      /orderPaid:[\s\S]*(?=components:)/,
+      "orderPaid: { $ref: 'callbacks.yaml#/paid' }\n",
+    );
+    const { code, out } = await check(folder, { 'shop.yaml': split });
+    assert.equal(code, 0);
+    assert.match(out, /callbacks.yaml:2:3\n +#\/paid\/\{request.body#~1url\}\n +repaired: /);
+  });
+
+  it('says the same as JSON, one entry per file', async () => {
+    await using folder = await newFolder();
+    const { code, out } = await check(
+      folder,
+      { 'shop.yaml': sloppy, 'gone.yaml': 'a: [' },
+      '--json',
+    );
+    assert.equal(code, 1);
+    const [shop, gone, ...others] = JSON.parse(out) as Record<string, never>[];
+    assert.deepEqual(others, []);
+    assert.partialDeepStrictEqual(shop, {
+      file: 'shop.yaml',
+      title: 'Shop',
+      version: '1.2',
+      cannotRun: [],
+      subscribes: [{ method: 'POST', path: '/hooks', scope: null }],
+      events: [{ event: 'orderPaid', payload: { kind: 'sample', value: { total: 12 } } }],
+      warnings: [
+        { kind: 'warning', file: 'shop.yaml', line: 14, column: 11 },
+        { kind: 'repair', file: 'shop.yaml', line: 17, column: 11 },
+      ],
+    });
+    assert.partialDeepStrictEqual(gone, { file: 'gone.yaml', error: { pointer: '#' } });
+  });
+
+  it('ends with 2 when it is called wrongly, and shows how to call it', async () => {
+    for (const args of [['check'], ['check', '--jsn', 'a.yaml'], ['check', '--json']]) {
+      const { code, out, err } = await runChild(args);
+      assert.deepEqual([code, out], [2, ''], args.join(' '));
+      assert.match(err, /Usage:\n {2}ringback check FILE/);
+    }
+  });
+
+  it('explains itself, with examples, and stands in the list of commands', async () => {
+    const { code, out } = await runChild(['check', '--help']);
+    assert.equal(code, 0);
+    for (const words of ['Usage:', 'Examples:', '--json', 'Exit code:'])
+      assert.ok(out.includes(words));
+    assert.match((await runChild(['--help'])).out, /ringback check FILE/);
+  });
+});
+
+describe('showChecked', () => {
+  const failed = { file: 'a.yaml', error: { message: 'Cannot open "a.yaml"' } };
+
+  it('is coloured on a screen only', () => {
+    const plain = showChecked(failed, { isScreen: false });
+    const coloured = showChecked(failed, { isScreen: true });
+    assert.notEqual(coloured, plain);
+    assert.equal(stripVTControlCharacters(coloured), plain);
+    assert.equal(stripVTControlCharacters(plain), plain);
+  });
+
+  it('lets no document play with the terminal', () => {
+    const message = 'a \u001B[2J b \u009B31m c \u202E d \n e';
+    const shown = showChecked({ file: 'a\u0007.yaml', error: { message } }, { isScreen: false });
+    assert.match(shown, /^a\\u0007.yaml\n/);
+    assert.match(shown, /a \\u001b\[2J b \\u009b31m c \\u202e d e\n/);
+  });
+
+  it('keeps to short lines, and says the same thing at many places once', () => {
+    const warning = { kind: 'warning', file: 'a.yaml', pointer: `#/${'x'.repeat(200)}` } as const;
+    const shown = showChecked(
+      {
+        file: 'a.yaml',
+        title: 'A',
+        version: '',
+        openapi: '',
+        subscribes: [],
+        unsubscribes: [],
+        otherOperations: 0,
+        events: [
+          {
+            event: `a${'.b'.repeat(40)}`,
+            name: 'a',
+            callbacks: [],
+            payload: { kind: 'sample', value: 'x'.repeat(300) },
+          },
+        ],
+        warnings: [1, 2, 3, 4, 5].map((line) => ({
+          ...warning,
+          line,
+          column: 1,
+          message: 'many words '.repeat(30).trim(),
+        })),
+        cannotRun: [],
+      },
+      { isScreen: false },
+    );
+    const lines = shown.split('\n');
+    assert.deepEqual(
+      lines.filter((line) => line.length > 100),
+      [],
+    );
+    assert.equal(lines.filter((line) => line.includes('a.yaml:')).length, 3);
+    assert.ok(lines.includes('    and at 2 more places'));
+    assert.equal(shown.match(/many\s+words/g)?.length, 30);
+  });
+});

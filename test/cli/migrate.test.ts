@@ -1,0 +1,109 @@
+// `ringback migrate` as a real process: what it does to a database, and what it only says.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { readMigrations } from '../../src/store/migrate.ts';
+import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
+import { migrationsDir } from '../store/open-memory.ts';
+import { newFolder, runChild, serve, type Ended } from './child.ts';
+
+const known = readMigrations(migrationsDir);
+const last = known.length;
+const lines = (from: number, what: string): string =>
+  known
+    .slice(from)
+    .map(({ number, name }) => `migration ${number} "${name}" ${what}\n`)
+    .join('');
+
+async function migrate(path: string, ...args: string[]): Promise<Ended> {
+  return runChild(['migrate', '--data', path, ...args]);
+}
+
+/** A database as an earlier version left it. */
+function makeOld(path: string, migrations: number): void {
+  const older = join(path, 'migrations');
+  mkdirSync(older, { recursive: true });
+  for (const { number, name, sql } of known.slice(0, migrations)) {
+    writeFileSync(join(older, `${String(number).padStart(4, '0')}_${name}.sql`), sql);
+  }
+  const file = join(path, 'ringback.db');
+  const db = new DatabaseSync(file);
+  applyMigrations(db, { database: file, migrationsDir: older, nowMs: 1 });
+  db.close();
+}
+
+describe('ringback migrate', () => {
+  it('makes a database where there is none, and the service starts on it', async () => {
+    await using folder = await newFolder();
+    const path = join(folder.path, 'new');
+    assert.deepEqual(await migrate(path), { code: 0, out: lines(0, 'applied'), err: '' });
+    const again = { code: 0, out: `already at migration ${last}\n`, err: '' };
+    assert.deepEqual(await migrate(path), again);
+    assert.deepEqual(await migrate(path, '--check'), again);
+    await using child = await serve({ RINGBACK_DATA: path });
+    assert.match(child.key ?? '', /^rbk_/);
+  });
+
+  it('applies what an earlier version did not know, and says which', async () => {
+    await using folder = await newFolder();
+    makeOld(folder.path, last - 2);
+    assert.deepEqual(await migrate(folder.path, '--check'), {
+      code: 1,
+      out: '',
+      err: lines(last - 2, 'is due'),
+    });
+    assert.deepEqual(await migrate(folder.path), {
+      code: 0,
+      out: lines(last - 2, 'applied'),
+      err: '',
+    });
+    assert.equal((await migrate(folder.path, '--check')).code, 0);
+  });
+
+  it('changes nothing with --check, not even a folder that is not there', async () => {
+    await using folder = await newFolder();
+    const path = join(folder.path, 'typo');
+    assert.deepEqual(await migrate(path, '--check'), { code: 1, out: '', err: lines(0, 'is due') });
+    assert.ok(!existsSync(path));
+    assert.deepEqual(readdirSync(folder.path), []);
+  });
+
+  it('is refused while the service is running; --check is not', async () => {
+    await using folder = await newFolder();
+    await using child = await serve({ RINGBACK_DATA: folder.path });
+    const { code, out, err } = await migrate(folder.path);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^Cannot open ".*": another Ringback process is using it; stop that process/);
+    assert.doesNotMatch(err, /^\s+at /m);
+    assert.deepEqual((await migrate(folder.path, '--check')).out, `already at migration ${last}\n`);
+    assert.equal((await fetch(`${child.url}/healthz`)).status, 200);
+  });
+
+  it('says in a sentence what it cannot do', async () => {
+    await using folder = await newFolder();
+    const newer = join(folder.path, 'newer');
+    makeOld(newer, last);
+    const db = new DatabaseSync(join(newer, 'ringback.db'));
+    db.exec(`insert into migration values (${last + 1}, 'future', 1)`);
+    db.close();
+    const none = join(folder.path, 'none');
+    mkdirSync(none);
+    writeFileSync(join(none, 'ringback.db'), 'this is no database, it is a text of some length');
+    const mistakes: [string[], RegExp][] = [
+      [['--data', newer], /^Cannot open ".*": it is at migration \d+, and this program knows/],
+      [['--data', newer, '--check'], /^Cannot open ".*": it is at migration/],
+      [['--data', none], /^Cannot read ".*ringback\.db": file is not a database/],
+      [['--data', none, '--check'], /^Cannot read ".*ringback\.db": file is not a database/],
+      [['--chekc'], /--chekc/],
+      [['now'], /^Cannot migrate "now": expected flags only/],
+    ];
+    for (const [args, pattern] of mistakes) {
+      const { code, out, err } = await runChild(['migrate', ...args]);
+      assert.deepEqual([code, out], [1, ''], args.join(' '));
+      assert.match(err, pattern);
+      assert.doesNotMatch(err, /^\s+at /m);
+    }
+  });
+});

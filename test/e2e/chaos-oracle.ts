@@ -1,0 +1,359 @@
+// Judges a cluster that went through faults, by what the outside saw and by what is in the database.
+// It explains every duplicate by the fate of the node that held the delivery; what it cannot explain is
+// a flaw.
+import type { Database, Row } from '../postgres/database.ts';
+import type { Arrival, ChaosRecord, PublishedEvent, Subscription } from './chaos-record.ts';
+
+const never = '9007199254740991';
+
+/** Notes who holds a delivery from when to when, and any change of one that has ended. */
+export async function install(database: Database): Promise<void> {
+  await database.query(`
+    create schema chaos;
+    create table chaos.lease (no bigint generated always as identity, event text collate "C", n integer,
+      lease bigint, at_ms bigint);
+    create table chaos.changed (event text collate "C", n integer, state integer, what text);
+    create function chaos.note_lease() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'DELETE' then
+        insert into chaos.lease (event, n, lease, at_ms)
+          values (old.event, old.n, null, extract(epoch from clock_timestamp()) * 1000);
+      elsif tg_op = 'INSERT' or new.lease is distinct from old.lease then
+        insert into chaos.lease (event, n, lease, at_ms)
+          values (new.event, new.n, new.lease, extract(epoch from clock_timestamp()) * 1000);
+      end if;
+      return null;
+    end $$;
+    create trigger note_lease after insert or update or delete on ringback.delivery_live
+      for each row execute function chaos.note_lease();
+    create function chaos.note_change() returns trigger language plpgsql as $$
+    begin
+      insert into chaos.changed values (old.event, old.n, old.state, tg_op);
+      return null;
+    end $$;
+    create trigger note_change after update or delete on ringback.delivery_done
+      for each row execute function chaos.note_change();`);
+}
+
+/** What must hold at every instant; asked in one statement, which sees one instant. */
+export async function snapshotFlaws(database: Database): Promise<string[]> {
+  const [row] = await database.query(`
+    select
+      (select coalesce(sum(deliveries), 0)::int from ringback.event) as accepted,
+      (select count(*)::int from ringback.delivery_done) as ended,
+      (select count(*)::int from ringback.delivery_live) as pending,
+      (select count(*)::int from chaos.changed where state <> 2) as changed,
+      (select coalesce(string_agg(no::text, ' '), '') from ringback.lane
+        where state = 0 and ready_ms = ${never} and ordered = 0 and exists (
+          select from ringback.delivery_live where lane = lane.no and lease is null)) as closed`);
+  const accepted = Number(row?.['accepted']);
+  const [ended, pending] = [Number(row?.['ended']), Number(row?.['pending'])];
+  const flaws: string[] = [];
+  if (accepted !== ended + pending) {
+    flaws.push(`${accepted} deliveries were accepted, ${ended} ended and ${pending} are pending`);
+  }
+  if (row?.['changed'] !== 0) flaws.push(`${String(row?.['changed'])} left a terminal state`);
+  if (row?.['closed'] !== '') flaws.push(`lanes ${String(row?.['closed'])} sleep, and some wait`);
+  return flaws;
+}
+
+/** How many deliveries have not ended, and a few of them, for a person. */
+export async function findPending(database: Database): Promise<{ count: number; some: Row[] }> {
+  const [row] = await database.query('select count(*)::int as count from ringback.delivery_live');
+  const some = await database.query(`
+    select live.event, live.n, live.lane, live.due_ms, live.tries, live.lease,
+      live.lease >> 32 as holder, node.name, node.gone, lane.state, lane.ready_ms, lane.gate_ms,
+      lane.failures, lane.swept
+    from ringback.delivery_live live join ringback.lane on lane.no = live.lane
+    left join ringback.node on node.no = live.lease >> 32 limit 5`);
+  return { count: Number(row?.['count']), some };
+}
+
+export interface Judgement {
+  flaws: string[];
+  deliveries: number;
+  delivered: number;
+  dead: number;
+  cancelled: number;
+  /** Callbacks that came after one that its receiver had taken, by what became of the first. */
+  duplicates: Record<string, number>;
+}
+
+interface Ended {
+  /** `dlv_…` */
+  id: string;
+  event: string;
+  n: number;
+  state: 'delivered' | 'dead' | 'cancelled';
+  attempts: number;
+  subscription: string;
+}
+
+export async function judge(database: Database, record: ChaosRecord): Promise<Judgement> {
+  const ended = await readEnded(database);
+  const arrivals = Map.groupBy(record.arrivals, ({ delivery }) => delivery);
+  const { duplicates, flaws: ofLeases } = await judgeLeases(database, record, arrivals);
+  const count = (state: Ended['state']): number =>
+    ended.filter((one) => one.state === state).length;
+  return {
+    flaws: [
+      ...record.flaws,
+      ...(await snapshotFlaws(database)),
+      ...(await judgeRows(database, ended, record)),
+      ...judgePromised(ended, record),
+      ...judgeEnds(ended, arrivals, record),
+      ...judgeBytes(record),
+      ...judgeSilences(record),
+      ...ofLeases,
+    ],
+    deliveries: ended.length,
+    delivered: count('delivered'),
+    dead: count('dead'),
+    cancelled: count('cancelled'),
+    duplicates,
+  };
+}
+
+async function readEnded(database: Database): Promise<Ended[]> {
+  const rows = await database.query(`
+    select done.event, done.n, done.state, done.attempts, subscription.id as subscription
+    from ringback.delivery_done done join ringback.callback on callback.no = done.callback
+    join ringback.subscription on subscription.no = callback.subscription`);
+  const states = ['delivered', 'dead', 'cancelled'] as const;
+  return rows.map((row) => ({
+    id: `dlv_${String(row['event'])}_${String(row['n'])}`,
+    event: `evt_${String(row['event'])}`,
+    n: Number(row['n']),
+    state: states[Number(row['state']) - 1] ?? 'delivered',
+    attempts: Number(row['attempts']),
+    subscription: `sub_${String(row['subscription'])}`,
+  }));
+}
+
+/** Every event that was answered is there, once, with all its deliveries; and no other. */
+async function judgeRows(
+  database: Database,
+  ended: readonly Ended[],
+  { events, subscriptions }: ChaosRecord,
+): Promise<string[]> {
+  const flaws: string[] = [];
+  const { count, some } = await findPending(database);
+  if (count > 0) flaws.push(`${count} deliveries have not ended: ${JSON.stringify(some)}`);
+  const rows = await database.query('select id, name, deliveries from ringback.event');
+  const kept = new Map(rows.map((row) => [`evt_${String(row['id'])}`, row]));
+  const published = new Map(events.map((event) => [event.id, event]));
+  if (published.size !== events.length) flaws.push('two requests were answered with one event');
+  for (const { id } of events) if (!kept.has(id)) flaws.push(`${id} was answered and is lost`);
+  const made = Map.groupBy(ended, ({ event }) => event);
+  for (const [id, row] of kept) {
+    const event = published.get(id);
+    if (event === undefined) flaws.push(`${id} was kept, and no answer says so`);
+    else if (event.name !== row['name']) flaws.push(`${id} has another name than it was given`);
+    const numbers = (made.get(id) ?? []).map(({ n }) => n).sort((a, b) => a - b);
+    if (numbers.length !== row['deliveries'] || numbers.some((n, at) => n !== at)) {
+      flaws.push(`${id} has ${String(row['deliveries'])} deliveries; there are ${numbers.join()}`);
+    }
+  }
+  const states = await database.query('select id, state from ringback.subscription');
+  const stateOf = new Map(states.map((row) => [`sub_${String(row['id'])}`, row['state']]));
+  if (stateOf.size !== subscriptions.length)
+    flaws.push('there are more subscriptions than asked for');
+  for (const one of subscriptions) {
+    const expected = one.endAnsweredMs !== undefined || one.saidGone ? 'ended' : 'active';
+    const found = stateOf.get(one.id);
+    if (found !== expected) flaws.push(`${one.id} is ${String(found)}, expected ${expected}`);
+  }
+  return flaws;
+}
+
+/** Who was there before the publish and after it gets it; who came later or left before, does not. */
+function judgePromised(ended: readonly Ended[], { events, subscriptions }: ChaosRecord): string[] {
+  const made = Map.groupBy(ended, ({ event, subscription }) => `${event} ${subscription}`);
+  const flaws: string[] = [];
+  for (const event of events) {
+    for (const one of subscriptions) {
+      const found = made.get(`${event.id} ${one.id}`)?.length ?? 0;
+      const expected = expectedOf(event, one);
+      if (expected !== 'either' && found !== expected) {
+        flaws.push(`${event.id} (${event.name}) made ${found} deliveries for ${one.id}`);
+      } else if (found > 1) flaws.push(`${event.id} made ${found} deliveries for ${one.id}`);
+    }
+  }
+  return flaws;
+}
+
+function expectedOf(event: PublishedEvent, one: Subscription): 0 | 1 | 'either' {
+  if (!isHeard(event.name, one)) return 0;
+  if (one.answeredMs <= event.askedMs && (one.endAskedMs ?? Infinity) >= event.answeredMs) return 1;
+  const isLater = one.askedMs >= event.answeredMs;
+  return isLater || (one.endAnsweredMs ?? Infinity) <= event.askedMs ? 0 : 'either';
+}
+
+function isHeard(name: string, { hears }: Subscription): boolean {
+  switch (hears.variant) {
+    case 'body':
+      return true;
+    case 'query':
+      return hears.event === name;
+    case 'multi':
+      return ['inProgress', 'failed', 'success'].includes(name);
+  }
+}
+
+/** Attempts of a delivery: as many as `RINGBACK_RETRY` has waits, and one. */
+export const attemptsMax = 9;
+
+/** How each delivery ended, against what its receiver did. */
+function judgeEnds(
+  ended: readonly Ended[],
+  arrivals: ReadonlyMap<string, readonly Arrival[]>,
+  { subscriptions }: ChaosRecord,
+): string[] {
+  const byId = new Map(subscriptions.map((one) => [one.id, one]));
+  const flaws: string[] = [];
+  const known = new Set(ended.map(({ id }) => id));
+  for (const id of arrivals.keys()) if (!known.has(id)) flaws.push(`${id} came, and is not kept`);
+  for (const { id, state, attempts, subscription } of ended) {
+    const came = arrivals.get(id) ?? [];
+    const taken = came.filter(({ reply }) => reply === 200).length;
+    const refused = came.filter(({ reply }) => reply !== 200).length;
+    const owner = byId.get(subscription);
+    if (state === 'delivered' && taken === 0) flaws.push(`${id} is delivered, but to nobody`);
+    if (state === 'cancelled' && owner?.endAskedMs === undefined) {
+      flaws.push(`${id} is cancelled, and nobody has unsubscribed`);
+    }
+    if (state === 'dead' && (attempts !== attemptsMax || refused < attemptsMax)) {
+      flaws.push(`${id} is dead after ${attempts} attempts, ${refused} of them refused`);
+    }
+    // More may have come than were counted, when a node died; never fewer.
+    if (came.length < attempts)
+      flaws.push(`${id} counts ${attempts} attempts, ${came.length} came`);
+  }
+  return flaws;
+}
+
+function judgeBytes({ arrivals, events }: ChaosRecord): string[] {
+  const printOf = new Map(events.map(({ id, print }) => [id, print]));
+  return arrivals
+    .filter(({ eventId, print }) => printOf.get(eventId) !== print)
+    .map(({ eventId, delivery }) => `${delivery} came with other bytes than ${eventId} has`);
+}
+
+/** From one second after the answer on, nothing starts; whatever stood still must know it too. */
+const obeyMs = 1_000;
+
+function judgeSilences(record: ChaosRecord): string[] {
+  const ofSubscription = Map.groupBy(record.arrivals, ({ subscription }) => subscription);
+  return record.subscriptions.flatMap((one) => {
+    const silences = one.pauses.map(({ answeredMs, resumeAskedMs }) => ({
+      of: 'pause',
+      fromMs: answeredMs,
+      toMs: resumeAskedMs,
+    }));
+    if (one.endAnsweredMs !== undefined) {
+      silences.push({ of: 'unsubscribe', fromMs: one.endAnsweredMs, toMs: Infinity });
+    }
+    return silences.flatMap(({ of, fromMs, toMs }) =>
+      (ofSubscription.get(one.id) ?? [])
+        .filter(({ atMs }) => atMs - record.lagAt(atMs) > fromMs + obeyMs && atMs < toMs)
+        .map(({ delivery, atMs }) => `${delivery} came ${atMs - fromMs} ms after the ${of}`),
+    );
+  });
+}
+
+interface Lease {
+  lease: number | undefined;
+  atMs: number;
+}
+
+/**
+ * One lease, one callback: whoever sends a second one under it, or one under a lease that has ended,
+ * was not fenced off. What came again after its receiver took it must have a reason.
+ */
+async function judgeLeases(
+  database: Database,
+  record: ChaosRecord,
+  arrivals: ReadonlyMap<string, readonly Arrival[]>,
+): Promise<Pick<Judgement, 'duplicates' | 'flaws'>> {
+  const rows = await database.query('select event, n, lease, at_ms from chaos.lease order by no');
+  const leases = Map.groupBy(
+    rows.map((row) => ({
+      delivery: `dlv_${String(row['event'])}_${String(row['n'])}`,
+      lease: row['lease'] === null ? undefined : Number(row['lease']),
+      atMs: Number(row['at_ms']),
+    })),
+    ({ delivery }) => delivery,
+  );
+  const fates = await fatesOf(database, record);
+  const flaws: string[] = [];
+  const duplicates: Record<string, number> = {};
+  for (const [delivery, came] of arrivals) {
+    const held = leases.get(delivery) ?? [];
+    const seen = new Map<number, Arrival>();
+    let taken: { by: Arrival; lease: number } | undefined;
+    for (const arrival of came.toSorted((a, b) => a.atMs - b.atMs)) {
+      const lease = leaseAt(held, arrival.atMs, record.lagAt(arrival.atMs));
+      if (lease === undefined) {
+        flaws.push(`${delivery} came at ${arrival.atMs} when nobody held it: ${printed(held)}`);
+        continue;
+      }
+      const before = seen.get(lease);
+      if (before !== undefined && before.reply !== 'cut') {
+        flaws.push(`${delivery} came twice under one lease: ${printed(held)}`);
+      }
+      if (taken !== undefined) {
+        const cause = taken.by.reply === 'cut' ? 'answer cut' : causeOf(taken.lease, fates);
+        duplicates[cause] = (duplicates[cause] ?? 0) + 1;
+        if (cause === 'nothing')
+          flaws.push(`${delivery} came again for no reason: ${printed(held)}`);
+      }
+      seen.set(lease, arrival);
+      if (arrival.reply === 200 || arrival.reply === 'cut') taken = { by: arrival, lease };
+    }
+  }
+  return { duplicates, flaws };
+}
+
+/** The lease under which a callback came; undefined when that had ended before. */
+function leaseAt(held: readonly Lease[], atMs: number, lagMs: number): number | undefined {
+  const at = held.findLastIndex((one) => one.lease !== undefined && one.atMs <= atMs + clockMs);
+  const next = held[at + 1];
+  const isOver = next !== undefined && next.atMs + clockMs < atMs - lagMs;
+  return isOver ? undefined : held[at]?.lease;
+}
+
+/** Two processes read one clock, and round. */
+const clockMs = 2;
+
+function printed(held: readonly Lease[]): string {
+  return held.map(({ lease, atMs }) => `${lease ?? 'none'} at ${atMs}`).join(', ');
+}
+
+/** Why an incarnation lost its leases, by its number. */
+async function fatesOf(database: Database, record: ChaosRecord): Promise<Map<number, string>> {
+  const rows = await database.query('select no, name, started_ms, gone from ringback.node');
+  const all = rows.map((row) => ({
+    no: Number(row['no']),
+    name: String(row['name']),
+    startedMs: Number(row['started_ms']),
+    isGone: row['gone'] === 1,
+  }));
+  return new Map(
+    all.map(({ no, name, startedMs, isGone }) => {
+      const after = all.filter((other) => other.name === name && other.no > no);
+      const nextMs = Math.min(...after.map((other) => other.startedMs));
+      const isWithin = (atMs: number): boolean => startedMs <= atMs + 1_000 && atMs <= nextMs;
+      const wasKilled = record.kills.some(({ node, atMs }) => node === name && isWithin(atMs));
+      const wasFrozen = record.freezes.some(
+        ({ node, fromMs }) => node === name && isWithin(fromMs),
+      );
+      const hadOutage = record.outages.some(({ fromMs }) => isWithin(fromMs));
+      const fate = wasKilled ? 'killed' : wasFrozen ? 'frozen' : hadOutage ? 'outage' : 'nothing';
+      return [no, isGone ? fate : 'nothing'];
+    }),
+  );
+}
+
+function causeOf(lease: number, fates: ReadonlyMap<number, string>): string {
+  return fates.get(Math.floor(lease / 2 ** 32)) ?? 'nothing';
+}

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { limits } from '../../src/core/limits.ts';
+import { freshDatabase } from '../postgres/database.ts';
+import { startNodes, type ClusterNode } from './cluster.ts';
+import { Lag, nowMs } from './lag.ts';
+import { header, receive, type Received, type Receiver } from './receiver.ts';
+import {
+  get,
+  patch,
+  publish,
+  subscribe,
+  until,
+  type DeliveryView,
+  type Page,
+  type Subscribed,
+} from './stage.ts';
+
+/**
+ * Node B obeys what was answered at node A within this time. It is promised by the clock, so it is
+ * measured by the clock, less what this process itself was late.
+ */
+const obeyMs = 1_000;
+/** How much is published each time: more than B sends meanwhile, so that it is busy all the time. */
+const backlog = 400;
+const receiverMs = 20;
+
+interface Came {
+  request: Received;
+  atMs: number;
+}
+
+interface Stage extends AsyncDisposable {
+  /** Serves requests and sends nothing. */
+  a: ClusterNode;
+  b: ClusterNode;
+  lag: Lag;
+}
+
+async function setUp(): Promise<Stage> {
+  await using cleanup = new AsyncDisposableStack();
+  const database = cleanup.use(await freshDatabase());
+  const nodes = await startNodes(database.url, { a: 'api', b: 'all' });
+  const [a, b] = nodes.map((node) => cleanup.use(node));
+  assert(a && b);
+  const lag = cleanup.use(new Lag());
+  const running = cleanup.move();
+  return { a, b, lag, [Symbol.asyncDispose]: async () => running.disposeAsync() };
+}
+
+interface Busy extends AsyncDisposable {
+  receiver: Receiver;
+  subscribed: Subscribed;
+  came: Came[];
+}
+
+/** A receiver whom B is sending a long backlog of events of this name. */
+async function keepBusy({ a, b }: Stage, event: string): Promise<Busy> {
+  const came: Came[] = [];
+  const receiver = await receive(async (request) => {
+    came.push({ request, atMs: nowMs() });
+    await wait(receiverMs);
+    return 200;
+  });
+  const subscribed = await subscribe(a, { callbackUrl: receiver.url, event });
+  const events = Array.from({ length: backlog }, (_, at) => ({
+    event,
+    payload: { message: String(at) },
+  }));
+  const path = '/events/batch';
+  for (const node of [a, b]) {
+    const answer = await node.call({ method: 'POST', path, body: { events } });
+    assert.equal(answer.status, 202, answer.text);
+  }
+  await receiver.waitFor(20);
+  return {
+    receiver,
+    subscribed,
+    came,
+    [Symbol.asyncDispose]: async () => receiver[Symbol.asyncDispose](),
+  };
+}
+
+/** Makes the change and gives when it was answered; B was still at work then. */
+async function change(
+  { came }: Busy,
+  act: () => Promise<{ status: number; text: string }>,
+): Promise<number> {
+  const cameBefore = came.length;
+  const answer = await act();
+  assert.ok(answer.status < 300, answer.text);
+  const answeredMs = nowMs();
+  assert.ok(cameBefore < 2 * backlog, 'B has not sent all of it yet');
+  return answeredMs;
+}
+
+/** What came too late to be excused. */
+function late({ lag }: Stage, came: readonly Came[], answeredMs: number): Came[] {
+  return came.filter(({ atMs }) => atMs - lag.at(atMs) > answeredMs + obeyMs);
+}
+
+describe('a change that was answered at another node', () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await setUp();
+  });
+  after(async () => stage[Symbol.asyncDispose]());
+
+  it('ends a subscription within a second', async () => {
+    await using busy = await keepBusy(stage, 'ended');
+    const path = `/unsubscribe?Id=${busy.subscribed.id}`;
+    const answeredMs = await change(busy, async () => stage.a.call({ method: 'POST', path }));
+    await wait(3 * obeyMs);
+    assert.deepEqual(late(stage, busy.came, answeredMs), []);
+    assert.ok(busy.came.length < 2 * backlog, 'the rest was cancelled');
+  });
+
+  it('pauses a subscription within a second, and lets it go on', async () => {
+    await using busy = await keepBusy(stage, 'paused');
+    const { id } = busy.subscribed;
+    const answeredMs = await change(busy, async () => patch(stage.a, id, { state: 'paused' }));
+    await wait(3 * obeyMs);
+    assert.deepEqual(late(stage, busy.came, answeredMs), []);
+    assert.ok(busy.came.length < 2 * backlog, 'the rest waits');
+    assert.equal((await patch(stage.a, id, { state: 'active' })).status, 200);
+    await busy.receiver.waitFor(2 * backlog);
+    const ids = busy.came.map(({ request }) => header(request, 'ringback-delivery'));
+    assert.equal(new Set(ids).size, 2 * backlog);
+    assert.equal(ids.length, 2 * backlog, 'each came once');
+  });
+
+  it('sends everything to a new URL within a second', async () => {
+    await using busy = await keepBusy(stage, 'moved');
+    await using moved = await receive();
+    const callbacks = [{ position: 0, url: moved.url }];
+    const { id } = busy.subscribed;
+    const answeredMs = await change(busy, async () => patch(stage.a, id, { callbacks }));
+    await moved.waitFor(1);
+    await wait(2 * obeyMs);
+    assert.deepEqual(late(stage, busy.came, answeredMs), []);
+    await moved.waitFor(2 * backlog - busy.came.length);
+    assert.equal(moved.requests.length + busy.came.length, 2 * backlog);
+  });
+
+  it('signs with a new secret within a second', async () => {
+    await using busy = await keepBusy(stage, 'signed');
+    const { id, secret: old } = busy.subscribed;
+    const path = `/subscriptions/${id}/secret/rotate`;
+    let secret = '';
+    const answeredMs = await change(busy, async () => {
+      const body = { overlapSeconds: 0 };
+      const answer = await stage.a.call({ method: 'POST', path, body });
+      secret = String(answer.json['secret']);
+      return answer;
+    });
+    await busy.receiver.waitFor(2 * backlog);
+    await wait(obeyMs);
+    await publish(stage.b, 'signed'); // B may have had time to send all before that.
+    await busy.receiver.waitFor(2 * backlog + 1);
+    const signed = late(stage, busy.came, answeredMs);
+    assert.ok(signed.length > 0);
+    for (const { request } of signed) assert.ok(verifies(request, secret), 'the new secret signs');
+    for (const { request } of busy.came) {
+      assert.ok(verifies(request, secret) !== verifies(request, old), 'one secret signs');
+    }
+  });
+
+  it('refuses a revoked key within a second', async () => {
+    const made = await stage.a.call({
+      method: 'POST',
+      path: '/keys',
+      body: { name: 'short-lived', scopes: ['read'] },
+    });
+    assert.equal(made.status, 201, made.text);
+    const key = String(made.json['key']);
+    const ask = async (): Promise<number> =>
+      (await stage.b.call({ path: '/subscriptions?limit=1', key })).status;
+    assert.equal(await ask(), 200, 'B believes it, and remembers it');
+    const path = `/keys/${String(made.json['id'])}`;
+    const revoked = await stage.a.call({ method: 'DELETE', path });
+    assert.equal(revoked.status, 204, revoked.text);
+    const answeredMs = nowMs();
+    for (;;) {
+      const askedMs = nowMs();
+      const status = await ask();
+      if (status === 401) break;
+      assert.equal(status, 200);
+      // Asked later than this, it must be refused: B was asked, whenever it has answered.
+      assert.ok(askedMs <= answeredMs + obeyMs, `B believed it ${askedMs - answeredMs} ms later`);
+    }
+    assert.equal(await ask(), 401);
+  });
+
+  it('holds for a node that stood still, and for what it had on its way to the wire', async () => {
+    const { a, b } = stage;
+    const open = Promise.withResolvers<200>();
+    await using receiver = await receive(async () => open.promise);
+    const given = { callbackUrl: receiver.url, event: 'standing' };
+    const subscribed = await Promise.all(
+      Array.from({ length: 20 }, async () => subscribe(a, given)),
+    );
+    for (let i = 0; i < 10; i += 1) await publish(a, 'standing');
+    // As many as there are connections to one origin; more are leased and wait for one.
+    await receiver.waitFor(limits.connectionsPerOriginMax);
+    await until(
+      async () => get<Page<DeliveryView>>(a, '/deliveries?state=running&limit=500'),
+      ({ items }) => items.length > limits.connectionsPerOriginMax + 10,
+    );
+    b.signal('SIGSTOP');
+    try {
+      for (const { id } of subscribed) {
+        const answer = await a.call({ method: 'POST', path: `/unsubscribe?Id=${id}` });
+        assert.equal(answer.status, 200, answer.text);
+      }
+      open.resolve(200);
+      await wait(obeyMs); // It is the time that is promised: whoever wakes up later must know.
+    } finally {
+      b.signal('SIGCONT');
+    }
+    const { items: ours } = await until(
+      async () => get<Page<DeliveryView>>(a, '/deliveries?event=standing&limit=500'),
+      ({ items }) => items.every(({ state }) => state !== 'due' && state !== 'running'),
+    );
+    assert.equal(ours.length, 200);
+    assert.equal(receiver.requests.length, limits.connectionsPerOriginMax, 'nothing came after it');
+    const delivered = ours.filter(({ state }) => state === 'delivered');
+    assert.equal(delivered.length, limits.connectionsPerOriginMax, 'all others are cancelled');
+  });
+
+  it('knows the repetition of a subscribe whose answer was lost elsewhere', async () => {
+    await using receiver = await receive();
+    const query = new URLSearchParams({ callbackUrl: receiver.url, event: 'order.created' });
+    const call = {
+      method: 'POST',
+      path: `/subscribe?${query.toString()}`,
+      headers: { 'idempotency-key': 'once' },
+    };
+    const [one, other] = [await stage.a.call(call), await stage.b.call(call)];
+    assert.equal(one.status, 201, one.text);
+    assert.deepEqual(other.json, one.json);
+  });
+});
+
+function verifies({ body, headers }: Received, secret: string): boolean {
+  try {
+    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': by } = headers;
+    new Webhook(secret).verify(body, {
+      'webhook-id': String(id),
+      'webhook-timestamp': String(at),
+      'webhook-signature': String(by),
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chaos, summaryOf } from './cluster-chaos.ts';
+
+/** Another one each day, printed with every failure; SEED=… runs a former one again. */
+const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000));
+const events = 5_000;
+
+describe('a cluster under faults', () => {
+  it('keeps every promise while nodes and the database are killed and frozen', async (t) => {
+    const report = await chaos(seed, events);
+    t.diagnostic(summaryOf(report));
+    const { kills, freezes, outages, refused, lost } = report;
+    assert.equal(report.events, events);
+    assert.ok(kills > 0 && freezes > 0 && outages > 0, 'there were faults');
+    assert.ok(refused > 0 && lost > 0 && report.cancelled > 0, 'and they were felt');
+  });
+});

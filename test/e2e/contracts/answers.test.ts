@@ -1,0 +1,283 @@
+// What a subscribe call of a foreign document answers, and every way to end what it made.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { receive } from '../receiver.ts';
+import { documentOf, serve } from './stage.ts';
+
+const hook = 'http://127.0.0.1:9000/hook';
+const body = `requestBody:
+      required: true
+      content:
+        application/json:
+          schema:
+            type: object
+            required: [url]
+            properties: { url: { type: string }, name: { type: string }, token: { type: string } }`;
+const callbacks = `callbacks:
+      happened:
+        '{$request.body#/url}': { post: { responses: { '200': { description: ok } } } }`;
+
+describe('the answer of a subscribe operation', () => {
+  it('is the lowest declared 2xx, with the fields that the response declares and an id', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      default: { description: wrong }
+      '202':
+        description: later
+      '201':
+        description: made
+        content:
+          application/json:
+            schema:
+              type: object
+              properties:
+                name: { type: string }
+                token: { type: string, writeOnly: true }
+                hook_id: { type: string }
+                created: { type: string }
+    ${callbacks}
+`),
+    );
+    const given = { url: hook, name: 'mine', token: 't', other: 1 };
+    const { answer } = await service.subscribe({ path: '/hooks', body: given });
+    const { subscriberId } = answer.json;
+    assert.match(String(subscriberId), /^sub_[0-9a-z]{26}$/);
+    assert.deepEqual(answer.json, { name: 'mine', subscriberId });
+    assert.equal(answer.headers.get('location'), null);
+  });
+
+  it('has the id where the link reads it, and nowhere else', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '200':
+        description: made
+        content:
+          application/json:
+            schema: { type: object, properties: { data: { type: object }, url: { type: string } } }
+        links:
+          end:
+            operationId: endHook
+            parameters: { hook: '$response.body#/data/hook/key' }
+    ${callbacks}
+/hooks/end:
+  post:
+    operationId: endHook
+    parameters: [{ name: hook, in: query, required: true, schema: { type: string } }]
+    responses: { '202': { description: over } }
+`),
+    );
+    const { answer } = await service.subscribe({
+      path: '/hooks',
+      body: { url: hook },
+      status: 200,
+    });
+    const { data } = answer.json as { data: { hook: { key: string } } };
+    const id = data.hook.key;
+    assert.deepEqual(answer.json, { url: hook, data: { hook: { key: id } } });
+    const end = await service.call({ method: 'POST', path: `/hooks/end?hook=${id}` });
+    assert.deepEqual([end.status, end.json], [202, { subscriberId: id }]);
+    assert.equal(await service.stateOf(id), 'ended');
+  });
+
+  it('is 204 without a body, and Location names what was made', async () => {
+    await using service = await serve(
+      documentOf(
+        `
+/teams/{team}/hooks:
+  parameters: [{ name: team, in: path, required: true, schema: { type: string } }]
+  post:
+    ${body}
+    responses: { '204': { description: made } }
+    ${callbacks}
+/teams/{team}/hooks/{hook}:
+  parameters:
+    - { name: team, in: path, required: true, schema: { type: string } }
+    - { name: hook, in: path, required: true, schema: { type: string, format: uuid } }
+  delete: { responses: { '204': { description: gone } } }
+`,
+        'servers: [{ url: "https://{host}/{base}", variables: { host: { default: a.example }, base: { default: v3 } } }]',
+      ),
+    );
+    const answer = await service.call({
+      method: 'POST',
+      path: '/v3/teams/r%26d/hooks',
+      body: { url: hook },
+    });
+    assert.deepEqual([answer.status, answer.text], [204, '']);
+    const location = answer.headers.get('location') ?? '';
+    assert.match(location, /^\/v3\/teams\/r%26d\/hooks\/sub_[0-9a-z]{26}$/);
+    const id = location.split('/').at(-1) ?? '';
+    assert.equal(await service.stateOf(id), 'active');
+    assert.equal((await service.call({ method: 'DELETE', path: location })).status, 204);
+    assert.equal(await service.stateOf(id), 'ended');
+  });
+
+  it('has the signing secret where a property is marked for it', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201':
+        description: made
+        content:
+          application/json:
+            schema:
+              type: object
+              properties:
+                security:
+                  type: object
+                  properties: { key: { type: string, x-ringback: secret } }
+    ${callbacks}
+`),
+    );
+    const { answer, id } = await service.subscribe({ path: '/hooks', body: { url: hook } });
+    const { security } = answer.json as { security: { key: string } };
+    const { json } = await service.call({ path: `/subscriptions/${id}/secret` });
+    assert.deepEqual(security, { key: json['secret'] });
+    assert.match(security.key, /^whsec_/);
+  });
+});
+
+describe('a request that breaks the document', () => {
+  const strict = documentOf(`
+/hooks/{kind}:
+  post:
+    parameters:
+      - { name: kind, in: path, required: true, schema: { type: string, enum: [a, b] } }
+      - { name: X-Level, in: header, required: true, schema: { type: integer } }
+    ${body}
+    responses: { '201': { description: made } }
+    ${callbacks}
+`);
+
+  it('is 400 and names each field', async () => {
+    await using service = await serve(strict);
+    const bad = await service.call({ method: 'POST', path: '/hooks/c', body: { name: 5 } });
+    assert.deepEqual([bad.status, bad.json['code']], [400, 'invalid_request']);
+    const faults = bad.json['errors'] as { field: string }[];
+    assert.deepEqual(faults.map(({ field }) => field).toSorted(), [
+      'body#/name',
+      'body#/url',
+      'header.X-Level',
+      'path.kind',
+    ]);
+    assert.deepEqual((await service.call({ path: '/subscriptions' })).json['items'], []);
+  });
+
+  it('is 405 with Allow for another method, 404 for another path', async () => {
+    await using service = await serve(strict);
+    const wrong = await service.call({ method: 'PUT', path: '/hooks/a' });
+    assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST']);
+    assert.equal((await service.call({ method: 'POST', path: '/hooks' })).status, 404);
+    assert.equal((await service.call({ method: 'POST', path: '/subscribe' })).status, 404);
+    assert.equal((await service.call({ method: 'POST', path: '/unsubscribe?Id=x' })).status, 404);
+  });
+});
+
+/** Operations that end a subscription, and how each is called. */
+const endings: Record<string, { link: string; operation: string; call: (id: string) => object }> = {
+  'a DELETE that a link hands the id to': {
+    link: "links: { end: { operationId: end, parameters: { id: '$response.body#/id' } } }",
+    operation: `
+/hooks/{id}:
+  delete:
+    operationId: end
+    parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+    responses: { '204': { description: gone } }`,
+    call: (id) => ({ method: 'DELETE', path: `/hooks/${id}` }),
+  },
+  'a link by operationRef, with the place of the parameter': {
+    link: `links:
+          end:
+            operationRef: '#/paths/~1hooks~1{id}/delete'
+            parameters: { path.id: '$response.body#/id' }`,
+    operation: `
+/hooks/{id}:
+  delete:
+    parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+    responses: { '204': { description: gone } }`,
+    call: (id) => ({ method: 'DELETE', path: `/hooks/${id}` }),
+  },
+  'a POST whose header takes the id': {
+    link: "links: { end: { operationId: end, parameters: { X-Hook: '$response.body#/id' } } }",
+    operation: `
+/cancel:
+  post:
+    operationId: end
+    parameters: [{ name: X-Hook, in: header, required: true, schema: { type: string } }]
+    responses: { '204': { description: gone } }`,
+    call: (id) => ({ method: 'POST', path: '/cancel', headers: { 'x-hook': id } }),
+  },
+  'an operation that is marked': {
+    link: '',
+    operation: `
+/stop:
+  put:
+    x-ringback: unsubscribe
+    parameters: [{ name: hook, in: query, required: true, schema: { type: string } }]
+    responses: { '204': { description: gone } }`,
+    call: (id) => ({ method: 'PUT', path: `/stop?hook=${id}` }),
+  },
+};
+
+describe('unsubscribing', () => {
+  for (const [way, { link, operation, call }] of Object.entries(endings)) {
+    const document = documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201':
+        description: made
+        content:
+          application/json: { schema: { type: object, properties: { id: { type: string } } } }
+        ${link}
+    ${callbacks}
+${operation.trim()}
+`);
+
+    it(`by ${way}: nobody is called any more, and again is the same`, async () => {
+      await using service = await serve(document);
+      await using receiver = await receive();
+      const gone = await service.subscribe({ path: '/hooks', body: { url: receiver.url } });
+      const stays = await service.subscribe({ path: '/hooks', body: { url: receiver.url } });
+      const id = String(gone.answer.json['id']);
+      for (let times = 0; times < 2; times += 1) {
+        const answer = await service.call({ path: '', ...call(id) });
+        assert.deepEqual([answer.status, answer.text], [204, '']);
+      }
+      assert.equal(await service.stateOf(id), 'ended');
+      assert.equal(await service.deliveries('happened'), 1);
+      const [request] = await receiver.waitFor(1);
+      assert.equal(request?.headers['ringback-subscription'], stays.answer.json['id']);
+    });
+
+    it(`by ${way} is 404 for what is not ours`, async () => {
+      await using service = await serve(
+        `${document}
+security: [{ key: [] }]
+components: { securitySchemes: { key: { type: apiKey, in: header, name: X-API-Key } } }
+`,
+      );
+      const theirs = await service.newApp('them');
+      const made = await theirs({ method: 'POST', path: '/hooks', body: { url: hook } });
+      assert.equal(made.status, 201, made.text);
+      const id = String(made.json['id']);
+      for (const other of [id, 'sub_00000000000000000000000000', 'evt_x', 'nonsense']) {
+        const answer = await service.call({ path: '', ...call(other) });
+        assert.deepEqual([answer.status, answer.json['code']], [404, 'not_found'], other);
+      }
+      assert.equal((await theirs({ path: '', ...call(id) })).status, 204);
+    });
+  }
+});

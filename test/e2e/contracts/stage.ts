@@ -1,0 +1,116 @@
+// Serves documents as an operator would: written to files, named to the service, and nothing else said.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { sendTo, start, type Answer, type Running, type StartOptions } from '../../api/harness.ts';
+
+export interface Serving extends Running {
+  /** Sends a subscribe call that must succeed. */
+  subscribe: (call: SubscribeCall) => Promise<Subscribed>;
+  /** Publishes an event, with the key of the app `default`. */
+  publish: (event: string, more?: Published) => Promise<Answer>;
+  /** Publishes an event that must be accepted; how many deliveries it has. */
+  deliveries: (event: string, more?: Published) => Promise<unknown>;
+  callbacksOf: (subscriberId: string) => Promise<CallbackView[]>;
+  stateOf: (subscriberId: string) => Promise<unknown>;
+  newApp: (name: string) => Promise<Running['call']>;
+}
+
+export interface SubscribeCall {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  /** Sent as JSON, unless it is text. */
+  body?: unknown;
+  status?: number;
+}
+
+export interface Subscribed {
+  answer: Answer;
+  id: string;
+}
+
+export interface Published {
+  payload?: unknown;
+  contract?: string;
+  subscriberId?: string;
+}
+
+export interface CallbackView {
+  position: number;
+  label: string;
+  event: string;
+  method: string;
+  url?: string;
+  inactive?: string;
+}
+
+/** Text of a document, or several files by name; those that `contracts` names are served. */
+export async function serve(
+  documents: string | Readonly<Record<string, string>>,
+  options: StartOptions & { contracts?: readonly string[] } = {},
+): Promise<Serving> {
+  const files = typeof documents === 'string' ? { 'api.yaml': documents } : documents;
+  const folder = await writeFiles(files);
+  const contracts = options.contracts ?? Object.keys(files);
+  try {
+    const names = contracts.map((name) => join(folder, name)).join(',');
+    const env = { ...options.env, RINGBACK_CONTRACT: names };
+    return equip(await start({ ...options, env }));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** A folder of its own; the caller removes it. */
+export async function writeFiles(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ringback-contracts-'));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+}
+
+export function equip(service: Running): Serving {
+  const { call } = service;
+  const read = async (id: string): Promise<Record<string, unknown>> => {
+    const answer = await call({ path: `/subscriptions/${id}` });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json;
+  };
+  const publish: Serving['publish'] = async (event, { payload = {}, ...more } = {}) =>
+    call({ method: 'POST', path: '/events', body: { event, payload, ...more } });
+  return {
+    ...service,
+    publish,
+    subscribe: async ({ status = 201, ...more }) => {
+      const answer = await call({ method: 'POST', ...more });
+      assert.equal(answer.status, status, answer.text);
+      return { answer, id: String(answer.json['subscriberId'] ?? answer.json['id']) };
+    },
+    deliveries: async (event, more) => {
+      const answer = await publish(event, more);
+      assert.equal(answer.status, 202, answer.text);
+      return answer.json['deliveries'];
+    },
+    callbacksOf: async (id) => (await read(id))['callbacks'] as CallbackView[],
+    stateOf: async (id) => (await read(id))['state'],
+    newApp: async (name) => {
+      const made = await call({ method: 'POST', path: '/apps', body: { name } });
+      assert.equal(made.status, 201, made.text);
+      return async (one) => sendTo(service.url, String(made.json['key']), one);
+    },
+  };
+}
+
+/** A document from its paths, which are YAML without indentation. */
+export function documentOf(paths: string, more = ''): string {
+  const indented = paths
+    .trim()
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');
+  return `openapi: 3.0.4\ninfo: { title: Things, version: '1' }\n${more}\npaths:\n${indented}\n`;
+}

@@ -1,0 +1,41 @@
+// How late this process notes things. A test that holds others to a second must know when it stood
+// still itself: on a busy machine that takes longer than what it measures.
+
+/** When something was not there. Wall clock, which all processes of the machine share. */
+export interface Absence {
+  fromMs: number;
+  toMs: number;
+}
+
+export function nowMs(): number {
+  return Date.now();
+}
+
+const tickMs = 20;
+
+export class Lag implements Disposable {
+  readonly #lags: Absence[] = [];
+  readonly #watch: NodeJS.Timeout;
+
+  constructor() {
+    let lastMs = nowMs();
+    this.#watch = setInterval(() => {
+      const now = nowMs();
+      if (now - lastMs > 2 * tickMs) this.#lags.push({ fromMs: lastMs, toMs: now });
+      lastMs = now;
+    }, tickMs);
+  }
+
+  /** How much later than it happened something may have been noted that was noted then. */
+  at(atMs: number): number {
+    let lagMs = tickMs;
+    for (const { fromMs, toMs } of this.#lags) {
+      if (fromMs <= atMs && atMs <= toMs + tickMs) lagMs += toMs - fromMs;
+    }
+    return lagMs;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#watch);
+  }
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { Client, Pool } from 'pg';
+import { freshDatabase, type Database } from '../postgres/database.ts';
+import { startNodes, type ClusterNode } from './cluster.ts';
+import { header, receive } from './receiver.ts';
+import { get, subscribe, until } from './stage.ts';
+
+interface Two extends AsyncDisposable {
+  database: Database;
+  first: ClusterNode;
+  second: ClusterNode;
+}
+
+async function two(): Promise<Two> {
+  await using cleanup = new AsyncDisposableStack();
+  const database = cleanup.use(await freshDatabase());
+  const nodes = await startNodes(database.url, { first: 'all', second: 'all' });
+  const [first, second] = nodes.map((node) => cleanup.use(node));
+  assert(first && second);
+  const running = cleanup.move();
+  const dispose = async (): Promise<void> => running.disposeAsync();
+  return { database, first, second, [Symbol.asyncDispose]: dispose };
+}
+
+/** Publishes in a transaction of its own, as any program would. */
+async function publishBySql(database: Database, ...values: unknown[]): Promise<string> {
+  const places = values.map((_, at) => `$${at + 1}`).join(', ');
+  const [row] = await database.query(`select ringback.publish(${places}) as id`, values);
+  return String(row?.['id']);
+}
+
+/** Everything that was published was taken in and has ended. */
+async function isQuiet(database: Database): Promise<void> {
+  const left = `select (select count(*)::int from ringback.inbox)
+    + (select count(*)::int from ringback.delivery_live) as count`;
+  await until(
+    async () => database.query(left),
+    ([row]) => row?.['count'] === 0,
+  );
+}
+
+interface EventView {
+  event: string;
+  deliveries: number | null;
+  rejected?: string;
+}
+
+describe('ringback.publish()', () => {
+  it('sends what was committed once, and nothing of what was rolled back', async () => {
+    await using stage = await two();
+    const { database, first, second } = stage;
+    await using all = await receive();
+    await using orders = await receive();
+    await subscribe(first, all.url);
+    await subscribe(second, { callbackUrl: orders.url, event: 'order.created' });
+    await database.query('create table orders (no integer primary key)');
+    const pool = new Pool({ connectionString: database.url, max: 8 });
+    const order = async (no: number): Promise<void> => {
+      const client = await pool.connect();
+      try {
+        await client.query('begin');
+        await client.query('insert into orders values ($1)', [no]);
+        await client.query('select ringback.publish($1, $2::text)', [
+          'order.created',
+          `{"message":"order ${no}"}`,
+        ]);
+        await client.query(no % 2 === 0 ? 'commit' : 'rollback');
+      } finally {
+        client.release();
+      }
+    };
+    await Promise.all(Array.from({ length: 1_000 }, async (_, no) => order(no)));
+    await pool.end();
+
+    await all.waitFor(500);
+    await orders.waitFor(500);
+    await isQuiet(database);
+    const kept = await database.query('select no from orders order by no');
+    const expected = kept.map(({ no }) => `{"message":"order ${String(no)}"}`).toSorted();
+    assert.equal(expected.length, 500);
+    for (const receiver of [all, orders]) {
+      const bodies = receiver.requests.map(({ body }) => body.toString());
+      assert.deepEqual(bodies.toSorted(), expected, 'each once, and no other');
+    }
+    const rows = await database.query('select count(*)::int as count from ringback.event');
+    assert.deepEqual(rows, [{ count: 500 }]);
+  });
+
+  it('shows a payload that breaks the contract as rejected, and sends it to nobody', async () => {
+    await using stage = await two();
+    await using receiver = await receive();
+    await subscribe(stage.first, receiver.url);
+    const bad = await publishBySql(stage.database, 'order.created', '{"text":"no message"}');
+    const good = await publishBySql(stage.database, 'order.created', '{"message":"good"}');
+    await receiver.waitFor(1);
+    await isQuiet(stage.database);
+    assert.deepEqual(
+      receiver.requests.map((request) => header(request, 'webhook-id')),
+      [good],
+    );
+    const event = await get<EventView>(stage.second, `/events/${bad}`);
+    assert.equal(event.deliveries, 0);
+    assert.match(event.rejected ?? '', /message/);
+    const fine = await get<EventView>(stage.second, `/events/${good}`);
+    assert.deepEqual([fine.deliveries, fine.rejected], [1, undefined]);
+  });
+
+  it('knows an idempotency key, and takes it for one event only', async () => {
+    await using stage = await two();
+    await using receiver = await receive();
+    await subscribe(stage.first, receiver.url);
+    const publishing = ['order.created', '{"message":"once"}', 'key 1'];
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, async () => publishBySql(stage.database, ...publishing)),
+    );
+    assert.equal(new Set(ids).size, 1);
+    const other = publishBySql(stage.database, 'order.created', '{"message":"other"}', 'key 1');
+    await assert.rejects(other, /its idempotency key was used for another event/);
+    await receiver.waitFor(1);
+    await isQuiet(stage.database);
+    assert.equal(receiver.requests.length, 1);
+  });
+
+  it('reaches the subscriptions of the app that is named, and no other', async () => {
+    await using stage = await two();
+    const { database, first, second } = stage;
+    const made = await first.call({ method: 'POST', path: '/apps', body: { name: 'shop' } });
+    assert.equal(made.status, 201, made.text);
+    const key = String(made.json['key']);
+    await using ours = await receive();
+    await using theirs = await receive();
+    await subscribe(first, ours.url);
+    const answer = await second.call({
+      method: 'POST',
+      path: '/subscribe',
+      key,
+      body: { callbackUrl: theirs.url },
+    });
+    assert.equal(answer.status, 201, answer.text);
+    const payload = '{"message":"for the shop"}';
+    const byName = await publishBySql(database, 'order.created', payload, null, 'shop');
+    const appId = String(made.json['id']);
+    const byId = await publishBySql(database, 'order.created', payload, null, appId);
+    await theirs.waitFor(2);
+    await isQuiet(database);
+    const came = theirs.requests.map((request) => header(request, 'webhook-id'));
+    assert.deepEqual(came.toSorted(), [byName, byId].toSorted());
+    assert.equal(ours.requests.length, 0);
+    const unknown = publishBySql(database, 'order.created', payload, null, 'nobody');
+    await assert.rejects(unknown, /there is no app "nobody"/);
+  });
+
+  it('is for roles that were granted it', async () => {
+    await using stage = await two();
+    const { database } = stage;
+    await using receiver = await receive();
+    await subscribe(stage.first, receiver.url);
+    const role = `ringback_test_${randomBytes(6).toString('hex')}`;
+    await database.query(`create role ${role} login password 'plain-password'`);
+    const url = new URL(database.url);
+    Object.assign(url, { username: role, password: 'plain-password' });
+    const client = new Client({ connectionString: url.href });
+    await client.connect();
+    try {
+      const publish = async (): Promise<unknown> =>
+        client.query(`select ringback.publish('order.created', '{"message":"hello"}'::text)`);
+      await assert.rejects(publish(), /permission denied/);
+      await database.query(`grant usage on schema ringback to ${role}`);
+      await assert.rejects(publish(), /permission denied/);
+      const signature = 'ringback.publish(text, text, text, text)';
+      await database.query(`grant execute on function ${signature} to ${role}`);
+      await publish();
+      await receiver.waitFor(1);
+      for (const table of ['event', 'inbox', 'idem', 'app', 'key', 'subscription']) {
+        await assert.rejects(client.query(`select * from ringback.${table}`), /permission denied/);
+      }
+    } finally {
+      await client.end();
+      await database.query(`drop owned by ${role}`);
+      await database.query(`drop role ${role}`);
+    }
+  });
+
+  it('delivers a large payload byte by byte as it was given', async () => {
+    await using stage = await two();
+    await using receiver = await receive();
+    await subscribe(stage.second, receiver.url);
+    const piece = '{"z":9007199254740993, "\\u0061":1.0,  "a":1e2, "ü":"✓ \\ud83d\\ude00"},';
+    const many = piece.repeat(Math.floor(900_000 / Buffer.byteLength(piece)) >> 2);
+    const payload = `{ "message":"large", "pieces":[${many}null] , "pad":"${'x'.repeat(600_000)}" }`;
+    const id = await publishBySql(stage.database, 'order.created', payload);
+    await receiver.waitFor(1);
+    const [request] = receiver.requests;
+    assert(request);
+    assert.equal(header(request, 'webhook-id'), id);
+    assert.ok(request.body.equals(Buffer.from(payload)), 'the bytes are the same');
+  });
+});

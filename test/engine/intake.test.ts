@@ -1,0 +1,101 @@
+// What was published by SQL: which entries are taken, and what is said of the others. The way from the
+// inbox to a receiver needs PostgreSQL; SQLite's inbox is always empty.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { loadContract } from '../../src/contract/load.ts';
+import { limits } from '../../src/core/limits.ts';
+import { groupsOf, Intake, judgeEntry } from '../../src/engine/intake.ts';
+import { judge } from '../../src/engine/publish.ts';
+import type { InboxEntry } from '../../src/store/inbox-verbs.ts';
+import { apiContext, openDatabase, startEngine } from './harness.ts';
+import { ok, quickNetwork } from './network.ts';
+import { virtualWorld } from './virtual-world.ts';
+
+const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
+
+const rules = { contracts: [contract], isLenient: false };
+
+function reasonAgainst(one: InboxEntry): string | undefined {
+  const verdict = judgeEntry(rules, one);
+  return verdict.kind === 'rejected' ? verdict.reason : undefined;
+}
+
+function entry(payload: string | Uint8Array, name = 'order.created'): InboxEntry {
+  return { no: 1, id: '01jc4t6v8m3q5r7w9x1y2z3a4b', appNo: 1, name, payload: Buffer.from(payload) };
+}
+
+describe('judgeEntry', () => {
+  it('has none against what a publisher over HTTP may send', () => {
+    assert.equal(reasonAgainst(entry('{"message":"hello"}')), undefined);
+    assert.equal(reasonAgainst(entry(' {"a":1,"a":2,"message":"m"} ')), undefined);
+  });
+
+  it('says what a publisher over HTTP would be told', () => {
+    for (const value of [{}, { message: 7 }, 'text', [1]]) {
+      const at = { name: 'order.created', value, payload: new Uint8Array(), at: 'body#' };
+      const verdict = judge(rules, [at], undefined);
+      assert(verdict.kind === 'refused');
+      const told = verdict.problem.message;
+      assert.equal(reasonAgainst(entry(JSON.stringify(value))), told);
+      assert.match(told, /^The payload breaks the contract: body#\/payload/);
+    }
+  });
+
+  it('refuses names that are none, and those of Ringback itself', () => {
+    const payload = '{"message":""}';
+    assert.match(reasonAgainst(entry(payload, 'a..b')) ?? '', /it is no event name/);
+    assert.match(reasonAgainst(entry(payload, 'ringback.ping')) ?? '', /is reserved/);
+  });
+
+  it('refuses what is no JSON, or too deep, or too large, without reading it in', () => {
+    const reasons = [
+      entry('{"message"'),
+      entry(Buffer.from([0x22, 0xff, 0x22])),
+      entry('['.repeat(100_000)),
+      entry('['.repeat(limits.bodyBytesMax + 1)),
+    ].map((one) => reasonAgainst(one) ?? '');
+    assert.match(reasons[0] ?? '', /^Cannot read the payload: it is not valid JSON/);
+    assert.match(reasons[1] ?? '', /^Cannot read the payload: it is not valid UTF-8/);
+    assert.match(reasons[2] ?? '', /^Cannot read the payload: it is nested deeper/);
+    assert.match(reasons[3] ?? '', /^The payload has 1048577 bytes, at most 1048576/);
+  });
+});
+
+describe('groupsOf', () => {
+  it('keeps the order, and puts no more into a group than one batch may hold', () => {
+    const sizes = [1, limits.batchPayloadBytesMax, 2, 3, limits.batchPayloadBytesMax - 5, 1];
+    const entries = sizes.map((size) => entry(new Uint8Array(size)));
+    const groups = groupsOf(entries);
+    assert.deepEqual(
+      groups.map((group) => group.map(({ payload }) => payload.byteLength)),
+      [[1], [limits.batchPayloadBytesMax], [2, 3, limits.batchPayloadBytesMax - 5], [1]],
+    );
+    assert.deepEqual(groups.flat(), entries);
+    assert.deepEqual(groupsOf([]), []);
+  });
+});
+
+describe('Intake', () => {
+  it('looks into the inbox at every poll, and stops in the middle of its rest', async () => {
+    const world = virtualWorld();
+    const database = openDatabase(world);
+    const { send } = quickNetwork(async () => ok);
+    await using engine = await startEngine(world, database, send);
+    const { store } = apiContext(engine, database);
+    let looks = 0;
+    const counted = {
+      pollMs: 250,
+      edit: async (...[verb, input]: Parameters<typeof store.edit>) => {
+        looks += 1;
+        return store.edit(verb, input);
+      },
+    } as Pick<typeof store, 'edit' | 'pollMs'>;
+    const intake = new Intake({ world, store: counted, rules, onError: assert.ifError });
+    await world.pass(1_000);
+    assert.equal(looks, 5);
+    await intake[Symbol.asyncDispose]();
+    await world.pass(1_000);
+    assert.equal(looks, 5);
+  });
+});

@@ -1,0 +1,34 @@
+// The inbox of events that were published by SQL, as nodes ask for it all the time.
+import { strict as assert } from 'node:assert';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Stage } from './postgres-stage.ts';
+import { openStage } from './postgres-stage.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(async () => stage[Symbol.asyncDispose]());
+
+describe('takeInbox', { timeout: 60_000 }, () => {
+  it('writes nothing and locks nothing when there is nothing', async () => {
+    const held = await stage.begin();
+    await held.tx.query('lock table inbox in exclusive mode', []); // Whoever would write waits.
+    assert.deepEqual(await take(60_000), []);
+    await held.rollback();
+  });
+
+  it('gives an entry to one at a time, and again when its time is over', async () => {
+    await stage.database.query(
+      `select ringback.publish('a', '{}', null, (select name from ringback.app limit 1))`,
+    );
+    const [entry] = await take(60_000);
+    assert.equal(entry?.name, 'a');
+    assert.deepEqual(await take(60_000), []);
+    assert.deepEqual(await take(-1), [entry]);
+  });
+
+  async function take(forMs: number) {
+    return (await stage.store.edit('takeInbox', { limit: 10, forMs })).entries;
+  }
+});

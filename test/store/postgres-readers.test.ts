@@ -1,0 +1,42 @@
+// Reads of a node while others of its reads wait: what deliveries and requests need does not stand in
+// the queue of lists.
+import { strict as assert } from 'node:assert';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import type { Stage } from './postgres-stage.ts';
+import { openStage } from './postgres-stage.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(async () => stage[Symbol.asyncDispose]());
+
+describe('lists that wait', { timeout: 60_000 }, () => {
+  it('leave a connection to the reads of single rows', async () => {
+    const { appNo, store } = stage;
+    await stage.subscribe('a');
+    const [row] = await stage.database.query('select no::int from ringback.callback');
+    const held = await stage.begin();
+    await held.tx.query('lock table delivery_live in access exclusive mode', []);
+    const ended: number[] = [];
+    const filter = { event: undefined, subscription: undefined, name: undefined };
+    const page = { limit: 50, after: undefined };
+    const lists = Array.from({ length: limits.databaseReadersMax + 2 }, async (_, i) => {
+      const input = { appNo, page, filter: { ...filter, state: 'due' } } as const;
+      await store.read('deliveries', input).catch(() => undefined);
+      ended.push(i);
+    });
+    await stage.untilSomebodyWaits(limits.databaseReadersMax - 1);
+    const [targets] = await Promise.all([
+      store.read('targets', { callbacks: [Number(row?.['no'])] }),
+      store.read('targets', { callbacks: [1, 2, 3] }),
+      store.read('key', { id: 'none' }),
+      store.read('app', { id: 'none' }),
+      store.read('health', {}),
+    ]);
+    assert.deepEqual([targets.length, ended], [1, []]);
+    await held.rollback();
+    await Promise.all(lists);
+  });
+});

@@ -1,0 +1,167 @@
+// Random commands for two databases side by side, and how each becomes calls of the port: whom it means
+// is read from the rows, so that shrinking a sequence never makes a command that cannot be run.
+import fc from 'fast-check';
+import { name, outcome, pattern, room, which, who } from './command-parts.ts';
+
+const record = fc.record;
+const one = fc.constant;
+const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined, freq: 2 });
+
+/** Few keys and two requests, so that they meet. */
+const idempotency = record({ key: fc.nat(2), print: fc.nat(1) });
+export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : never;
+
+const position = fc.nat(2);
+const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
+
+const edits = {
+  subscribe: record({
+    kind: one('subscribe' as const),
+    pattern,
+    second: fc.constantFrom('a', 'inactive'),
+    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking'),
+    idempotency: maybe(idempotency),
+  }),
+  publish: record({
+    kind: one('publish' as const),
+    app: fc.constantFrom(0 as const, 0, 0, 1),
+    name,
+    events: fc.integer({ min: 1, max: 3 }),
+    idempotency: maybe(idempotency),
+  }),
+  address: record({
+    kind: one('address' as const),
+    who,
+    how: fc.constantFrom('subscription', 'all_callbacks'),
+    idempotency: maybe(idempotency),
+  }),
+  edit: record({
+    kind: one('edit' as const),
+    who,
+    state: maybe(state),
+    positions: fc.uniqueArray(position, { maxLength: 2 }),
+    isNewSecret: fc.boolean(),
+    isStale: fc.constantFrom(false, false, false, true),
+  }),
+  unsubscribe: record({ kind: one('unsubscribe' as const), who }),
+  retry: record({ kind: one('retry' as const), which }),
+  sweep: record({ kind: one('sweep' as const), limit: fc.integer({ min: 1, max: 4 }) }),
+  node: record({ kind: fc.constantFrom('heartbeat', 'heartbeat', 'stopNode'), which }),
+  rescue: record({ kind: one('rescue' as const), silentMs: fc.constantFrom(1_000, 30_000) }),
+  forget: record({ kind: one('forget' as const), agoMs: fc.constantFrom(0, 10_000) }),
+  key: record({
+    kind: one('key' as const),
+    how: fc.constantFrom('create', 'rotate', 'revoke', 'touch'),
+    which,
+  }),
+  setting: record({ kind: one('setting' as const), which: fc.nat(2) }),
+  poison: record({
+    kind: one('poison' as const),
+    how: fc.constantFrom('publish', 'subscribe', 'edit', 'key'),
+    which,
+  }),
+};
+
+const edit = fc.oneof(
+  { weight: 3, arbitrary: edits.subscribe },
+  { weight: 8, arbitrary: edits.publish },
+  { weight: 2, arbitrary: edits.address },
+  { weight: 3, arbitrary: edits.edit },
+  { weight: 1, arbitrary: edits.unsubscribe },
+  { weight: 3, arbitrary: edits.retry },
+  { weight: 2, arbitrary: edits.sweep },
+  { weight: 1, arbitrary: edits.node },
+  { weight: 1, arbitrary: edits.rescue },
+  { weight: 1, arbitrary: edits.forget },
+  { weight: 1, arbitrary: edits.key },
+  { weight: 1, arbitrary: edits.setting },
+  { weight: 1, arbitrary: edits.poison },
+);
+export type EditCommand = typeof edit extends fc.Arbitrary<infer T> ? T : never;
+
+const settlement = record({
+  // Few that end a subscription, or soon nobody is left.
+  outcome: fc.oneof(
+    { weight: 3, arbitrary: one('delivered' as const) },
+    { weight: 5, arbitrary: one('retry' as const) },
+    { weight: 4, arbitrary: outcome },
+  ),
+  waitMs: fc.nat(5_000),
+  startedAgoMs: fc.constantFrom(0, 0, 40_000),
+  /** Mostly the next one in the order of lanes, so that several of one lane are settled at once. */
+  step: fc.constantFrom(1, 1, 1, 0, 3),
+  lease: fc.constantFrom('own', 'own', 'own', 'own', 'own', 'stale'),
+  attempt: fc.constantFrom(
+    ...Array.from({ length: 15 }, () => 'good' as const),
+    'poisoned' as const,
+  ),
+});
+export type SettlementCommand = typeof settlement extends fc.Arbitrary<infer T> ? T : never;
+
+const offer = record({ room: fc.nat(8), laneRoom: fc.nat(3) });
+
+const read = record({
+  kind: one('read' as const),
+  what: fc.constantFrom(
+    'subscriptions',
+    'events',
+    'deliveries',
+    'deliveries',
+    'deliveries',
+    'delivery',
+    'targets',
+    'others',
+  ),
+  which,
+  limit: fc.integer({ min: 1, max: 4 }),
+  state: maybe(fc.constantFrom('due', 'running', 'delivered', 'dead', 'cancelled')),
+  name: maybe(name),
+  isOfEvent: fc.boolean(),
+  isOfSubscription: fc.boolean(),
+  subscriptionState: maybe(fc.constantFrom('active' as const, 'paused', 'ended')),
+});
+export type ReadCommand = typeof read extends fc.Arbitrary<infer T> ? T : never;
+
+export const command = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: record({
+      kind: one('edits' as const),
+      edits: fc.oneof(
+        fc.array(edit, { minLength: 1, maxLength: 1 }),
+        fc.array(edit, { minLength: 2, maxLength: 6, size: 'max' }),
+        fc.array(edits.publish, { minLength: 2, maxLength: 4, size: 'max' }),
+      ),
+      room,
+      node: fc.nat(3),
+    }),
+  },
+  {
+    weight: 9,
+    arbitrary: record({
+      kind: one('work' as const),
+      from: which,
+      settle: fc.array(settlement, { maxLength: 6, size: 'max' }),
+      claim: fc.option(offer, { nil: undefined, freq: 4 }),
+      isFanningOut: fc.boolean(),
+      node: fc.nat(3),
+    }),
+  },
+  { weight: 1, arbitrary: record({ kind: one('beginFanOut' as const), name }) },
+  // Both by themselves: numbers of nodes stand in leases, so no batch may leave a gap in them; and what
+  // a retain may take is counted beforehand.
+  { weight: 1, arbitrary: one({ kind: 'startNode' as const }) },
+  {
+    weight: 1,
+    arbitrary: record({
+      kind: one('retain' as const),
+      which,
+      limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 3, arbitrary: record({ kind: one('wait' as const), ms: fc.nat(40_000) }) },
+  { weight: 1, arbitrary: one({ kind: 'wait' as const, ms: 24 * 60 * 60 * 1000 + 1 }) },
+  { weight: 1, arbitrary: read },
+);
+export type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;

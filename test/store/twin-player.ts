@@ -1,0 +1,485 @@
+// Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
+// rows, which are the same on both.
+import { strict as assert } from 'node:assert';
+import { firstIdAt, timeOf } from '../../src/core/id.ts';
+import { limits } from '../../src/core/limits.ts';
+import type { EditCall } from '../../src/store/call.ts';
+import { editCall } from '../../src/store/call.ts';
+import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
+import type { EditInput, Idempotency, NewSubscription } from '../../src/store/store.ts';
+import { attempt, callback, digest, inactive } from './contract.ts';
+import type {
+  Command,
+  EditCommand,
+  KeyUse,
+  ReadCommand,
+  SettlementCommand,
+} from './twin-commands.ts';
+import type { Row, Twins } from './twins.ts';
+import { startMs } from './twins.ts';
+
+const contract = 'Ringback';
+const intervals = { limited: 300, slow: 2_500 } as const;
+const freshSlots = 4;
+
+export class Player {
+  readonly #twins: Twins;
+  /** Their numbers, in a database that was empty. */
+  readonly #apps = [1, 2] as const;
+  #ids = 0;
+  #leases = 0;
+
+  constructor(twins: Twins) {
+    this.#twins = twins;
+  }
+
+  /** Two apps, a node, and a few who listen. */
+  async begin(): Promise<void> {
+    await this.#twins.reset();
+    const apps = this.#apps.map(() => {
+      const id = this.#id();
+      return editCall('createApp', { id, name: id, key: this.#key() });
+    });
+    const everything = this.#subscription([callback(0, '*'), callback(1, 'a')]);
+    const ordered = this.#subscription([callback(0, 'a.*'), inactive(1, 'a')]);
+    const listeners = [everything, ordered].map((subscription) =>
+      editCall('subscribe', { subscription, idempotency: undefined }),
+    );
+    const after = laneOf('ordered', ordered.id);
+    await this.#twins.send([...apps, this.#startNode(), ...listeners], { after });
+  }
+
+  /** So many callbacks that hear everything. */
+  async crowd(callbacks: number): Promise<void> {
+    const each = limits.callbacksPerSubscriptionMax;
+    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, () =>
+      this.#subscription(Array.from({ length: each }, (_, position) => callback(position, '*'))),
+    );
+    await this.#twins.send(
+      subscriptions.map((subscription) =>
+        editCall('subscribe', { subscription, idempotency: undefined }),
+      ),
+    );
+  }
+
+  async run(command: Command): Promise<void> {
+    switch (command.kind) {
+      case 'edits':
+        await this.#edit(command);
+        break;
+      case 'work':
+        await this.#work(command);
+        break;
+      case 'beginFanOut':
+        await this.#beginFanOut(command.name);
+        break;
+      case 'startNode':
+        await this.#twins.send([this.#startNode()]);
+        break;
+      case 'retain':
+        await this.#retain(command);
+        break;
+      case 'wait':
+        this.#twins.nowMs += command.ms;
+        break;
+      case 'read':
+        await this.#read(command);
+        break;
+    }
+  }
+
+  async #edit({ edits, room, node }: Extract<Command, { kind: 'edits' }>): Promise<void> {
+    const calls: EditCall[] = [];
+    const lanes: string[] = [];
+    for (const each of edits) {
+      const call = this.#toCall(each);
+      if (call === undefined) continue;
+      calls.push(call);
+      if (call.verb !== 'subscribe' || each.kind !== 'subscribe' || each.lane === 'plain') continue;
+      lanes.push(laneOf(each.lane, call.input.subscription.id));
+    }
+    if (calls.length === 0) return;
+    await this.#twins.send(calls, {
+      offer: this.#offer({ room, laneRoom: freshSlots, node }),
+      after: lanes.length === 0 ? undefined : lanes.join(';'),
+    });
+  }
+
+  #toCall(each: EditCommand): EditCall | undefined {
+    const appNo = this.#apps[0];
+    switch (each.kind) {
+      case 'subscribe': {
+        const { pattern, second } = each;
+        const other = second === 'inactive' ? inactive(1, 'a') : callback(1, 'a');
+        const subscription = this.#subscription([callback(0, pattern), other]);
+        const idempotency = keyOf(each.idempotency);
+        return editCall('subscribe', { subscription, idempotency });
+      }
+      case 'publish': {
+        const { name, events } = each;
+        const input = this.#publish({ names: Array.from({ length: events }, () => name) });
+        const app = this.#apps[each.app];
+        return editCall('publish', { ...input, appNo: app, idempotency: keyOf(each.idempotency) });
+      }
+      case 'address': {
+        const id = this.#idOf('subscription', each.who);
+        const input = this.#publish({ names: ['a'], audience: { kind: each.how, id } });
+        return editCall('publish', { ...input, idempotency: keyOf(each.idempotency) });
+      }
+      case 'edit':
+        return this.#editSubscription(each);
+      case 'unsubscribe':
+        return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
+      case 'retry': {
+        const delivery = this.#delivery(each.which, 'ended');
+        return delivery && editCall('retryDelivery', { appNo, ...delivery });
+      }
+      case 'sweep':
+        return editCall('sweep', { limit: each.limit });
+      case 'heartbeat':
+      case 'stopNode':
+        return editCall(each.kind, { node: this.#node(each.which) });
+      case 'rescue':
+        return editCall('rescue', { silentMs: each.silentMs });
+      case 'forget': {
+        // Without a limit: of keys that were kept at one time, each forgets others first.
+        const idempotencyBeforeMs = this.#twins.nowMs - each.agoMs;
+        return editCall('forget', { idempotencyBeforeMs, limit: 500 });
+      }
+      case 'key':
+        return this.#editKey(each);
+      case 'setting': {
+        const value = digest(String(this.#twins.nowMs));
+        return editCall('keepSetting', { name: `setting ${each.which}`, value });
+      }
+      case 'poison':
+        return this.#poison(each);
+    }
+  }
+
+  #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
+    const { who, state, positions, isNewSecret, isStale } = each;
+    const found = pick(this.#twins.table('subscription'), who);
+    if (found === undefined) return undefined;
+    const known = this.#twins
+      .table('callback')
+      .filter((row) => row['subscription'] === found['no']);
+    const urls = positions
+      .filter((position) => known.some((row) => row['position'] === position))
+      .map((position) => ({ position, url: `https://new.example/${this.#twins.nowMs}` }));
+    return editCall('editSubscription', {
+      appNo: Number(found['app']),
+      id: String(found['id']),
+      version: Number(found['version']) - (isStale ? 1 : 0),
+      state,
+      urls,
+      secrets: isNewSecret ? digest(String(this.#twins.nowMs)) : undefined,
+    });
+  }
+
+  /** Fewer than there are: then SQLite leaves the history alone, which PostgreSQL drops by the day. */
+  async #retain({ which, limit }: Extract<Command, { kind: 'retain' }>): Promise<void> {
+    const event = pick(this.#twins.table('event'), which);
+    if (event === undefined) return;
+    const beforeMs = timeOf(String(event['id'])) + 1;
+    const below = firstIdAt(beforeMs);
+    const late = this.#live().filter(
+      (row) => row['lease'] === null && String(row['event']) < below,
+    );
+    const most = Math.min(limit, late.length);
+    if (most > 0) await this.#twins.retain({ beforeMs, limit: most });
+  }
+
+  #editKey({ how, which }: Extract<EditCommand, { kind: 'key' }>): EditCall {
+    const appNo = this.#apps[0];
+    const id = this.#idOf('key', which);
+    switch (how) {
+      case 'create':
+        return editCall('createKey', { appNo, key: this.#key() });
+      case 'rotate': {
+        const hash = digest(`rotated ${which}`);
+        return editCall('rotateKey', { appNo, id, hash, oldUntilMs: this.#twins.nowMs + which });
+      }
+      case 'revoke':
+        return editCall('revokeKey', { appNo, id });
+      case 'touch':
+        return editCall('touchKeys', { ids: [id, 'zzzzzzzz'] });
+    }
+  }
+
+  #poison({ how, which }: Extract<EditCommand, { kind: 'poison' }>): EditCall | undefined {
+    const appNo = this.#apps[0];
+    switch (how) {
+      case 'publish': {
+        const event = pick(this.#twins.table('event'), which);
+        if (event === undefined) return undefined;
+        const input = this.#publish({ names: ['a', 'a'] });
+        const [first] = input.events;
+        assert(first !== undefined);
+        return editCall('publish', {
+          ...input,
+          events: [first, { ...first, id: String(event['id']) }],
+        });
+      }
+      case 'subscribe': {
+        const subscription = this.#subscription([callback(0, 'a'), callback(0, 'a')]);
+        return editCall('subscribe', { subscription, idempotency: undefined });
+      }
+      case 'edit': {
+        const edit = this.#editSubscription({
+          kind: 'edit',
+          who: which,
+          state: 'paused',
+          positions: [0],
+          isNewSecret: true,
+          isStale: false,
+        });
+        if (edit?.verb !== 'editSubscription') return undefined;
+        const urls = [...edit.input.urls, { position: 9, url: 'https://nobody.example/' }];
+        return editCall('editSubscription', { ...edit.input, urls });
+      }
+      case 'key':
+        return editCall('createKey', { appNo, key: { ...this.#key(), scopes: [] } });
+    }
+  }
+
+  async #work(command: Extract<Command, { kind: 'work' }>): Promise<void> {
+    const { from, settle, claim, isFanningOut, node } = command;
+    const held = this.#live()
+      .filter((row) => row['lease'] !== null)
+      .sort((a, b) => Number(a['lane']) - Number(b['lane']));
+    const settled = new Set<Row>();
+    let at = from;
+    const settlements = settle.flatMap((each) => {
+      at += each.step;
+      const row = pick(held, at);
+      const isMeant = row !== undefined && (each.step === 0 || !settled.has(row));
+      if (!isMeant) return [];
+      settled.add(row);
+      return [this.#settlement(row, each)];
+    });
+    await this.#twins.work({
+      settlements,
+      claim: claim && this.#offer({ ...claim, node }),
+      fanOut: isFanningOut ? this.#offer({ room: 2, laneRoom: 1, node }) : undefined,
+    });
+  }
+
+  #settlement(row: Row, each: SettlementCommand): Settlement {
+    const { outcome: kind, waitMs, startedAgoMs } = each;
+    const { nowMs } = this.#twins;
+    const dueMs = nowMs + waitMs;
+    const lease = Number(row['lease']) + (each.lease === 'stale' ? 2 ** 20 : 0);
+    const name = { event: String(row['event']), n: Number(row['n']), lease };
+    const startedMs = nowMs - startedAgoMs;
+    const status = each.attempt === 'poisoned' ? 42 : 500;
+    const made = attempt({ startedMs, status });
+    switch (kind) {
+      case 'delivered':
+      case 'gone':
+        return { ...name, outcome: { kind }, attempt: { ...made, error: undefined } };
+      case 'cancelled':
+        return { ...name, outcome: { kind }, attempt: undefined };
+      case 'retry':
+        return { ...name, outcome: { kind, dueMs }, attempt: made };
+      case 'dead': {
+        const isTried = waitMs % 2 === 0;
+        const outcome = { kind, reason: 'exhausted' };
+        return {
+          ...name,
+          outcome,
+          attempt: isTried ? { ...made, response: undefined } : undefined,
+        };
+      }
+      case 'released':
+        return { ...name, outcome: { kind, dueMs }, attempt: undefined };
+    }
+  }
+
+  /** As a publish with more listeners than can be served at once. */
+  async #beginFanOut(name: string): Promise<void> {
+    const id = this.#id();
+    const appNo = this.#apps[0];
+    const names = JSON.stringify([name, '*']);
+    await this.#twins.exec(`
+      insert into event (id, app, name, slice, created_ms, payload)
+      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1, secrets
+      from subscription order by no limit 1;
+      insert into fanout (event, app, contract, version, names)
+      select '${id}', no, '${contract}', version, '${names}' from app where no = ${appNo}`);
+  }
+
+  async #read(command: ReadCommand): Promise<void> {
+    const { what, which, limit, subscriptionState } = command;
+    const appNo = this.#apps[which % 8 === 0 ? 1 : 0];
+    const twins = this.#twins;
+    switch (what) {
+      case 'subscriptions':
+        await this.#pages(limit, async (page) =>
+          twins.readApart('subscriptions', bothOf(page, { appNo, state: subscriptionState })),
+        );
+        break;
+      case 'events':
+        await this.#pages(limit, async (page) =>
+          twins.readApart('events', bothOf(page, { appNo, name: command.name })),
+        );
+        break;
+      case 'deliveries': {
+        const filter = this.#filter(command);
+        await this.#pages(limit, async (page) =>
+          twins.readApart('deliveries', bothOf(page, { appNo, filter })),
+        );
+        break;
+      }
+      case 'delivery': {
+        const delivery = this.#delivery(which);
+        if (delivery === undefined) break;
+        const event = await twins.read('event', { appNo, id: delivery.event });
+        assert(event !== undefined || which % 8 === 0);
+        await twins.read('delivery', { appNo, ...delivery });
+        await twins.read('attempts', { appNo, ...delivery });
+        break;
+      }
+      case 'targets': {
+        const callbacks = twins.table('callback').map((row) => Number(row['no']));
+        const there = callbacks.map((no) => twins.toThere('callback', no));
+        await twins.readApart('targets', { here: { callbacks }, there: { callbacks: there } });
+        break;
+      }
+      case 'others': {
+        const id = this.#idOf('subscription', which);
+        await twins.read('subscription', { appNo, id });
+        await twins.read('tally', {});
+        await twins.read('nodes', {});
+        await twins.read('key', { id: this.#idOf('key', which) });
+        await this.#pages(limit, async (page) => twins.readApart('keys', bothOf(page, { appNo })));
+        await this.#pages(limit, async (page) => twins.readApart('apps', bothOf(page, {})));
+        break;
+      }
+    }
+  }
+
+  #filter({ state, name, isOfEvent, isOfSubscription, which }: ReadCommand) {
+    return {
+      state,
+      name,
+      event: isOfEvent ? this.#delivery(which)?.event : undefined,
+      subscription: isOfSubscription ? this.#idOf('subscription', which) : undefined,
+    };
+  }
+
+  /** A whole list, page by page, each database with its own cursors. */
+  async #pages(limit: number, read: (cursors: Cursors) => Promise<Both>): Promise<void> {
+    let page: Cursors = { limit, here: undefined, there: undefined };
+    for (let count = 0; count < 50; count += 1) {
+      const { here, there } = await read(page);
+      if (here.next === undefined) return;
+      page = { limit, here: here.next, there: there.next };
+    }
+    assert.fail('A list does not end');
+  }
+
+  #offer({ room, laneRoom, node }: { room: number; laneRoom: number; node: number }): Offer {
+    const no = this.#node(node);
+    this.#leases += 1;
+    const free = new Map<number, number>();
+    for (const { lane, lease } of this.#live()) {
+      if (lease === null || Math.floor(Number(lease) / 2 ** 32) !== no) continue;
+      free.set(Number(lane), (free.get(Number(lane)) ?? laneRoom) - 1);
+    }
+    return { lease: no * 2 ** 32 + this.#leases, room, free, laneRoom };
+  }
+
+  #publish({ names, audience = { kind: 'everyone' } }: Published): EditInput<'publish'> {
+    return {
+      appNo: this.#apps[0],
+      contract,
+      events: names.map((name) => ({ id: this.#id(), name, payload: Buffer.from(`"${name}"`) })),
+      audience,
+      idempotency: undefined,
+    };
+  }
+
+  #subscription(callbacks: NewSubscription['callbacks']): NewSubscription {
+    const appNo = this.#apps[0];
+    const secrets = digest('secrets');
+    return { id: this.#id(), appNo, contract, operation: 'subscribe', callbacks, secrets };
+  }
+
+  #startNode(): EditCall {
+    return editCall('startNode', { name: 'here', role: 'all', version: '1', aloneHere: false });
+  }
+
+  #key() {
+    const id = this.#id().slice(-8);
+    return { id, hash: digest(id), name: 'a key', scopes: ['read'], expiresMs: undefined } as const;
+  }
+
+  #live(): Row[] {
+    return this.#twins.table('delivery_live');
+  }
+
+  /** Any, or more often one that has ended. */
+  #delivery(index: number, rather?: 'ended'): { event: string; n: number } | undefined {
+    const ended = this.#twins.table('delivery_done');
+    const isEnded = rather === 'ended' && index % 4 > 0 && ended.length > 0;
+    const row = pick(isEnded ? ended : [...this.#live(), ...ended], index);
+    return row && { event: String(row['event']), n: Number(row['n']) };
+  }
+
+  #node(index: number): number {
+    return Number(pick(this.#twins.table('node'), index)?.['no'] ?? 1);
+  }
+
+  #idOf(table: 'subscription' | 'key', index: number): string {
+    return String(pick(this.#twins.table(table), index)?.['id'] ?? this.#id());
+  }
+
+  /** All of one day, and the same in every run. */
+  #id(): string {
+    this.#ids += 1;
+    return firstIdAt(startMs + this.#ids).slice(0, 18) + String(this.#ids).padStart(8, '0');
+  }
+}
+
+interface Published {
+  names: readonly string[];
+  audience?: EditInput<'publish'>['audience'];
+}
+
+interface Cursors {
+  limit: number;
+  here: string | undefined;
+  there: string | undefined;
+}
+
+interface Both {
+  here: { next: string | undefined };
+  there: { next: string | undefined };
+}
+
+function bothOf<T extends object>({ limit, here, there }: Cursors, input: T) {
+  return {
+    here: { ...input, page: { limit, after: here } },
+    there: { ...input, page: { limit, after: there } },
+  };
+}
+
+function keyOf(use: KeyUse | undefined): Idempotency | undefined {
+  return use && { key: digest(`key ${use.key}`), print: digest(`print ${use.print}`) };
+}
+
+function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription: string): string {
+  const changes = {
+    ordered: 'ordered = 1',
+    limited: `interval_ms = ${intervals.limited}`,
+    slow: `interval_ms = ${intervals.slow}`,
+    breaking: 'failures = 9',
+  } as const;
+  return `update lane set ${changes[kind]}
+    where subscription = (select no from subscription where id = '${subscription}')`;
+}
+
+function pick<T>(from: readonly T[], index: number): T | undefined {
+  return from[index % Math.max(from.length, 1)];
+}

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { idMaker } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage, until, world } from './postgres-stage.ts';
@@ -52,11 +53,12 @@ describe('an event of a day without partitions', net, () => {
     await publishOld(node);
     await deliverAll(node, 1);
     await using reader = await readerOf('delivery_done');
-    await retain();
+    const retaining = retain();
     await until(async () => isDetaching());
     await publishOld(node, oldMs + 7 * dayMs);
     assert.equal(await isDetaching(), true);
     await reader.end();
+    await retaining;
     await untilDropped();
   });
 });
@@ -68,7 +70,7 @@ describe('a day that is past its time', net, () => {
     const old = await publishOld(node);
     await deliverAll(node, 1, other);
     await using reader = await readerOf('event', 'delivery_done');
-    await retain();
+    const retaining = retain();
     await until(async () => isDetaching());
     // It is being detached, and waits for the reader. Everybody else goes on.
     const ids: string[] = [];
@@ -80,6 +82,7 @@ describe('a day that is past its time', net, () => {
     t.diagnostic(`${items.length} events can be read`);
     assert.equal(await isDetaching(), true);
     await reader.end();
+    await retaining;
     await untilDropped();
     assert.equal(await store.read('event', { appNo: stage.appNo, id: old }), undefined);
     await publishNow(node);
@@ -126,9 +129,11 @@ describe('a day that is past its time', net, () => {
     await publishOld(node);
     await deliverAll(node, 1);
     await using reader = await readerOf('delivery_done');
-    await another.edit('retain', { beforeMs: oldMs + dayMs, limit: 100 });
+    const retaining = another.edit('retain', { beforeMs: oldMs + dayMs, limit: 100 });
+    retaining.catch(() => undefined);
     await until(async () => isDetaching());
     await another.close();
+    await assert.rejects(retaining, StoreUnavailable);
     await reader.end();
     await untilDropped();
   });

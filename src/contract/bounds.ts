@@ -19,7 +19,7 @@ export const bounds = {
   /** References that lead to references. */
   refHopsMax: 32,
   /** Values that are looked at while a document is compiled. */
-  stepsMax: 5_000_000,
+  stepsMax: 3_000_000,
   /** Operations of a contract, and callbacks that they declare. */
   operationsMax: 20_000,
   callbacksMax: 10_000,

@@ -75,7 +75,8 @@ function compileList(place: Place | undefined, draft: Draft): Expression[] {
 function statusOf(variant: Place): number | undefined {
   const place = child(variant, 'status');
   if (place === undefined) return undefined;
-  const status = Number(place.value);
+  const { value } = place;
+  const status = typeof value === 'number' || typeof value === 'string' ? Number(value) : NaN;
   if (Number.isInteger(status) && status >= 200 && status <= 299) return status;
   throw errorAt(place, 'read the status', `it is ${JSON.stringify(place.value)}, expected a 2xx`);
 }

@@ -698,10 +698,10 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         await store.edit('unsubscribe', { appNo: app.no, id });
         // A cluster is sure only at the second.
         for (let i = 0; i < 3; i += 1) {
-          assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 0 });
+          assert.equal((await store.edit('sweep', { limit: 9 })).cancelled, 0);
         }
         assert.equal((await startAgain()).freed, 1);
-        assert.deepEqual(await store.edit('sweep', { limit: 9 }), { cancelled: 1 });
+        assert.equal((await store.edit('sweep', { limit: 9 })).cancelled, 1);
         assert.deepEqual(await tally(), { cancelled: 1 });
       });
     });

@@ -1,14 +1,13 @@
 // A database with Ringback's schema: copied from a template, which is migrated once per server.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { realWorld } from '../../src/core/world.ts';
 import { applyMigrations } from '../../src/store/postgres/apply-migrations.ts';
+import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/transport.ts';
 import type { Database } from './database.ts';
 import { ensureTemplate, freshDatabase } from './database.ts';
 
-const migrationsDir = fileURLToPath(new URL('../../migrations/postgres', import.meta.url));
-
+/** Has partitions from yesterday to a few days ahead. */
 export async function freshStoreDatabase(): Promise<Database> {
   const hash = createHash('sha256');
   for (const file of readdirSync(migrationsDir).sort()) {

@@ -11,6 +11,7 @@ import type { Tx } from '../../src/store/postgres/tx.ts';
 import { retryDelivery } from '../../src/store/verbs/retry-delivery.ts';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';
 import { unsubscribe } from '../../src/store/verbs/unsubscribe.ts';
+import { keepApart } from '../postgres/shared.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';
@@ -26,6 +27,8 @@ const lingerMs = { least: 2, most: 50 };
 
 /** Of no node at all: a rescue frees it. */
 const deadLease = 999 * 2 ** 32;
+
+keepApart();
 
 let stage: Stage;
 beforeEach(async () => {

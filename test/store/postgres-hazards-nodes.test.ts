@@ -9,6 +9,7 @@ import { limits } from '../../src/core/limits.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
 import { keepFloors } from '../../src/store/postgres/work.ts';
 import type { Store } from '../../src/store/store.ts';
+import { keepApart } from '../postgres/shared.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Looking, Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';
@@ -19,6 +20,8 @@ import { startTestNode } from './test-node.ts';
 const net = { timeout: 20_000 };
 const startMs = 1_700_000_000_000;
 const silentMs = 60_000;
+
+keepApart();
 
 let stage: Stage;
 let lane: number;

@@ -10,6 +10,7 @@ import { createSweep } from '../../src/store/postgres/sweep.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
 import { retryDelivery } from '../../src/store/verbs/retry-delivery.ts';
 import { unsubscribe } from '../../src/store/verbs/unsubscribe.ts';
+import { keepApart } from '../postgres/shared.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage, Step } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn } from './postgres-stage.ts';
@@ -19,6 +20,8 @@ const sweep = createSweep();
 /** A net under a test that would hang: none that passes comes near it. */
 const net = { timeout: 60_000 };
 const startMs = 1_700_000_000_000;
+
+keepApart();
 
 let stage: Stage;
 let lane: { id: string; lane: number };

@@ -7,7 +7,7 @@ import { connect } from '../../src/store/postgres/connect.ts';
 import { failureKind } from '../../src/store/postgres/failure.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../src/store/postgres/partitions.ts';
 import type { Database } from '../postgres/database.ts';
-import { migratedDatabase } from './postgres-database.ts';
+import { freshStoreDatabase } from '../postgres/store-database.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
@@ -169,7 +169,7 @@ interface Stage extends AsyncDisposable {
 }
 
 async function setUp(): Promise<Stage> {
-  const database = await migratedDatabase();
+  const database = await freshStoreDatabase();
   const clients: Client[] = [];
   const another = async (): Promise<Client> => {
     const client = await connect({

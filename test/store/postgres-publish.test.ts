@@ -8,7 +8,7 @@ import { limits } from '../../src/core/limits.ts';
 import { isEventName } from '../../src/core/pattern.ts';
 import { idempotencyOf } from '../../src/engine/idempotency.ts';
 import type { Database } from '../postgres/database.ts';
-import { migratedDatabase } from './postgres-database.ts';
+import { freshStoreDatabase } from '../postgres/store-database.ts';
 
 const appId = '01jc4t6v8m3q5r7w9x1y2z3a4b';
 
@@ -314,7 +314,7 @@ const call = 'select ringback.publish($1, $2, $3) as id';
 type Arguments = readonly (string | null)[];
 
 async function setUp(): Promise<Database> {
-  const database = await migratedDatabase();
+  const database = await freshStoreDatabase();
   await database.query(
     `insert into ringback.app (id, name, created_ms) values ($1, 'default', 0)`,
     [appId],

@@ -13,7 +13,8 @@ import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import { applyMigrations, readDueMigrations } from '../../src/store/postgres/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connect.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
-import { migratedDatabase, migrationsDir } from './postgres-database.ts';
+import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/transport.ts';
+import { freshStoreDatabase } from '../postgres/store-database.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 12);
 const all = [
@@ -85,7 +86,7 @@ describe('applyMigrations', () => {
   });
 
   it('refuses a newer schema', async () => {
-    await using database = await migratedDatabase();
+    await using database = await freshStoreDatabase();
     await database.query("insert into ringback.migration values (6, 'later', 0)");
     const options = { url: database.url, migrationsDir, nowMs };
     const expected = {
@@ -154,7 +155,7 @@ describe('migrations', () => {
   });
 
   it('give the same tables, columns and indexes, apart from a few', async () => {
-    await using database = await migratedDatabase();
+    await using database = await freshStoreDatabase();
     const [sqlite, postgres] = [sqliteSchema(sqliteDir), await postgresSchema(database)];
     // Payloads and bodies stand in tables with a number of their own on SQLite only.
     for (const column of ['event.no integer', 'response.no integer']) {
@@ -204,7 +205,7 @@ describe('plans made while a table is empty', () => {
   const wholeKey = new RegExp(`${key.source} AND \\(n = `);
 
   it('go to the queue by its key, from the list of what is asked for', async () => {
-    await using database = await migratedDatabase();
+    await using database = await freshStoreDatabase();
     const settle = `
       delete from delivery_live d using unnest($1::text[], $2::int[], $3::bigint[]) as x (event, n, lease)
       where d.event = any(array[x.event]) and d.n = x.n and d.lease is not distinct from x.lease`;
@@ -220,7 +221,7 @@ describe('plans made while a table is empty', () => {
   });
 
   it('go to the history by its key', async () => {
-    await using database = await migratedDatabase();
+    await using database = await freshStoreDatabase();
     await database.query('vacuum analyze');
     const id = firstIdAt(Date.now());
     const done = 'select * from delivery_done where event = $1 and n = $2';

@@ -15,8 +15,9 @@ import type {
   ReadCommand,
   SettlementCommand,
 } from './twin-commands.ts';
-import type { Row, Twins } from './twins.ts';
-import { startMs } from './twins.ts';
+import type { Row } from './twin-tables.ts';
+import type { Twins } from './twins.ts';
+import { startMs } from './twin-tables.ts';
 
 const contract = 'Ringback';
 const intervals = { limited: 300, slow: 2_500 } as const;

@@ -8,7 +8,6 @@ import { realWorld } from '../../src/core/world.ts';
 import type { BatchReply, EditCall, WorkReply } from '../../src/store/call.ts';
 import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
 import type { Offer, Work } from '../../src/store/delivery-verbs.ts';
-import { dayAt } from '../../src/store/postgres/partition-day.ts';
 import type { PostgresTransport } from '../../src/store/postgres/transport.ts';
 import { openPostgres } from '../../src/store/postgres/transport.ts';
 import type { Sqlite } from '../../src/store/sqlite/adapter.ts';
@@ -19,57 +18,20 @@ import type { EditInput, ReadInput, ReadOutput, ReadVerb } from '../../src/store
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { migrationsDir } from './open-memory.ts';
-
-const dayMs = 24 * 60 * 60 * 1000;
-const yearMs = 365 * dayMs;
-
-/** Every way in which the two may differ, and why. */
-const differences = {
-  /** Tables that only one has: who migrated when; the door for programs that publish by SQL. */
-  tables: ['migration', 'sqlite_sequence', 'inbox', 'life'],
-  columns: {
-    // SQLite numbers rows that hold payloads, and tells nobody. PostgreSQL takes slices from a
-    // sequence, another one every ten minutes.
-    event: ['no', 'slice'],
-    response: ['no'],
-    delivery_live: ['slice'],
-    delivery_done: ['slice'],
-    // Marks of quiet and floors are for several writers. SQLite has one.
-    lane: ['quiet_ms', 'quiet_xid', 'floor_ms'],
-  },
-  /** SQLite has swept an ended lane at once; PostgreSQL must sweep twice to be sure. */
-  expressions: { lane: { swept: 'case state when 2 then 0 else swept end' } },
-  /** A quiet lane of SQLite is never ready; one of PostgreSQL lingers, here for ten years. */
-  lingerMs: 10 * yearMs,
-  isLingering: (readyMs: number, nowMs: number) => readyMs > nowMs + yearMs && readyMs < never,
-  /**
-   * A broken lane that recovers is looked at again if anything could wait in it. SQLite knows when
-   * nothing does, a lingering lane cannot; so those that are broken linger no longer.
-   */
-  restBroken: `
-    update lane set ready_ms = ${never}, quiet_ms = null, quiet_xid = null
-    where failures >= ${brokenAfter} and ready_ms between $1 and ${never - 1}`,
-  /**
-   * Numbers from a sequence: what was undone leaves a gap in PostgreSQL's. The first row stands for
-   * the first row and so on; none of these tables ever loses a row.
-   */
-  numbered: ['app', 'key', 'subscription', 'lane', 'callback'],
-  /** What a database says about a broken rule; the verb that failed stands before it. */
-  message: (message: string) => message.replace(/: .*$/s, ''),
-  /** A cursor holds a number from a sequence: of a row, or of a slice. */
-  cursor: (next: string) => next.replace(/^\d+/, ''),
-} as const;
-
-export type Cell = string | number | null;
-export type Row = Readonly<Record<string, Cell>>;
-type Rows = readonly (readonly Cell[])[];
-
-interface Table {
-  name: string;
-  columns: readonly string[];
-  select: string;
-  order: string;
-}
+import type { Cell, Row, Rows, Table } from './twin-tables.ts';
+import {
+  differences,
+  dumpOf,
+  emptied,
+  isNumbered,
+  keepOneDay,
+  named,
+  plainRows,
+  startMs,
+  swap,
+  tablesOf,
+  yearMs,
+} from './twin-tables.ts';
 
 export interface Sending {
   offer?: Offer | undefined;
@@ -78,9 +40,6 @@ export interface Sending {
 
 export type Written = Extract<BatchReply, { kind: 'written' }>;
 export type Worked = Extract<WorkReply, { kind: 'worked' }>;
-
-/** When every sequence begins. */
-export const startMs = Date.UTC(2026, 0, 1);
 
 export class Twins implements AsyncDisposable {
   nowMs = startMs;
@@ -339,102 +298,4 @@ export class Twins implements AsyncDisposable {
     const isOther = side === 'there' && typeof value === 'number';
     return isOther ? (this.#numbers.get(key)?.here.get(value) ?? value) : value;
   }
-}
-
-/** All ids are of one day, and fewer partitions are read and emptied faster. */
-async function keepOneDay(client: Client): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(`
-    select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
-    where relkind = 'r' and relname not like '%${dayAt(startMs).name}'`);
-  await client.query(`drop table ${rows.map(({ name }) => name).join(', ')}`);
-}
-
-/** In an order that no reference forbids. */
-const emptied = [
-  'response',
-  'attempt',
-  'delivery_done',
-  'delivery_live',
-  'fanout',
-  'event',
-  'pattern',
-  'callback',
-  'lane',
-  'subscription',
-  'key',
-  'idem',
-  'app',
-  'node',
-  'setting',
-];
-
-function tablesOf(db: DatabaseSync): Table[] {
-  const found = db.prepare("select name from sqlite_schema where type = 'table' order by name");
-  const names = found.all().map(({ name }) => String(name));
-  const left: readonly string[] = differences.tables;
-  return names
-    .filter((name) => !left.includes(name))
-    .map((name) => {
-      const info = db
-        .prepare(`select name, pk from pragma_table_xinfo('${name}') order by cid`)
-        .all();
-      const skipped = columnsLeftOut(name);
-      const columns = info.map((column) => String(column['name']));
-      const kept = columns.filter((column) => !skipped.includes(column));
-      const order = info
-        .filter(({ pk, name: column }) => Number(pk) > 0 && !skipped.includes(String(column)))
-        .sort((a, b) => Number(a['pk']) - Number(b['pk']))
-        .map((column) => String(column['name']));
-      const select = kept.map((column) => expressionOf(name, column)).join(', ');
-      return { name, columns: kept, select, order: order.join(', ') || (orders[name] ?? '') };
-    });
-}
-
-/** Where the number by which SQLite sorts is left out. */
-const orders: Readonly<Record<string, string>> = { event: 'id', response: 'event, n, k' };
-
-function columnsLeftOut(table: string): readonly string[] {
-  const left: Readonly<Record<string, readonly string[]>> = differences.columns;
-  return left[table] ?? [];
-}
-
-function expressionOf(table: string, column: string): string {
-  const all: Readonly<Record<string, Readonly<Record<string, string>>>> = differences.expressions;
-  return all[table]?.[column] ?? column;
-}
-
-/** All tables in one answer. */
-function dumpOf(tables: readonly Table[]): string {
-  const all = tables.map(
-    ({ name, select, order }) =>
-      `(select coalesce(json_agg(json_build_array(${select}) order by ${order}), '[]') from ${name})`,
-  );
-  return `select json_build_array(${all.join(',\n')})`;
-}
-
-function plainRows(rows: readonly unknown[]): Rows {
-  return rows.map((row) => {
-    assert(Array.isArray(row));
-    return row.map((cell: unknown): Cell => {
-      if (cell instanceof Uint8Array) return String.raw`\x` + Buffer.from(cell).toString('hex');
-      assert(cell === null || typeof cell === 'number' || typeof cell === 'string');
-      return cell;
-    });
-  });
-}
-
-function isNumbered(table: string): boolean {
-  const numbered: readonly string[] = differences.numbered;
-  return numbered.includes(table);
-}
-
-function swap(row: Cell[], i: number, numbers: ReadonlyMap<Cell, Cell>): void {
-  const cell = row[i] ?? null;
-  row[i] = numbers.get(cell) ?? cell;
-}
-
-function named({ columns }: Table, rows: Rows): Row[] {
-  return rows.map((row) =>
-    Object.fromEntries(columns.map((column, i) => [column, row[i] ?? null])),
-  );
 }

@@ -12,7 +12,7 @@ export const laneColumns = `lane.no as lane, lane.state as lane_state, lane.orde
   lane.version as lane_version`;
 
 export const lanesSql = {
-  // Whoever writes to a lane takes back what a look has said about its quiet; see DESIGN of the claim.
+  // Whoever writes to a lane takes back what looks have said about its quiet: `linger` in core/lane.ts.
   lock: `
     update lane set quiet_ms = null, quiet_xid = null where no = ?1
     returning ${laneColumns.replaceAll('lane.', '')}`,

@@ -1,0 +1,107 @@
+// Matches what came with the leases it came under, and explains every callback that came again by the fate
+// of the node that held it. What cannot be explained is a flaw.
+import type { Database } from '../postgres/database.ts';
+import type { Arrival, ChaosRecord } from './chaos-record.ts';
+
+export interface LeaseJudgement {
+  /** By cause. */
+  duplicates: Record<string, number>;
+  flaws: string[];
+}
+
+interface Lease {
+  lease: number | undefined;
+  atMs: number;
+}
+
+/**
+ * One lease, one callback: whoever sends a second one under it, or one under a lease that has ended,
+ * was not fenced off. What came again after its receiver took it must have a reason.
+ */
+export async function judgeLeases(
+  database: Database,
+  record: ChaosRecord,
+  arrivals: ReadonlyMap<string, readonly Arrival[]>,
+): Promise<LeaseJudgement> {
+  const rows = await database.query('select event, n, lease, at_ms from chaos.lease order by no');
+  const leases = Map.groupBy(
+    rows.map((row) => ({
+      delivery: `dlv_${String(row['event'])}_${String(row['n'])}`,
+      lease: row['lease'] === null ? undefined : Number(row['lease']),
+      atMs: Number(row['at_ms']),
+    })),
+    ({ delivery }) => delivery,
+  );
+  const fates = await fatesOf(database, record);
+  const flaws: string[] = [];
+  const duplicates: Record<string, number> = {};
+  for (const [delivery, came] of arrivals) {
+    const held = leases.get(delivery) ?? [];
+    const seen = new Map<number, Arrival>();
+    let taken: { by: Arrival; lease: number } | undefined;
+    for (const arrival of came.toSorted((a, b) => a.atMs - b.atMs)) {
+      const lease = leaseAt(held, arrival.atMs, record.lagAt(arrival.atMs));
+      if (lease === undefined) {
+        flaws.push(`${delivery} came at ${arrival.atMs} when nobody held it: ${printed(held)}`);
+        continue;
+      }
+      const before = seen.get(lease);
+      if (before !== undefined && before.reply !== 'cut') {
+        flaws.push(`${delivery} came twice under one lease: ${printed(held)}`);
+      }
+      if (taken !== undefined) {
+        const cause = taken.by.reply === 'cut' ? 'answer cut' : causeOf(taken.lease, fates);
+        duplicates[cause] = (duplicates[cause] ?? 0) + 1;
+        if (cause === 'nothing')
+          flaws.push(`${delivery} came again for no reason: ${printed(held)}`);
+      }
+      seen.set(lease, arrival);
+      if (arrival.reply === 200 || arrival.reply === 'cut') taken = { by: arrival, lease };
+    }
+  }
+  return { duplicates, flaws };
+}
+
+/** The lease under which a callback came; undefined when that had ended before. */
+function leaseAt(held: readonly Lease[], atMs: number, lagMs: number): number | undefined {
+  const at = held.findLastIndex((one) => one.lease !== undefined && one.atMs <= atMs + clockMs);
+  const next = held[at + 1];
+  const isOver = next !== undefined && next.atMs + clockMs < atMs - lagMs;
+  return isOver ? undefined : held[at]?.lease;
+}
+
+/** Two processes read one clock, and round. */
+const clockMs = 2;
+
+function printed(held: readonly Lease[]): string {
+  return held.map(({ lease, atMs }) => `${lease ?? 'none'} at ${atMs}`).join(', ');
+}
+
+/** Why an incarnation lost its leases, by its number. */
+async function fatesOf(database: Database, record: ChaosRecord): Promise<Map<number, string>> {
+  const rows = await database.query('select no, name, started_ms, gone from ringback.node');
+  const all = rows.map((row) => ({
+    no: Number(row['no']),
+    name: String(row['name']),
+    startedMs: Number(row['started_ms']),
+    isGone: row['gone'] === 1,
+  }));
+  return new Map(
+    all.map(({ no, name, startedMs, isGone }) => {
+      const after = all.filter((other) => other.name === name && other.no > no);
+      const nextMs = Math.min(...after.map((other) => other.startedMs));
+      const isWithin = (atMs: number): boolean => startedMs <= atMs + 1_000 && atMs <= nextMs;
+      const wasKilled = record.kills.some(({ node, atMs }) => node === name && isWithin(atMs));
+      const wasFrozen = record.freezes.some(
+        ({ node, fromMs }) => node === name && isWithin(fromMs),
+      );
+      const hadOutage = record.outages.some(({ fromMs }) => isWithin(fromMs));
+      const fate = wasKilled ? 'killed' : wasFrozen ? 'frozen' : hadOutage ? 'outage' : 'nothing';
+      return [no, isGone ? fate : 'nothing'];
+    }),
+  );
+}
+
+function causeOf(lease: number, fates: ReadonlyMap<number, string>): string {
+  return fates.get(Math.floor(lease / 2 ** 32)) ?? 'nothing';
+}

@@ -1,0 +1,159 @@
+// The tables of both databases in a form in which they can be compared: which of them, which columns, in
+// which order; and every way in which the two may differ, with its reason.
+import { strict as assert } from 'node:assert';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Client } from 'pg';
+import { brokenAfter, never } from '../../src/core/lane.ts';
+import { dayAt } from '../../src/store/postgres/partition-day.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+export const yearMs = 365 * dayMs;
+
+/** Every way in which the two may differ, and why. */
+export const differences = {
+  /** Tables that only one has: who migrated when; the door for programs that publish by SQL. */
+  tables: ['migration', 'sqlite_sequence', 'inbox', 'life'],
+  columns: {
+    // SQLite numbers rows that hold payloads, and tells nobody. PostgreSQL takes slices from a
+    // sequence, another one every ten minutes.
+    event: ['no', 'slice'],
+    response: ['no'],
+    delivery_live: ['slice'],
+    delivery_done: ['slice'],
+    // Marks of quiet and floors are for several writers. SQLite has one.
+    lane: ['quiet_ms', 'quiet_xid', 'floor_ms'],
+  },
+  /** SQLite has swept an ended lane at once; PostgreSQL must sweep twice to be sure. */
+  expressions: { lane: { swept: 'case state when 2 then 0 else swept end' } },
+  /** A quiet lane of SQLite is never ready; one of PostgreSQL lingers, here for ten years. */
+  lingerMs: 10 * yearMs,
+  isLingering: (readyMs: number, nowMs: number) => readyMs > nowMs + yearMs && readyMs < never,
+  /**
+   * A broken lane that recovers is looked at again if anything could wait in it. SQLite knows when
+   * nothing does, a lingering lane cannot; so those that are broken linger no longer.
+   */
+  restBroken: `
+    update lane set ready_ms = ${never}, quiet_ms = null, quiet_xid = null
+    where failures >= ${brokenAfter} and ready_ms between $1 and ${never - 1}`,
+  /**
+   * Numbers from a sequence: what was undone leaves a gap in PostgreSQL's. The first row stands for
+   * the first row and so on; none of these tables ever loses a row.
+   */
+  numbered: ['app', 'key', 'subscription', 'lane', 'callback'],
+  /** What a database says about a broken rule; the verb that failed stands before it. */
+  message: (message: string) => message.replace(/: .*$/s, ''),
+  /** A cursor holds a number from a sequence: of a row, or of a slice. */
+  cursor: (next: string) => next.replace(/^\d+/, ''),
+} as const;
+
+export type Cell = string | number | null;
+export type Row = Readonly<Record<string, Cell>>;
+export type Rows = readonly (readonly Cell[])[];
+
+export interface Table {
+  name: string;
+  columns: readonly string[];
+  select: string;
+  order: string;
+}
+
+/** In an order that no reference forbids. */
+export const emptied = [
+  'response',
+  'attempt',
+  'delivery_done',
+  'delivery_live',
+  'fanout',
+  'event',
+  'pattern',
+  'callback',
+  'lane',
+  'subscription',
+  'key',
+  'idem',
+  'app',
+  'node',
+  'setting',
+];
+
+export function tablesOf(db: DatabaseSync): Table[] {
+  const found = db.prepare("select name from sqlite_schema where type = 'table' order by name");
+  const names = found.all().map(({ name }) => String(name));
+  const left: readonly string[] = differences.tables;
+  return names
+    .filter((name) => !left.includes(name))
+    .map((name) => {
+      const info = db
+        .prepare(`select name, pk from pragma_table_xinfo('${name}') order by cid`)
+        .all();
+      const skipped = columnsLeftOut(name);
+      const columns = info.map((column) => String(column['name']));
+      const kept = columns.filter((column) => !skipped.includes(column));
+      const order = info
+        .filter(({ pk, name: column }) => Number(pk) > 0 && !skipped.includes(String(column)))
+        .sort((a, b) => Number(a['pk']) - Number(b['pk']))
+        .map((column) => String(column['name']));
+      const select = kept.map((column) => expressionOf(name, column)).join(', ');
+      return { name, columns: kept, select, order: order.join(', ') || (orders[name] ?? '') };
+    });
+}
+
+/** Where the number by which SQLite sorts is left out. */
+const orders: Readonly<Record<string, string>> = { event: 'id', response: 'event, n, k' };
+
+function columnsLeftOut(table: string): readonly string[] {
+  const left: Readonly<Record<string, readonly string[]>> = differences.columns;
+  return left[table] ?? [];
+}
+
+function expressionOf(table: string, column: string): string {
+  const all: Readonly<Record<string, Readonly<Record<string, string>>>> = differences.expressions;
+  return all[table]?.[column] ?? column;
+}
+
+/** All tables in one answer. */
+export function dumpOf(tables: readonly Table[]): string {
+  const all = tables.map(
+    ({ name, select, order }) =>
+      `(select coalesce(json_agg(json_build_array(${select}) order by ${order}), '[]') from ${name})`,
+  );
+  return `select json_build_array(${all.join(',\n')})`;
+}
+
+export function plainRows(rows: readonly unknown[]): Rows {
+  return rows.map((row) => {
+    assert(Array.isArray(row));
+    return row.map((cell: unknown): Cell => {
+      if (cell instanceof Uint8Array) return String.raw`\x` + Buffer.from(cell).toString('hex');
+      assert(cell === null || typeof cell === 'number' || typeof cell === 'string');
+      return cell;
+    });
+  });
+}
+
+export function isNumbered(table: string): boolean {
+  const numbered: readonly string[] = differences.numbered;
+  return numbered.includes(table);
+}
+
+export function swap(row: Cell[], i: number, numbers: ReadonlyMap<Cell, Cell>): void {
+  const cell = row[i] ?? null;
+  row[i] = numbers.get(cell) ?? cell;
+}
+
+export function named({ columns }: Table, rows: Rows): Row[] {
+  return rows.map((row) =>
+    Object.fromEntries(columns.map((column, i) => [column, row[i] ?? null])),
+  );
+}
+
+/** When every sequence begins. */
+export const startMs = Date.UTC(2026, 0, 1);
+
+/** All ids are of one day, and fewer partitions are read and emptied faster. */
+export async function keepOneDay(client: Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(`
+    select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+    where relkind = 'r' and relname not like '%${dayAt(startMs).name}'`);
+  await client.query(`drop table ${rows.map(({ name }) => name).join(', ')}`);
+}

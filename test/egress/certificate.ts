@@ -28,9 +28,10 @@ export function makeCertificate(
   );
   const signature = Buffer.concat([Buffer.from([0]), sign('sha256', unsigned, privateKey)]);
   const whole = der(0x30, unsigned, ecdsaSha256, der(0x03, signature));
-  const lines = whole.toString('base64').replace(/(.{64})/g, '$1\n');
+  // OpenSSL takes an empty line for the end.
+  const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
   return {
-    certificate: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+    certificate: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ format: 'pem', type: 'pkcs8' }),
   };
 }

@@ -4,6 +4,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { startPostgres, type Postgres } from './server.ts';
 
 let own: Promise<Postgres> | undefined;
+let isApart = false;
 
 /**
  * The URL of a server where databases may be made: the user's own or the one that the global setup
@@ -11,9 +12,17 @@ let own: Promise<Postgres> | undefined;
  */
 export async function sharedPostgres(): Promise<string> {
   const given = process.env['TEST_DATABASE_URL'];
-  if (given !== undefined && given !== '') return given;
+  if (given !== undefined && given !== '' && !isApart) return given;
   own ??= startShared();
   return (await own).url();
+}
+
+/**
+ * From now on this process has a server of its own. For tests that count looks at a lane: a
+ * transaction that is open in any database of the server, even of another test, lets lanes linger.
+ */
+export function keepApart(): void {
+  isApart = true;
 }
 
 /**
@@ -21,7 +30,13 @@ export async function sharedPostgres(): Promise<string> {
  * takes 25 ms in memory and 140 ms on a disk (PostgreSQL 18, 2 cores), fsync or not.
  */
 export async function startShared(): Promise<Postgres> {
-  const settings = { fsync: 'off', max_connections: '300', max_wal_size: '256MB' };
+  const settings = {
+    fsync: 'off',
+    max_connections: '300',
+    max_wal_size: '256MB',
+    // Its transactions are seen, too.
+    ...(isApart && { autovacuum: 'off' }),
+  };
   return startPostgres(hasMemoryDisk() ? { settings, parent: memoryDisk } : { settings });
 }
 

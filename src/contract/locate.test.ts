@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { dump } from 'js-yaml';
+import { dump, load } from 'js-yaml';
 import { ContractError, readDocument } from './document.ts';
 import { printPointer } from './expression.ts';
 import { explainError, locate, locateAll } from './locate.ts';
@@ -236,7 +237,9 @@ describe('locateAll', () => {
         fc.constantFrom(-1, 0, 1, 2),
         fc.boolean(),
         (value, flowLevel, forceQuotes) => {
-          const file = write('any.yaml', dump(value, { flowLevel, forceQuotes, lineWidth: -1 }));
+          const text = dump(value, { flowLevel, forceQuotes, lineWidth: -1 });
+          fc.pre(readsAs(text, value));
+          const file = write('any.yaml', text);
           check(file, (rest) => {
             const quoted = /^"(?:[^"\\]|\\.)*"/.exec(rest)?.[0];
             if (quoted !== undefined) return JSON.parse(quoted);
@@ -261,6 +264,15 @@ describe('locateAll', () => {
     }
   });
 });
+
+/** Not always: the writer leaves `a:,` without quotes, which is then read as a key. */
+function readsAs(yaml: string, value: unknown): boolean {
+  try {
+    return isDeepStrictEqual(load(yaml), value);
+  } catch {
+    return false;
+  }
+}
 
 describe('explainError', () => {
   function errorOf(file: string): ContractError {

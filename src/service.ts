@@ -26,6 +26,7 @@ import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
+import { Replayer } from './engine/replayer.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { fitsStore } from './engine/unlock.ts';
 import { CannotOpenStore } from './store/cannot-open-store.ts';
@@ -212,8 +213,27 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
-  const context: Context = { world, store, guard, newId, ring, defaultApp: app, changed };
+  const replayer = config.role === 'api' ? undefined : startReplayer({ world, log, store });
+  cleanup.use(replayer);
+  const replayWaits = (): void => replayer?.wake();
+  const own = { world, store, guard, newId, ring };
+  const context: Context = { ...own, defaultApp: app, changed, replayWaits };
   return { context, reach, defaultApp: app, firstKey: secret, isChosenKeyDead };
+}
+
+function startReplayer({
+  world,
+  log,
+  store,
+}: Pick<Outside, 'world' | 'log'> & { store: Store }): Replayer {
+  return new Replayer({
+    world,
+    store,
+    onMoved: ({ id, state, matched, replayed, skipped }) => {
+      if (state === 'done') log.info({ replay: id, matched, replayed, skipped }, 'replay done');
+    },
+    onError: (err) => log.warn({ err }, 'replay put off'),
+  });
 }
 
 /** The keys that open this database's secrets; refuses to start with others. */

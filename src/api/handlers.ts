@@ -9,6 +9,7 @@ import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
+import { replayHandlers } from './handlers/replays.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
@@ -29,6 +30,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
+    ...replayHandlers(context),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...nodeHandlers(context, self),

@@ -15,6 +15,8 @@ export interface Context {
   ring: KeyRing;
   /** Told when a subscription changed, before the change is answered. */
   changed: (subscription: string, state: SubscriptionState) => void;
+  /** Told when a replay was started. */
+  replayWaits: () => void;
   /** The app that anonymous calls belong to, where a contract allows them. */
   defaultApp: App;
 }

@@ -89,11 +89,15 @@ function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
   return end === -1 ? waiting : waiting.slice(0, end);
 }
 
-/** A rescue and a sweep go through lanes of any app, in their own order: nothing is locked before. */
-function kindOf({ edit: { call } }: Waiting): 'publish' | 'rescue' | 'sweep' | 'other' {
-  const { verb } = call;
-  return verb === 'publish' || verb === 'rescue' || verb === 'sweep' ? verb : 'other';
+/**
+ * A rescue, a sweep and a step of a replay go through lanes in an order of their own: nothing is locked
+ * before.
+ */
+function kindOf({ edit: { call } }: Waiting): (typeof loners)[number] | 'other' {
+  return loners.find((verb) => verb === call.verb) ?? 'other';
 }
+
+const loners = ['publish', 'rescue', 'sweep', 'advanceReplay'] as const;
 
 /** A node that cannot say that it is there, because much waits, would be taken for dead. */
 function isVital({ verb }: EditCall): boolean {

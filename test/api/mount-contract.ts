@@ -122,8 +122,9 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const policy = { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false };
   const guard = createGuard({ policy, resolver: fakeResolver({}) });
   const ring = [world.randomBytes(32)] as const;
+  const told = { changed: () => undefined, replayWaits: () => undefined };
   return {
-    context: { world, store, newId, guard, ring, defaultApp: app, changed: () => undefined },
+    context: { world, store, newId, guard, ring, defaultApp: app, ...told },
     key: secret,
   };
 }

@@ -56,6 +56,20 @@ const edits = {
     which,
   }),
   setting: record({ kind: one('setting' as const), which: fc.nat(2) }),
+  replay: record({
+    kind: one('replay' as const),
+    app: fc.constantFrom(0 as const, 0, 0, 1),
+    state: fc.constantFrom('dead' as const, 'delivered', 'cancelled', 'ended', 'ended'),
+    name: maybe(fc.oneof(name, pattern)),
+    who: maybe(who),
+    status: maybe(fc.constantFrom('5xx', '500', '2xx')),
+    error: maybe(fc.constantFrom('exhausted', 'status', 'expired')),
+    rate: fc.constantFrom(1, 7, 1_000),
+    runningMax: fc.constantFrom(1, 5),
+    idempotency: maybe(idempotency),
+  }),
+  cancelReplay: record({ kind: one('cancelReplay' as const), which }),
+  forgetReplays: record({ kind: one('forgetReplays' as const), agoMs: fc.constantFrom(0, 10_000) }),
   poison: record({
     kind: one('poison' as const),
     how: fc.constantFrom('publish', 'subscribe', 'edit', 'key'),
@@ -76,6 +90,9 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.forget },
   { weight: 1, arbitrary: edits.key },
   { weight: 1, arbitrary: edits.setting },
+  { weight: 2, arbitrary: edits.replay },
+  { weight: 1, arbitrary: edits.cancelReplay },
+  { weight: 1, arbitrary: edits.forgetReplays },
   { weight: 1, arbitrary: edits.poison },
 );
 export type EditCommand = typeof edit extends fc.Arbitrary<infer T> ? T : never;
@@ -158,6 +175,16 @@ export const command = fc.oneof(
       kind: one('retain' as const),
       which,
       limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  // By itself: it is fenced by what was read before.
+  {
+    weight: 3,
+    arbitrary: record({
+      kind: one('advance' as const),
+      which,
+      limit: fc.integer({ min: 1, max: 4 }),
+      isStale: fc.constantFrom(false, false, false, true),
     }),
   },
   { weight: 3, arbitrary: record({ kind: one('wait' as const), ms: fc.nat(40_000) }) },

@@ -2,6 +2,7 @@
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
+import { advanceReplay } from './advance-replay.ts';
 import { forget } from './forget.ts';
 import { rejectInbox, takeInbox } from './inbox.ts';
 import type { GivenMs } from './nodes.ts';
@@ -23,6 +24,11 @@ export async function applyEdit(
 ): Promise<EditOutput<EditVerb>> {
   const { nowMs, givenMs } = context;
   if (call.verb === 'forget') return forget(tx, call.input);
+  if (call.verb === 'advanceReplay') {
+    const { output, replayed } = await advanceReplay(tx, call.input, nowMs);
+    context.left.waiting += replayed;
+    return output;
+  }
   if (isShared(call)) return tx.run(editScript(call, nowMs));
   switch (call.verb) {
     case 'publish': {

@@ -2,10 +2,12 @@
 import type { EditCall } from '../call.ts';
 import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
+import { advanceReplay } from './advance-replay.ts';
 import { createApp } from './apps.ts';
 import { editSubscription } from './edit-subscription.ts';
 import { forget } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
+import { cancelReplay, createReplay, forgetReplays } from './replays.ts';
 import { retryDelivery } from './retry-delivery.ts';
 import { keepSetting } from './settings.ts';
 import { subscribe } from './subscribe.ts';
@@ -24,6 +26,10 @@ const shared = {
   keepSetting,
   forget,
   retryDelivery,
+  createReplay,
+  cancelReplay,
+  advanceReplay,
+  forgetReplays,
 } as const satisfies { [V in EditVerb]?: Edit<V> };
 
 export type SharedEdit = keyof typeof shared;

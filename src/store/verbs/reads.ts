@@ -10,6 +10,8 @@ import { event, events } from './events.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
+import { replayable, replayRange } from './replayable.ts';
+import { replay, replays, runningReplays } from './replays.ts';
 import { subscription, subscriptions } from './subscriptions.ts';
 import { tally } from './tally.ts';
 import { targets } from './targets.ts';
@@ -31,6 +33,11 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   deliveries,
   tally,
   nodes,
+  replay,
+  replays,
+  runningReplays,
+  replayable,
+  replayRange,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

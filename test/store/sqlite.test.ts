@@ -6,6 +6,7 @@ import { openEmbedded } from '../../src/store/open.ts';
 import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
+import { replayContract } from './replay-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
@@ -34,6 +35,9 @@ for (const contract of [storeContract, deliveryContract, retentionContract]) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);
 }
+
+// Behind threads they run in test/e2e/replay.test.ts, where a process is killed in the middle.
+replayContract('SQLite in memory', inMemory);
 
 function fail(error: Error): void {
   throw error;

@@ -185,9 +185,16 @@ export class Player {
     });
   }
 
-  async #advance({ which, limit, isStale }: Extract<Command, { kind: 'advance' }>): Promise<void> {
-    const running = this.#twins.table('replay').filter((row) => row['state'] === 'running');
-    const row = pick(running, which);
+  async #advance(command: Extract<Command, { kind: 'advance' }>): Promise<void> {
+    const { which, limit, isStale, state } = command;
+    const running = (): Row[] =>
+      this.#twins.table('replay').filter((each) => each['state'] === 'running');
+    if (running().length === 0) {
+      const wide = { name: undefined, who: undefined, status: undefined, error: undefined };
+      const rest = { app: 0, rate: 7, runningMax: 1, idempotency: undefined } as const;
+      await this.#twins.send([this.#replay({ kind: 'replay', state, ...wide, ...rest })]);
+    }
+    const row = pick(running(), which);
     if (row === undefined) return;
     const [id, appNo] = [String(row['id']), Number(row['app'])];
     const replay = await this.#twins.read('replay', { appNo, id });

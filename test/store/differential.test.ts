@@ -68,11 +68,11 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
     await player.run({ kind: 'edits', edits, room: 2, node: 0 });
     await endAll(twins, player);
     const { length } = twins.table('delivery_done');
-    const command = { kind: 'advance', which: 0, limit: 4, isStale: false } as const;
+    const advance = { kind: 'advance', which: 0, limit: 4, isStale: false } as const;
     let steps = 0;
     do {
       assert((steps += 1) < 100, 'a replay does not end');
-      await player.run({ ...command, state: 'ended' });
+      await player.run({ ...advance, state: 'ended' });
       await player.run({ kind: 'wait', ms: 10 });
       if (steps === 2) await endAll(twins, player); // What it made must not be found by itself.
     } while (twins.table('replay').some((row) => row['state'] === 'running'));

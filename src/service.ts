@@ -4,6 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
 import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
@@ -95,6 +96,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
 }
 
 const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
+const consoleFolder = join(import.meta.dirname, '..', 'console', 'dist');
 
 interface Parts {
   config: Config;
@@ -158,6 +160,7 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       isLenient: config.lenient,
       self,
       probed,
+      consoleFiles: readConsole(consoleFolder),
     }),
     publicUrl: () => config.publicUrl ?? url,
   });

@@ -22,7 +22,7 @@ export interface Call {
 export interface Reply {
   status: number;
   headers?: Readonly<Record<string, string>>;
-  /** JSON, unless a media type says otherwise: then a string. */
+  /** JSON, unless a media type says otherwise: then a string, or bytes. */
   body?: unknown;
   mediaType?: string;
 }

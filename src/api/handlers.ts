@@ -4,7 +4,9 @@ import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { Liveness } from '../engine/liveness.ts';
 import type { Handlers } from './call.ts';
+import type { ConsoleFiles } from './console/files.ts';
 import { appHandlers } from './handlers/apps.ts';
+import { consoleHandlers } from './handlers/console.ts';
 import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
@@ -21,10 +23,12 @@ export interface HandlerMeans {
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store as the readiness probe asks it: impatiently. */
   probed: ServiceMeans['store'];
+  /** Undefined: it was not built. */
+  consoleFiles: ConsoleFiles | undefined;
 }
 
 export function managementHandlers(means: HandlerMeans): Handlers {
-  const { context, identifier, contracts, isLenient, self, probed } = means;
+  const { context, identifier, contracts, isLenient, self, probed, consoleFiles } = means;
   return {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
@@ -32,6 +36,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...nodeHandlers(context, self),
+    ...consoleHandlers(consoleFiles),
     ...serviceHandlers({ contracts, self, store: probed }),
   };
 }

@@ -152,6 +152,9 @@ function understood(reading: Reading): Pick<Call, 'request' | 'variant'> {
 function send(reply: FastifyReply, { status, headers = {}, body, mediaType }: Reply): FastifyReply {
   void reply.code(status).headers(headers);
   if (body === undefined) return reply.send();
+  if (mediaType !== undefined && body instanceof Uint8Array) {
+    return reply.type(mediaType).send(body);
+  }
   if (mediaType !== undefined) return reply.type(`${mediaType}; charset=utf-8`).send(body);
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
 }

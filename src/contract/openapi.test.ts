@@ -210,7 +210,8 @@ describe('openapi.yaml', () => {
       'getContract',
       'getDocs',
     ];
-    const open = ['getHealth', 'getReadiness', ...documents];
+    const pages = ['getConsole', 'getConsolePage', 'getConsoleFile'];
+    const open = ['getHealth', 'getReadiness', ...documents, ...pages];
     const key = { credential: 'key' };
     const closed = [
       { schemes: [{ name: 'ApiKeyHeader', ...key, carrier: { in: 'header', name: 'X-API-Key' } }] },

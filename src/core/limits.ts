@@ -183,6 +183,8 @@ export const limits = {
   /** Responses: bytes read, and bytes kept of a success. */
   responseBytesMax: 16_384,
   responseKeptOfSuccessBytes: 1_024,
+  /** Files of the console, all of which are kept in memory. */
+  consoleFilesMax: 64,
   /** Inbound connections. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

@@ -91,12 +91,13 @@ export class Keeper {
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
       // Together, so that they share a transaction and wait for their turn once.
-      const [swept, { deleted }, isMore] = await Promise.all([
+      const [swept, keys, sessions, isMore] = await Promise.all([
         store.edit('sweep', { limit }),
         store.edit('forget', { idempotencyBeforeMs, limit }),
+        store.edit('forgetSessions', { beforeMs: store.nowMs(), limit }),
         this.#retain(limit),
       ]);
-      return swept.isMore || deleted === limit || isMore;
+      return swept.isMore || keys.deleted === limit || sessions.deleted === limit || isMore;
     } catch (error) {
       onError(error);
       return false;

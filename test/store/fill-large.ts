@@ -38,6 +38,9 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
     `insert into idem (app, key, print, result, created_ms)
      select 1 + i % ${apps}, sha256(i::text::bytea), sha256('x'), 'r', i
      from generate_series(1, ${keys}) i`,
+    `insert into session (hash, kind, key, created_ms, expires_ms)
+     select sha256(i::text::bytea), 'session', 1 + i % ${lanes}, 1, i + 1
+     from generate_series(1, ${keys}) i`,
     `insert into inbox (id, app, name, payload, created_ms)
      select lpad(i::text, 26, '0'), 1, 'name', '\\x00', 1 from generate_series(1, 5000) i`,
   ];

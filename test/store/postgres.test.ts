@@ -6,6 +6,7 @@ import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { retentionContract } from './retention-contract.ts';
+import { sessionContract } from './session-contract.ts';
 
 const onPostgres: OpenSubject = async ({ nowMs }) => {
   const database = await freshStoreDatabase();
@@ -25,6 +26,7 @@ const onPostgres: OpenSubject = async ({ nowMs }) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract, retentionContract]) {
+const contracts = [storeContract, deliveryContract, retentionContract, sessionContract];
+for (const contract of contracts) {
   contract('PostgreSQL', onPostgres);
 }

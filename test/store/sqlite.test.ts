@@ -7,6 +7,7 @@ import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { retentionContract } from './retention-contract.ts';
+import { sessionContract } from './session-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
   const store = await openEmbedded({ dataDir: ':memory:', world, onFatal: fail });
@@ -30,7 +31,8 @@ const inFile: OpenSubject = async (world) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract, retentionContract]) {
+const contracts = [storeContract, deliveryContract, retentionContract, sessionContract];
+for (const contract of contracts) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);
 }

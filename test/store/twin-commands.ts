@@ -55,6 +55,11 @@ const edits = {
     how: fc.constantFrom('create', 'rotate', 'revoke', 'touch'),
     which,
   }),
+  session: record({
+    kind: one('session' as const),
+    how: fc.constantFrom('create', 'create', 'ticket', 'take', 'prolong', 'end', 'forget'),
+    which,
+  }),
   setting: record({ kind: one('setting' as const), which: fc.nat(2) }),
   poison: record({
     kind: one('poison' as const),
@@ -75,6 +80,7 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.rescue },
   { weight: 1, arbitrary: edits.forget },
   { weight: 1, arbitrary: edits.key },
+  { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },
   { weight: 1, arbitrary: edits.poison },
 );

@@ -149,6 +149,8 @@ export class Player {
       }
       case 'key':
         return this.#editKey(each);
+      case 'session':
+        return this.#editSession(each);
       case 'setting': {
         const value = digest(String(this.#twins.nowMs));
         return editCall('keepSetting', { name: `setting ${each.which}`, value });
@@ -205,6 +207,31 @@ export class Player {
         return editCall('revokeKey', { appNo, id });
       case 'touch':
         return editCall('touchKeys', { ids: [id, 'zzzzzzzz'] });
+    }
+  }
+
+  #editSession({ how, which }: Extract<EditCommand, { kind: 'session' }>): EditCall {
+    const hash = digest(`session ${which % 4}`);
+    const expiresMs = this.#twins.nowMs + 1 + which * 1_000;
+    switch (how) {
+      case 'create':
+      case 'ticket': {
+        const kind = how === 'create' ? 'session' : how;
+        return editCall('createSession', {
+          hash,
+          kind,
+          keyId: this.#idOf('key', which),
+          expiresMs,
+        });
+      }
+      case 'take':
+        return editCall('takeTicket', { hash });
+      case 'prolong':
+        return editCall('prolongSession', { hash, expiresMs });
+      case 'end':
+        return editCall('endSession', { hash });
+      case 'forget':
+        return editCall('forgetSessions', { beforeMs: this.#twins.nowMs, limit: 500 });
     }
   }
 
@@ -353,6 +380,8 @@ export class Player {
         await twins.read('tally', {});
         await twins.read('nodes', {});
         await twins.read('key', { id: this.#idOf('key', which) });
+        await twins.read('session', { hash: digest(`session ${which % 4}`) });
+        await twins.read('adminKey', { appNo, nowMs: twins.nowMs });
         await this.#pages(limit, async (page) => twins.readApart('keys', bothOf(page, { appNo })));
         await this.#pages(limit, async (page) => twins.readApart('apps', bothOf(page, {})));
         break;

@@ -65,6 +65,7 @@ export const emptied = [
   'delivery_live',
   'fanout',
   'event',
+  'session',
   'pattern',
   'callback',
   'lane',

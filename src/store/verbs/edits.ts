@@ -7,6 +7,13 @@ import { editSubscription } from './edit-subscription.ts';
 import { forget } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
 import { retryDelivery } from './retry-delivery.ts';
+import {
+  createSession,
+  endSession,
+  forgetSessions,
+  prolongSession,
+  takeTicket,
+} from './sessions.ts';
 import { keepSetting } from './settings.ts';
 import { subscribe } from './subscribe.ts';
 import { unsubscribe } from './unsubscribe.ts';
@@ -24,6 +31,11 @@ const shared = {
   keepSetting,
   forget,
   retryDelivery,
+  createSession,
+  takeTicket,
+  prolongSession,
+  endSession,
+  forgetSessions,
 } as const satisfies { [V in EditVerb]?: Edit<V> };
 
 export type SharedEdit = keyof typeof shared;

@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { firstIdAt, timeOf } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
+import { minuteMs, spanBetween } from '../../src/core/stats-span.ts';
 import type { EditCall } from '../../src/store/call.ts';
 import { editCall } from '../../src/store/call.ts';
 import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
@@ -152,6 +153,13 @@ export class Player {
       case 'setting': {
         const value = digest(String(this.#twins.nowMs));
         return editCall('keepSetting', { name: `setting ${each.which}`, value });
+      }
+      case 'keepFigures':
+        return editCall('keepFigures', { limit: each.limit });
+      case 'tidyFigures': {
+        const { keepMs } = each;
+        const keep = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
+        return editCall('tidyFigures', { ...keep, limit: 500 });
       }
       case 'poison':
         return this.#poison(each);
@@ -345,6 +353,13 @@ export class Player {
         const callbacks = twins.table('callback').map((row) => Number(row['no']));
         const there = callbacks.map((no) => twins.toThere('callback', no));
         await twins.readApart('targets', { here: { callbacks }, there: { callbacks: there } });
+        break;
+      }
+      case 'figures': {
+        const span = spanBetween(twins.nowMs - which * 60 * minuteMs, twins.nowMs + 1);
+        await twins.read('appFigures', { appNo, span });
+        const ids = [which, which + 1].map((index) => this.#idOf('subscription', index));
+        await twins.read('subscriptionFigures', { appNo, ids, span, pendingMax: limit });
         break;
       }
       case 'others': {

@@ -10,6 +10,7 @@ import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
+import { statsHandlers } from './handlers/stats.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
 export interface HandlerMeans {
@@ -31,6 +32,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...deliveryHandlers(context),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
+    ...statsHandlers(context),
     ...nodeHandlers(context, self),
     ...serviceHandlers({ contracts, self, store: probed }),
   };

@@ -91,12 +91,13 @@ export class Keeper {
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
       // Together, so that they share a transaction and wait for their turn once.
-      const [swept, { deleted }, isMore] = await Promise.all([
+      const [swept, { deleted }, figures, isMore] = await Promise.all([
         store.edit('sweep', { limit }),
         store.edit('forget', { idempotencyBeforeMs, limit }),
+        store.edit('tidyFigures', { ...this.#figuresKeptMs(), limit }),
         this.#retain(limit),
       ]);
-      return swept.isMore || deleted === limit || isMore;
+      return swept.isMore || deleted === limit || figures.isMore || isMore;
     } catch (error) {
       onError(error);
       return false;
@@ -111,6 +112,13 @@ export class Keeper {
     this.#retained.expired += expired;
     this.#retained.deleted += deleted;
     return isMore;
+  }
+
+  /** By the minute as long as the events, but long enough for every chart, and not for ever. */
+  #figuresKeptMs(): { appKeepMs: number; subscriptionKeepMs: number } {
+    const { figuresKeepMs, figuresKeepMaxMs } = limits;
+    const appKeepMs = Math.min(Math.max(this.#means.retentionMs, figuresKeepMs), figuresKeepMaxMs);
+    return { appKeepMs, subscriptionKeepMs: figuresKeepMs };
   }
 
   #tell(): void {

@@ -1,6 +1,7 @@
 // Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
 // rows, which are the same on both.
 import { strict as assert } from 'node:assert';
+import { pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, timeOf } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import { minuteMs, spanBetween } from '../../src/core/stats-span.ts';
@@ -357,7 +358,9 @@ export class Player {
       }
       case 'figures': {
         const span = spanBetween(twins.nowMs - which * 60 * minuteMs, twins.nowMs + 1);
-        await twins.read('appFigures', { appNo, span });
+        const { counts } = await twins.read('appFigures', { appNo, span });
+        const pending = this.#live().filter((row) => row['app'] === appNo);
+        assert.equal(pendingOf(counts), pending.length);
         const ids = [which, which + 1].map((index) => this.#idOf('subscription', index));
         await twins.read('subscriptionFigures', { appNo, ids, span, pendingMax: limit });
         break;

@@ -52,12 +52,15 @@ export async function writeBatch(
 
 /**
  * What there is to say of a batch that only asks for an inbox which is empty, as every node does several
- * times a second: no transaction is begun for that, which would be a commit on the disk each time.
+ * times a second, or that figures be kept of which there are none: no transaction is begun for that, which
+ * would be a commit on the disk each time.
  */
-export async function findsNothingNew(
-  tx: Tx,
-  { edits, offer, context }: WriteInput,
-): Promise<Written | undefined> {
+export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Written | undefined> {
+  const { edits, offer, context } = input;
+  if (context.gathered.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
+    const output = { written: 0, isMore: false };
+    return nothingNew(input, output, await lookAhead(tx, birthsFor(offer)));
+  }
   const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
   if (asked.length === 0 || asked.length < edits.length) return undefined;
   const births = birthsFor(offer);
@@ -66,7 +69,15 @@ export async function findsNothingNew(
     lookAhead(tx, births),
   ]);
   if (!isEmpty) return undefined;
-  const replies = edits.map((): EditReply => ({ kind: 'done', output: { entries: [] } }));
+  return nothingNew(input, { entries: [] }, outlook);
+}
+
+function nothingNew(
+  { edits }: WriteInput,
+  output: EditOutput<EditVerb>,
+  outlook: Outlook,
+): Written {
+  const replies = edits.map((): EditReply => ({ kind: 'done', output }));
   return { replies, born: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
 }
 

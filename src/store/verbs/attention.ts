@@ -26,7 +26,7 @@ export const attentionSql = {
     order by failures desc, lane desc`,
   // What was tried waits for its next attempt, so it is due later than the rest.
   lastTried: `
-    select ?1 as lane, attempt.code, attempt.error from (
+    select cast(?1 as bigint) as lane, attempt.code, attempt.error from (
       select event, n, attempts from delivery_live where lane = ?1 and lease is null
       order by due_ms desc, event desc, n desc limit 16) as waiting
     join attempt on attempt.event = waiting.event and attempt.n = waiting.n

@@ -31,18 +31,20 @@ export const figuresSql = {
       where app = ?1 and writer > 0) as parts`,
   ofApp: `
     select ${step('?2', '?4')}, ${sums(appColumns.all)} from stat_app
-    where app = ?1 and minute >= ?2 and minute < ?3 group by step`,
+    where app = ?1 and minute > 0 and minute >= ?2 and minute < ?3 group by step`,
   subscription: 'select no from subscription where id = ?1 and app = ?2',
+  // Compared as one, which only fits the primary key: by the minute alone all subscriptions are read.
   ofSubscription: `
-    select ?1 as subscription, ${step('?2', '?4')}, ${sums(subscriptionColumns.all)}
+    select cast(?1 as bigint) as subscription, ${step('?2', '?4')}, ${sums(subscriptionColumns.all)}
     from stat_subscription
-    where subscription = ?1 and minute >= ?2 and minute < ?3 group by step`,
+    where (subscription, minute) >= (?1, ?2) and (subscription, minute) < (?1, ?3)
+    group by step`,
   waiting: `
-    select ?1 as subscription, count(*) as found, min(event) as event from (
+    select cast(?1 as bigint) as subscription, count(*) as found, min(event) as event from (
       select event from delivery_live where ${ofSubscription} and lease is null
       limit ?2 + 0) as waiting`,
   running: `
-    select ?1 as subscription, count(*) as found, min(event) as event
+    select cast(?1 as bigint) as subscription, count(*) as found, min(event) as event
     from delivery_live indexed by delivery_running
     where lease is not null and ${ofSubscription}`,
 } as const;

@@ -21,12 +21,15 @@ import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
+import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
+import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
+import { StreamHub } from './engine/stream.ts';
 import { fitsStore } from './engine/unlock.ts';
 import { CannotOpenStore } from './store/cannot-open-store.ts';
 import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
@@ -76,10 +79,19 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     store: context.store,
     name: config.nodeName,
     role: config.role,
+    onRescued: () => context.changes.missed(),
     onError: (err) => log.error({ err }, 'heartbeat failed'),
   });
   cleanup.use(self);
-  const parts = { ...opened, config, outside, contracts, self };
+  const feed = new Feed({
+    world: outside.world,
+    store: context.store,
+    journal: opened.journal,
+    self,
+    onError: (err) => log.warn({ err }, 'changes not told yet'),
+  });
+  cleanup.use(feed);
+  const parts = { ...opened, config, outside, contracts, self, feed };
   if (config.role !== 'api') startWork(parts, cleanup);
   const url = await startServing(parts, cleanup);
   const running = cleanup.move();
@@ -103,6 +115,7 @@ interface Parts {
   reach: Reach;
   contracts: Contracts;
   self: Liveness;
+  feed: Feed;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
@@ -124,7 +137,8 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
   if (!context.store.isShared) return;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  cleanup.use(new Intake({ world, store: context.store, rules, onError }));
+  const { store, changes } = context;
+  cleanup.use(new Intake({ world, store, rules, changes, onError }));
 }
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
@@ -145,6 +159,13 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
   const { trustProxy } = config;
   const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
   cleanup.defer(async () => close(server, world));
+  const hub = new StreamHub({
+    world,
+    store: context.store,
+    feed: parts.feed,
+    onError: (err) => log.warn({ err }, 'live view put off'),
+  });
+  cleanup.use(hub);
   let url = '';
   mount(server, {
     context,
@@ -158,6 +179,7 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       isLenient: config.lenient,
       self,
       probed,
+      hub,
     }),
     publicUrl: () => config.publicUrl ?? url,
   });
@@ -184,7 +206,7 @@ async function openContext(
   config: Config,
   outside: Outside,
   cleanup: AsyncDisposableStack,
-): Promise<{ context: Context; reach: Reach } & First> {
+): Promise<{ context: Context; reach: Reach; journal: Journal } & First> {
   const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
@@ -201,19 +223,22 @@ async function openContext(
     config.apiKey,
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
+  const journal = createJournal();
+  const { changes } = journal;
   const keeping = {
     store,
     world,
     retentionMs: config.retention,
     onError: (err: unknown) => log.warn({ err }, 'keeper'),
     onRetained: (retained: Retained) => log.info(retained, 'retention'),
+    onEnded: () => changes.missed(),
   };
   const keeper = config.role === 'api' ? undefined : new Keeper(keeping);
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
-  const context: Context = { world, store, guard, newId, ring, defaultApp: app, changed };
-  return { context, reach, defaultApp: app, firstKey: secret, isChosenKeyDead };
+  const context = { world, store, guard, newId, ring, defaultApp: app, changed, changes };
+  return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 
 /** The keys that open this database's secrets; refuses to start with others. */

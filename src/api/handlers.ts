@@ -3,6 +3,7 @@ import type { Contracts } from '../contract/contracts.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { Liveness } from '../engine/liveness.ts';
+import type { StreamHub } from '../engine/stream.ts';
 import type { Handlers } from './call.ts';
 import { appHandlers } from './handlers/apps.ts';
 import { deliveryHandlers } from './handlers/deliveries.ts';
@@ -10,6 +11,7 @@ import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
+import { streamHandlers } from './handlers/stream.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
 export interface HandlerMeans {
@@ -21,6 +23,7 @@ export interface HandlerMeans {
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store as the readiness probe asks it: impatiently. */
   probed: ServiceMeans['store'];
+  hub: Pick<StreamHub, 'open'>;
 }
 
 export function managementHandlers(means: HandlerMeans): Handlers {
@@ -29,6 +32,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
+    ...streamHandlers(means.hub),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...nodeHandlers(context, self),

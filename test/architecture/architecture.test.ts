@@ -112,6 +112,7 @@ describe('operationsWithoutHandler', async () => {
     identifier: {} as Parameters<typeof managementHandlers>[0]['identifier'],
     self: {} as Parameters<typeof managementHandlers>[0]['self'],
     probed: {} as Parameters<typeof managementHandlers>[0]['probed'],
+    hub: {} as Parameters<typeof managementHandlers>[0]['hub'],
   });
 
   it('finds nothing in openapi.yaml', () => {

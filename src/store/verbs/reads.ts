@@ -7,6 +7,7 @@ import { attempts } from './attempts.ts';
 import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
+import { deliveriesNamed, feed, pending, watched } from './feed.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
@@ -31,6 +32,10 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   deliveries,
   tally,
   nodes,
+  feed,
+  watched,
+  deliveriesNamed,
+  pending,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

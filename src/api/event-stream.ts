@@ -16,6 +16,7 @@ export interface EventStream {
 
 export function createEventStream(): EventStream {
   let isReady = true;
+  let isOver = false;
   let ears: Parameters<EventStream['tell']>[0] | undefined;
   const body = new Readable({
     highWaterMark: 1,
@@ -31,7 +32,7 @@ export function createEventStream(): EventStream {
     },
   });
   const push = (piece: Uint8Array): void => {
-    if (body.destroyed || body.readableEnded) return;
+    if (isOver || body.destroyed) return;
     isReady = false;
     body.push(piece);
   };
@@ -41,7 +42,8 @@ export function createEventStream(): EventStream {
     send: push,
     end: (piece) => {
       push(piece);
-      if (!body.destroyed) body.push(null);
+      if (!isOver) body.push(null);
+      isOver = true;
     },
     cut: () => body.destroy(),
     tell: (given) => {

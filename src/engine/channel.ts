@@ -122,7 +122,7 @@ export class Channel {
     const { world, store } = this.#means;
     const untilTurnMs = Math.max(this.#nextMs - world.monotonicMs(), 0);
     if (this.#isAsked || store.isShared) return Math.ceil(untilTurnMs);
-    return limits.streamStillHereMs;
+    return limits.watchLeaseMs;
   }
 
   /** The first frame of each, at once. */

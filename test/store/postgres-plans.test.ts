@@ -25,19 +25,24 @@ const reads = [
   'attempts.',
   'delivery.',
   'events.',
+  'feed.heads',
+  'feed.after',
   'health.',
   'keys.list',
   'nodes.list',
+  'pending.',
   'subscriptions.list',
   'tally.',
   'targets.',
   'walk',
+  'watch.apps',
 ];
 /** Those that lists ask for many rows at once, by the types of their values. */
 const repeatedReads = Object.entries({
   'delivery.live': ['text', 'bigint', 'bigint'],
   'delivery.done': ['text', 'bigint', 'bigint'],
   'events.one': ['text', 'bigint'],
+  'feed.after': ['bigint', 'bigint', 'bigint', 'bigint'],
   'subscriptions.callbacks': ['bigint'],
   'walkDeliveries.ofEvent': ['text', 'bigint', 'bigint'],
 }).map(([of, types]) => {
@@ -91,6 +96,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'walkSlices.live': ['sorts by event DESC, n DESC'],
   'walkSlices.liveOfSubscription': ['sorts by event DESC, n DESC'],
   'walkSlices.doneOfSubscription': ['sorts by event DESC, n DESC'],
+  // As far as its limit.
+  'pending.count': ['scans delivery_live'],
   // For tests only.
   'tally.all': ['scans delivery_live', 'scans delivery_done'],
 };

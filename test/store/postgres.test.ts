@@ -5,6 +5,7 @@ import { freshStoreDatabase } from '../postgres/store-database.ts';
 import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
+import { feedContract } from './feed-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 
 const onPostgres: OpenSubject = async ({ nowMs }) => {
@@ -25,6 +26,6 @@ const onPostgres: OpenSubject = async ({ nowMs }) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract, retentionContract]) {
+for (const contract of [storeContract, deliveryContract, retentionContract, feedContract]) {
   contract('PostgreSQL', onPostgres);
 }

@@ -6,6 +6,7 @@ import { openEmbedded } from '../../src/store/open.ts';
 import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
+import { feedContract } from './feed-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
@@ -30,7 +31,7 @@ const inFile: OpenSubject = async (world) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract, retentionContract]) {
+for (const contract of [storeContract, deliveryContract, retentionContract, feedContract]) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);
 }

@@ -59,6 +59,8 @@ export interface Table {
 
 /** In an order that no reference forbids. */
 export const emptied = [
+  'change_feed',
+  'watch',
   'response',
   'attempt',
   'delivery_done',

@@ -42,7 +42,7 @@ export const watchSql = {
 export const pendingSql = {
   count: `
     select count(*) as pending from
-      (select app from delivery_live limit ?2 + 0) as some where app = ?1`,
+      (select app from delivery_live limit ?2 + 0) as first where app = ?1`,
 } as const;
 
 export const appendFeed: Edit<'appendFeed'> = function* ({ node, rows }, nowMs) {

@@ -37,7 +37,11 @@ export function FirstSteps({ latest }: { latest: readonly Delivery[] }): JSX.Ele
           <SubscribeStep subscription={subscription} contracts={contracts} onDone={ground.reload} />
         </OneStep>
         <OneStep number={2} title="Send" isDone={sentId.value !== undefined}>
-          <SendStep ground={state.value} onSent={(id) => (sentId.value = id)} />
+          <SendStep
+            ground={state.value}
+            isSent={sentId.value !== undefined}
+            onSent={(id) => (sentId.value = id)}
+          />
         </OneStep>
         <OneStep number={3} title="See" isDone={latest.length > 0}>
           <SeeStep sentId={sentId.value} latest={latest} />
@@ -81,9 +85,11 @@ function SubscribeStep({
 
 function SendStep({
   ground,
+  isSent,
   onSent,
 }: {
   ground: Ground;
+  isSent: boolean;
   onSent: (eventId: string) => void;
 }): JSX.Element {
   const { event, payload, contract } = testEvent(ground.types, ground.subscription);
@@ -108,7 +114,7 @@ function SendStep({
         Publishes <code>{event}</code> with the example of the contract.
       </p>
       <Button
-        kind={ground.subscription === undefined ? 'plain' : 'primary'}
+        kind={ground.subscription === undefined || isSent ? 'plain' : 'primary'}
         icon="event"
         isDisabled={ground.subscription === undefined}
         isBusy={publish.isBusy}

@@ -22,12 +22,14 @@ import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
+import { FigureWriter } from './engine/figure-writer.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
+import { makeTicket } from './engine/sessions.ts';
 import { fitsStore } from './engine/unlock.ts';
 import { CannotOpenStore } from './store/cannot-open-store.ts';
 import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
@@ -55,6 +57,8 @@ export interface Service extends AsyncDisposable {
   /** The first key, if this start made it: there is no second chance to see it. */
   firstKey: string | undefined;
   isChosenKeyDead: boolean;
+  /** Signs in to the console, once; undefined when no key may manage the app `default`. */
+  signInLink: () => Promise<string | undefined>;
 }
 
 export async function startService(config: Config, outside: Outside): Promise<Service> {
@@ -91,6 +95,10 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     defaultApp,
     firstKey,
     isChosenKeyDead,
+    signInLink: async () => {
+      const ticket = await makeTicket(context, defaultApp);
+      return ticket && `${config.publicUrl ?? url}/console#ticket=${ticket}`;
+    },
     [Symbol.asyncDispose]: async () => running.disposeAsync(),
   };
 }
@@ -148,6 +156,7 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
   const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
   cleanup.defer(async () => close(server, world));
   let url = '';
+  const publicUrl = (): string => config.publicUrl ?? url;
   mount(server, {
     context,
     identifier,
@@ -160,9 +169,10 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       isLenient: config.lenient,
       self,
       probed,
+      publicUrl,
       consoleFiles: readConsole(consoleFolder),
     }),
-    publicUrl: () => config.publicUrl ?? url,
+    publicUrl,
   });
   await server.listen({ host: config.host, port: config.port });
   url = localUrl(server, config);
@@ -211,6 +221,9 @@ async function openContext(
     onError: (err: unknown) => log.warn({ err }, 'keeper'),
     onRetained: (retained: Retained) => log.info(retained, 'retention'),
   };
+  // Also where only requests are served: whoever publishes makes deliveries.
+  const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
+  cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
   const keeper = config.role === 'api' ? undefined : new Keeper(keeping);
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());

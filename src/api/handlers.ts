@@ -11,7 +11,9 @@ import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
+import { sessionHandlers } from './handlers/sessions.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
+import { statsHandlers } from './handlers/stats.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
 export interface HandlerMeans {
@@ -23,19 +25,24 @@ export interface HandlerMeans {
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store as the readiness probe asks it: impatiently. */
   probed: ServiceMeans['store'];
+  /** Without a slash at the end; known when the first request comes. */
+  publicUrl: () => string;
   /** Undefined: it was not built. */
   consoleFiles: ConsoleFiles | undefined;
 }
 
 export function managementHandlers(means: HandlerMeans): Handlers {
-  const { context, identifier, contracts, isLenient, self, probed, consoleFiles } = means;
+  const { context, identifier, contracts, isLenient, self, probed, publicUrl, consoleFiles } =
+    means;
   return {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
+    ...statsHandlers(context),
     ...nodeHandlers(context, self),
+    ...sessionHandlers({ context, identifier, publicUrl }),
     ...consoleHandlers(consoleFiles),
     ...serviceHandlers({ contracts, self, store: probed }),
   };

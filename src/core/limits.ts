@@ -140,6 +140,20 @@ export const limits = {
   settleAgainMs: 500,
   /** How long a delivery waits after a failure of our own. */
   ownFailureWaitMs: 10_000,
+  /** Figures of subscriptions: written this often, so many rows at once; so many wait in memory. */
+  figuresEveryMs: 10_000,
+  figuresRowsMax: 1_000,
+  figuresGatheredMax: 10_000,
+  /** Figures are kept by the minute as long as events, but within these bounds; a subscription's less. */
+  figuresKeepMs: (7 * 24 + 1) * 60 * 60 * 1000,
+  figuresKeepMaxMs: 31 * 24 * 60 * 60 * 1000,
+  /** Statistics: subscriptions at once, and what is counted of one that waits: alone, among others. */
+  statsSubscriptionsMax: 50,
+  pendingCountedMax: 10_000,
+  pendingCountedEachMax: 1_000,
+  /** What needs attention: shown, and looked at to find it. */
+  attentionMax: 10,
+  attentionExaminedMax: 1_000,
   /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
   keeperRowsMax: 500,
   keeperBytesMax: 4 * 1_048_576,
@@ -154,6 +168,14 @@ export const limits = {
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,
+  /**
+   * The console: how long a session lives after it was used, how often that is written, how long it can
+   * live at all; and how long a link may wait for its one use.
+   */
+  sessionMs: 12 * 60 * 60 * 1000,
+  sessionProlongMs: 10 * 60 * 1000,
+  sessionLongestMs: 30 * 24 * 60 * 60 * 1000,
+  ticketMs: 60 * 60 * 1000,
   /** Last-used is written at most this often per key. */
   keyTouchMs: 60_000,
   /** Rotation: how long the old key or signing secret stays valid, by default and at most. */

@@ -140,6 +140,20 @@ export const limits = {
   settleAgainMs: 500,
   /** How long a delivery waits after a failure of our own. */
   ownFailureWaitMs: 10_000,
+  /** Figures of subscriptions: written this often, so many rows at once; so many wait in memory. */
+  figuresEveryMs: 10_000,
+  figuresRowsMax: 1_000,
+  figuresGatheredMax: 10_000,
+  /** Figures are kept by the minute as long as events, but within these bounds; a subscription's less. */
+  figuresKeepMs: (7 * 24 + 1) * 60 * 60 * 1000,
+  figuresKeepMaxMs: 31 * 24 * 60 * 60 * 1000,
+  /** Statistics: subscriptions at once, and what is counted of one that waits: alone, among others. */
+  statsSubscriptionsMax: 50,
+  pendingCountedMax: 10_000,
+  pendingCountedEachMax: 1_000,
+  /** What needs attention: shown, and looked at to find it. */
+  attentionMax: 10,
+  attentionExaminedMax: 1_000,
   /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
   keeperRowsMax: 500,
   keeperBytesMax: 4 * 1_048_576,
@@ -175,6 +189,14 @@ export const limits = {
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,
+  /**
+   * The console: how long a session lives after it was used, how often that is written, how long it can
+   * live at all; and how long a link may wait for its one use.
+   */
+  sessionMs: 12 * 60 * 60 * 1000,
+  sessionProlongMs: 10 * 60 * 1000,
+  sessionLongestMs: 30 * 24 * 60 * 60 * 1000,
+  ticketMs: 60 * 60 * 1000,
   /** Last-used is written at most this often per key. */
   keyTouchMs: 60_000,
   /** Rotation: how long the old key or signing secret stays valid, by default and at most. */
@@ -204,6 +226,33 @@ export const limits = {
   /** Responses: bytes read, and bytes kept of a success. */
   responseBytesMax: 16_384,
   responseKeptOfSuccessBytes: 1_024,
+  /** Files of the console, all of which are kept in memory. */
+  consoleFilesMax: 64,
+  /**
+   * The live view: frames to one client are at least so far apart, and show so many of the newest
+   * changes. A sign of life after so long; a client that does not read is cut off by the server's own
+   * time limit, which is longer.
+   */
+  frameEveryMs: 250,
+  frameDeliveriesMax: 20,
+  frameSubscriptionsMax: 20,
+  frameReplaysMax: 5,
+  streamStillHereMs: 15_000,
+  streamsPerAppMax: 200,
+  streamsMax: 1_000,
+  /** A client reconnects after this; a failing store is asked again; a goodbye is waited for so long. */
+  streamAgainMs: 1_000,
+  streamByeMs: 1_000,
+  /** Among several nodes: who watches what is read and renewed so often, and holds for so long. */
+  watchLookMs: 1_000,
+  watchRenewMs: 10_000,
+  watchLeaseMs: 30_000,
+  /** What changed is kept so long for clients that come back. Rows of one node: more than that makes. */
+  feedKeepMs: 120_000,
+  feedRowsMax: 512,
+  /** Apps that one edit tells of, and nodes that a cursor names. */
+  feedAppsAtOnce: 64,
+  feedNodesMax: 64,
   /** Inbound connections. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

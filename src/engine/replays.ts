@@ -33,6 +33,7 @@ export async function createReplay(
   });
   switch (result.kind) {
     case 'created':
+      context.changes.replay(app.no, result.replay.id);
       context.replayWaits();
       return result.replay;
     case 'repeated':
@@ -96,12 +97,17 @@ export async function getReplay({ store }: Context, app: Owner, id: string): Pro
   return found;
 }
 
-export async function cancelReplay({ store }: Context, app: Owner, id: string): Promise<Replay> {
+export async function cancelReplay(
+  { store, changes }: Context,
+  app: Owner,
+  id: string,
+): Promise<Replay> {
   const bare = withoutPrefix('rpl', id);
   if (bare === undefined) throw notFound(id);
   const result = await store.edit('cancelReplay', { appNo: app.no, id: bare });
   switch (result.kind) {
     case 'cancelled':
+      changes.replay(app.no, bare);
       return result.replay;
     case 'done':
       throw new Problem('conflict', `Cannot cancel ${id}: it is done`);

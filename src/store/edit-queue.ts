@@ -1,5 +1,6 @@
 // Edits that wait for their batch, in order, bounded by number and by the bytes of their payloads.
 import type { EditCall, EditReply } from './call.ts';
+import type { EditVerb } from './store.ts';
 import { StoreUnavailable } from './store.ts';
 
 export interface QueueLimits {
@@ -90,14 +91,21 @@ function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
 }
 
 /**
- * A rescue, a sweep and a step of a replay go through lanes in an order of their own: nothing is locked
- * before.
+ * A rescue and a sweep go through lanes of any app, and a step of a replay through many of one, in their
+ * own order: nothing is locked before. Figures are of many apps, too.
  */
-function kindOf({ edit: { call } }: Waiting): (typeof loners)[number] | 'other' {
-  return loners.find((verb) => verb === call.verb) ?? 'other';
-}
+const aloneOfKind: ReadonlySet<EditVerb> = new Set([
+  'publish',
+  'rescue',
+  'sweep',
+  'advanceReplay',
+  'keepFigures',
+  'tidyFigures',
+]);
 
-const loners = ['publish', 'rescue', 'sweep', 'advanceReplay'] as const;
+function kindOf({ edit: { call } }: Waiting): EditVerb | 'other' {
+  return aloneOfKind.has(call.verb) ? call.verb : 'other';
+}
 
 /** A node that cannot say that it is there, because much waits, would be taken for dead. */
 function isVital({ verb }: EditCall): boolean {

@@ -33,9 +33,9 @@ function idParameter({ parameters }: Operation): Parameter | undefined {
   return parameters.find((one) => one.in === 'path' || (one.required && isId(one)));
 }
 
-/** Documents belong to the service, and everybody may read them. */
+/** Documents and pages belong to the service, and everybody may read them. */
 function isOfNobody({ path, security }: Operation): boolean {
-  return path === '/contracts/{title}' && security.length === 0;
+  return /^\/(contracts|console)\//.test(path) && security.length === 0;
 }
 
 function isId({ name }: Parameter): boolean {

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
-import type { Replay } from '../../src/core/replay.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
+import { noChanges } from '../../src/engine/changes.ts';
 import type { Context } from '../../src/engine/context.ts';
+import { Feed } from '../../src/engine/feed.ts';
+import { createJournal } from '../../src/engine/journal.ts';
 import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
 import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { publish } from '../../src/engine/publish.ts';
@@ -30,6 +32,7 @@ export type FakeSend = Sender['send'];
 export interface Engine extends AsyncDisposable {
   context: Context;
   self: Liveness;
+  feed: Feed;
   /** Subscribes in the body variant and gives the subscriber id. */
   subscribe(callbackUrl?: string): Promise<string>;
   /** Publishes and gives the bare event id. */
@@ -38,8 +41,6 @@ export interface Engine extends AsyncDisposable {
   errors: unknown[];
   /** What the keeper said that it ended and deleted. */
   retained: Retained[];
-  /** Replays as steps of this engine left them. */
-  moved: Replay[];
 }
 
 export type Sqlite = ReturnType<typeof openSqlite>;
@@ -77,24 +78,32 @@ export async function startEngine(
     policy: { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false },
     resolver: { resolve: async () => ({ kind: 'missing' }) },
   });
+  const journal = createJournal();
+  const { changes } = journal;
   const keeper = new Keeper({
     store,
     world,
     retentionMs,
     onError: (error) => errors.push(error),
     onRetained: (counts) => retained.push(counts),
+    onEnded: () => changes.missed(),
   });
   const reach = createReach({ store, world }, () => keeper.wake());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
   const onError = (error: unknown): void => void errors.push(error);
-  const moved: Replay[] = [];
-  const onMoved = (replay: Replay): void => void moved.push(replay);
-  const replayer = new Replayer({ world, store, onMoved, onError });
-  const replayWaits = (): void => replayer.wake();
-  const own = { world, store, guard, newId, ring };
-  const context: Context = { ...own, defaultApp: app, changed, replayWaits };
-  const self = await startLiveness({ world, store, name: node, role: 'all', onError });
+  const replayer = new Replayer({ world, store, changes, onDone: () => undefined, onError });
+  const told = { changed, changes, replayWaits: () => replayer.wake() };
+  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  const self = await startLiveness({
+    world,
+    store,
+    name: node,
+    role: 'all',
+    onRescued: () => changes.missed(),
+    onError,
+  });
+  const feed = new Feed({ world, store, journal, self, onError });
   const delivering = startDelivering(context, {
     self,
     contracts: [contract],
@@ -111,14 +120,15 @@ export async function startEngine(
   return {
     context,
     self,
+    feed,
     errors,
     retained,
-    moved,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
       subscribeBody(context, callbackUrl),
     publish: async (name) => publishOne(context, name),
     [Symbol.asyncDispose]: async () => {
       await delivering[Symbol.asyncDispose]();
+      await feed[Symbol.asyncDispose]();
       await self[Symbol.asyncDispose]();
       await replayer[Symbol.asyncDispose]();
       await keeper[Symbol.asyncDispose]();
@@ -143,8 +153,8 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
 export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
   const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
   const changed = (): void => undefined; // Nobody here holds anything of a subscription.
-  const replayWaits = changed;
-  return { ...context, changed, replayWaits, store: storeOver(transport, context.world) };
+  const told = { changed, changes: noChanges, replayWaits: changed };
+  return { ...context, ...told, store: storeOver(transport, context.world) };
 }
 
 async function subscribeBody(context: Context, callbackUrl: string): Promise<string> {

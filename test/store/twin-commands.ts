@@ -52,9 +52,19 @@ const edits = {
   node: record({ kind: fc.constantFrom('heartbeat', 'heartbeat', 'stopNode'), which }),
   rescue: record({ kind: one('rescue' as const), silentMs: fc.constantFrom(1_000, 30_000) }),
   forget: record({ kind: one('forget' as const), agoMs: fc.constantFrom(0, 10_000) }),
+  feed: record({
+    kind: fc.constantFrom('appendFeed', 'appendFeed', 'watch', 'forgetFeed'),
+    which,
+    agoMs: fc.constantFrom(0, 10_000),
+  }),
   key: record({
     kind: one('key' as const),
     how: fc.constantFrom('create', 'rotate', 'revoke', 'touch'),
+    which,
+  }),
+  session: record({
+    kind: one('session' as const),
+    how: fc.constantFrom('create', 'create', 'ticket', 'take', 'prolong', 'end', 'forget'),
     which,
   }),
   setting: record({ kind: one('setting' as const), which: fc.nat(2) }),
@@ -72,6 +82,12 @@ const edits = {
   }),
   cancelReplay: record({ kind: one('cancelReplay' as const), which }),
   forgetReplays: record({ kind: one('forgetReplays' as const), agoMs: fc.constantFrom(0, 10_000) }),
+  keepFigures: record({ kind: one('keepFigures' as const), limit: fc.integer({ min: 1, max: 4 }) }),
+  // Without a limit: which of the oldest rows go first, each decides for itself.
+  tidyFigures: record({
+    kind: one('tidyFigures' as const),
+    keepMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
+  }),
   poison: record({
     kind: one('poison' as const),
     how: fc.constantFrom('publish', 'subscribe', 'edit', 'key'),
@@ -90,11 +106,15 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.node },
   { weight: 1, arbitrary: edits.rescue },
   { weight: 1, arbitrary: edits.forget },
+  { weight: 2, arbitrary: edits.feed },
   { weight: 1, arbitrary: edits.key },
+  { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },
   { weight: 2, arbitrary: edits.replay },
   { weight: 1, arbitrary: edits.cancelReplay },
   { weight: 1, arbitrary: edits.forgetReplays },
+  { weight: 2, arbitrary: edits.keepFigures },
+  { weight: 2, arbitrary: edits.tidyFigures },
   { weight: 1, arbitrary: edits.poison },
 );
 export type EditCommand = typeof edit extends fc.Arbitrary<infer T> ? T : never;
@@ -130,6 +150,8 @@ const read = record({
     'deliveries',
     'delivery',
     'targets',
+    'figures',
+    'feed',
     'others',
   ),
   which,

@@ -1,8 +1,10 @@
 // Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
 // rows, which are the same on both.
 import { strict as assert } from 'node:assert';
+import { pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, timeOf } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
+import { minuteMs, spanBetween } from '../../src/core/stats-span.ts';
 import type { EditCall } from '../../src/store/call.ts';
 import { editCall } from '../../src/store/call.ts';
 import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
@@ -150,8 +152,14 @@ export class Player {
         const idempotencyBeforeMs = this.#twins.nowMs - each.agoMs;
         return editCall('forget', { idempotencyBeforeMs, limit: 500 });
       }
+      case 'appendFeed':
+      case 'watch':
+      case 'forgetFeed':
+        return this.#editFeed(each);
       case 'key':
         return this.#editKey(each);
+      case 'session':
+        return this.#editSession(each);
       case 'setting': {
         const value = digest(String(this.#twins.nowMs));
         return editCall('keepSetting', { name: `setting ${each.which}`, value });
@@ -163,6 +171,13 @@ export class Player {
       case 'forgetReplays': {
         const endedBeforeMs = this.#twins.nowMs - each.agoMs;
         return editCall('forgetReplays', { endedBeforeMs, limit: 500 });
+      }
+      case 'keepFigures':
+        return editCall('keepFigures', { limit: each.limit });
+      case 'tidyFigures': {
+        const { keepMs } = each;
+        const keep = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
+        return editCall('tidyFigures', { ...keep, limit: 500 });
       }
       case 'poison':
         return this.#poison(each);
@@ -239,6 +254,27 @@ export class Player {
     if (most > 0) await this.#twins.retain({ beforeMs, limit: most });
   }
 
+  /** Few numbers, so that some are there already. */
+  #editFeed({
+    kind,
+    which,
+    agoMs,
+  }: Extract<EditCommand, { agoMs: number; which: number }>): EditCall {
+    const { nowMs } = this.#twins;
+    const node = 1 + (which % 3);
+    switch (kind) {
+      case 'appendFeed': {
+        const rows = this.#apps.map((appNo) => ({ appNo, seq: 1 + (which % 7), digest: '{}' }));
+        return editCall('appendFeed', { node, rows });
+      }
+      case 'watch':
+        return editCall('watch', { node, apps: this.#apps, untilMs: nowMs + agoMs });
+      case 'forgetFeed':
+        // Without a limit: of rows of one time, each forgets others first.
+        return editCall('forgetFeed', { beforeMs: nowMs - agoMs, limit: 500 });
+    }
+  }
+
   #editKey({ how, which }: Extract<EditCommand, { kind: 'key' }>): EditCall {
     const appNo = this.#apps[0];
     const id = this.#idOf('key', which);
@@ -253,6 +289,31 @@ export class Player {
         return editCall('revokeKey', { appNo, id });
       case 'touch':
         return editCall('touchKeys', { ids: [id, 'zzzzzzzz'] });
+    }
+  }
+
+  #editSession({ how, which }: Extract<EditCommand, { kind: 'session' }>): EditCall {
+    const hash = digest(`session ${which % 4}`);
+    const expiresMs = this.#twins.nowMs + 1 + which * 1_000;
+    switch (how) {
+      case 'create':
+      case 'ticket': {
+        const kind = how === 'create' ? 'session' : how;
+        return editCall('createSession', {
+          hash,
+          kind,
+          keyId: this.#idOf('key', which),
+          expiresMs,
+        });
+      }
+      case 'take':
+        return editCall('takeTicket', { hash });
+      case 'prolong':
+        return editCall('prolongSession', { hash, expiresMs });
+      case 'end':
+        return editCall('endSession', { hash });
+      case 'forget':
+        return editCall('forgetSessions', { beforeMs: this.#twins.nowMs, limit: 500 });
     }
   }
 
@@ -395,12 +456,30 @@ export class Player {
         await twins.readApart('targets', { here: { callbacks }, there: { callbacks: there } });
         break;
       }
+      case 'figures': {
+        const span = spanBetween(twins.nowMs - which * 60 * minuteMs, twins.nowMs + 1);
+        const { counts } = await twins.read('appFigures', { appNo, span });
+        const pending = this.#live().filter((row) => row['app'] === appNo);
+        assert.equal(pendingOf(counts), pending.length);
+        const ids = [which, which + 1].map((index) => this.#idOf('subscription', index));
+        await twins.read('subscriptionFigures', { appNo, ids, span, pendingMax: limit });
+        break;
+      }
+      case 'feed': {
+        await twins.read('feed', { appNo, after: undefined, limit });
+        await twins.read('feed', { appNo, after: new Map([[1, which % 7]]), limit });
+        const names = twins.table('delivery_done').map(nameOf);
+        await twins.read('deliveriesNamed', { appNo, names: names.slice(0, which) });
+        break;
+      }
       case 'others': {
         const id = this.#idOf('subscription', which);
         await twins.read('subscription', { appNo, id });
         await twins.read('tally', {});
         await twins.read('nodes', {});
         await twins.read('key', { id: this.#idOf('key', which) });
+        await twins.read('session', { hash: digest(`session ${which % 4}`) });
+        await twins.read('adminKey', { appNo, nowMs: twins.nowMs });
         await this.#pages(limit, async (page) => twins.readApart('keys', bothOf(page, { appNo })));
         await this.#pages(limit, async (page) => twins.readApart('apps', bothOf(page, {})));
         break;
@@ -473,7 +552,7 @@ export class Player {
     const ended = this.#twins.table('delivery_done');
     const isEnded = rather === 'ended' && index % 4 > 0 && ended.length > 0;
     const row = pick(isEnded ? ended : [...this.#live(), ...ended], index);
-    return row && { event: String(row['event']), n: Number(row['n']) };
+    return row && nameOf(row);
   }
 
   #node(index: number): number {
@@ -516,6 +595,10 @@ function bothOf<T extends object>({ limit, here, there }: Cursors, input: T) {
 
 function keyOf(use: KeyUse | undefined): Idempotency | undefined {
   return use && { key: digest(`key ${use.key}`), print: digest(`print ${use.print}`) };
+}
+
+function nameOf(row: Row): { event: string; n: number } {
+  return { event: String(row['event']), n: Number(row['n']) };
 }
 
 function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription: string): string {

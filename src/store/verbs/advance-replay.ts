@@ -27,7 +27,7 @@ export const advanceReplaySql = {
     where id = ?1 returning *`,
 } as const;
 
-export const advanceReplay: Edit<'advanceReplay'> = function* (input, nowMs) {
+export const advanceReplay: Edit<'advanceReplay'> = function* (input, nowMs, facts) {
   const step = yield* beginStep(input);
   if (step === undefined) return { kind: 'moved' };
   const { appNo, createdMs } = step.replay;
@@ -37,7 +37,7 @@ export const advanceReplay: Edit<'advanceReplay'> = function* (input, nowMs) {
     if (row === undefined) continue; // It waits again, or has gone.
     const lane = yield* lockLane(integer(row, 'lane'));
     if (lane.state === 'ended') continue;
-    const sent = yield* sendAgain({ event, n, appNo, row, lane }, nowMs);
+    const sent = yield* sendAgain({ event, n, appNo, row, lane }, nowMs, facts);
     if (sent !== undefined) replayed += 1;
   }
   return yield* endStep({ input, step, replayed }, nowMs);

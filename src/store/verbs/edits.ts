@@ -1,14 +1,23 @@
 // The edits that run alike on both databases, by name.
 import type { EditCall } from '../call.ts';
+import type { Fact } from '../counting.ts';
 import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { advanceReplay } from './advance-replay.ts';
 import { createApp } from './apps.ts';
 import { editSubscription } from './edit-subscription.ts';
+import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
 import { cancelReplay, createReplay, forgetReplays } from './replays.ts';
 import { retryDelivery } from './retry-delivery.ts';
+import {
+  createSession,
+  endSession,
+  forgetSessions,
+  prolongSession,
+  takeTicket,
+} from './sessions.ts';
 import { keepSetting } from './settings.ts';
 import { subscribe } from './subscribe.ts';
 import { unsubscribe } from './unsubscribe.ts';
@@ -26,6 +35,14 @@ const shared = {
   keepSetting,
   forget,
   retryDelivery,
+  createSession,
+  takeTicket,
+  prolongSession,
+  endSession,
+  forgetSessions,
+  appendFeed,
+  watch,
+  forgetFeed,
   createReplay,
   cancelReplay,
   advanceReplay,
@@ -43,6 +60,7 @@ const edits: { [V in SharedEdit]: Edit<V> } = shared;
 export function editScript<V extends SharedEdit>(
   call: EditCall<V>,
   nowMs: number,
+  facts: Fact[],
 ): Script<EditOutput<V>> {
-  return edits[call.verb](call.input, nowMs);
+  return edits[call.verb](call.input, nowMs, facts);
 }

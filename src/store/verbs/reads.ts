@@ -7,11 +7,14 @@ import { attempts } from './attempts.ts';
 import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
+import { appFigures, counts, subscriptionFigures } from './figures.ts';
+import { deliveriesNamed, feed, watched } from './feed.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
 import { replayable, replayRange } from './replayable.ts';
 import { replay, replays, runningReplays } from './replays.ts';
+import { adminKey, session } from './sessions.ts';
 import { subscription, subscriptions } from './subscriptions.ts';
 import { tally } from './tally.ts';
 import { targets } from './targets.ts';
@@ -33,6 +36,14 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   deliveries,
   tally,
   nodes,
+  session,
+  adminKey,
+  counts,
+  appFigures,
+  subscriptionFigures,
+  feed,
+  watched,
+  deliveriesNamed,
   replay,
   replays,
   runningReplays,

@@ -2,6 +2,8 @@
 // is, and the same event goes to the same callback once more.
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
+import type { Fact } from '../counting.ts';
+import { factOf } from '../counting.ts';
 import type { Row } from '../row.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
@@ -24,7 +26,7 @@ export const retryDeliverySql = {
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
 } as const;
 
-export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs) {
+export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs, facts) {
   const { event, n: oldN, appNo } = input;
   const live = yield* first(retryDeliverySql.live, event, oldN, appNo);
   if (live !== undefined) return { kind: 'pending' };
@@ -32,7 +34,7 @@ export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs) {
   if (row === undefined) return { kind: 'not_found' };
   const lane = yield* lockLane(integer(row, 'lane'));
   if (lane.state === 'ended') return { kind: 'ended' };
-  const n = yield* sendAgain({ event, n: oldN, appNo, row, lane }, nowMs);
+  const n = yield* sendAgain({ event, n: oldN, appNo, row, lane }, nowMs, facts);
   return n === undefined ? { kind: 'pending' } : { kind: 'due', n };
 };
 
@@ -48,6 +50,7 @@ export interface SendingAgain extends DeliveryName {
 export function* sendAgain(
   { event, n: oldN, appNo, row, lane }: SendingAgain,
   nowMs: number,
+  facts: Fact[],
 ): Script<number | undefined> {
   const isDead = integer(row, 'state') === endStates.dead;
   if (isDead) {
@@ -62,6 +65,7 @@ export function* sendAgain(
   const values = [event, n, appNo, lane.no, callback, dueMs, attempts, slice] as const;
   yield* all(retryDeliverySql.insert, ...values);
   yield* wakeLane(lane, nowMs);
+  facts.push(factOf(isDead ? 'revived' : 'made', { appNo, lane: lane.no }));
   return n;
 }
 

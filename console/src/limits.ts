@@ -1,0 +1,25 @@
+// Every bound of the console in one place, so that a large answer or a busy service never freezes the page.
+export const limits = {
+  /** A request that takes longer is given up; the service itself answers within 3 s or says 503. */
+  requestMs: 15_000,
+  pageItems: 50,
+  /** An empty page may have a next one; so many are read on before the reader is asked. */
+  emptyPagesMax: 5,
+  /** Code blocks show so much at first, and colour no more than that. */
+  codeCharsMax: 16_384,
+  codeLinesMax: 400,
+  /** Above this even "show all" does not indent. Indenting 1 MiB takes about 40 ms. */
+  prettyCharsMax: 4_194_304,
+  titleCharsMax: 300,
+  toastsMax: 3,
+  toastMs: 6_000,
+  toastCharsMax: 500,
+  /** Between two readings of the figures while frames say that they change. */
+  statsEveryMs: 5_000,
+  /** Where the stream cannot get through, pages ask instead. */
+  pollMs: 5_000,
+  streamRetryMinMs: 1_000,
+  streamRetryMaxMs: 30_000,
+  chordMs: 1_500,
+  clockSkewMs: 2_000,
+} as const;

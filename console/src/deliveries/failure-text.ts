@@ -1,0 +1,33 @@
+// Why a delivery failed, in the words of the catalogue of failures, or of its own attempt where that says
+// more. Pure.
+import { explain, type Failure } from '../../../src/core/failures.ts';
+import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
+
+type Failed = Pick<Attempt, 'error' | 'status' | 'message'>;
+
+/** What happened: `hooks.example.com refused the connection.` */
+export function sentenceOf({ error, status, message }: Failed): string {
+  return ended(message ?? explain({ error, status })?.happened ?? 'It failed');
+}
+
+/** Undefined: nothing failed (yet). */
+export function failureOf(delivery: DeliveryWithAttempts): Failure | undefined {
+  const { state, error, status, attempts } = delivery;
+  if (state === 'delivered') return undefined;
+  const last = attempts.at(-1);
+  if (state === 'cancelled') return explain({ error: hasLeft(last) ? 'gone' : 'cancelled' });
+  const failure = error === undefined ? undefined : explain({ error, status });
+  if (failure === undefined) return undefined;
+  // The attempt names the host and what is wrong with it; the catalogue cannot.
+  const own = last?.error === error ? last?.message : undefined;
+  return own === undefined ? failure : { ...failure, happened: ended(own) };
+}
+
+/** An answer that is no error, and yet no delivery: the receiver wants no more. */
+function hasLeft(last: Attempt | undefined): boolean {
+  return last !== undefined && last.error === undefined;
+}
+
+function ended(sentence: string): string {
+  return /[.!?]$/u.test(sentence) ? sentence : `${sentence}.`;
+}

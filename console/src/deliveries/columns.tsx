@@ -8,6 +8,7 @@ import { count } from '../format.ts';
 import { outcomeWords } from '../failure-words.ts';
 import { hrefWith } from '../router.ts';
 import type { Delivery } from '../shapes.ts';
+import { NextAttempt } from './next-attempt.tsx';
 
 export function hrefOfDelivery(id: string): string {
   return hrefWith({ delivery: id, attempt: undefined });
@@ -57,7 +58,7 @@ function Result({ delivery }: { delivery: Delivery }): JSX.Element {
 function nextAttempt({ state, nextAttemptAt }: Delivery): JSX.Element {
   if (state === 'running') return <span class="soft">under way</span>;
   if (state !== 'due' || nextAttemptAt === undefined) return <None />;
-  return <Time at={nextAttemptAt} as="countdown" />;
+  return <NextAttempt at={nextAttemptAt} />;
 }
 
 function None(): JSX.Element {

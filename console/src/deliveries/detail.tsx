@@ -16,6 +16,7 @@ import { EventTab } from './event-tab.tsx';
 import { FailureNotice } from './failure-notice.tsx';
 import { curl } from './curl.ts';
 import { mediaTypeOf } from './media-type.ts';
+import { NextAttempt } from './next-attempt.tsx';
 import { requestOf } from './request-of.ts';
 import { RequestTab } from './request-tab.tsx';
 import { ResponseTab } from './response-tab.tsx';
@@ -87,7 +88,7 @@ function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
           {state === 'due' && nextAttemptAt !== undefined ? (
             <>
               {' · next attempt '}
-              <Time at={nextAttemptAt} as="countdown" />
+              <NextAttempt at={nextAttemptAt} />
             </>
           ) : null}
         </span>

@@ -2,10 +2,10 @@
 import type { JSX } from 'preact';
 import { Notice } from '../components/notice.tsx';
 import { Outside } from '../components/outside.tsx';
-import { Time } from '../components/time.tsx';
 import { plural } from '../format.ts';
 import type { DeliveryWithAttempts, Subscription } from '../shapes.ts';
 import { failureOf } from './failure-text.ts';
+import { NextAttempt } from './next-attempt.tsx';
 
 const tones = {
   dead: 'bad',
@@ -65,7 +65,7 @@ function Outlook({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element 
       return (
         <p class="soft">
           {tries} failed so far; the next one comes{' '}
-          {nextAttemptAt === undefined ? 'soon' : <Time at={nextAttemptAt} as="countdown" />}.
+          {nextAttemptAt === undefined ? 'soon' : <NextAttempt at={nextAttemptAt} />}.
         </p>
       );
     case 'delivered':

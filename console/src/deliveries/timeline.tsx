@@ -9,6 +9,7 @@ import { outcomeWords } from '../failure-words.ts';
 import { setParams } from '../router.ts';
 import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
 import { attemptNumber } from './attempt-choice.tsx';
+import { NextAttempt } from './next-attempt.tsx';
 import { sentenceOf } from './failure-text.ts';
 
 export function Timeline({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
@@ -61,7 +62,7 @@ function Next({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
         <Moment icon="clock" tone="info" title={`Attempt ${number} comes`}>
           {nextAttemptAt === undefined ? null : (
             <p>
-              <Time at={nextAttemptAt} as="countdown" />, at <Time at={nextAttemptAt} as="exact" />
+              <NextAttempt at={nextAttemptAt} />, from <Time at={nextAttemptAt} as="exact" />
             </p>
           )}
         </Moment>

@@ -150,6 +150,14 @@ describe('failureOf', () => {
     );
     assert.match(sentenceOf({ error: 'status', status: 404 }), /nothing at this path\.$/);
   });
+  it('does not promise another attempt of a dead one', () => {
+    const dead = { ...failed, state: 'dead', error: 'status', status: 500 } as const;
+    assert.match(failureOf(failed)?.operator ?? '', /port/);
+    assert.match(failureOf(dead)?.operator ?? '', /^When .* send it again/);
+    const refused = { ...dead, error: 'refused' };
+    assert.match(failureOf(refused)?.operator ?? '', /^Check the port.* send it again/);
+    assert.match(failureOf({ ...dead, error: 'expired' })?.operator ?? '', /paused/);
+  });
   it('says who ended a cancelled one', () => {
     const cancelled = { ...failed, state: 'cancelled', error: undefined } as const;
     const { error: _error, ...rest } = cancelled;

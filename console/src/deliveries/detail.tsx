@@ -54,7 +54,11 @@ export function DeliveryDetail({
         {can('admin') ? (
           <RetryButton delivery={delivery} subscription={subscription} onDone={onChange} />
         ) : null}
-        <CopyButton what="as curl" text={() => curl(requestOf(sending))} />
+        <CopyButton
+          what="as curl"
+          text={() => curl(requestOf(sending))}
+          note="The signature is not in it: it is made for each attempt and cannot be repeated."
+        />
         <CopyButton what="id" text={delivery.id} />
       </div>
       <Tabs

@@ -58,7 +58,7 @@ function Outlook({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element 
   const tries = plural(attempts.length, 'attempt');
   switch (state) {
     case 'dead':
-      return <p class="soft">Given up after {tries}. It can be sent again.</p>;
+      return <p class="soft">Given up after {tries}.</p>;
     case 'running':
       return <p class="soft">{tries} failed so far; another one is under way.</p>;
     case 'due':

@@ -1,6 +1,6 @@
 // Why a delivery failed, in the words of the catalogue of failures, or of its own attempt where that says
 // more. Pure.
-import { explain, type Failure } from '../../../src/core/failures.ts';
+import { explain, failures, type Failure } from '../../../src/core/failures.ts';
 import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
 
 type Failed = Pick<Attempt, 'error' | 'status' | 'message'>;
@@ -20,7 +20,15 @@ export function failureOf(delivery: DeliveryWithAttempts): Failure | undefined {
   if (failure === undefined) return undefined;
   // The attempt names the host and what is wrong with it; the catalogue cannot.
   const own = last?.error === error ? last?.message : undefined;
-  return own === undefined ? failure : { ...failure, happened: ended(own) };
+  const happened = own === undefined ? failure.happened : ended(own);
+  const isGivenUp = state === 'dead' && error !== 'expired';
+  return { ...failure, happened, operator: isGivenUp ? afterwards(failure) : failure.operator };
+}
+
+/** What the catalogue says about an attempt may count on the next one; there is none any more. */
+function afterwards({ operator }: Failure): string {
+  const again = failures.exhausted.operator;
+  return operator.startsWith('Nothing') ? again : `${operator} ${again}`;
 }
 
 /** An answer that is no error, and yet no delivery: the receiver wants no more. */

@@ -20,7 +20,7 @@ import type { DeliveryFilter } from './filter.ts';
 export function Histogram({ filter }: { filter: DeliveryFilter }): JSX.Element {
   const stats = useStats(filter);
   const isNarrowed = filter.from !== undefined || filter.until !== undefined;
-  const when = isNarrowed ? chosenTime(filter) : rangeWords(chosenRange());
+  const when = isNarrowed ? chosenTime(filter) : `in ${rangeWords(chosenRange())}`;
   const aside = isNarrowed ? (
     <LinkButton size="small" icon="close" href={hrefWith({ from: undefined, until: undefined })}>
       Any time
@@ -29,7 +29,7 @@ export function Histogram({ filter }: { filter: DeliveryFilter }): JSX.Element {
     <RangeLinks />
   );
   return (
-    <Section title={`Attempts in ${when}`} aside={aside}>
+    <Section title={`Attempts ${when}`} aside={aside}>
       <Chart stats={stats} when={when} />
       {hasOtherFilters(filter) ? (
         <p class="soft histogram-note">
@@ -51,7 +51,7 @@ function Chart({ stats, when }: { stats: Load<Stats>; when: string }): JSX.Eleme
       size="small"
       steps={state.value.steps}
       stepSeconds={state.value.stepSeconds}
-      label={`Attempts in ${when}. Arrows move, Shift and arrows choose a range, Enter narrows the list to it.`}
+      label={`Attempts ${when}. Arrows move, Shift and arrows choose a range, Enter narrows the list to it.`}
       onSelect={({ from, until }) => setParams({ from, until })}
     />
   );
@@ -100,8 +100,8 @@ function isoOf(ms: number, given: string | undefined): string {
 }
 
 function chosenTime({ from, until }: DeliveryFilter): string {
-  if (from !== undefined && until !== undefined) return rangeText({ from, until });
-  return from === undefined ? 'the time before' : 'the time since';
+  if (from !== undefined && until !== undefined) return `from ${rangeText({ from, until })}`;
+  return from === undefined ? 'on the day before' : 'since then';
 }
 
 function hasOtherFilters({ state, event, eventId, status, error }: DeliveryFilter): boolean {

@@ -28,6 +28,7 @@ import { Intake } from './engine/intake.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
+import { makeTicket } from './engine/sessions.ts';
 import { fitsStore } from './engine/unlock.ts';
 import { CannotOpenStore } from './store/cannot-open-store.ts';
 import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
@@ -55,6 +56,8 @@ export interface Service extends AsyncDisposable {
   /** The first key, if this start made it: there is no second chance to see it. */
   firstKey: string | undefined;
   isChosenKeyDead: boolean;
+  /** Signs in to the console, once; undefined when no key may manage the app `default`. */
+  signInLink: () => Promise<string | undefined>;
 }
 
 export async function startService(config: Config, outside: Outside): Promise<Service> {
@@ -91,6 +94,10 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     defaultApp,
     firstKey,
     isChosenKeyDead,
+    signInLink: async () => {
+      const ticket = await makeTicket(context, defaultApp);
+      return ticket && `${config.publicUrl ?? url}/console#ticket=${ticket}`;
+    },
     [Symbol.asyncDispose]: async () => running.disposeAsync(),
   };
 }
@@ -148,6 +155,7 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
   const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
   cleanup.defer(async () => close(server, world));
   let url = '';
+  const publicUrl = (): string => config.publicUrl ?? url;
   mount(server, {
     context,
     identifier,
@@ -160,9 +168,10 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       isLenient: config.lenient,
       self,
       probed,
+      publicUrl,
       consoleFiles: readConsole(consoleFolder),
     }),
-    publicUrl: () => config.publicUrl ?? url,
+    publicUrl,
   });
   await server.listen({ host: config.host, port: config.port });
   url = localUrl(server, config);

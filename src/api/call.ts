@@ -3,11 +3,16 @@ import type { Variant } from '../contract/contract.ts';
 import type { Message } from '../contract/exchange.ts';
 import type { App } from '../core/app.ts';
 import type { Key } from '../core/key.ts';
+import type { OpenSession } from '../engine/sessions.ts';
 
 export interface Call {
   /** The caller's app; for an anonymous caller the app `default`. */
   app: Pick<App, 'no' | 'id'>;
   key: Key | undefined;
+  /** Of somebody who is signed in to the console; `key` is then its key. */
+  session: OpenSession | undefined;
+  /** Why a page of another origin may have sent this (RULINGS 26); asked where a cookie is given. */
+  crossOriginFault: () => string | undefined;
   request: Message;
   /** Of a subscribe operation: the one that the request fits. */
   variant: Variant | undefined;

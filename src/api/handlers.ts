@@ -11,6 +11,7 @@ import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
+import { sessionHandlers } from './handlers/sessions.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
@@ -23,12 +24,15 @@ export interface HandlerMeans {
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store as the readiness probe asks it: impatiently. */
   probed: ServiceMeans['store'];
+  /** Without a slash at the end; known when the first request comes. */
+  publicUrl: () => string;
   /** Undefined: it was not built. */
   consoleFiles: ConsoleFiles | undefined;
 }
 
 export function managementHandlers(means: HandlerMeans): Handlers {
-  const { context, identifier, contracts, isLenient, self, probed, consoleFiles } = means;
+  const { context, identifier, contracts, isLenient, self, probed, publicUrl, consoleFiles } =
+    means;
   return {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
@@ -36,6 +40,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...nodeHandlers(context, self),
+    ...sessionHandlers({ context, identifier, publicUrl }),
     ...consoleHandlers(consoleFiles),
     ...serviceHandlers({ contracts, self, store: probed }),
   };

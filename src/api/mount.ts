@@ -12,6 +12,8 @@ import { authenticate, challenges, type Caller } from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
 import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
+import { crossOriginFault } from './origin.ts';
+import { toProblem } from './problem.ts';
 import { readHead, unreadableParameter } from './raw-request.ts';
 import { routeOf } from './route.ts';
 import { note, sendProblem } from './server.ts';
@@ -77,22 +79,24 @@ function mountOperation(
 ): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { url, pathOf } = routeOf(operation.path);
+  const publicOrigin = (): string => new URL(publicUrl()).origin;
   server.route({
     method: operation.method,
     url,
-    onRequest: async (request, reply) => {
-      note(request, { operation: operation.operationId });
-      const publicOrigin = new URL(publicUrl()).origin;
-      const head = readHead(request.raw);
-      try {
-        const caller = await authenticate(operation, head, { identifier, publicOrigin });
-        if (caller !== undefined) note(request, { app: caller.appId, key: caller.id });
-        callers.set(request, caller);
-      } catch (error) {
-        const isUnknown = error instanceof Problem && error.code === 'unauthorized';
-        if (isUnknown) void reply.header('www-authenticate', challenges(operation.security));
-        throw error;
+    errorHandler: (error, request, reply) => {
+      const problem = toProblem(error);
+      if (problem.code === 'unauthorized') {
+        void reply.header('www-authenticate', challenges(operation.security));
       }
+      void sendProblem(problem, request, reply);
+    },
+    onRequest: async (request) => {
+      note(request, { operation: operation.operationId });
+      const head = readHead(request.raw);
+      const means = { identifier, publicOrigin: publicOrigin() };
+      const caller = await authenticate(operation, head, means);
+      if (caller !== undefined) note(request, { app: caller.key.appId, key: caller.key.id });
+      callers.set(request, caller);
     },
     handler: async (request, reply) => {
       const head = readHead(request.raw);
@@ -106,11 +110,14 @@ function mountOperation(
         cookie: new Map(head.cookies),
         body,
       });
-      const key = callers.get(request);
+      const { key, session } = callers.get(request) ?? {};
       const app = key === undefined ? context.defaultApp : { no: key.appNo, id: key.appId };
       const call: Call = {
         app,
         key,
+        session,
+        crossOriginFault: () =>
+          crossOriginFault({ method: operation.method, head }, publicOrigin()),
         ...understood(reading),
         target: request.url,
         bytes,

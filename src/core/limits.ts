@@ -154,6 +154,14 @@ export const limits = {
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,
+  /**
+   * The console: how long a session lives after it was used, how often that is written, how long it can
+   * live at all; and how long a link may wait for its one use.
+   */
+  sessionMs: 12 * 60 * 60 * 1000,
+  sessionProlongMs: 10 * 60 * 1000,
+  sessionLongestMs: 30 * 24 * 60 * 60 * 1000,
+  ticketMs: 60 * 60 * 1000,
   /** Last-used is written at most this often per key. */
   keyTouchMs: 60_000,
   /** Rotation: how long the old key or signing secret stays valid, by default and at most. */

@@ -16,6 +16,12 @@ export interface Running extends AsyncDisposable {
   logged: () => string;
 }
 
+/** In this process, so that it can be asked for more than a request can. */
+export interface Started extends Running {
+  /** Signs in to the console, once. */
+  signInLink: () => Promise<string | undefined>;
+}
+
 export interface Call {
   method?: string;
   path: string;
@@ -50,7 +56,7 @@ export interface StartOptions {
   openStore?: Outside['openStore'];
 }
 
-export async function start(options: StartOptions = {}): Promise<Running> {
+export async function start(options: StartOptions = {}): Promise<Started> {
   const { env = {}, world, names = {}, resolver = fakeResolver(names), network = {} } = options;
   const reading = readConfig({
     RINGBACK_DATA: ':memory:',
@@ -82,6 +88,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     key,
     call: async (call) => sendTo(service.url, key, call),
     logged: () => lines.join(''),
+    signInLink: async () => service.signInLink(),
     [Symbol.asyncDispose]: async () => service[Symbol.asyncDispose](),
   };
 }

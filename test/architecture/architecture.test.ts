@@ -141,6 +141,7 @@ describe('operationsWithoutHandler', async () => {
     identifier: {} as Parameters<typeof managementHandlers>[0]['identifier'],
     self: {} as Parameters<typeof managementHandlers>[0]['self'],
     probed: {} as Parameters<typeof managementHandlers>[0]['probed'],
+    publicUrl: () => '',
     consoleFiles: undefined,
   });
 

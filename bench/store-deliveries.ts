@@ -156,7 +156,7 @@ function preparePublishes(db: DatabaseSync) {
   const publishing = (find: typeof matched) => (count: number) => {
     for (let from = 0; from < count; from += rowsPerBatch) {
       const births = birthsFor({ lease: 1, room: 512, free: new Map(), laneRoom: 512 });
-      const context = { nowMs: world.nowMs(), births };
+      const context = { nowMs: world.nowMs(), births, facts: [] };
       transact(db, () => {
         for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
           const id = newId();

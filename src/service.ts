@@ -22,6 +22,7 @@ import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
+import { FigureWriter } from './engine/figure-writer.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
@@ -220,6 +221,9 @@ async function openContext(
     onError: (err: unknown) => log.warn({ err }, 'keeper'),
     onRetained: (retained: Retained) => log.info(retained, 'retention'),
   };
+  // Also where only requests are served: whoever publishes makes deliveries.
+  const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
+  cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
   const keeper = config.role === 'api' ? undefined : new Keeper(keeping);
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());

@@ -23,7 +23,7 @@ export function percent(share: number): string {
   const value = share * 100;
   const digits = value > 99 || value < 1 ? 2 : 1;
   const factor = 10 ** digits;
-  const rounded = Math.min(Math.max(Math.floor(value * factor), 1) / factor, 99.99);
+  const rounded = Math.min(Math.max(Math.floor(value * factor + 1e-6), 1) / factor, 99.99);
   return `${rounded.toFixed(digits)}%`;
 }
 
@@ -58,7 +58,8 @@ export function ago(thenMs: number, nowMs: number): string {
 /** Until something happens, to the second: `in 4 min 5 s`, `now`. */
 export function countdown(thenMs: number, nowMs: number): string {
   const seconds = Math.ceil((thenMs - nowMs) / 1_000);
-  return seconds <= 0 ? 'now' : `in ${duration(seconds * 1_000)}`;
+  if (seconds <= 0) return 'now';
+  return seconds < 60 ? `in ${seconds} s` : `in ${duration(seconds * 1_000)}`;
 }
 
 export function bytes(size: number): string {

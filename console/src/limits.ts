@@ -13,6 +13,7 @@ export const limits = {
   titleCharsMax: 300,
   toastsMax: 3,
   toastMs: 6_000,
+  toastCharsMax: 500,
   /** Between two readings of the figures while frames say that they change. */
   statsEveryMs: 5_000,
   streamRetryMinMs: 1_000,

@@ -52,7 +52,8 @@ export async function signIn(secret: { key: string } | { ticket: string }): Prom
 
 export async function signOut(): Promise<void> {
   await send<void>('DELETE', '/console/session');
-  leave();
+  forget();
+  navigate(signInPath);
 }
 
 /** Why the link did not sign in, for the page that asks for a key instead. */
@@ -83,13 +84,18 @@ function enter(entered: Session): void {
   if (place.value.path === signInPath) navigate(wayBack(), { replace: true });
 }
 
+/** Signed out without having wished it: whoever signs in again comes back here. */
 function leave(): void {
-  sessionState.value = { kind: 'out' };
-  writeStored('session', 'out');
+  forget();
   if (place.value.path === signInPath) return;
   const from = place.value.path + location.search;
   const href = from === '/console' ? signInPath : `${signInPath}?to=${encodeURIComponent(from)}`;
   navigate(href, { replace: true });
+}
+
+function forget(): void {
+  sessionState.value = { kind: 'out' };
+  writeStored('session', 'out');
 }
 
 /** Only pages of the console: a link must not lead elsewhere through the sign-in. */

@@ -21,7 +21,7 @@ export function sayDone(text: string, link?: Toast['link']): void {
 
 export function sayFailed(error: unknown): void {
   const { title, detail } = problemOf(error);
-  show({ tone: 'bad', text: `${title}. ${detail}` });
+  show({ tone: 'bad', text: `${title}. ${detail}`.slice(0, limits.toastCharsMax) });
 }
 
 export function dismiss(id: number): void {

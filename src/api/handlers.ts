@@ -13,6 +13,7 @@ import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
 import { sessionHandlers } from './handlers/sessions.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
+import { statsHandlers } from './handlers/stats.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
 export interface HandlerMeans {
@@ -39,6 +40,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...deliveryHandlers(context),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
+    ...statsHandlers(context),
     ...nodeHandlers(context, self),
     ...sessionHandlers({ context, identifier, publicUrl }),
     ...consoleHandlers(consoleFiles),

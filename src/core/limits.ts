@@ -140,6 +140,20 @@ export const limits = {
   settleAgainMs: 500,
   /** How long a delivery waits after a failure of our own. */
   ownFailureWaitMs: 10_000,
+  /** Figures of subscriptions: written this often, so many rows at once; so many wait in memory. */
+  figuresEveryMs: 10_000,
+  figuresRowsMax: 1_000,
+  figuresGatheredMax: 10_000,
+  /** Figures are kept by the minute as long as events, but within these bounds; a subscription's less. */
+  figuresKeepMs: (7 * 24 + 1) * 60 * 60 * 1000,
+  figuresKeepMaxMs: 31 * 24 * 60 * 60 * 1000,
+  /** Statistics: subscriptions at once, and what is counted of one that waits: alone, among others. */
+  statsSubscriptionsMax: 50,
+  pendingCountedMax: 10_000,
+  pendingCountedEachMax: 1_000,
+  /** What needs attention: shown, and looked at to find it. */
+  attentionMax: 10,
+  attentionExaminedMax: 1_000,
   /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
   keeperRowsMax: 500,
   keeperBytesMax: 4 * 1_048_576,

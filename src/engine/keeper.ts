@@ -91,13 +91,15 @@ export class Keeper {
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
       // Together, so that they share a transaction and wait for their turn once.
-      const [swept, keys, sessions, isMore] = await Promise.all([
+      const [swept, keys, sessions, figures, isMore] = await Promise.all([
         store.edit('sweep', { limit }),
         store.edit('forget', { idempotencyBeforeMs, limit }),
         store.edit('forgetSessions', { beforeMs: store.nowMs(), limit }),
+        store.edit('tidyFigures', { ...this.#figuresKeptMs(), limit }),
         this.#retain(limit),
       ]);
-      return swept.isMore || keys.deleted === limit || sessions.deleted === limit || isMore;
+      const isFull = [keys, sessions].some(({ deleted }) => deleted === limit);
+      return swept.isMore || figures.isMore || isMore || isFull;
     } catch (error) {
       onError(error);
       return false;
@@ -112,6 +114,13 @@ export class Keeper {
     this.#retained.expired += expired;
     this.#retained.deleted += deleted;
     return isMore;
+  }
+
+  /** By the minute as long as the events, but long enough for every chart, and not for ever. */
+  #figuresKeptMs(): { appKeepMs: number; subscriptionKeepMs: number } {
+    const { figuresKeepMs, figuresKeepMaxMs } = limits;
+    const appKeepMs = Math.min(Math.max(this.#means.retentionMs, figuresKeepMs), figuresKeepMaxMs);
+    return { appKeepMs, subscriptionKeepMs: figuresKeepMs };
   }
 
   #tell(): void {

@@ -1,5 +1,6 @@
 // Edits that wait for their batch, in order, bounded by number and by the bytes of their payloads.
 import type { EditCall, EditReply } from './call.ts';
+import type { EditVerb } from './store.ts';
 import { StoreUnavailable } from './store.ts';
 
 export interface QueueLimits {
@@ -89,10 +90,20 @@ function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
   return end === -1 ? waiting : waiting.slice(0, end);
 }
 
-/** A rescue and a sweep go through lanes of any app, in their own order: nothing is locked before. */
-function kindOf({ edit: { call } }: Waiting): 'publish' | 'rescue' | 'sweep' | 'other' {
-  const { verb } = call;
-  return verb === 'publish' || verb === 'rescue' || verb === 'sweep' ? verb : 'other';
+/**
+ * A rescue and a sweep go through lanes of any app, in their own order: nothing is locked before. Figures
+ * are of many apps, too.
+ */
+const aloneOfKind: ReadonlySet<EditVerb> = new Set([
+  'publish',
+  'rescue',
+  'sweep',
+  'keepFigures',
+  'tidyFigures',
+]);
+
+function kindOf({ edit: { call } }: Waiting): EditVerb | 'other' {
+  return aloneOfKind.has(call.verb) ? call.verb : 'other';
 }
 
 /** A node that cannot say that it is there, because much waits, would be taken for dead. */

@@ -5,8 +5,10 @@ import type { StatementSync } from 'node:sqlite';
 import type { App } from '../../src/core/app.ts';
 import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
 import { deliveryStates } from '../../src/core/delivery.ts';
+import { addFigures, noFigures, pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, idMaker } from '../../src/core/id.ts';
 import { never } from '../../src/core/lane.ts';
+import { spanBetween } from '../../src/core/stats-span.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Born, Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput } from '../../src/store/store.ts';
@@ -27,6 +29,7 @@ export type Command =
   | { kind: 'retry'; which: number }
   | { kind: 'sweep'; limit: number }
   | { kind: 'retain'; ageMs: number; limit: number }
+  | { kind: 'tidyFigures'; limit: number }
   | { kind: 'startNode' }
   | { kind: 'wait'; ms: number };
 
@@ -48,6 +51,9 @@ export class Model {
   #leases = 0;
   readonly #startMs = this.#store.clock.ms;
   readonly #statements = new Map<string, StatementSync>();
+  /** What happened so far, and attempts among it. */
+  readonly #counts = noFigures().counts;
+  #attempts = 0;
   /** Claims and births of each lane. */
   readonly #starts = new Map<number, number>();
 
@@ -97,6 +103,9 @@ export class Model {
       case 'retain':
         this.#retain(command);
         break;
+      case 'tidyFigures':
+        this.#tidyFigures(command.limit);
+        break;
       case 'startNode':
         this.#startNode();
         break;
@@ -141,6 +150,7 @@ export class Model {
     const expected = Object.fromEntries(deliveryStates.map((state) => [state, 0]));
     for (const { state } of this.#deliveries.values()) expected[state] = (expected[state] ?? 0) + 1;
     assert.deepEqual({ ...this.#store.read('tally', {}) }, expected);
+    this.#checkCounts();
     for (const [what, sql] of Object.entries(broken)) {
       assert.deepEqual(this.#rows(sql), [], what);
     }
@@ -148,6 +158,22 @@ export class Model {
       const found = this.#rows(sql).filter(({ event }) => event !== this.#half);
       assert.deepEqual(found, [], what);
     }
+  }
+
+  /** What the figures say, against what the model saw happen. */
+  #checkCounts(): void {
+    const appNo = this.#app.no;
+    const found = this.#store.read('counts', { appNo });
+    assert.equal(pendingOf(found), this.#pending(), 'pending by the figures');
+    assert.deepEqual({ ...found }, this.#counts, 'the figures of all time');
+    const nowMs = this.#nowMs();
+    const span = spanBetween(this.#startMs, nowMs + 1);
+    const { steps } = this.#store.read('appFigures', { appNo, span });
+    const sum = noFigures();
+    for (const { figures } of steps) addFigures(sum, figures);
+    assert.deepEqual(sum.counts, { ...found }, 'the figures by minute');
+    const attempts = sum.took.reduce((all, count) => all + count, 0);
+    assert.equal(attempts, this.#attempts, 'attempts by how long they took');
   }
 
   #subscribe({ pattern, lane }: Extract<Command, { kind: 'subscribe' }>): void {
@@ -181,6 +207,7 @@ export class Model {
     const { output, born } = this.#store.offering(offer, 'publish', input);
     if (output.kind !== 'accepted') return output.kind;
     for (const { id, deliveries = 0 } of output.events) this.#accept(id, deliveries);
+    this.#counts.published += output.events.length;
     assert(born.length <= room);
     for (const one of born) this.#bear(one, offer, name);
     return output.kind;
@@ -265,12 +292,15 @@ export class Model {
     return worked;
   }
 
-  #follow({ event, n, outcome }: Settlement, isEnded: boolean): void {
+  #follow({ event, n, outcome, attempt: made }: Settlement, isEnded: boolean): void {
     const key = `${event} ${n}`;
     this.#held.delete(key);
     const isBack = outcome.kind === 'retry' || outcome.kind === 'released';
-    if (outcome.kind === 'delivered' || outcome.kind === 'dead') this.#set(key, outcome.kind);
-    else this.#set(key, isBack && !isEnded ? 'due' : 'cancelled');
+    if (outcome.kind === 'delivered' || outcome.kind === 'dead') this.#end(key, outcome.kind);
+    else if (isBack && !isEnded) this.#set(key, 'due');
+    else this.#end(key, 'cancelled');
+    if (outcome.kind === 'retry' && !isEnded) this.#counts.retried += 1;
+    if (made !== undefined) this.#attempts += 1;
   }
 
   #edit(who: number, state: 'active' | 'paused'): void {
@@ -302,6 +332,7 @@ export class Model {
     if (output.kind === 'due') {
       const isDead = before?.state === 'dead';
       assert.equal(output.n === Number(n), isDead);
+      this.#counts[isDead ? 'revived' : 'made'] += 1;
       if (isDead) this.#set(key, 'due');
       else this.#deliveries.set(`${event} ${output.n}`, { state: 'due', lane: before?.lane ?? 0 });
     } else {
@@ -317,7 +348,7 @@ export class Model {
     const gone = found.map(({ event, n }) => `${String(event)} ${String(n)}`);
     const fresh = gone.filter((key) => this.#deliveries.get(key)?.state === 'due');
     assert.equal(fresh.length, cancelled);
-    for (const key of fresh) this.#set(key, 'cancelled');
+    for (const key of fresh) this.#end(key, 'cancelled');
     return cancelled;
   }
 
@@ -333,6 +364,8 @@ export class Model {
     const ended = due.filter(([key]) => !this.#isLive(key));
     assert.equal(rowsBefore - this.#countRows(), deleted);
     assert(expired <= ended.length && ended.length <= limit);
+    this.#counts.dead += expired;
+    this.#counts.cancelled += ended.length - expired;
     for (const [key] of ended) {
       assert(key < below, 'what is young has expired');
       this.#set(key, this.#endOf(key) ?? 'dead');
@@ -349,6 +382,13 @@ export class Model {
     if (deleted > 0 && isMore)
       this.#half = this.#rows('select min(id) as id from event')[0]?.['id'];
     return isMore;
+  }
+
+  /** Nothing is too old here: what was counted can be added up. */
+  #tidyFigures(limit: number): void {
+    const input = { appKeepMs: this.#nowMs(), subscriptionKeepMs: this.#nowMs(), limit };
+    const { moved, isMore } = this.#store.edit('tidyFigures', input);
+    assert(moved <= limit && isMore === (moved === limit));
   }
 
   #isLive(key: string): boolean {
@@ -382,6 +422,7 @@ export class Model {
   }
 
   #accept(event: string, deliveries: number): void {
+    this.#counts.made += deliveries;
     for (let n = 0; n < deliveries; n += 1) {
       this.#deliveries.set(`${event} ${n}`, { state: 'due', lane: 0 });
     }
@@ -394,7 +435,9 @@ export class Model {
       event,
     )) {
       const key = `${event} ${String(n)}`;
-      if (!this.#deliveries.has(key)) this.#deliveries.set(key, { state: 'due', lane: 0 });
+      if (this.#deliveries.has(key)) continue;
+      this.#deliveries.set(key, { state: 'due', lane: 0 });
+      this.#counts.made += 1;
     }
   }
 
@@ -435,6 +478,11 @@ export class Model {
       `select lane from delivery_live where event = '${event}' and n = ${n}`,
     );
     return Number(row?.['lane']);
+  }
+
+  #end(key: string, state: 'delivered' | 'dead' | 'cancelled'): void {
+    this.#set(key, state);
+    this.#counts[state] += 1;
   }
 
   #set(key: string, state: DeliveryState): void {

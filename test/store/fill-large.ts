@@ -24,9 +24,9 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
     `insert into subscription (id, app, contract, operation, secrets, version, created_ms)
      select lpad(i::text, 26, '0'), 1 + i % ${apps}, 'Ringback', 'subscribe', '\\x00', 1, 1
      from generate_series(1, ${lanes}) i`,
-    `insert into lane (app, subscription, state, ready_ms)
+    `insert into lane (app, subscription, state, ready_ms, failures)
      select app, no, case no % 100 when 0 then 2 else 0 end,
-       case when no % 100 > 50 then no else 9007199254740991 end from subscription`,
+       case when no % 100 > 50 then no else 9007199254740991 end, no % 3 from subscription`,
     `insert into callback
        (app, subscription, position, label, event, definition, method, url, lane)
      select app, subscription, 0, 'label', 'name', 'definition', 'post', 'http://x/', no from lane`,
@@ -43,6 +43,11 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
      from generate_series(1, ${keys}) i`,
     `insert into inbox (id, app, name, payload, created_ms)
      select lpad(i::text, 26, '0'), 1, 'name', '\\x00', 1 from generate_series(1, 5000) i`,
+    `insert into stat_app (app, minute, writer, made)
+     select 1 + i % 20, 1 + i / 20, case when i > 199000 then 1 else 0 end, 1
+     from generate_series(1, 200000) i`,
+    `insert into stat_subscription (subscription, minute, made)
+     select 1 + i % 50, 1 + i / 50, 1 from generate_series(1, 100000) i`,
   ];
   const dayMs = 24 * 60 * 60 * 1000;
   for (let day = 0; day < days; day += 1) {

@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';
+import { createGathered } from '../../src/store/gathered.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
 import { createSlices } from '../../src/store/postgres/slices.ts';
@@ -105,7 +106,8 @@ describe('transactions that need the same lanes in another order', net, () => {
       publishOn(tx, nowMs, [stage.publishing('l0'), stage.publishing('l1')]),
     );
     await stage.untilSomebodyWaits(1);
-    const context = { nowMs, givenMs: null, slices: createSlices(), sweep: createSweep() };
+    const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
+    const context = { nowMs, givenMs: null, writer: 1, ...memory };
     const ending = stage.once(async (tx) =>
       writeBatch(tx, { edits, offer: undefined, context }, 'together'),
     );

@@ -85,14 +85,16 @@ describe('publishes that commit late', net, () => {
       for (const [i, { id }] of lanes.entries()) {
         await met[i]?.enough.promise;
         await stage.once(async (tx) =>
-          tx.run(unsubscribe({ appNo: stage.appNo, id }, world.nowMs())),
+          tx.run(unsubscribe({ appNo: stage.appNo, id }, world.nowMs(), [])),
         );
       }
     })();
     const unswept = `select from ringback.lane where swept = 0`;
     const sweeping = (async () => {
       await until(async () => {
-        await stage.once(async (tx) => sweep(tx, { limit: 100 }, world.nowMs()));
+        await stage.once(async (tx) =>
+          sweep(tx, { limit: 100 }, { nowMs: world.nowMs(), facts: [] }),
+        );
         return !work.isPublishing && (await stage.database.query(unswept)).length === 0;
       });
     })();
@@ -158,7 +160,7 @@ async function claimOnAndOn(work: { isPublishing: boolean }, counts: Counts): Pr
 
 async function sendAgain({ event, n }: Settlement, counts: Counts): Promise<void> {
   const name = { appNo: stage.appNo, event, n };
-  const again = await stage.once(async (tx) => tx.run(retryDelivery(name, world.nowMs())));
+  const again = await stage.once(async (tx) => tx.run(retryDelivery(name, world.nowMs(), [])));
   assert.equal(again.kind, 'due');
   counts.again += 1;
   await assertNothingForgotten();

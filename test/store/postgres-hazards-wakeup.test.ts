@@ -162,7 +162,7 @@ describe('a lane that is quiet', net, () => {
     await delivered(event);
     await look(startMs + 50);
     const retry = await stage.begin();
-    await retry.tx.run(retryDelivery({ appNo: stage.appNo, event, n: 0 }, startMs));
+    await retry.tx.run(retryDelivery({ appNo: stage.appNo, event, n: 0 }, startMs, []));
     assert.deepEqual(await look(startMs + 100), { took: 0, isClosed: false });
     await retry.commit();
     assert.deepEqual(await look(startMs + 150), { took: 1, isClosed: false });
@@ -189,7 +189,7 @@ describe('a lane that ends', net, () => {
     const slow = await stage.begin();
     const publish = await published(startMs);
     await end();
-    assert.equal((await sweep(slow.tx, { limit: 10 }, startMs)).cancelled, 1);
+    assert.equal((await sweep(slow.tx, { limit: 10 }, { nowMs: startMs, facts: [] })).cancelled, 1);
     await slow.commit();
     for (let i = 0; i < 3; i += 1) await swept();
     assert.equal(await isDone(), false);
@@ -214,13 +214,13 @@ describe('a lane that ends', net, () => {
 
   async function end(): Promise<void> {
     const step = await stage.begin();
-    await step.tx.run(unsubscribe({ appNo: stage.appNo, id: lane.id }, startMs));
+    await step.tx.run(unsubscribe({ appNo: stage.appNo, id: lane.id }, startMs, []));
     await step.commit();
   }
 
   async function swept(): Promise<number> {
     const step = await stage.begin();
-    const { cancelled } = await sweep(step.tx, { limit: 10 }, startMs);
+    const { cancelled } = await sweep(step.tx, { limit: 10 }, { nowMs: startMs, facts: [] });
     await step.commit();
     return cancelled;
   }

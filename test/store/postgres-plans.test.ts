@@ -22,14 +22,17 @@ const shared = statements.map(({ name, sql }) => ({ name, sql: toPostgres(sql) }
 /** Reads alone use these; they go over plain connections, whose planner may do what it thinks best. */
 const reads = [
   'apps.list',
+  'attention.',
   'attempts.',
   'delivery.',
   'events.',
+  'figures.',
   'health.',
   'keys.list',
   'keys.oldest',
   'nodes.list',
   'sessions.find',
+  'oldestPending.',
   'subscriptions.list',
   'tally.',
   'targets.',
@@ -42,6 +45,10 @@ const repeatedReads = Object.entries({
   'events.one': ['text', 'bigint'],
   'subscriptions.callbacks': ['bigint'],
   'walkDeliveries.ofEvent': ['text', 'bigint', 'bigint'],
+  'figures.ofSubscription': ['bigint', 'bigint', 'bigint', 'bigint'],
+  'figures.waiting': ['bigint', 'bigint'],
+  'figures.running': ['bigint'],
+  'attention.lastTried': ['bigint'],
 }).map(([of, types]) => {
   const sql = statements.find(({ name }) => name === of)?.sql;
   assert(sql !== undefined, `there is no statement ${of}`);
@@ -93,6 +100,25 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'walkSlices.live': ['sorts by event DESC, n DESC'],
   'walkSlices.liveOfSubscription': ['sorts by event DESC, n DESC'],
   'walkSlices.doneOfSubscription': ['sorts by event DESC, n DESC'],
+  // Minutes that are not put together yet, and those that are too old: as many as a step takes.
+  'tidyFigures.fold': ['reads all of stat_app_fresh', 'sorts by app, minute', 'sorts by app'],
+  'tidyFigures.oldOfApps': ['filters a range of stat_app_age'],
+  // As many as a batch has to do with.
+  'writeFigures.app': ['sorts by app'],
+  'writeFigures.subscription': ['sorts by subscription, minute'],
+  // The minutes of a span.
+  'figures.ofApp': ['sorts by ((((minute - $2) / $4))::integer)'],
+  // What nodes have under way.
+  'figures.running': ['reads all of delivery_running'],
+  'figures.running, repeated': ['reads all of delivery_running'],
+  // The first thousand rows; the first rows of so many slices.
+  'oldestPending.first': ['reads all of delivery_live_pkey'],
+  'oldestPending.bySlices': ['reads all of delivery_live_find', 'sorts by slice'],
+  // A few of each.
+  'attention.failing': ['sorts by "position"'],
+  'attention.lastTried': ['sorts by started_ms DESC, event DESC, n DESC'],
+  'attention.lastTried, repeated': ['sorts by started_ms DESC, event DESC, n DESC'],
+  'attention.inactive': ['sorts by id DESC'],
   // For tests only.
   'tally.all': ['scans delivery_live', 'scans delivery_done'],
 };

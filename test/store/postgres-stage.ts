@@ -134,7 +134,7 @@ export async function publishOn(
   const offer = lease === undefined ? undefined : { lease, room: 8, free: new Map(), laneRoom: 8 };
   const births = birthsFor(offer);
   const left = { waiting: 0, fanOuts: 0 };
-  return publishAll(tx, calls, { nowMs, births, slices: createSlices(), left });
+  return publishAll(tx, calls, { nowMs, births, slices: createSlices(), left, facts: [] });
 }
 
 /** An offer that takes nothing: what is published waits. */

@@ -3,10 +3,7 @@ import { realWorld } from '../../src/core/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import type { OpenSubject } from './contract.ts';
-import { storeContract } from './contract.ts';
-import { deliveryContract } from './delivery-contract.ts';
-import { retentionContract } from './retention-contract.ts';
-import { sessionContract } from './session-contract.ts';
+import { contracts } from './contracts.ts';
 
 const onPostgres: OpenSubject = async ({ nowMs }) => {
   const database = await freshStoreDatabase();
@@ -26,7 +23,6 @@ const onPostgres: OpenSubject = async ({ nowMs }) => {
   };
 };
 
-const contracts = [storeContract, deliveryContract, retentionContract, sessionContract];
 for (const contract of contracts) {
   contract('PostgreSQL', onPostgres);
 }

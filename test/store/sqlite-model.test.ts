@@ -78,6 +78,13 @@ const command = fc.oneof(
       limit: fc.integer({ min: 1, max: 30 }),
     }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('tidyFigures' as const),
+      limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'startNode' as const }) },
   {
     weight: 1,

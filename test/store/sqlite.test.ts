@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/open.ts';
 import type { OpenSubject } from './contract.ts';
-import { storeContract } from './contract.ts';
-import { deliveryContract } from './delivery-contract.ts';
-import { retentionContract } from './retention-contract.ts';
-import { sessionContract } from './session-contract.ts';
+import { contracts } from './contracts.ts';
 
 const inMemory: OpenSubject = async (world) => {
   const store = await openEmbedded({ dataDir: ':memory:', world, onFatal: fail });
@@ -31,7 +28,6 @@ const inFile: OpenSubject = async (world) => {
   };
 };
 
-const contracts = [storeContract, deliveryContract, retentionContract, sessionContract];
 for (const contract of contracts) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);

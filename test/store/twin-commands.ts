@@ -61,6 +61,12 @@ const edits = {
     which,
   }),
   setting: record({ kind: one('setting' as const), which: fc.nat(2) }),
+  keepFigures: record({ kind: one('keepFigures' as const), limit: fc.integer({ min: 1, max: 4 }) }),
+  // Without a limit: which of the oldest rows go first, each decides for itself.
+  tidyFigures: record({
+    kind: one('tidyFigures' as const),
+    keepMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
+  }),
   poison: record({
     kind: one('poison' as const),
     how: fc.constantFrom('publish', 'subscribe', 'edit', 'key'),
@@ -82,6 +88,8 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.key },
   { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },
+  { weight: 2, arbitrary: edits.keepFigures },
+  { weight: 2, arbitrary: edits.tidyFigures },
   { weight: 1, arbitrary: edits.poison },
 );
 export type EditCommand = typeof edit extends fc.Arbitrary<infer T> ? T : never;
@@ -117,6 +125,7 @@ const read = record({
     'deliveries',
     'delivery',
     'targets',
+    'figures',
     'others',
   ),
   which,

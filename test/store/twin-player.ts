@@ -1,8 +1,10 @@
 // Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
 // rows, which are the same on both.
 import { strict as assert } from 'node:assert';
+import { pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, timeOf } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
+import { minuteMs, spanBetween } from '../../src/core/stats-span.ts';
 import type { EditCall } from '../../src/store/call.ts';
 import { editCall } from '../../src/store/call.ts';
 import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
@@ -154,6 +156,13 @@ export class Player {
       case 'setting': {
         const value = digest(String(this.#twins.nowMs));
         return editCall('keepSetting', { name: `setting ${each.which}`, value });
+      }
+      case 'keepFigures':
+        return editCall('keepFigures', { limit: each.limit });
+      case 'tidyFigures': {
+        const { keepMs } = each;
+        const keep = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
+        return editCall('tidyFigures', { ...keep, limit: 500 });
       }
       case 'poison':
         return this.#poison(each);
@@ -372,6 +381,15 @@ export class Player {
         const callbacks = twins.table('callback').map((row) => Number(row['no']));
         const there = callbacks.map((no) => twins.toThere('callback', no));
         await twins.readApart('targets', { here: { callbacks }, there: { callbacks: there } });
+        break;
+      }
+      case 'figures': {
+        const span = spanBetween(twins.nowMs - which * 60 * minuteMs, twins.nowMs + 1);
+        const { counts } = await twins.read('appFigures', { appNo, span });
+        const pending = this.#live().filter((row) => row['app'] === appNo);
+        assert.equal(pendingOf(counts), pending.length);
+        const ids = [which, which + 1].map((index) => this.#idOf('subscription', index));
+        await twins.read('subscriptionFigures', { appNo, ids, span, pendingMax: limit });
         break;
       }
       case 'others': {

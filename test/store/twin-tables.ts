@@ -22,6 +22,8 @@ export const differences = {
     delivery_done: ['slice'],
     // Marks of quiet and floors are for several writers. SQLite has one.
     lane: ['quiet_ms', 'quiet_xid', 'floor_ms'],
+    // SQLite has one writer, who needs no number.
+    stat_app: ['writer'],
   },
   /** SQLite has swept an ended lane at once; PostgreSQL must sweep twice to be sure. */
   expressions: { lane: { swept: 'case state when 2 then 0 else swept end' } },
@@ -59,6 +61,8 @@ export interface Table {
 
 /** In an order that no reference forbids. */
 export const emptied = [
+  'stat_app',
+  'stat_subscription',
   'response',
   'attempt',
   'delivery_done',

@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { brokenAfter, never } from '../../src/core/lane.ts';
+import { limits } from '../../src/core/limits.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { BatchReply, EditCall, WorkReply } from '../../src/store/call.ts';
 import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
@@ -100,6 +101,7 @@ export class Twins implements AsyncDisposable {
   /** Both are empty again, and all numbers begin at one. */
   async reset(): Promise<void> {
     this.nowMs = startMs;
+    await this.#forgetFigures();
     for (const name of emptied) this.#db.exec(`delete from ${name}`);
     this.#db.exec('delete from sqlite_sequence');
     const restart = [...differences.numbered, 'node'].map(
@@ -107,6 +109,13 @@ export class Twins implements AsyncDisposable {
     );
     const deletes = emptied.map((name) => `delete from ${name}`);
     await this.#client.query([...deletes, `select ${restart.join(', ')}`].join(';'));
+  }
+
+  /** What was gathered of lanes that are no more must not be taken for others of the same number. */
+  async #forgetFigures(): Promise<void> {
+    const edits = [editCall('keepFigures', { limit: limits.figuresGatheredMax })];
+    this.#sqlite.run({ nowMs: this.nowMs, edits, offer: undefined });
+    await this.#postgres.send({ nowMs: this.nowMs, edits, offer: undefined });
   }
 
   /** `after`: statements that follow on both, behind the verbs, before the rows are compared. */

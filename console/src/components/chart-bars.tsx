@@ -28,19 +28,17 @@ export function Bars({
   return (
     <svg class="chart-svg" width={width} height={height + foot} aria-hidden="true">
       <Hatches />
-      {[0, 0.5, 1].map((share) => (
-        <g key={share}>
-          <path class="chart-line" d={`M0 ${height - share * (height - 14)}H${width}`} />
-          {share === 0 ? null : (
-            <text class="chart-text" x="0" y={height - share * (height - 14) - 3}>
-              {compactCount(top * share)}
-            </text>
-          )}
-        </g>
+      {shares.map((share) => (
+        <path key={share} class="chart-line" d={`M0 ${heightAt(share)}H${width}`} />
       ))}
       <rect class="chart-chosen" x={from * each} width={(until - from) * each} height={height} />
       {steps.map((step, at) => (
         <Bar key={step.at} step={step} x={at * each} width={each} scale={(height - 14) / top} />
+      ))}
+      {shares.slice(1).map((share) => (
+        <text key={share} class="chart-text" x="0" y={heightAt(share) - 3}>
+          {compactCount(top * share)}
+        </text>
       ))}
       {labelledSteps(steps.length, { width, everyPx: stepSeconds < 3_600 ? 72 : 110 }).map((at) => (
         <text key={at} class="chart-text" x={at * each} y={height + 15}>
@@ -49,6 +47,13 @@ export function Bars({
       ))}
     </svg>
   );
+}
+
+/** Lines at the ground, half way and at the top, which leaves room for its figure. */
+const shares = [0, 0.5, 1];
+
+function heightAt(share: number): number {
+  return height - share * (height - 14);
 }
 
 function Bar({

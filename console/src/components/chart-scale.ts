@@ -1,10 +1,9 @@
 // The arithmetic of the bar chart: pure, so that it can be tested without a browser.
-/** The top of an axis that is at least the largest value: 1, 2, 4, 5 or 10 times a power of ten. */
+/** The top of an axis, at least the largest value: a round number whose half is round, too. */
 export function axisTop(largest: number): number {
-  if (largest <= 4) return 4;
-  const power = 10 ** Math.floor(Math.log10(largest));
-  const factor = [1, 2, 4, 5, 10].find((one) => one * power >= largest) ?? 10;
-  return factor * power;
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, largest)));
+  const factors = power === 1 ? [4, 6, 8, 10] : [1, 2, 3, 4, 5, 6, 8, 10];
+  return (factors.find((one) => one * power >= largest) ?? 10) * power;
 }
 
 /** Which step is at this place of a chart so wide; always one of them. */

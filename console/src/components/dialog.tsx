@@ -3,7 +3,9 @@
 import './dialog.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { enterModal } from '../modals.ts';
 import { Button } from './button.tsx';
+import { ToastList } from './toast-list.tsx';
 
 type DialogProps = {
   readonly title: ComponentChildren;
@@ -31,7 +33,7 @@ function Modal({
 }: DialogProps & { readonly kind: 'dialog' | 'drawer' }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useOpened(dialog);
+  useOpened(dialog, titleId);
   // Only a press that also began on the backdrop closes: selecting text may end there.
   const pressedOn = useRef<EventTarget | null>(null);
   return (
@@ -60,19 +62,22 @@ function Modal({
         <div class="modal-body">{children}</div>
         {actions === undefined ? null : <footer class="modal-foot">{actions}</footer>}
       </div>
+      <ToastList modal={titleId} />
     </dialog>
   );
 }
 
 /** Opens it, and gives the focus back to where it was: removing a dialog does not do that by itself. */
-function useOpened(dialog: { current: HTMLDialogElement | null }): void {
+function useOpened(dialog: { current: HTMLDialogElement | null }, id: string): void {
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
+    const leave = enterModal(id);
     if (dialog.current?.querySelector('[autofocus]') === null) {
       dialog.current.querySelector('h2')?.focus();
     }
     return () => {
+      leave();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);

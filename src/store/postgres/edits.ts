@@ -2,6 +2,8 @@
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
+import type { FigureContext } from './write-figures.ts';
+import { keepFigures } from './write-figures.ts';
 import { forget } from './forget.ts';
 import { rejectInbox, takeInbox } from './inbox.ts';
 import type { GivenMs } from './nodes.ts';
@@ -9,9 +11,10 @@ import { heartbeat, rescue, startNode, stopNode } from './nodes.ts';
 import type { PublishContext } from './publish.ts';
 import { publishAll } from './publish.ts';
 import type { Sweep } from './sweep.ts';
+import { tidyFigures } from './tidy-figures.ts';
 import type { Tx } from './tx.ts';
 
-export interface EditContext extends PublishContext {
+export interface EditContext extends PublishContext, FigureContext {
   givenMs: GivenMs;
   sweep: Sweep;
 }
@@ -21,9 +24,9 @@ export async function applyEdit(
   call: EditCall,
   context: EditContext,
 ): Promise<EditOutput<EditVerb>> {
-  const { nowMs, givenMs } = context;
+  const { nowMs, givenMs, facts, gathered } = context;
   if (call.verb === 'forget') return forget(tx, call.input);
-  if (isShared(call)) return tx.run(editScript(call, nowMs));
+  if (isShared(call)) return tx.run(editScript(call, nowMs, facts));
   switch (call.verb) {
     case 'publish': {
       const [output] = await publishAll(tx, [call.input], context);
@@ -43,7 +46,11 @@ export async function applyEdit(
     case 'rejectInbox':
       return rejectInbox(tx, call.input, context);
     case 'sweep':
-      return context.sweep(tx, call.input, nowMs);
+      return context.sweep(tx, call.input, context);
+    case 'keepFigures':
+      return keepFigures(tx, gathered, call.input.limit);
+    case 'tidyFigures':
+      return tidyFigures(tx, call.input, nowMs);
     case 'retain':
       throw new Error('Cannot retain in a batch: it has a way of its own');
   }

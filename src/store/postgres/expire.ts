@@ -3,9 +3,11 @@
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
 import { headExpired } from '../../core/lane.ts';
+import type { Fact } from '../counting.ts';
+import { factOf } from '../counting.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
-import { endStates } from '../verbs/end-states.ts';
+import { endStates, toEndState } from '../verbs/end-states.ts';
 import { lockLanes, writeLanes } from './lanes.ts';
 import type { Tx } from './tx.ts';
 
@@ -36,7 +38,7 @@ export const expireSql = {
     insert into delivery_done
       (event, n, app, lane, callback, state, attempts, error, slice, ended_ms)
     select event, n, app, lane, callback, state, attempts, error, slice, $5::bigint from moved
-    returning state`,
+    returning app, lane, state`,
 } as const;
 
 export interface Expiring {
@@ -44,12 +46,14 @@ export interface Expiring {
   below: string;
   limit: number;
   nowMs: number;
+  /** What ends is noted here. */
+  facts: Fact[];
 }
 
 /** `expired`: those of `ended` that are dead now. */
 export async function expire(
   tx: Tx,
-  { below, limit, nowMs }: Expiring,
+  { below, limit, nowMs, facts }: Expiring,
 ): Promise<{ ended: number; expired: number }> {
   const rows = await tx.query(expireSql.waiting, [below, limit]);
   if (rows.length === 0) return { ended: 0, expired: 0 };
@@ -66,6 +70,10 @@ export async function expire(
     ]),
     changed.length === 0 ? undefined : writeLanes(tx, changed),
   ]);
+  for (const row of ended) {
+    const owner = { appNo: integer(row, 'app'), lane: integer(row, 'lane') };
+    facts.push(factOf(toEndState(integer(row, 'state')), owner));
+  }
   const expired = ended.filter((row) => integer(row, 'state') === endStates.dead);
   return { ended: ended.length, expired: expired.length };
 }

@@ -2,6 +2,7 @@
 // down together, so a crash anywhere neither loses nor doubles one.
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
+import type { Fact } from '../counting.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
 import type { Listener } from '../listener.ts';
@@ -41,7 +42,7 @@ export interface FannedOut {
 
 export async function fanOut(
   tx: Tx,
-  { births, nowMs }: { births: Births; nowMs: number },
+  { births, nowMs, facts }: { births: Births; nowMs: number; facts: Fact[] },
 ): Promise<FannedOut> {
   const [row] = await tx.query(fanOutSql.oldest, []);
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
@@ -55,7 +56,7 @@ export async function fanOut(
     slice,
     ...listener,
   }));
-  const waiting = await makeDeliveries(tx, { deliveries, births, nowMs });
+  const waiting = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
   const madeNow = made + listeners.length;
   await (after === undefined
     ? Promise.all([tx.query(fanOutSql.count, [event, madeNow]), tx.query(fanOutSql.end, [event])])

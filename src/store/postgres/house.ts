@@ -3,8 +3,13 @@
 // has ended. Dropping a day waits for whoever reads it, so nobody may wait for it.
 import { firstIdAt } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
+import { minuteOf } from '../../core/stats-span.ts';
 import type { EditInput, EditOutput } from '../store.ts';
+import type { Fact } from '../counting.ts';
+import type { Gathered } from '../gathered.ts';
+import type { Expiring } from './expire.ts';
 import { expire } from './expire.ts';
+import { writeAppFigures } from './write-figures.ts';
 import { forgetSubscriptions } from './forget-subscriptions.ts';
 import type { Link } from './link.ts';
 import { forgetNodes } from './nodes.ts';
@@ -20,6 +25,9 @@ export interface HouseMeans {
   making: Link;
   keeping: Link;
   world: TransactMeans['world'];
+  /** Where figures of subscriptions wait, and whose those of apps are. */
+  gathered: Gathered;
+  writer: () => number;
 }
 
 export class House {
@@ -63,7 +71,7 @@ export class House {
     const below = firstIdAt(beforeMs);
     // What waits in a day that somebody began to drop could not end: nothing would take the row.
     await this.#means.keeping.withClient(keepPendingDays);
-    const { ended, expired } = await this.#write(async (tx) => expire(tx, { below, limit, nowMs }));
+    const { ended, expired } = await this.#expire({ below, limit, nowMs });
     if (ended === limit) return { expired, deleted: 0, isMore: true };
     const dropped = await this.#means.keeping.withClient(async (client) => {
       const toMs = nowMs + limits.partitionDaysAhead * dayMs;
@@ -76,6 +84,20 @@ export class House {
     );
     const nodes = await this.#write(async (tx) => forgetNodes(tx, beforeMs));
     return { expired, deleted: dropped + deleted + nodes, isMore };
+  }
+
+  async #expire(expiring: Omit<Expiring, 'facts'>): Promise<{ ended: number; expired: number }> {
+    const { gathered, writer } = this.#means;
+    const { nowMs } = expiring;
+    const facts: Fact[] = [];
+    const expired = await this.#write(async (tx) => {
+      facts.length = 0;
+      const result = await expire(tx, { ...expiring, facts });
+      await writeAppFigures(tx, { nowMs, writer: writer(), facts });
+      return result;
+    });
+    gathered.add(facts, minuteOf(nowMs));
+    return expired;
   }
 
   async #write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {

@@ -2,6 +2,8 @@
 // otherwise waiting, and then their lanes are woken.
 import type { Lane } from '../../core/lane.ts';
 import { takesFresh, wake } from '../../core/lane.ts';
+import type { Fact } from '../counting.ts';
+import { factOf } from '../counting.ts';
 import { integer } from '../row.ts';
 import type { Births } from '../slots.ts';
 import type { Tx } from './tx.ts';
@@ -50,17 +52,20 @@ export interface MakeInput {
   deliveries: readonly NewDelivery[];
   births: Births;
   nowMs: number;
+  /** What is made is noted here. */
+  facts: Fact[];
 }
 
 /** Gives the number of those that wait. */
 export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<number> {
-  const { deliveries, births, nowMs } = input;
+  const { deliveries, births, nowMs, facts } = input;
   if (deliveries.length === 0) return 0;
   const places = await takePlaces(tx, deliveries, nowMs);
   const waiting = new Set<number>();
   let waits = 0;
   const rows = deliveries.map((delivery) => {
     const { lane, event, n, callback } = delivery;
+    facts.push(factOf('made', { appNo: delivery.appNo, lane: lane.no }));
     const dueMs = lane.ordered ? nextPlace(places, lane.no) : nowMs;
     const isBorn = takesFresh(lane, nowMs) && births.slots.free(lane.no) > 0;
     if (isBorn) {

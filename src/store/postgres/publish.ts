@@ -2,6 +2,8 @@
 // the idempotency keys; all of it or nothing. Replies stand in the order of the calls.
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
+import type { Fact } from '../counting.ts';
+import { publishedFact } from '../counting.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
 import { integer, text } from '../row.ts';
@@ -41,6 +43,7 @@ export interface PublishContext {
   nowMs: number;
   births: Births;
   slices: Slices;
+  facts: Fact[];
   /** Counts deliveries that wait, and fan-outs that begin: somebody should be told. */
   left: { waiting: number; fanOuts: number };
 }
@@ -174,7 +177,8 @@ async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<nu
 
 async function write(tx: Tx, events: readonly Draft[], context: PublishContext): Promise<void> {
   if (events.length === 0) return;
-  const { nowMs, births, slices, left } = context;
+  const { nowMs, births, slices, left, facts } = context;
+  for (const { appNo } of events) facts.push(publishedFact(appNo, 1));
   const slice: number[] = [];
   for (const event of events) {
     const rows = 1 + (isMany(event) ? 0 : event.listeners.length);
@@ -211,7 +215,7 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
           lane,
         })),
   );
-  const made = makeDeliveries(tx, { deliveries, births, nowMs });
+  const made = makeDeliveries(tx, { deliveries, births, nowMs, facts });
   const [, , waiting] = await Promise.all([inserted, begun, made]);
   left.waiting += waiting;
   left.fanOuts += many.length;

@@ -2,6 +2,8 @@
 // wait. The lease is the proof: with another one than the present nothing is written at all.
 import type { Lane } from '../../core/lane.ts';
 import { settled as laneSettled } from '../../core/lane.ts';
+import type { Fact } from '../counting.ts';
+import { settledFact } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
 import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
@@ -30,7 +32,7 @@ export const settleSql = {
       join delivery_live on delivery_live.event = any (array[x.event]) and delivery_live.n = x.n)
     order by no for no key update`,
   find: `
-    select x.i, delivery_live.lane
+    select x.i, delivery_live.lane, delivery_live.app
     from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
     join delivery_live on ${leased}`,
   // A stale lease deletes nothing, and therefore inserts nothing.
@@ -48,7 +50,7 @@ export const settleSql = {
         (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
       select event, n, app, lane, callback, state, attempts, code, reason, slice, ended_ms
       from moved),${insertAttempts('moved')}
-    select moved.i, moved.callback, ${laneColumns} from moved join lane on lane.no = moved.lane`,
+    select moved.i, moved.app, moved.callback, ${laneColumns} from moved join lane on lane.no = moved.lane`,
   back: `
     with x as (
       select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::bigint[],
@@ -67,18 +69,27 @@ interface Item {
   settlement: Settlement;
 }
 
-/** In the order of the settlements. */
+export interface SettledAll {
+  /** In the order of the settlements. */
+  replies: Settled[];
+  wentBack: number;
+  /** What they led to, to be counted. */
+  facts: Fact[];
+}
+
 export async function settleAll(
   tx: Tx,
   settlements: readonly Settlement[],
   nowMs: number,
-): Promise<{ replies: Settled[]; wentBack: number }> {
+): Promise<SettledAll> {
   const replies = settlements.map((): Settled => ({ kind: 'stale' }));
   await lockApps(tx, settlements);
+  const facts: Fact[] = [];
   let wentBack = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
     for (const { i } of done.moved) replies[i] = { kind: 'settled' };
+    facts.push(...done.facts);
     wentBack += done.wentBack;
     const last = piece.at(-1);
     const owner = last && done.owners.get(last.i);
@@ -86,7 +97,7 @@ export async function settleAll(
       replies[last.i] = await tx.run(endOwner(owner, nowMs));
     }
   }
-  return { replies, wentBack };
+  return { replies, wentBack, facts };
 }
 
 /**
@@ -124,6 +135,7 @@ async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<voi
 interface PieceDone {
   moved: readonly Item[];
   wentBack: number;
+  facts: Fact[];
   /** Callbacks of those that ended. */
   owners: ReadonlyMap<number, number>;
 }
@@ -138,7 +150,7 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     ),
     find(tx, piece.filter(goesBack)),
   ]);
-  const laneOf = new Map([...ended.lanes, ...found]);
+  const laneOf = new Map([...ended.lanes, ...found.lanes]);
   const byLane = Map.groupBy(
     piece.filter(({ i }) => laneOf.has(i)),
     ({ i }) => laneOf.get(i) ?? 0,
@@ -148,7 +160,12 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     .map(([no]) => no);
   const { owners } = ended;
   if (toLock.length === 0) {
-    return { moved: piece.filter(({ i }) => owners.has(i)), wentBack: 0, owners };
+    return {
+      moved: piece.filter(({ i }) => owners.has(i)),
+      wentBack: 0,
+      facts: ended.facts,
+      owners,
+    };
   }
   const locked = await lockLanes(tx, toLock);
   const backs = [...locked.values()].flatMap((lane) =>
@@ -172,7 +189,16 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     return items.length === 0 ? [] : [lane];
   });
   await writeLanes(tx, lanes);
-  return { moved: piece.filter(isMoved), wentBack: returned.size, owners };
+  const facts = [
+    ...ended.facts,
+    ...cancelled.facts,
+    ...backs.flatMap(({ i, settlement, lane }) =>
+      returned.has(i)
+        ? settledFact({ appNo: found.apps.get(i) ?? 0, lane: lane.no }, settlement, undefined)
+        : [],
+    ),
+  ];
+  return { moved: piece.filter(isMoved), wentBack: returned.size, facts, owners };
 }
 
 function isEnded({ lane }: Back): boolean {
@@ -192,10 +218,11 @@ interface Ended {
   owners: Map<number, number>;
   lanes: Map<number, number>;
   seen: Map<number, Lane>;
+  facts: Fact[];
 }
 
 async function end(tx: Tx, items: readonly Item[], nowMs: number): Promise<Ended> {
-  const ended: Ended = { owners: new Map(), lanes: new Map(), seen: new Map() };
+  const ended: Ended = { owners: new Map(), lanes: new Map(), seen: new Map(), facts: [] };
   if (items.length === 0) return ended;
   const rows = await tx.query(settleSql.end, [
     ...nameColumns(items),
@@ -204,12 +231,17 @@ async function end(tx: Tx, items: readonly Item[], nowMs: number): Promise<Ended
     ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
     items.map(() => nowMs),
   ]);
+  const settlementOf = new Map(items.map(({ i, settlement }) => [i, settlement]));
   for (const row of rows) {
     const i = integer(row, 'i');
     const lane = toLane(row);
     ended.owners.set(i, integer(row, 'callback'));
     ended.lanes.set(i, lane.no);
     ended.seen.set(lane.no, lane);
+    const settlement = settlementOf.get(i);
+    if (settlement === undefined) continue;
+    const owner = { appNo: integer(row, 'app'), lane: lane.no };
+    ended.facts.push(...settledFact(owner, settlement, stateOf(settlement)));
   }
   return ended;
 }
@@ -219,11 +251,15 @@ function stateOf({ outcome }: Settlement): EndState {
   return endStateOf(outcome, { state: 'ended' }) ?? 'cancelled';
 }
 
-/** By place: the lanes of those whose lease is the present one. */
-async function find(tx: Tx, items: readonly Item[]): Promise<Map<number, number>> {
-  if (items.length === 0) return new Map();
-  const rows = await tx.query(settleSql.find, nameColumns(items));
-  return new Map(rows.map((row) => [integer(row, 'i'), integer(row, 'lane')]));
+/** By place: the lanes and apps of those whose lease is the present one. */
+async function find(
+  tx: Tx,
+  items: readonly Item[],
+): Promise<{ lanes: Map<number, number>; apps: Map<number, number> }> {
+  const rows = items.length === 0 ? [] : await tx.query(settleSql.find, nameColumns(items));
+  const by = (column: string): Map<number, number> =>
+    new Map(rows.map((row) => [integer(row, 'i'), integer(row, column)]));
+  return { lanes: by('lane'), apps: by('app') };
 }
 
 interface Back extends Item {

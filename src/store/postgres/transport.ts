@@ -3,9 +3,12 @@
 // thrown.
 import { fileURLToPath } from 'node:url';
 import { limits } from '../../core/limits.ts';
+import { minuteOf } from '../../core/stats-span.ts';
 import type { World } from '../../core/world.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
+import type { Fact } from '../counting.ts';
 import type { Offer, Work } from '../delivery-verbs.ts';
+import { createGathered } from '../gathered.ts';
 import { rebuild } from '../rebuild.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import { applyMigrations } from './apply-migrations.ts';
@@ -17,6 +20,7 @@ import { createDoubts } from './doubts.ts';
 import { Ear } from './ear.ts';
 import { storeFailure, unavailable, verbFailure } from './failure.ts';
 import { eventsOf } from './events-of.ts';
+import { takeWriter } from './write-figures.ts';
 import { House } from './house.ts';
 import { Link } from './link.ts';
 import { createPersist, isFailure, type Persist } from './persist.ts';
@@ -26,7 +30,7 @@ import { createSweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
 import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
 import type { WorkContext, WorkDone } from './work.ts';
-import { findsNothingNew, writeBatch, type Written } from './write.ts';
+import { acceptedIds, findsNothingNew, isWorthTelling, writeBatch } from './write.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -58,7 +62,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
   await applyMigrations({ url, migrationsDir: postgresMigrationsDir, nowMs: world.nowMs() });
   const node = new PostgresNode(options);
   try {
-    await node.syncClock();
+    await node.begin();
   } catch (error) {
     await node.close();
     throw cannotConnect(url, error);
@@ -83,10 +87,13 @@ class PostgresNode {
   readonly #house: House;
   readonly #ear: Ear;
   readonly #memory;
+  readonly #gathered = createGathered();
   readonly #doubts = createDoubts();
   readonly #persist: Persist;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
+  /** Whose figures are whose; see migrations/postgres/0006_stats.sql. */
+  #writer = 0;
 
   constructor(options: PostgresOptions) {
     const { url, world } = options;
@@ -103,22 +110,25 @@ class PostgresNode {
     this.#side = new Link({ url, kind: 'plain', purpose: 'side' });
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
     const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
-    this.#house = new House({ making, keeping, world });
+    const figures = { gathered: this.#gathered, writer: () => this.#writer };
+    this.#house = new House({ making, keeping, world, ...figures });
     this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
     this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();
   }
 
-  async syncClock(): Promise<void> {
-    await this.#side.use(async (tx) => this.#clock.sync(tx));
+  async begin(): Promise<void> {
+    await this.#syncClock();
+    this.#writer = await this.#side.use(takeWriter);
   }
 
   async send(batch: Batch): Promise<BatchReply> {
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { slices, sweep } = this.#memory;
-    const context = { nowMs, givenMs, slices, sweep };
+    const [gathered, writer] = [this.#gathered, this.#writer];
+    const context = { nowMs, givenMs, slices, sweep, gathered, writer };
     const input = { edits: batch.edits, offer: batch.offer, context };
     const means = {
       link: this.#edits,
@@ -128,10 +138,13 @@ class PostgresNode {
     const idle = await this.#look(this.#edits, async (tx) => findsNothingNew(tx, input));
     const written =
       idle ??
-      (await this.#persist(means, async (tx, way) => {
-        const result = await writeBatch(tx, input, way);
-        return { result, written: acceptedIds(result) };
-      }));
+      (await this.#counting(nowMs, async () =>
+        this.#persist(means, async (tx, way) => {
+          gathered.undo(); // What an earlier try has taken was not written.
+          const result = await writeBatch(tx, input, way);
+          return { result, written: acceptedIds(result) };
+        }),
+      ));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#ear.tell();
     const { replies, born, outlook } = written;
@@ -144,7 +157,13 @@ class PostgresNode {
     const shiftMs = nowMs - work.nowMs;
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const ours = { ...work, settlements };
-    const context = { nowMs, floors: this.#memory.floors, lingerMs: this.#lingerMs() };
+    const context = {
+      nowMs,
+      floors: this.#memory.floors,
+      lingerMs: this.#lingerMs(),
+      gathered: this.#gathered,
+      writer: this.#writer,
+    };
     const failed = await this.#freeDoubted(nowMs);
     if (failed !== undefined) return failed;
     const isIdle = settlements.length === 0;
@@ -153,7 +172,7 @@ class PostgresNode {
     if (idle !== undefined && isFailure(idle)) return idle;
     const done = idle ?? (await this.#settleAndClaim(ours, context));
     if (isFailure(done)) return done;
-    const all = idle === undefined ? await this.#fanOut(work, done, nowMs) : done;
+    const all = idle === undefined ? await this.#fanOut(work, done, context) : done;
     if (all.waiting > 0) this.#ear.tell();
     return { kind: 'worked', ...all.worked, readyMs: shifted(all.worked.readyMs, -shiftMs) };
   }
@@ -162,21 +181,44 @@ class PostgresNode {
     if (work.settlements.length === 0 && work.claim === undefined) return nothingDone;
     const events = async (): Promise<string[]> => work.settlements.map(({ event }) => event);
     const means = { link: this.#work, leases: leasesOf(work.claim), events };
-    return this.#persist(means, async (tx, way) => ({
-      result: await doWork(tx, work, context, way),
-      written: [],
-    }));
+    return this.#counting(context.nowMs, async () =>
+      this.#persist(means, async (tx, way) => {
+        this.#gathered.undo();
+        return { result: await doWork(tx, work, context, way), written: [] };
+      }),
+    );
   }
 
   /** One that failed is tried again with the next piece of work; what was done before is done. */
-  async #fanOut(work: Work, done: WorkDone, nowMs: number): Promise<WorkDone> {
+  async #fanOut(work: Work, done: WorkDone, context: WorkContext): Promise<WorkDone> {
     if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
     const means = { link: this.#work, leases: leasesOf(work.fanOut), events: noEvents };
-    const fannedOut = await this.#persist(means, async (tx) => ({
-      result: await doFanOut(tx, { work, done, nowMs }),
-      written: [],
-    }));
+    const fannedOut = await this.#counting(context.nowMs, async () =>
+      this.#persist(means, async (tx) => {
+        this.#gathered.undo();
+        return { result: await doFanOut(tx, { work, done, context }), written: [] };
+      }),
+    );
     return isFailure(fannedOut) ? done : fannedOut;
+  }
+
+  /** What was committed is counted for subscriptions, too; what was not is as if it had not been. */
+  async #counting<T extends { facts: readonly Fact[] }>(
+    nowMs: number,
+    body: () => Promise<T | StoreFailure>,
+  ): Promise<T | StoreFailure> {
+    const done = await body();
+    if (isFailure(done)) {
+      this.#gathered.undo();
+      return done;
+    }
+    this.#gathered.done();
+    this.#gathered.add(done.facts, minuteOf(nowMs));
+    return done;
+  }
+
+  async #syncClock(): Promise<void> {
+    await this.#side.use(async (tx) => this.#clock.sync(tx));
   }
 
   nowMs(): number {
@@ -235,7 +277,7 @@ class PostgresNode {
     while (!signal.aborted) {
       await this.#options.world.sleep(limits.databaseClockMs, signal).catch(() => undefined);
       // One that fails is as good as one that comes later: the last reading counts on.
-      if (!signal.aborted) await this.syncClock().catch(() => undefined);
+      if (!signal.aborted) await this.#syncClock().catch(() => undefined);
     }
   }
 }
@@ -247,20 +289,4 @@ async function noEvents(): Promise<string[]> {
 
 function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {
   return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
-}
-
-function acceptedIds({ replies }: Written): string[] {
-  return replies.flatMap((reply) => {
-    if (reply.kind !== 'done' || !('kind' in reply.output)) return [];
-    const { output } = reply;
-    return output.kind === 'accepted' ? output.events.map(({ id }) => id) : [];
-  });
-}
-
-/** Edits after which somebody else may have something to claim. */
-const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription', 'rescue']);
-
-function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
-  if (left.waiting > 0 || left.fanOuts > 0) return true;
-  return edits.some(({ verb }) => wakers.has(verb));
 }

@@ -2,20 +2,22 @@
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
 import type { SettleReply } from '../call.ts';
+import type { Fact } from '../counting.ts';
 import type { Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
 import type { Slots } from '../slots.ts';
 import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Floors } from './claim.ts';
 import { claim } from './claim.ts';
 import { fanOut } from './fan-out.ts';
+import type { FigureContext } from './write-figures.ts';
+import { writeFigures } from './write-figures.ts';
 import { isFanningOut, nextReadyMs } from './outlook.ts';
 import type { Way } from './savepoint.ts';
 import { inSavepoint } from './savepoint.ts';
 import { settleAll } from './settle.ts';
 import type { Tx } from './tx.ts';
 
-export interface WorkContext {
-  nowMs: number;
+export interface WorkContext extends Omit<FigureContext, 'facts'> {
   floors: FloorKeeper;
   lingerMs: { least: number; most: number };
 }
@@ -24,6 +26,8 @@ export interface WorkDone {
   worked: Omit<Worked, 'settled'> & { settled: readonly SettleReply[] };
   /** Deliveries that others could claim now. */
   waiting: number;
+  /** What was counted. */
+  facts: readonly Fact[];
 }
 
 export async function doWork(
@@ -33,7 +37,7 @@ export async function doWork(
   way: Way,
 ): Promise<WorkDone> {
   const { nowMs, floors, lingerMs } = context;
-  const { settled, wentBack } = await settle(tx, work.settlements, { nowMs, way });
+  const { settled, wentBack, facts } = await settle(tx, work.settlements, { nowMs, way });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
   if (work.claim !== undefined) {
@@ -41,9 +45,13 @@ export async function doWork(
     floors.heard(found.firstReadyMs);
     claimed = found.deliveries;
   }
-  const [isMore, readyMs] = await Promise.all([isFanningOut(tx), nextReadyMs(tx, slots)]);
+  const [isMore, readyMs] = await Promise.all([
+    isFanningOut(tx),
+    nextReadyMs(tx, slots),
+    writeFigures(tx, { ...context, facts }),
+  ]);
   const worked = { settled, claimed, fannedOut: { deliveries: [], isMore }, readyMs };
-  return { worked, waiting: wentBack };
+  return { worked, waiting: wentBack, facts };
 }
 
 /**
@@ -52,20 +60,26 @@ export async function doWork(
  */
 export async function doFanOut(
   tx: Tx,
-  { work, done, nowMs }: { work: Work; done: WorkDone; nowMs: number },
+  { work, done, context }: { work: Work; done: WorkDone; context: WorkContext },
 ): Promise<WorkDone> {
+  const { nowMs } = context;
+  const facts: Fact[] = [];
   const births = birthsFor(work.fanOut);
   const slots = work.claim === undefined ? births.slots : slotsOf(work.claim);
   // Both offers are of one window.
   for (const each of new Set([births.slots, slots])) {
     for (const { lane } of done.worked.claimed) each.take(lane);
   }
-  const { deliveries, waiting, isDone } = await fanOut(tx, { births, nowMs });
+  const { deliveries, waiting, isDone } = await fanOut(tx, { births, nowMs, facts });
   // Where another node is at the only one there is, asking again at once would find the same.
-  const isMore = isDone && (await isFanningOut(tx));
-  const readyMs = await nextReadyMs(tx, slots);
+  const [isAny, readyMs] = await Promise.all([
+    isFanningOut(tx),
+    nextReadyMs(tx, slots),
+    writeFigures(tx, { ...context, facts }),
+  ]);
+  const isMore = isDone && isAny;
   const worked = { ...done.worked, fannedOut: { deliveries, isMore }, readyMs };
-  return { worked, waiting: done.waiting + waiting };
+  return { worked, waiting: done.waiting + waiting, facts };
 }
 
 export const nothingDone: WorkDone = {
@@ -76,6 +90,7 @@ export const nothingDone: WorkDone = {
     readyMs: undefined,
   },
   waiting: 0,
+  facts: [],
 };
 
 function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): Slots {
@@ -87,22 +102,24 @@ async function settle(
   tx: Tx,
   settlements: readonly Settlement[],
   { nowMs, way }: { nowMs: number; way: Way },
-): Promise<{ settled: SettleReply[]; wentBack: number }> {
+): Promise<{ settled: SettleReply[]; wentBack: number; facts: Fact[] }> {
   if (way === 'together') {
-    const { replies, wentBack } = await settleAll(tx, settlements, nowMs);
-    return { settled: replies.map((output) => ({ kind: 'done', output })), wentBack };
+    const { replies, wentBack, facts } = await settleAll(tx, settlements, nowMs);
+    return { settled: replies.map((output) => ({ kind: 'done', output })), wentBack, facts };
   }
   const settled: SettleReply[] = [];
+  const facts: Fact[] = [];
   let wentBack = 0;
   for (const settlement of settlements) {
     const reply = await inSavepoint(tx, 'settle', async (): Promise<Settled> => {
       const done = await settleAll(tx, [settlement], nowMs);
       wentBack += done.wentBack;
+      facts.push(...done.facts);
       return done.replies[0] ?? { kind: 'stale' };
     });
     settled.push(reply);
   }
-  return { settled, wentBack };
+  return { settled, wentBack, facts };
 }
 
 /** What there is to say when a claim would find nothing: no transaction is begun for that. */
@@ -115,7 +132,7 @@ export async function findsNothing(
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
   const fannedOut = { deliveries: [], isMore };
-  return { worked: { settled: [], claimed: [], fannedOut, readyMs }, waiting: 0 };
+  return { ...nothingDone, worked: { settled: [], claimed: [], fannedOut, readyMs } };
 }
 
 export interface FloorKeeper {

@@ -1,12 +1,14 @@
 // A batch of edits in one transaction: publishes that stand side by side go down together, everything
 // else one after the other, in the order of the calls.
-import type { EditCall, EditReply } from '../call.ts';
+import type { Batch, EditCall, EditReply } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
+import type { Fact } from '../counting.ts';
 import type { Births } from '../slots.ts';
 import { birthsFor } from '../slots.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import type { EditContext } from './edits.ts';
 import { applyEdit } from './edits.ts';
+import { writeFigures } from './write-figures.ts';
 import { isInboxEmpty } from './inbox.ts';
 import { lockInOrder } from './lock-order.ts';
 import { isFanningOut, nextReadyMs } from './outlook.ts';
@@ -19,7 +21,7 @@ import type { Tx } from './tx.ts';
 export interface WriteInput {
   edits: readonly EditCall[];
   offer: Offer | undefined;
-  context: Omit<EditContext, 'births' | 'left'>;
+  context: Omit<EditContext, 'births' | 'left' | 'facts'>;
 }
 
 export interface Written {
@@ -27,6 +29,8 @@ export interface Written {
   born: readonly Born[];
   outlook: Outlook;
   left: EditContext['left'];
+  /** What was counted. */
+  facts: readonly Fact[];
 }
 
 /** `alone`: each edit by itself, so that one that breaks a rule takes no other with it. */
@@ -37,22 +41,26 @@ export async function writeBatch(
 ): Promise<Written> {
   // Of edits that run alone one may be undone after a birth; so then nothing is born leased.
   const births = birthsFor(way === 'together' ? offer : undefined);
-  const whole: EditContext = { ...context, births, left: { waiting: 0, fanOuts: 0 } };
+  const facts: Fact[] = [];
+  const whole: EditContext = { ...context, births, facts, left: { waiting: 0, fanOuts: 0 } };
   const replies = await (way === 'together'
     ? applyRuns(tx, edits, whole)
     : applyEach(tx, edits, whole));
-  const outlook = await lookAhead(tx, births);
-  return { replies, born: births.born, outlook, left: whole.left };
+  const [outlook] = await Promise.all([lookAhead(tx, births), writeFigures(tx, whole)]);
+  return { replies, born: births.born, outlook, left: whole.left, facts };
 }
 
 /**
  * What there is to say of a batch that only asks for an inbox which is empty, as every node does several
- * times a second: no transaction is begun for that, which would be a commit on the disk each time.
+ * times a second, or that figures be kept of which there are none: no transaction is begun for that, which
+ * would be a commit on the disk each time.
  */
-export async function findsNothingNew(
-  tx: Tx,
-  { edits, offer, context }: WriteInput,
-): Promise<Written | undefined> {
+export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Written | undefined> {
+  const { edits, offer, context } = input;
+  if (context.gathered.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
+    const output = { written: 0, isMore: false };
+    return nothingNew(input, output, await lookAhead(tx, birthsFor(offer)));
+  }
   const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
   if (asked.length === 0 || asked.length < edits.length) return undefined;
   const births = birthsFor(offer);
@@ -61,8 +69,16 @@ export async function findsNothingNew(
     lookAhead(tx, births),
   ]);
   if (!isEmpty) return undefined;
-  const replies = edits.map((): EditReply => ({ kind: 'done', output: { entries: [] } }));
-  return { replies, born: [], outlook, left: { waiting: 0, fanOuts: 0 } };
+  return nothingNew(input, { entries: [] }, outlook);
+}
+
+function nothingNew(
+  { edits }: WriteInput,
+  output: EditOutput<EditVerb>,
+  outlook: Outlook,
+): Written {
+  const replies = edits.map((): EditReply => ({ kind: 'done', output }));
+  return { replies, born: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
 }
 
 async function lookAhead(tx: Tx, { slots }: Births): Promise<Outlook> {
@@ -120,7 +136,26 @@ async function applyEach(
   await lockInOrder(tx, edits);
   const replies: EditReply[] = [];
   for (const call of edits) {
-    replies.push(await inSavepoint(tx, call.verb, async () => applyEdit(tx, call, context)));
+    const before = context.facts.length;
+    const reply = await inSavepoint(tx, call.verb, async () => applyEdit(tx, call, context));
+    if (reply.kind === 'failed') context.facts.length = before; // They were undone with it.
+    replies.push(reply);
   }
   return replies;
+}
+
+export function acceptedIds({ replies }: Written): string[] {
+  return replies.flatMap((reply) => {
+    if (reply.kind !== 'done' || !('kind' in reply.output)) return [];
+    const { output } = reply;
+    return output.kind === 'accepted' ? output.events.map(({ id }) => id) : [];
+  });
+}
+
+/** Edits after which somebody else may have something to claim. */
+const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription', 'rescue']);
+
+export function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
+  if (left.waiting > 0 || left.fanOuts > 0) return true;
+  return edits.some(({ verb }) => wakers.has(verb));
 }

@@ -2,8 +2,11 @@
 // thread, a test or a simulation puts itself around it.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch, BatchReply, ReadCall, ReadReply, StoreFailure, WorkReply } from '../call.ts';
+import { minuteOf } from '../../core/stats-span.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
+import type { Fact } from '../counting.ts';
 import type { Work } from '../delivery-verbs.ts';
+import { createGathered } from '../gathered.ts';
 import { readScript } from '../verbs/reads.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect } from './connect.ts';
@@ -61,28 +64,40 @@ export function openSqliteReader({ path }: Pick<SqliteOptions, 'path'>): SqliteR
   });
 }
 
+interface Counted {
+  facts: readonly Fact[];
+}
+
 /** The adapter on a connection whose schema is up to date. */
 export function adapterOn(db: DatabaseSync, lock: Lock = noLock): Sqlite {
-  const planWrite = prepareWrite(db);
-  const planWork = prepareWork(db);
+  const gathered = createGathered();
+  const planWrite = prepareWrite(db, gathered);
+  const planWork = prepareWork(db, gathered);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
-  const write = <T, R>(plan: Plan<T, R>): Written<T, R> => {
+  const write = <T, R extends Counted>(plan: Plan<T, R>, nowMs: number): Written<T, R> => {
     if (broken !== undefined) return broken;
     const written = writeTogether(db, plan);
     if (written.kind === 'fatal') broken = written;
+    if (written.kind === 'written') {
+      gathered.done();
+      gathered.add(written.last.facts, minuteOf(nowMs));
+    } else {
+      gathered.undo();
+    }
     return written;
   };
   return {
     run: (batch) => {
-      const written = write(planWrite(batch));
+      const written = write(planWrite(batch), batch.nowMs);
       if (written.kind !== 'written') return written;
-      return { kind: 'written', edits: written.replies, ...written.last };
+      const { born, outlook } = written.last;
+      return { kind: 'written', edits: written.replies, born, outlook };
     },
     work: (work) => {
-      const written = write(planWork(work));
+      const written = write(planWork(work), work.nowMs);
       if (written.kind !== 'written') return written;
-      return { kind: 'worked', settled: written.replies, ...written.last };
+      return { kind: 'worked', settled: written.replies, ...written.last.worked };
     },
     read: reader.read,
     close: () => {

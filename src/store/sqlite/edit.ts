@@ -1,5 +1,6 @@
 // The shape of an edit that only this adapter has, because it is hot or differs: it prepares its
 // statements once, on opening, and gives back the function that runs them.
+import type { Fact } from '../counting.ts';
 import type { Births } from '../slots.ts';
 import type { EditInput, EditOutput, EditVerb } from '../store.ts';
 
@@ -8,6 +9,8 @@ export interface EditContext {
   nowMs: number;
   /** Room for fresh deliveries on the node that sent the batch. */
   births: Births;
+  /** What the batch does, to be counted. */
+  facts: Fact[];
 }
 
 export type Edit<V extends EditVerb> = (input: EditInput<V>, context: EditContext) => EditOutput<V>;

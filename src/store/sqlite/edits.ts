@@ -5,6 +5,8 @@ import type { EditOutput, EditVerb } from '../store.ts';
 import type { SharedEdit } from '../verbs/edits.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
 import type { Edit, EditContext } from './edit.ts';
+import type { KeepFigures } from './write-figures.ts';
+import { prepareTidyFigures } from './tidy-figures.ts';
 import { prepareHeartbeat, prepareRescue, prepareStartNode, prepareStopNode } from './nodes.ts';
 import { preparePublish } from './publish.ts';
 import { prepareRetain } from './retain.ts';
@@ -16,11 +18,13 @@ type OwnEdits = { [V in OwnEdit]: Edit<V> };
 
 export type ApplyEdit = (call: EditCall, context: EditContext) => EditOutput<EditVerb>;
 
-export function prepareEdits(db: DatabaseSync): ApplyEdit {
+export function prepareEdits(db: DatabaseSync, keep: KeepFigures): ApplyEdit {
   const runScript = prepareScripts(db);
-  const own = ownEdits(db);
+  const own = ownEdits(db, keep);
   return (call, context) =>
-    isShared(call) ? runScript(editScript(call, context.nowMs)) : applyOwn(own, call, context);
+    isShared(call)
+      ? runScript(editScript(call, context.nowMs, context.facts))
+      : applyOwn(own, call, context);
 }
 
 function applyOwn<V extends OwnEdit>(
@@ -31,7 +35,7 @@ function applyOwn<V extends OwnEdit>(
   return edits[call.verb](call.input, context);
 }
 
-function ownEdits(db: DatabaseSync): OwnEdits {
+function ownEdits(db: DatabaseSync, keep: KeepFigures): OwnEdits {
   return {
     publish: preparePublish(db),
     sweep: prepareSweep(db),
@@ -40,6 +44,8 @@ function ownEdits(db: DatabaseSync): OwnEdits {
     heartbeat: prepareHeartbeat(db),
     stopNode: prepareStopNode(db),
     rescue: prepareRescue(db),
+    keepFigures: ({ limit }) => keep(limit),
+    tidyFigures: prepareTidyFigures(db),
     // Nobody else can write into this database, so nothing ever waits in its inbox.
     takeInbox: () => ({ entries: [] }),
     rejectInbox: () => ({ kind: 'taken' }),

@@ -1,6 +1,7 @@
 // Ends a delivery: its row moves from the queue to the history.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
+import type { Owner } from '../counting.ts';
 import { integer, one } from '../row.ts';
 import type { EndState } from '../verbs/end-states.ts';
 import { endStates } from '../verbs/end-states.ts';
@@ -22,18 +23,20 @@ export interface Ending extends DeliveryName {
   nowMs: number;
 }
 
-export type EndDelivery = (ending: Ending) => void;
+/** Gives whose it was. */
+export type EndDelivery = (ending: Ending) => Owner;
 
 export function prepareEndDelivery(db: DatabaseSync): EndDelivery {
   const remove = db.prepare(endDeliverySql.delete);
   const insert = db.prepare(endDeliverySql.insert);
   return ({ event, n, state, attempts, status = null, error = null, nowMs }) => {
     const row = one(remove.get(event, n));
+    const owner = { appNo: integer(row, 'app'), lane: integer(row, 'lane') };
     insert.run(
       event,
       n,
-      integer(row, 'app'),
-      integer(row, 'lane'),
+      owner.appNo,
+      owner.lane,
       integer(row, 'callback'),
       endStates[state],
       attempts,
@@ -42,5 +45,6 @@ export function prepareEndDelivery(db: DatabaseSync): EndDelivery {
       integer(row, 'slice'),
       nowMs,
     );
+    return owner;
   };
 }

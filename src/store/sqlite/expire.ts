@@ -4,6 +4,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
 import { headExpired } from '../../core/lane.ts';
+import type { Fact } from '../counting.ts';
+import { factOf } from '../counting.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
 import { prepareLanes } from './lanes.ts';
 import { integer, one, text } from '../row.ts';
@@ -22,6 +24,8 @@ export interface Expiring {
   below: string;
   limit: number;
   nowMs: number;
+  /** What ends is noted here. */
+  facts: Fact[];
 }
 
 /** `expired`: those of `ended` that are dead now. */
@@ -32,7 +36,7 @@ export function prepareExpire(db: DatabaseSync): Expire {
   const isHead = prepareIsHead(db);
   const end = prepareEndDelivery(db);
   const lanes = prepareLanes(db);
-  return ({ below, limit, nowMs }) => {
+  return ({ below, limit, nowMs, facts }) => {
     let expired = 0;
     const rows = waiting.all({ below, limit });
     for (const row of rows) {
@@ -40,11 +44,12 @@ export function prepareExpire(db: DatabaseSync): Expire {
       const ending = { ...name, attempts: integer(row, 'attempts'), status: undefined, nowMs };
       const lane = lanes.get(integer(row, 'lane'));
       if (lane.state === 'ended') {
-        end({ ...ending, state: 'cancelled', error: undefined });
+        const owner = end({ ...ending, state: 'cancelled', error: undefined });
+        facts.push(factOf('cancelled', owner));
         continue;
       }
       const times = isHead(lane, name) ? headExpired(lane, nowMs) : undefined;
-      end({ ...ending, state: 'dead', error: 'expired' });
+      facts.push(factOf('dead', end({ ...ending, state: 'dead', error: 'expired' })));
       if (times !== undefined) lanes.write(lane, times);
       expired += 1;
     }

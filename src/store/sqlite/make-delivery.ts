@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
 import { takesFresh } from '../../core/lane.ts';
+import { factOf } from '../counting.ts';
 import { prepareLanes } from './lanes.ts';
 import type { Listener } from '../listener.ts';
 import type { EditContext } from './edit.ts';
@@ -24,11 +25,14 @@ export type MakeDelivery = (delivery: NewDelivery, context: EditContext) => void
 export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {
   const insert = db.prepare(makeDeliverySql.insert);
   const lanes = prepareLanes(db);
-  return ({ event, n, appNo, slice, lane, callback }, { nowMs, births: { slots, born } }) => {
+  return ({ event, n, appNo, slice, lane, callback }, context) => {
+    const { nowMs, births, facts } = context;
+    const { slots, born } = births;
     const dueMs = lanes.join(lane, nowMs);
     const isBorn = takesFresh(lane, nowMs) && slots.free(lane.no) > 0;
     const lease = isBorn ? slots.lease : null;
     insert.run(event, n, appNo, lane.no, callback, dueMs, slice, lease);
+    facts.push(factOf('made', { appNo, lane: lane.no }));
     if (isBorn) {
       slots.take(lane.no);
       born.push({ event, n, lane: lane.no, callback, version: lane.version });

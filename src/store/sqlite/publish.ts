@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
+import { publishedFact } from '../counting.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
 import type { EditInput } from '../store.ts';
@@ -50,6 +51,7 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
     if (idempotency !== undefined) {
       idempotencies.keep({ appNo, idempotency, nowMs, result: printResult(accepted) });
     }
+    context.facts.push(publishedFact(appNo, events.length));
     return { kind: 'accepted', events: accepted };
   };
 }

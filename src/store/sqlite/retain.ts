@@ -21,10 +21,10 @@ export function prepareRetain(db: DatabaseSync): Edit<'retain'> {
   const firstPending = prepareFirstPending(db);
   const forgetEvents = prepareForgetEvents(db);
   const forgetSubscriptions = prepareForgetSubscriptions(db);
-  return ({ beforeMs, limit }, { nowMs }) => {
+  return ({ beforeMs, limit }, { nowMs, facts }) => {
     assert(limit >= 1, `Cannot retain by ${limit} rows: to SQLite a negative limit means no limit`);
     const below = firstIdAt(beforeMs);
-    const { ended, expired } = expire({ below, limit, nowMs });
+    const { ended, expired } = expire({ below, limit, nowMs, facts });
     // Events stay from the first one on of which something runs or is yet to be made. What runs ends
     // within a minute, or waits again and expires: so nothing is held up for long, and nobody needs to
     // look behind it.

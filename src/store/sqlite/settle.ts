@@ -2,6 +2,8 @@
 // is the proof: with another one than the present nothing is written at all.
 import type { DatabaseSync } from 'node:sqlite';
 import { settled } from '../../core/lane.ts';
+import type { Fact } from '../counting.ts';
+import { settledFact } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
 import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
@@ -13,14 +15,15 @@ import { prepareScripts } from './run-script.ts';
 
 export const settleSql = {
   find: `
-    select lane, callback, due_ms, tries, attempts from delivery_live
+    select app, lane, callback, due_ms, tries, attempts from delivery_live
     where event = ? and n = ? and lease = ?`,
   back: `
     update delivery_live set lease = null, due_ms = ?, tries = ?, attempts = ?
     where event = ? and n = ?`,
 } as const;
 
-export type Settle = (settlement: Settlement, nowMs: number) => Settled;
+/** `facts`: what it leads to is noted here. */
+export type Settle = (settlement: Settlement, context: { nowMs: number; facts: Fact[] }) => Settled;
 
 export function prepareSettle(db: DatabaseSync): Settle {
   const find = db.prepare(settleSql.find);
@@ -30,7 +33,7 @@ export function prepareSettle(db: DatabaseSync): Settle {
   const end = prepareEndDelivery(db);
   const runScript = prepareScripts(db);
 
-  return (settlement, nowMs) => {
+  return (settlement, { nowMs, facts }) => {
     const { event, n, lease, outcome, attempt } = settlement;
     const row = find.get(event, n, lease);
     if (row === undefined) return { kind: 'stale' };
@@ -47,6 +50,8 @@ export function prepareSettle(db: DatabaseSync): Settle {
       const error = errorOf(settlement);
       end({ event, n, state, attempts, status: attempt?.status, error, nowMs });
     }
+    const owner = { appNo: integer(row, 'app'), lane: lane.no };
+    facts.push(...settledFact(owner, settlement, state));
     const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (times !== undefined) lanes.write(lane, times);
     if (outcome.kind === 'gone') return runScript(endOwner(integer(row, 'callback'), nowMs));

@@ -1,6 +1,7 @@
 // Sweep: cancels what waits in the lanes of ended subscriptions, a bounded number of rows at a time.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
+import { factOf } from '../counting.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
 import { integer, text } from '../row.ts';
 import type { Edit } from './edit.ts';
@@ -18,7 +19,7 @@ export function prepareSweep(db: DatabaseSync): Edit<'sweep'> {
   const waiting = db.prepare(sweepSql.waiting);
   const swept = db.prepare(sweepSql.swept);
   const end = prepareEndDelivery(db);
-  return ({ limit }, { nowMs }) => {
+  return ({ limit }, { nowMs, facts }) => {
     assert(limit >= 1, `Cannot sweep ${limit} rows: to SQLite a negative limit means no limit`);
     let cancelled = 0;
     for (let lane = ended.get(); lane !== undefined && cancelled < limit; lane = ended.get()) {
@@ -28,7 +29,8 @@ export function prepareSweep(db: DatabaseSync): Edit<'sweep'> {
         const [event, n] = [text(row, 'event'), integer(row, 'n')];
         const attempts = integer(row, 'attempts');
         const nothing = { status: undefined, error: undefined };
-        end({ event, n, state: 'cancelled', attempts, ...nothing, nowMs });
+        const owner = end({ event, n, state: 'cancelled', attempts, ...nothing, nowMs });
+        facts.push(factOf('cancelled', owner));
       }
       cancelled += rows.length;
       if (cancelled < limit) swept.run(no);

@@ -1,36 +1,53 @@
 // A cycle of work in one transaction: settlements, then a claim, then one step of a large fan-out.
 import type { DatabaseSync } from 'node:sqlite';
+import type { Fact } from '../counting.ts';
+import { unlessUndone } from '../counting.ts';
 import type { Settled, Work, Worked } from '../delivery-verbs.ts';
+import type { Gathered } from '../gathered.ts';
 import { prepareClaim } from './claim.ts';
 import { prepareFanOut } from './fan-out.ts';
+import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import { prepareForesee } from './outlook.ts';
 import { prepareSettle } from './settle.ts';
 import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Plan } from './transaction.ts';
 
-export type PlanWork = (work: Work) => Plan<Settled, Omit<Worked, 'settled'>>;
+export interface Done {
+  worked: Omit<Worked, 'settled'>;
+  /** What was counted, in the minute of the work. */
+  facts: readonly Fact[];
+}
 
-export function prepareWork(db: DatabaseSync): PlanWork {
+export type PlanWork = (work: Work) => Plan<Settled, Done>;
+
+export function prepareWork(db: DatabaseSync, gathered: Gathered): PlanWork {
   const settle = prepareSettle(db);
   const claim = prepareClaim(db);
   const fanOut = prepareFanOut(db);
   const foresee = prepareForesee(db);
+  const keep = prepareKeepFigures(db, gathered);
+  const writeFigures = prepareWriteFigures(db, { gathered, keep });
 
   return ({ nowMs, settlements, claim: claimOffer, fanOut: fanOutOffer }) =>
-    () => ({
-      items: settlements.map((settlement) => ({
-        verb: 'settle',
-        apply: () => settle(settlement, nowMs),
-      })),
-      last: () => {
-        const slots = claimOffer === undefined ? noSlots : slotsOf(claimOffer);
-        const claimed = claimOffer === undefined ? [] : claim(slots, nowMs);
-        const births = birthsFor(fanOutOffer);
-        for (const { lane } of claimed) births.slots.take(lane); // Both offers are of one window.
-        const deliveries = fanOutOffer === undefined ? [] : fanOut({ nowMs, births });
-        const isMore = foresee.isFanningOut();
-        const readyMs = foresee.readyMs(claimOffer === undefined ? births.slots : slots);
-        return { claimed, fannedOut: { deliveries, isMore }, readyMs };
-      },
-    });
+    () => {
+      gathered.undo(); // What an earlier try has taken was not written.
+      const facts: Fact[] = [];
+      return {
+        items: settlements.map((settlement) => ({
+          verb: 'settle',
+          apply: () => unlessUndone(facts, () => settle(settlement, { nowMs, facts })),
+        })),
+        last: () => {
+          const slots = claimOffer === undefined ? noSlots : slotsOf(claimOffer);
+          const claimed = claimOffer === undefined ? [] : claim(slots, nowMs);
+          const births = birthsFor(fanOutOffer);
+          for (const { lane } of claimed) births.slots.take(lane); // Both offers are of one window.
+          const deliveries = fanOutOffer === undefined ? [] : fanOut({ nowMs, births, facts });
+          writeFigures(facts, nowMs);
+          const isMore = foresee.isFanningOut();
+          const readyMs = foresee.readyMs(claimOffer === undefined ? births.slots : slots);
+          return { worked: { claimed, fannedOut: { deliveries, isMore }, readyMs }, facts };
+        },
+      };
+    };
 }

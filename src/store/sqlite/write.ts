@@ -1,8 +1,12 @@
 // A batch of edits in one transaction, and what it leaves behind: fresh deliveries and the outlook.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch } from '../call.ts';
+import type { Fact } from '../counting.ts';
+import { unlessUndone } from '../counting.ts';
 import type { Born, Outlook } from '../delivery-verbs.ts';
+import type { Gathered } from '../gathered.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
+import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import { prepareForesee } from './outlook.ts';
 import { birthsFor } from '../slots.ts';
 import type { Plan } from './transaction.ts';
@@ -11,30 +15,35 @@ import { prepareEdits } from './edits.ts';
 export interface Left {
   born: readonly Born[];
   outlook: Outlook;
+  /** What was counted, in the minute of the batch. */
+  facts: readonly Fact[];
 }
 
 export type PlanWrite = (batch: Batch) => Plan<EditOutput<EditVerb>, Left>;
 
-export function prepareWrite(db: DatabaseSync): PlanWrite {
-  const applyEdit = prepareEdits(db);
+export function prepareWrite(db: DatabaseSync, gathered: Gathered): PlanWrite {
+  const keep = prepareKeepFigures(db, gathered);
+  const writeFigures = prepareWriteFigures(db, { gathered, keep });
+  const applyEdit = prepareEdits(db, keep);
   const foresee = prepareForesee(db);
   return ({ nowMs, edits: calls, offer }) =>
     (way) => {
+      gathered.undo(); // What an earlier try has taken was not written.
       // Of items that run alone one may be undone after a birth; so then nothing is born leased.
       const births = birthsFor(way === 'together' ? offer : undefined);
-      const context = { nowMs, births };
+      const facts: Fact[] = [];
+      const context = { nowMs, births, facts };
       return {
         items: calls.map((call) => ({
           verb: call.verb,
-          apply: () => applyEdit(call, context),
+          apply: () => unlessUndone(facts, () => applyEdit(call, context)),
         })),
-        last: () => ({
-          born: births.born,
-          outlook: {
-            readyMs: foresee.readyMs(births.slots),
-            isFanningOut: foresee.isFanningOut(),
-          },
-        }),
+        last: () => {
+          writeFigures(facts, nowMs);
+          const readyMs = foresee.readyMs(births.slots);
+          const outlook = { readyMs, isFanningOut: foresee.isFanningOut() };
+          return { born: births.born, outlook, facts };
+        },
       };
     };
 }

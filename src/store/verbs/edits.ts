@@ -1,5 +1,6 @@
 // The edits that run alike on both databases, by name.
 import type { EditCall } from '../call.ts';
+import type { Fact } from '../counting.ts';
 import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { createApp } from './apps.ts';
@@ -49,6 +50,7 @@ const edits: { [V in SharedEdit]: Edit<V> } = shared;
 export function editScript<V extends SharedEdit>(
   call: EditCall<V>,
   nowMs: number,
+  facts: Fact[],
 ): Script<EditOutput<V>> {
-  return edits[call.verb](call.input, nowMs);
+  return edits[call.verb](call.input, nowMs, facts);
 }

@@ -7,6 +7,7 @@ import { attempts } from './attempts.ts';
 import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
+import { appFigures, counts, subscriptionFigures } from './figures.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
@@ -34,6 +35,9 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   nodes,
   session,
   adminKey,
+  counts,
+  appFigures,
+  subscriptionFigures,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

@@ -1,6 +1,7 @@
 // Retry by hand: a dead delivery goes on where it stopped; a delivered or cancelled one stays what it
 // is, and the same event goes to the same callback once more.
 import type { DeliveryName } from '../../core/delivery.ts';
+import { factOf } from '../counting.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, first, only } from '../statement.ts';
@@ -22,7 +23,7 @@ export const retryDeliverySql = {
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
 } as const;
 
-export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs) {
+export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs, facts) {
   const { event, n: oldN, appNo } = input;
   const live = yield* first(retryDeliverySql.live, event, oldN, appNo);
   if (live !== undefined) return { kind: 'pending' };
@@ -43,6 +44,7 @@ export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs) {
   const values = [event, n, appNo, lane.no, callback, dueMs, attempts, slice] as const;
   yield* all(retryDeliverySql.insert, ...values);
   yield* wakeLane(lane, nowMs);
+  facts.push(factOf(isDead ? 'revived' : 'made', { appNo, lane: lane.no }));
   return { kind: 'due', n };
 };
 

@@ -1,0 +1,115 @@
+// Handlers of statistics: what happened, step by step, for a chart and a few large numbers.
+import { withPrefix } from '../../core/id.ts';
+import type { Figures } from '../../core/figures.ts';
+import { latencyOf, successRateOf } from '../../core/figures.ts';
+import type { Span } from '../../core/stats-span.ts';
+import { minuteMs, ranges } from '../../core/stats-span.ts';
+import { Problem } from '../../core/problem.ts';
+import type { Context } from '../../engine/context.ts';
+import type { SubscriptionStats, TimeAsked } from '../../engine/stats.ts';
+import { getStats, getSubscriptionStats } from '../../engine/stats.ts';
+import type { Attention } from '../../store/figure-verbs.ts';
+import type { Handlers } from '../call.ts';
+import type { Fields } from '../fields.ts';
+import * as fields from '../fields.ts';
+
+export function statsHandlers(context: Context): Handlers {
+  return {
+    getStats: async ({ app, request }) => {
+      const query = Object.fromEntries(request.query);
+      const subscriberId = fields.optionalText(query, 'subscriberId');
+      const asked = timeAsked(query, context.store.nowMs());
+      const stats = await getStats(context, app, { ...asked, subscriberId });
+      const { span, oldestPendingMs } = stats;
+      const stepMs = span.stepMinutes * minuteMs;
+      const steps = stats.steps.map((figures, i) => ({
+        at: fields.time(span.fromMinute * minuteMs + i * stepMs),
+        ...showCounts(figures),
+      }));
+      const body = {
+        ...showSpan(span),
+        steps,
+        totals: showTotals(stats.totals),
+        pending: stats.pending,
+        pendingIsCapped: stats.isPendingCapped,
+        oldestPendingAt: oldestPendingMs === undefined ? null : fields.time(oldestPendingMs),
+        attention: stats.attention.map(showAttention),
+      };
+      return { status: 200, body };
+    },
+    getSubscriptionStats: async ({ app, request }) => {
+      const query = Object.fromEntries(request.query);
+      const subscriberIds = fields.list(query, 'subscriberIds').map(String);
+      const asked = timeAsked(query, context.store.nowMs());
+      const found = await getSubscriptionStats(context, app, { ...asked, subscriberIds });
+      const items = found.items.map(showSubscription);
+      return { status: 200, body: { ...showSpan(found.span), items } };
+    },
+  };
+}
+
+function timeAsked(query: Fields, nowMs: number): TimeAsked {
+  const name = fields.optionalText(query, 'range');
+  const range = ranges.find((one) => one === name);
+  const [fromMs, untilMs] = [readTime(query, 'from'), readTime(query, 'until')];
+  if (fromMs === undefined && untilMs === undefined) return { range: range ?? '1h' };
+  if (range !== undefined) throw refused('range', 'is given beside from or until');
+  if (fromMs === undefined) throw refused('from', 'is missing, expected with until');
+  return { fromMs, untilMs: untilMs ?? nowMs };
+}
+
+function readTime(query: Fields, name: string): number | undefined {
+  const text = fields.optionalText(query, name);
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isFinite(ms)) return ms;
+  throw refused(name, `is ${JSON.stringify(text)}, expected a time without a leap second`);
+}
+
+function refused(name: string, message: string): Problem {
+  const faults = [{ field: `query.${name}`, message }];
+  return new Problem('invalid_request', `query.${name} ${message}`, { faults });
+}
+
+function showSpan({ fromMinute, untilMinute, stepMinutes }: Span): Record<string, unknown> {
+  return {
+    from: fields.time(fromMinute * minuteMs),
+    until: fields.time(untilMinute * minuteMs),
+    stepSeconds: stepMinutes * 60,
+  };
+}
+
+function showCounts(figures: Figures): Record<string, unknown> {
+  const { published, delivered, retried, dead, cancelled } = figures.counts;
+  const { p50Ms = null, p95Ms = null } = latencyOf(figures);
+  return { published, delivered, retried, dead, cancelled, p50Ms, p95Ms };
+}
+
+function showTotals(figures: Figures): Record<string, unknown> {
+  return { ...showCounts(figures), successRate: successRateOf(figures.counts) ?? null };
+}
+
+function showSubscription(stats: SubscriptionStats): Record<string, unknown> {
+  const counts = stats.steps.map((figures) => figures.counts);
+  return {
+    subscriberId: withPrefix('sub', stats.id),
+    delivered: counts.map(({ delivered }) => delivered),
+    failed: counts.map(({ retried, dead }) => retried + dead),
+    totals: showTotals(stats.totals),
+    pending: stats.pending,
+    pendingIsCapped: stats.isPendingCapped,
+  };
+}
+
+function showAttention(one: Attention): Record<string, unknown> {
+  const { kind, subscription, url, sinceMs, failures, status, error } = one;
+  return {
+    kind,
+    subscriberId: withPrefix('sub', subscription),
+    url,
+    since: sinceMs === undefined ? null : fields.time(sinceMs),
+    failures,
+    ...(error === undefined ? {} : { error }),
+    ...(status === undefined ? {} : { status }),
+  };
+}

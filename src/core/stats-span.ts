@@ -1,0 +1,63 @@
+// Which stretch of time statistics are asked for, and in how long steps. Figures are kept by the minute,
+// so no step is shorter; steps begin at multiples of their length, so that they do not creep.
+
+export const minuteMs = 60_000;
+
+export const ranges = ['15m', '1h', '24h', '7d'] as const;
+export type Range = (typeof ranges)[number];
+
+const shapes: Readonly<Record<Range, { steps: number; stepMinutes: number }>> = {
+  '15m': { steps: 15, stepMinutes: 1 },
+  '1h': { steps: 60, stepMinutes: 1 },
+  '24h': { steps: 48, stepMinutes: 30 },
+  '7d': { steps: 56, stepMinutes: 180 },
+};
+
+/** Most steps of a stretch that is given by its ends. */
+export const stepsMax = 120;
+const dayMinutes = 24 * 60;
+/** Lengths that people can read; longer ones are whole days. */
+const readable = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, dayMinutes];
+
+/** In minutes since 1970; both ends are multiples of the step. */
+export interface Span {
+  fromMinute: number;
+  /** Itself not within. */
+  untilMinute: number;
+  stepMinutes: number;
+}
+
+/** The newest steps, the running one last. */
+export function spanOf(range: Range, nowMs: number): Span {
+  const { steps, stepMinutes } = shapes[range];
+  const untilMinute = (Math.floor(minuteOf(nowMs) / stepMinutes) + 1) * stepMinutes;
+  return { fromMinute: untilMinute - steps * stepMinutes, untilMinute, stepMinutes };
+}
+
+/** The shortest readable steps that cover it and are not too many. `fromMs` is before `untilMs`. */
+export function spanBetween(fromMs: number, untilMs: number): Span {
+  for (const stepMinutes of readable) {
+    const span = coverBy(stepMinutes, { fromMs, untilMs });
+    if (stepsOf(span) <= stepsMax) return span;
+  }
+  // One step is lost where neither end is a multiple.
+  const days = Math.ceil((untilMs - fromMs) / (dayMinutes * minuteMs) / (stepsMax - 1));
+  return coverBy(days * dayMinutes, { fromMs, untilMs });
+}
+
+export function stepsOf({ fromMinute, untilMinute, stepMinutes }: Span): number {
+  return (untilMinute - fromMinute) / stepMinutes;
+}
+
+export function minuteOf(ms: number): number {
+  return Math.floor(ms / minuteMs);
+}
+
+function coverBy(stepMinutes: number, ends: { fromMs: number; untilMs: number }): Span {
+  const stepMs = stepMinutes * minuteMs;
+  return {
+    fromMinute: Math.floor(ends.fromMs / stepMs) * stepMinutes,
+    untilMinute: Math.ceil(ends.untilMs / stepMs) * stepMinutes,
+    stepMinutes,
+  };
+}

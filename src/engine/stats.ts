@@ -1,0 +1,125 @@
+// Statistics to look at: what an app or its subscriptions did, step by step, and what needs attention.
+import type { App } from '../core/app.ts';
+import type { Figures } from '../core/figures.ts';
+import { addFigures, noFigures, pendingOf } from '../core/figures.ts';
+import { timeOf, withoutPrefix } from '../core/id.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problem.ts';
+import type { Range, Span } from '../core/stats-span.ts';
+import { spanBetween, spanOf, stepsOf } from '../core/stats-span.ts';
+import type { Attention, StepFigures } from '../store/figure-verbs.ts';
+import type { Context } from './context.ts';
+
+type Owner = Pick<App, 'no'>;
+
+/** A range that ends now, or both ends. */
+export type TimeAsked = { range: Range } | { fromMs: number; untilMs: number };
+
+export interface Charted {
+  span: Span;
+  /** Every step, the oldest first. */
+  steps: readonly Figures[];
+  totals: Figures;
+}
+
+export interface Stats extends Charted {
+  pending: number;
+  isPendingCapped: boolean;
+  /** When the event of the oldest delivery that has not ended was published. */
+  oldestPendingMs: number | undefined;
+  attention: readonly Attention[];
+}
+
+export async function getStats(
+  { store }: Pick<Context, 'store'>,
+  app: Owner,
+  asked: TimeAsked & { subscriberId: string | undefined },
+): Promise<Stats> {
+  const span = spanFor(asked, store.nowMs());
+  const { subscriberId } = asked;
+  if (subscriberId !== undefined) return statsOfOne({ store }, app, { subscriberId, span });
+  const found = await store.read('appFigures', { appNo: app.no, span });
+  return {
+    ...chart(span, found.steps),
+    pending: pendingOf(found.counts),
+    isPendingCapped: false,
+    oldestPendingMs: timeOfEvent(found.oldestPending),
+    attention: found.attention,
+  };
+}
+
+export interface SubscriptionStats extends Charted {
+  id: string;
+  pending: number;
+  isPendingCapped: boolean;
+}
+
+/** In the order of the ids; unknown ones are left out. */
+export async function getSubscriptionStats(
+  { store }: Pick<Context, 'store'>,
+  app: Owner,
+  asked: TimeAsked & { subscriberIds: readonly string[] },
+): Promise<{ span: Span; items: readonly SubscriptionStats[] }> {
+  const span = spanFor(asked, store.nowMs());
+  const ids = asked.subscriberIds.flatMap((id) => withoutPrefix('sub', id) ?? []);
+  const pendingMax = limits.pendingCountedEachMax;
+  const input = { appNo: app.no, ids: [...new Set(ids)], span, pendingMax };
+  const found = await store.read('subscriptionFigures', input);
+  const items = found.map(({ id, steps, pending, isCapped }) => ({
+    ...chart(span, steps.map(ofSubscription)),
+    id,
+    pending,
+    isPendingCapped: isCapped,
+  }));
+  return { span, items };
+}
+
+async function statsOfOne(
+  { store }: Pick<Context, 'store'>,
+  app: Owner,
+  { subscriberId, span }: { subscriberId: string; span: Span },
+): Promise<Stats> {
+  const id = withoutPrefix('sub', subscriberId);
+  const ids = id === undefined ? [] : [id];
+  const input = { appNo: app.no, ids, span, pendingMax: limits.pendingCountedMax };
+  const [found] = await store.read('subscriptionFigures', input);
+  if (found === undefined) {
+    throw new Problem('not_found', `There is no subscription ${JSON.stringify(subscriberId)}`);
+  }
+  const { pending, isCapped, oldestPending } = found;
+  return {
+    ...chart(span, found.steps.map(ofSubscription)),
+    pending,
+    isPendingCapped: isCapped,
+    oldestPendingMs: timeOfEvent(oldestPending),
+    attention: [],
+  };
+}
+
+/** Nobody publishes to a subscription alone: what was made for it counts as published. */
+function ofSubscription({ step, figures }: StepFigures): StepFigures {
+  const { counts, took } = figures;
+  return { step, figures: { counts: { ...counts, published: counts.made }, took } };
+}
+
+function spanFor(asked: TimeAsked, nowMs: number): Span {
+  if ('range' in asked) return spanOf(asked.range, nowMs);
+  const { fromMs, untilMs } = asked;
+  if (fromMs < untilMs) return spanBetween(fromMs, untilMs);
+  const message = 'is not after from, expected a later time';
+  throw new Problem('invalid_request', `query.until ${message}`, {
+    faults: [{ field: 'query.until', message }],
+  });
+}
+
+function chart(span: Span, found: readonly StepFigures[]): Charted {
+  const known = new Map(found.map(({ step, figures }) => [step, figures]));
+  const totals = noFigures();
+  for (const { figures } of found) addFigures(totals, figures);
+  const steps = Array.from({ length: stepsOf(span) }, (_, i) => known.get(i) ?? noFigures());
+  return { span, steps, totals };
+}
+
+function timeOfEvent(id: string | undefined): number | undefined {
+  return id === undefined ? undefined : timeOf(id);
+}

@@ -1,0 +1,71 @@
+// What a transaction does, noted fact by fact while it is done. At its end the facts become figures, in
+// the same transaction; what is undone takes its facts with it.
+import type { CountName, Figures } from '../core/figures.ts';
+import { noFigures } from '../core/figures.ts';
+import { bucketOf } from '../core/latency.ts';
+import type { Settlement } from './delivery-verbs.ts';
+import type { EndState } from './verbs/end-states.ts';
+
+export interface Fact {
+  appNo: number;
+  /** Of the delivery; an event has none. */
+  lane: number | undefined;
+  what: CountName;
+  times: number;
+  /** Of the attempt, where one was made. */
+  tookMs: number | undefined;
+}
+
+export interface Owner {
+  appNo: number;
+  lane: number;
+}
+
+/** Something that happened to one delivery without an attempt. */
+export function factOf(what: CountName, { appNo, lane }: Owner): Fact {
+  return { appNo, lane, what, times: 1, tookMs: undefined };
+}
+
+export function publishedFact(appNo: number, events: number): Fact {
+  return { appNo, lane: undefined, what: 'published', times: events, tookMs: undefined };
+}
+
+/** `state`: how it ended; undefined when it goes back. One that was given back was not even tried. */
+export function settledFact(
+  owner: Owner,
+  { outcome, attempt }: Settlement,
+  state: EndState | undefined,
+): Fact[] {
+  const what = state ?? (outcome.kind === 'retry' ? 'retried' : undefined);
+  if (what === undefined) return [];
+  return [{ ...factOf(what, owner), tookMs: attempt?.tookMs }];
+}
+
+/** What an item noted goes when the item is undone, of which its error tells. */
+export function unlessUndone<T>(facts: Fact[], item: () => T): T {
+  const before = facts.length;
+  try {
+    return item();
+  } catch (error) {
+    facts.length = before;
+    throw error;
+  }
+}
+
+/** Figures by app, in the order of their numbers. */
+export function figuresByApp(facts: readonly Fact[]): [appNo: number, figures: Figures][] {
+  const found = new Map<number, Figures>();
+  for (const fact of facts) {
+    const figures = found.get(fact.appNo) ?? noFigures();
+    found.set(fact.appNo, figures);
+    count(figures, fact);
+  }
+  return [...found].sort(([a], [b]) => a - b);
+}
+
+export function count({ counts, took }: Figures, { what, times, tookMs }: Fact): void {
+  counts[what] += times;
+  if (tookMs === undefined) return;
+  const bucket = bucketOf(tookMs);
+  took[bucket] = (took[bucket] ?? 0) + 1;
+}

@@ -1,0 +1,57 @@
+// Tidies figures up: minutes that are over, of all nodes, are put together in one row, and what is older
+// than its time goes. The row of minute 0 keeps the sum of all that is over. Nodes may do this at once:
+// each takes rows that no other is at.
+import { minuteMs, minuteOf } from '../../core/stats-span.ts';
+import { appColumns, increments, sums } from '../figure-columns.ts';
+import type { EditInput, EditOutput } from '../store.ts';
+import type { Tx } from './tx.ts';
+
+const { all, counts } = appColumns;
+
+export const tidyFiguresSql = {
+  // In one statement, so that nothing can be counted to a row between its being added and its going.
+  fold: `
+    with over as materialized (
+      select app, minute, writer from stat_app where writer > 0 and minute < $1::bigint
+      order by app, minute limit $2 for update skip locked),
+    gone as (
+      delete from stat_app using over
+      where stat_app.app = over.app and stat_app.minute = over.minute
+        and stat_app.writer = over.writer
+      returning stat_app.*),
+    kept as (
+      insert into stat_app (app, minute, writer, ${all.join(', ')})
+      select app, minute, 0, ${sums(all)} from gone group by app, minute order by app, minute
+      on conflict (app, minute, writer) do update set ${increments('stat_app', all)}),
+    total as (
+      insert into stat_app (app, minute, writer, ${counts.join(', ')})
+      select app, 0, 0, ${sums(counts)} from gone group by app order by app
+      on conflict (app, minute, writer) do update set ${increments('stat_app', counts)})
+    select app from gone`,
+  oldOfApps: `
+    delete from stat_app where (app, minute, writer) in
+      (select app, minute, writer from stat_app
+       where writer = 0 and minute > 0 and minute < $1::bigint
+       order by minute limit $2 for update skip locked)
+    returning app`,
+  oldOfSubscriptions: `
+    delete from stat_subscription where (subscription, minute) in
+      (select subscription, minute from stat_subscription where minute < $1::bigint
+       order by minute limit $2 for update skip locked)
+    returning subscription`,
+} as const;
+
+export async function tidyFigures(
+  tx: Tx,
+  { appKeepMs, subscriptionKeepMs, limit }: EditInput<'tidyFigures'>,
+  nowMs: number,
+): Promise<EditOutput<'tidyFigures'>> {
+  const { fold, oldOfApps, oldOfSubscriptions } = tidyFiguresSql;
+  const moved = await Promise.all([
+    tx.query(fold, [minuteOf(nowMs - minuteMs), limit]),
+    tx.query(oldOfApps, [minuteOf(nowMs - appKeepMs), limit]),
+    tx.query(oldOfSubscriptions, [minuteOf(nowMs - subscriptionKeepMs), limit]),
+  ]);
+  const lengths = moved.map((rows) => rows.length);
+  return { moved: lengths.reduce((sum, one) => sum + one, 0), isMore: lengths.includes(limit) };
+}

@@ -1,0 +1,122 @@
+// Writes figures: those of apps at the end of every transaction, those of subscriptions when they are
+// asked for, or when too many wait; each in one statement. They are the last that a transaction locks, and
+// in one order: whoever waits for them holds up nobody in turn.
+import type { Figures } from '../../core/figures.ts';
+import { bucketCount } from '../../core/latency.ts';
+import { limits } from '../../core/limits.ts';
+import { minuteOf } from '../../core/stats-span.ts';
+import type { Fact } from '../counting.ts';
+import { figuresByApp } from '../counting.ts';
+import type { FigureColumns } from '../figure-columns.ts';
+import { appColumns, increments, subscriptionColumns } from '../figure-columns.ts';
+import type { Gathered } from '../gathered.ts';
+import { integer, one } from '../row.ts';
+import type { Parameter, Tx } from './tx.ts';
+
+/** The buckets of row `x.i` out of all rows' buckets, one behind the other. */
+function bucketsOf(parameter: string, wrap: (value: string) => string = (value) => value): string {
+  return Array.from({ length: bucketCount }, (_, bucket) =>
+    wrap(`(${parameter}::int[])[(x.i - 1) * ${bucketCount} + ${bucket + 1}]`),
+  ).join(', ');
+}
+
+function arrays(first: number, columns: readonly string[]): string {
+  return columns.map((_column, i) => `$${first + i}::int[]`).join(', ');
+}
+
+const { counts: appCounts, all: ofApp } = appColumns;
+const { counts: laneCounts, all: ofSubscription } = subscriptionColumns;
+
+export const writeFiguresSql = {
+  writer: "select nextval('stat_writer') as writer",
+  app: `
+    insert into stat_app (app, minute, writer, ${ofApp.join(', ')})
+    select x.app, $2::bigint, $3::bigint, ${appCounts.map((name) => `x.${name}`).join(', ')},
+      ${bucketsOf('$4')}
+    from unnest($1::bigint[], ${arrays(5, appCounts)}) with ordinality
+      as x (app, ${appCounts.join(', ')}, i)
+    order by x.app
+    on conflict (app, minute, writer) do update set ${increments('stat_app', ofApp)}`,
+  // Several lanes may be of one subscription, and no row may be met twice.
+  subscription: `
+    insert into stat_subscription (subscription, minute, ${ofSubscription.join(', ')})
+    select lane.subscription, x.minute, ${laneCounts.map((name) => `sum(x.${name})`).join(', ')},
+      ${bucketsOf('$3', (value) => `sum(${value})`)}
+    from unnest($1::bigint[], $2::bigint[], ${arrays(4, laneCounts)}) with ordinality
+      as x (lane, minute, ${laneCounts.join(', ')}, i)
+    join lane on lane.no = x.lane
+    group by lane.subscription, x.minute order by lane.subscription, x.minute
+    on conflict (subscription, minute) do update
+    set ${increments('stat_subscription', ofSubscription)}`,
+} as const;
+
+/** A number that no other node has. */
+export async function takeWriter(tx: Tx): Promise<number> {
+  const [row] = await tx.query(writeFiguresSql.writer, []);
+  return integer(one(row), 'writer');
+}
+
+export interface FigureContext {
+  nowMs: number;
+  writer: number;
+  gathered: Gathered;
+  /** What the transaction does, to be counted. */
+  facts: Fact[];
+}
+
+/** The last thing that a transaction does; it can go in one packet with looks that lock nothing. */
+export async function writeFigures(tx: Tx, context: FigureContext): Promise<void> {
+  const { gathered, facts } = context;
+  await Promise.all([
+    writeAppFigures(tx, context),
+    // As many as this batch may add, so that it can never become more and more.
+    gathered.isFull()
+      ? keepFigures(tx, gathered, Math.max(facts.length, limits.figuresRowsMax))
+      : [],
+  ]);
+}
+
+export async function writeAppFigures(
+  tx: Tx,
+  { nowMs, writer, facts }: Omit<FigureContext, 'gathered'>,
+): Promise<void> {
+  const apps = figuresByApp(facts);
+  if (apps.length === 0) return;
+  const numbers = apps.map(([appNo]) => appNo);
+  const { took, counts } = columnsOf(
+    appColumns,
+    apps.map(([, figures]) => figures),
+  );
+  await tx.query(writeFiguresSql.app, [numbers, minuteOf(nowMs), writer, took, ...counts]);
+}
+
+export async function keepFigures(
+  tx: Tx,
+  gathered: Gathered,
+  limit: number,
+): Promise<{ written: number; isMore: boolean }> {
+  const some = gathered.take(limit);
+  if (some.length > 0) {
+    const { took, counts } = columnsOf(
+      subscriptionColumns,
+      some.map(({ figures }) => figures),
+    );
+    await tx.query(writeFiguresSql.subscription, [
+      some.map(({ lane }) => lane),
+      some.map(({ minute }) => minute),
+      took,
+      ...counts,
+    ]);
+  }
+  return { written: some.length, isMore: !gathered.isEmpty() };
+}
+
+function columnsOf(
+  { counts }: FigureColumns,
+  rows: readonly Figures[],
+): { took: Parameter; counts: Parameter[] } {
+  return {
+    took: rows.flatMap(({ took }) => took),
+    counts: counts.map((name) => rows.map((figures) => figures.counts[name])),
+  };
+}

@@ -1,0 +1,59 @@
+// Tidies figures up: minutes that are over are put where they stay, and what is older than its time goes.
+// The row of minute 0 keeps the sum of all that is over, so that what an app did in all stays exact.
+import { strict as assert } from 'node:assert';
+import type { DatabaseSync } from 'node:sqlite';
+import { minuteMs, minuteOf } from '../../core/stats-span.ts';
+import { appColumns, increments } from '../figure-columns.ts';
+import { integer } from '../row.ts';
+import type { Edit } from './edit.ts';
+
+const all = appColumns.all.join(', ');
+const counts = appColumns.counts.join(', ');
+const fresh = 'where app = :app and minute = :minute and writer = :writer';
+
+export const tidyFiguresSql = {
+  over: `
+    select app, minute, writer from stat_app indexed by stat_app_fresh
+    where writer > 0 and minute < ? limit ? + 0`,
+  keep: `
+    insert into stat_app (app, minute, writer, ${all})
+    select app, minute, 0, ${all} from stat_app ${fresh}
+    on conflict (app, minute, writer) do update set ${increments('stat_app', appColumns.all)}`,
+  total: `
+    insert into stat_app (app, minute, writer, ${counts})
+    select app, 0, 0, ${counts} from stat_app ${fresh}
+    on conflict (app, minute, writer) do update set ${increments('stat_app', appColumns.counts)}`,
+  remove: `delete from stat_app ${fresh}`,
+  oldOfApps: `
+    delete from stat_app where (app, minute, writer) in
+      (select app, minute, writer from stat_app indexed by stat_app_age
+       where writer = 0 and minute > 0 and minute < ? limit ? + 0)`,
+  oldOfSubscriptions: `
+    delete from stat_subscription where (subscription, minute) in
+      (select subscription, minute from stat_subscription where minute < ? limit ? + 0)`,
+} as const;
+
+export function prepareTidyFigures(db: DatabaseSync): Edit<'tidyFigures'> {
+  const over = db.prepare(tidyFiguresSql.over);
+  const steps = [
+    db.prepare(tidyFiguresSql.keep),
+    db.prepare(tidyFiguresSql.total),
+    db.prepare(tidyFiguresSql.remove),
+  ];
+  const oldOfApps = db.prepare(tidyFiguresSql.oldOfApps);
+  const oldOfSubscriptions = db.prepare(tidyFiguresSql.oldOfSubscriptions);
+  return ({ appKeepMs, subscriptionKeepMs, limit }, { nowMs }) => {
+    assert(limit >= 1, `Cannot tidy ${limit} rows: to SQLite a negative limit means no limit`);
+    const rows = over.all(minuteOf(nowMs - minuteMs), limit);
+    for (const row of rows) {
+      const [app, minute] = [integer(row, 'app'), integer(row, 'minute')];
+      for (const each of steps) each.run({ app, minute, writer: integer(row, 'writer') });
+    }
+    const moved = [
+      rows.length,
+      Number(oldOfApps.run(minuteOf(nowMs - appKeepMs), limit).changes),
+      Number(oldOfSubscriptions.run(minuteOf(nowMs - subscriptionKeepMs), limit).changes),
+    ];
+    return { moved: moved.reduce((sum, one) => sum + one, 0), isMore: moved.includes(limit) };
+  };
+}

@@ -1,0 +1,114 @@
+// Reading figures: what an app did in all, and what it or its subscriptions did in each step of a span.
+// Nothing here counts deliveries, except those of one subscription that wait, and of them only so many.
+import type { Counts } from '../../core/figures.ts';
+import { noFigures } from '../../core/figures.ts';
+import type { Span } from '../../core/stats-span.ts';
+import { appColumns, subscriptionColumns, sums, toFigures } from '../figure-columns.ts';
+import type { FigureColumns } from '../figure-columns.ts';
+import type { StepFigures } from '../figure-verbs.ts';
+import type { Row } from '../row.ts';
+import { integer, maybe, text } from '../row.ts';
+import type { Script, Value } from '../statement.ts';
+import { all, first, forEach, only } from '../statement.ts';
+import { attention } from './attention.ts';
+import { oldestPending } from './oldest-pending.ts';
+import type { Read } from './verb.ts';
+
+const { counts: countColumns } = appColumns;
+const ofSubscription = 'lane in (select no from lane where subscription = ?1)';
+/** SQLite takes numbers from outside for fractions, and so divides. */
+const step = (from: string, length: string): string =>
+  `cast((minute - ${from}) / ${length} as integer) as step`;
+
+export const figuresSql = {
+  // Minutes that are over are in the row of minute 0; the others are few.
+  counts: `
+    select ${countColumns.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', ')}
+    from (
+      select ${countColumns.join(', ')} from stat_app where app = ?1 and minute = 0
+      union all
+      select ${countColumns.join(', ')} from stat_app indexed by stat_app_fresh
+      where app = ?1 and writer > 0) as parts`,
+  ofApp: `
+    select ${step('?2', '?4')}, ${sums(appColumns.all)} from stat_app
+    where app = ?1 and minute > 0 and minute >= ?2 and minute < ?3 group by step`,
+  subscription: 'select no from subscription where id = ?1 and app = ?2',
+  // Compared as one, which only fits the primary key: by the minute alone all subscriptions are read.
+  ofSubscription: `
+    select cast(?1 as bigint) as subscription, ${step('?2', '?4')}, ${sums(subscriptionColumns.all)}
+    from stat_subscription
+    where (subscription, minute) >= (?1, ?2) and (subscription, minute) < (?1, ?3)
+    group by step`,
+  waiting: `
+    select cast(?1 as bigint) as subscription, count(*) as found, min(event) as event from (
+      select event from delivery_live where ${ofSubscription} and lease is null
+      limit ?2 + 0) as waiting`,
+  running: `
+    select cast(?1 as bigint) as subscription, count(*) as found, min(event) as event
+    from delivery_live indexed by delivery_running
+    where lease is not null and ${ofSubscription}`,
+} as const;
+
+export const counts: Read<'counts'> = function* ({ appNo }) {
+  return yield* countsOf(appNo);
+};
+
+export const appFigures: Read<'appFigures'> = function* ({ appNo, span }) {
+  const values = [appNo, ...spanValues(span)];
+  const rows = yield* all(figuresSql.ofApp, ...values);
+  return {
+    steps: toSteps(rows, appColumns),
+    counts: yield* countsOf(appNo),
+    oldestPending: yield* oldestPending(appNo),
+    attention: yield* attention(appNo),
+  };
+};
+
+export const subscriptionFigures: Read<'subscriptionFigures'> = function* (input) {
+  const { appNo, ids, span, pendingMax } = input;
+  const known: { id: string; no: number }[] = [];
+  for (const id of ids) {
+    const row = yield* first(figuresSql.subscription, id, appNo);
+    if (row !== undefined) known.push({ id, no: integer(row, 'no') });
+  }
+  const each = (...more: readonly Value[]): (readonly Value[])[] =>
+    known.map(({ no }) => [no, ...more]);
+  const steps = bySubscription(
+    yield* forEach(figuresSql.ofSubscription, each(...spanValues(span))),
+  );
+  const waiting = bySubscription(yield* forEach(figuresSql.waiting, each(pendingMax)));
+  const running = bySubscription(yield* forEach(figuresSql.running, each()));
+  return known.map(({ id, no }) => {
+    const found = [...(waiting.get(no) ?? []), ...(running.get(no) ?? [])];
+    const pending = found.reduce((sum, row) => sum + integer(row, 'found'), 0);
+    const [oldest] = found.flatMap((row) => maybe(text, row, 'event') ?? []).sort();
+    return {
+      id,
+      steps: toSteps(steps.get(no) ?? [], subscriptionColumns),
+      pending: Math.min(pending, pendingMax),
+      isCapped: pending >= pendingMax,
+      oldestPending: oldest,
+    };
+  });
+};
+
+function* countsOf(appNo: number): Script<Counts> {
+  const row = yield* only(figuresSql.counts, appNo);
+  const { counts: found } = noFigures();
+  for (const name of countColumns) found[name] = integer(row, name);
+  return found;
+}
+
+function spanValues({ fromMinute, untilMinute, stepMinutes }: Span): [number, number, number] {
+  return [fromMinute, untilMinute, stepMinutes];
+}
+
+function toSteps(rows: readonly Row[], columns: FigureColumns): StepFigures[] {
+  return rows
+    .map((row) => ({ step: integer(row, 'step'), figures: toFigures(row, columns) }))
+    .sort((a, b) => a.step - b.step);
+}
+
+function bySubscription(rows: readonly Row[]): Map<number, Row[]> {
+  return Map.groupBy(rows, (row) => integer(row, 'subscription'));
+}

@@ -1,0 +1,36 @@
+// The oldest event of an app that has a delivery which has not ended: how far behind the app is. The queue
+// is in the order of events, but of all apps; behind a long backlog of others it is looked for by slices.
+import { maybe, text } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { only } from '../statement.ts';
+
+export const oldestPendingSql = {
+  first: `
+    select min(event) as event from (
+      select event, app from delivery_live order by event, n limit ?2 + 0) as oldest
+    where app = ?1`,
+  // Slice after slice, each by one look, until a few have something of the app. Slices that several nodes
+  // fill at once overlap in time, so on PostgreSQL this may miss the very oldest by some minutes.
+  bySlices: `
+    with recursive step (slice, depth) as (
+      select min(slice), 1 from delivery_live
+      union all
+      select (select min(slice) from delivery_live where slice > step.slice), depth + 1
+      from step where slice is not null and depth < ?2)
+    select min(event) as event from delivery_live
+    where app = ?1 and slice in (
+      select slice from step where exists (
+        select 1 from delivery_live as found where found.slice = step.slice and found.app = ?1)
+      order by slice limit 4)`,
+} as const;
+
+const rowsMax = 1_000;
+/** At 4,096 rows each that is a backlog of millions. */
+const slicesMax = 1_000;
+
+export function* oldestPending(appNo: number): Script<string | undefined> {
+  const found = yield* only(oldestPendingSql.first, appNo, rowsMax);
+  const event = maybe(text, found, 'event');
+  if (event !== undefined) return event;
+  return maybe(text, yield* only(oldestPendingSql.bySlices, appNo, slicesMax), 'event');
+}

@@ -16,6 +16,8 @@ export const limits = {
   toastCharsMax: 500,
   /** Between two readings of the figures while frames say that they change. */
   statsEveryMs: 5_000,
+  /** Where the stream cannot get through, pages ask instead. */
+  pollMs: 5_000,
   streamRetryMinMs: 1_000,
   streamRetryMaxMs: 30_000,
   /** Between two readings of a list while frames say that it changes. */

@@ -37,6 +37,19 @@ export function useFrames(listener: Listener): void {
   }, []);
 }
 
+/** For what must not wait for a stream that does not get through: asks every few seconds instead. */
+export function usePolling(read: () => void): void {
+  const newest = useRef(read);
+  newest.current = read;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      const isNeeded = connection.peek() !== 'live' && !isPaused.peek() && !document.hidden;
+      if (isNeeded) newest.current();
+    }, limits.pollMs);
+    return () => clearInterval(timer);
+  }, []);
+}
+
 /** Open while somebody with the scope is signed in, looks at the page and has not paused it. */
 export function startStream(): void {
   const isSeen = signal(!document.hidden);

@@ -16,7 +16,7 @@ export function LiveButton(): JSX.Element {
   return (
     <button
       type="button"
-      class={`live ${kind}`}
+      class={`live live-${kind}`}
       title={does}
       aria-pressed={isPaused.value}
       aria-label={`${word}. Pause live updates`}

@@ -17,7 +17,7 @@ import { endMs, hasNews, withFrame } from '../live-stats.ts';
 import { useLoad, type Load } from '../load.ts';
 import { navigate } from '../router.ts';
 import type { Delivery, Page, Stats } from '../shapes.ts';
-import { useFrames } from '../stream.ts';
+import { useFrames, usePolling } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 import { AttentionList } from './attention-list.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -84,6 +84,7 @@ function useLiveStats(range: Range): Load<Stats> {
     stats.change((value) => withFrame(value, frame));
     readSoon();
   });
+  usePolling(stats.reload);
   // Time goes on without any news, too.
   const end = useSignal(Number.POSITIVE_INFINITY);
   end.value = stats.value === undefined ? Number.POSITIVE_INFINITY : endMs(stats.value);
@@ -103,5 +104,6 @@ function useLatest(): Load<readonly Delivery[]> {
     if (frame.isReset) return readSoon();
     latest.change((shown) => mergeDeliveries(shown, frame.deliveries, { max: latestMax }));
   });
+  usePolling(latest.reload);
   return latest;
 }

@@ -45,13 +45,13 @@ export function EventsPage(): JSX.Element {
   return (
     <>
       <PageHeader title="Events">{can('publish') ? <PublishLink /> : null}</PageHeader>
+      <EventFilters filter={filter} />
       <Section
         title={hasFilter(filter) ? 'Events that match' : 'Newest events'}
         aside={<NewItems news={news} />}
         isFlush
       >
-        <EventFilters filter={filter} />
-        <div ref={place}>
+        <div ref={place} class="event-rows">
           <Content list={list} filter={filter} />
         </div>
       </Section>

@@ -54,13 +54,13 @@ export function SubscriptionsPage(): JSX.Element {
           </LinkButton>
         ) : null}
       </PageHeader>
+      <SubscriptionFilters filter={filter} />
       <Section
         title={hasFilter(filter) ? 'Subscriptions that match' : 'Newest subscriptions'}
         aside={<NewItems news={news} />}
         isFlush
       >
-        <SubscriptionFilters filter={filter} />
-        <div ref={place}>
+        <div ref={place} class="subscription-rows">
           <Content list={list} figures={figures} filter={filter} />
         </div>
       </Section>

@@ -10,7 +10,8 @@ import { Dialog } from '../components/dialog.tsx';
 import { TextField } from '../components/field.tsx';
 import { Outside } from '../components/outside.tsx';
 import { Part } from '../components/part.tsx';
-import { plural } from '../format.ts';
+import { count, plural } from '../format.ts';
+import { limits } from '../limits.ts';
 import { can } from '../session.ts';
 import type { Callback, Subscription } from '../shapes.ts';
 import { sayDone } from '../toasts.ts';
@@ -35,7 +36,7 @@ export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Eleme
             {mayChange ? (
               <Button
                 size="small"
-                label={`Change the URL of ${callback.label}`}
+                label={`Change URL of ${callback.label} for ${callback.event}`}
                 onClick={() => (changing.value = callback)}
               >
                 Change URL
@@ -71,7 +72,9 @@ function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
       </p>
       {url === undefined ? null : (
         <p class="callback-url">
-          <span class="mono soft">{method}</span> <Outside text={url} mono />
+          <span>
+            <span class="mono soft">{method}</span> <Outside text={beginning(url)} mono />
+          </span>
           <CopyButton text={url} what="URL" isBare />
         </p>
       )}
@@ -82,6 +85,12 @@ function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
       )}
     </div>
   );
+}
+
+/** All of a long one is in the copy. */
+function beginning(url: string): string {
+  if (url.length <= limits.titleCharsMax) return url;
+  return `${url.slice(0, limits.titleCharsMax)}… (${count(url.length)} characters)`;
 }
 
 function ChangeUrl({

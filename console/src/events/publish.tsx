@@ -2,6 +2,7 @@
 // goes, live.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Drawer } from '../components/dialog.tsx';
 import { FanOut } from '../components/fan-out.tsx';
@@ -40,30 +41,35 @@ export function Publish({ onClose }: { readonly onClose: () => void }): JSX.Elem
 function Result({ sent }: { sent: Sent }): JSX.Element {
   const { event, accepted } = sent;
   const { eventId, deliveries, warnings = [] } = accepted;
+  const part = useRef<HTMLDivElement>(null);
+  // It appears above the form, perhaps out of sight.
+  useEffect(() => part.current?.focus(), [eventId]);
   return (
-    <Part
-      title="Published"
-      aside={
-        <a href={hrefWith({ publish: undefined, to: undefined, eventId })}>
-          <Id id={eventId} />
-        </a>
-      }
-    >
-      {warnings.length === 0 ? null : (
-        <Notice tone="warn" title="It breaks the contract, which the service lets pass">
-          <ul class="notice-list">
-            {warnings.map(({ field, message }) => (
-              <li key={field + message}>
-                <Outside text={field} mono /> <Outside text={message} />
-              </li>
-            ))}
-          </ul>
-        </Notice>
-      )}
-      <p class="soft" role="status">
-        <Outside text={event} mono /> is on stable storage.
-      </p>
-      <FanOut key={eventId} eventId={eventId} expected={deliveries} />
-    </Part>
+    <div ref={part} tabIndex={-1} class="published">
+      <Part
+        title="Published"
+        aside={
+          <a href={hrefWith({ publish: undefined, to: undefined, eventId })}>
+            <Id id={eventId} />
+          </a>
+        }
+      >
+        {warnings.length === 0 ? null : (
+          <Notice tone="warn" title="It breaks the contract, which the service lets pass">
+            <ul class="notice-list">
+              {warnings.map(({ field, message }) => (
+                <li key={field + message}>
+                  <Outside text={field} mono /> <Outside text={message} />
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        )}
+        <p class="soft" role="status">
+          <Outside text={event} mono /> is on stable storage.
+        </p>
+        <FanOut key={eventId} eventId={eventId} expected={deliveries} />
+      </Part>
+    </div>
   );
 }

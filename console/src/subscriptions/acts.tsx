@@ -88,7 +88,7 @@ function UnsubscribeButton({
   subscription,
   onChange,
 }: Pick<ActsProps, 'subscription' | 'onChange'>): JSX.Element {
-  const { id, callbacks } = subscription;
+  const { id, state, callbacks } = subscription;
   const isAsking = useSignal(false);
   const act = useAction(
     async () => {
@@ -118,7 +118,10 @@ function UnsubscribeButton({
             {callbacks.length > 1 ? ` and its other ${callbacks.length - 1} callbacks` : ''}.
             Deliveries that still wait are cancelled.
           </p>
-          <p>This cannot be undone. To stop for a while, pause it instead.</p>
+          <p>
+            This cannot be undone.
+            {state === 'active' ? ' To stop for a while, pause it instead.' : ''}
+          </p>
           {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}
         </ConfirmDialog>
       ) : null}

@@ -63,7 +63,7 @@ function Shown({
   onChange: (changed: Subscription) => void;
 }): JSX.Element {
   const { id, state } = subscription;
-  const ping = useSignal<Accepted | undefined>(undefined);
+  const ping = useSignal<Pinged | undefined>(undefined);
   const hasSecret = can('subscribe') && state !== 'ended';
   return (
     <>
@@ -72,7 +72,7 @@ function Shown({
       <Acts
         subscription={subscription}
         onChange={onChange}
-        onPing={(accepted) => (ping.value = accepted)}
+        onPing={(accepted) => (ping.value = { accepted, isHeld: state !== 'active' })}
       />
       {ping.value === undefined ? null : <Ping ping={ping.value} state={state} />}
       <Callbacks subscription={subscription} onChange={onChange} />
@@ -136,13 +136,17 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
   }
 }
 
-function Ping({ ping, state }: { ping: Accepted; state: Subscription['state'] }): JSX.Element {
+/** What was sent while it was not active waits. */
+type Pinged = { readonly accepted: Accepted; readonly isHeld: boolean };
+
+function Ping({ ping, state }: { ping: Pinged; state: Subscription['state'] }): JSX.Element {
+  const { eventId, deliveries } = ping.accepted;
   return (
     <Part title="Ping">
-      {state === 'active' ? null : (
+      {ping.isHeld && state !== 'active' ? (
         <p class="soft">The subscription is {state}: the ping waits until it is resumed.</p>
-      )}
-      <FanOut key={ping.eventId} eventId={ping.eventId} expected={ping.deliveries} />
+      ) : null}
+      <FanOut key={eventId} eventId={eventId} expected={deliveries} />
     </Part>
   );
 }

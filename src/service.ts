@@ -23,13 +23,16 @@ import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
 import { FigureWriter } from './engine/figure-writer.ts';
+import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
+import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
+import { StreamHub } from './engine/stream.ts';
 import { fitsStore } from './engine/unlock.ts';
 import { CannotOpenStore } from './store/cannot-open-store.ts';
 import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
@@ -81,10 +84,19 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     store: context.store,
     name: config.nodeName,
     role: config.role,
+    onRescued: () => context.changes.missed(),
     onError: (err) => log.error({ err }, 'heartbeat failed'),
   });
   cleanup.use(self);
-  const parts = { ...opened, config, outside, contracts, self };
+  const feed = new Feed({
+    world: outside.world,
+    store: context.store,
+    journal: opened.journal,
+    self,
+    onError: (err) => log.warn({ err }, 'changes not told yet'),
+  });
+  cleanup.use(feed);
+  const parts = { ...opened, config, outside, contracts, self, feed };
   if (config.role !== 'api') startWork(parts, cleanup);
   const url = await startServing(parts, cleanup);
   const running = cleanup.move();
@@ -113,6 +125,7 @@ interface Parts {
   reach: Reach;
   contracts: Contracts;
   self: Liveness;
+  feed: Feed;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
@@ -134,7 +147,8 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
   if (!context.store.isShared) return;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  cleanup.use(new Intake({ world, store: context.store, rules, onError }));
+  const { store, changes } = context;
+  cleanup.use(new Intake({ world, store, rules, changes, onError }));
 }
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
@@ -155,6 +169,13 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
   const { trustProxy } = config;
   const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
   cleanup.defer(async () => close(server, world));
+  const hub = new StreamHub({
+    world,
+    store: context.store,
+    feed: parts.feed,
+    onError: (err) => log.warn({ err }, 'live view put off'),
+  });
+  cleanup.use(hub);
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
   mount(server, {
@@ -171,6 +192,7 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       probed,
       publicUrl,
       consoleFiles: readConsole(consoleFolder),
+      hub,
     }),
     publicUrl,
   });
@@ -197,7 +219,7 @@ async function openContext(
   config: Config,
   outside: Outside,
   cleanup: AsyncDisposableStack,
-): Promise<{ context: Context; reach: Reach } & First> {
+): Promise<{ context: Context; reach: Reach; journal: Journal } & First> {
   const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
@@ -214,12 +236,15 @@ async function openContext(
     config.apiKey,
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
+  const journal = createJournal();
+  const { changes } = journal;
   const keeping = {
     store,
     world,
     retentionMs: config.retention,
     onError: (err: unknown) => log.warn({ err }, 'keeper'),
     onRetained: (retained: Retained) => log.info(retained, 'retention'),
+    onEnded: () => changes.missed(),
   };
   // Also where only requests are served: whoever publishes makes deliveries.
   const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
@@ -228,8 +253,8 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
-  const context: Context = { world, store, guard, newId, ring, defaultApp: app, changed };
-  return { context, reach, defaultApp: app, firstKey: secret, isChosenKeyDead };
+  const context = { world, store, guard, newId, ring, defaultApp: app, changed, changes };
+  return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 
 /** The keys that open this database's secrets; refuses to start with others. */

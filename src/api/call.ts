@@ -18,6 +18,8 @@ export interface Call {
   variant: Variant | undefined;
   /** Path and query as they came, credentials included: never to be stored or logged. */
   target: string;
+  /** Whether what the caller showed at the door would still open it: for answers that last. */
+  isStillWelcome: () => Promise<boolean>;
   /** The body as it came. */
   bytes: Uint8Array;
   /** The members of the body that are kept byte for byte, by their JSON pointer. */
@@ -27,7 +29,7 @@ export interface Call {
 export interface Reply {
   status: number;
   headers?: Readonly<Record<string, string>>;
-  /** JSON, unless a media type says otherwise: then a string, or bytes. */
+  /** JSON, unless a media type says otherwise: then a string, bytes, or a stream of bytes. */
   body?: unknown;
   mediaType?: string;
 }

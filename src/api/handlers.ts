@@ -3,6 +3,7 @@ import type { Contracts } from '../contract/contracts.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { Liveness } from '../engine/liveness.ts';
+import type { StreamHub } from '../engine/stream.ts';
 import type { Handlers } from './call.ts';
 import type { ConsoleFiles } from './console/files.ts';
 import { appHandlers } from './handlers/apps.ts';
@@ -14,6 +15,7 @@ import { nodeHandlers } from './handlers/nodes.ts';
 import { sessionHandlers } from './handlers/sessions.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
 import { statsHandlers } from './handlers/stats.ts';
+import { streamHandlers } from './handlers/stream.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
 export interface HandlerMeans {
@@ -29,6 +31,7 @@ export interface HandlerMeans {
   publicUrl: () => string;
   /** Undefined: it was not built. */
   consoleFiles: ConsoleFiles | undefined;
+  hub: Pick<StreamHub, 'open'>;
 }
 
 export function managementHandlers(means: HandlerMeans): Handlers {
@@ -38,6 +41,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
+    ...streamHandlers(means.hub),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...statsHandlers(context),

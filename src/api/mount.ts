@@ -1,5 +1,6 @@
 // Puts the operations of contracts on the server: a route each, by what the document says. Who calls
 // is settled before the body is read; what the request means is settled by the contract.
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
@@ -14,7 +15,7 @@ import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
 import { crossOriginFault } from './origin.ts';
 import { toProblem } from './problem.ts';
-import { readHead, unreadableParameter } from './raw-request.ts';
+import { readHead, unreadableParameter, type RawHead } from './raw-request.ts';
 import { routeOf } from './route.ts';
 import { note, sendProblem } from './server.ts';
 
@@ -80,6 +81,8 @@ function mountOperation(
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { url, pathOf } = routeOf(operation.path);
   const publicOrigin = (): string => new URL(publicUrl()).origin;
+  const identify = async (head: RawHead): Promise<Caller> =>
+    authenticate(operation, head, { identifier, publicOrigin: publicOrigin() });
   server.route({
     method: operation.method,
     url,
@@ -92,9 +95,7 @@ function mountOperation(
     },
     onRequest: async (request) => {
       note(request, { operation: operation.operationId });
-      const head = readHead(request.raw);
-      const means = { identifier, publicOrigin: publicOrigin() };
-      const caller = await authenticate(operation, head, means);
+      const caller = await identify(readHead(request.raw));
       if (caller !== undefined) note(request, { app: caller.key.appId, key: caller.key.id });
       callers.set(request, caller);
     },
@@ -120,12 +121,23 @@ function mountOperation(
           crossOriginFault({ method: operation.method, head }, publicOrigin()),
         ...understood(reading),
         target: request.url,
+        isStillWelcome: async () => isWelcome(identify(head)),
         bytes,
         opaque: body?.opaque ?? new Map(),
       };
-      return send(reply, await handler(call));
+      return send(request, reply, await handler(call));
     },
   });
+}
+
+async function isWelcome(identified: Promise<Caller>): Promise<boolean> {
+  try {
+    await identified;
+    return true;
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
+  }
 }
 
 /** Lenient decoding would put other characters into a target than the caller meant. */
@@ -156,8 +168,17 @@ function understood(reading: Reading): Pick<Call, 'request' | 'variant'> {
   }
 }
 
-function send(reply: FastifyReply, { status, headers = {}, body, mediaType }: Reply): FastifyReply {
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers = {}, body, mediaType }: Reply,
+): FastifyReply {
   void reply.code(status).headers(headers);
+  // Whoever asks for the head alone would never read the stream, which would stay open for ever.
+  if (request.method === 'HEAD' && body instanceof Readable) {
+    body.destroy();
+    return reply.type(`${mediaType ?? ''}; charset=utf-8`).send();
+  }
   if (body === undefined) return reply.send();
   if (mediaType !== undefined && body instanceof Uint8Array) {
     return reply.type(mediaType).send(body);

@@ -42,7 +42,7 @@ export async function getDelivery(
 }
 
 export async function retryDelivery(
-  { store }: Context,
+  { store, changes }: Context,
   app: Owner,
   id: string,
 ): Promise<DeliveryName> {
@@ -50,8 +50,11 @@ export async function retryDelivery(
   if (name === undefined) throw notFound(id);
   const result = await store.edit('retryDelivery', { appNo: app.no, ...name });
   switch (result.kind) {
-    case 'due':
-      return { event: name.event, n: result.n };
+    case 'due': {
+      const due = { event: name.event, n: result.n };
+      changes.moved(app.no, due);
+      return due;
+    }
     case 'pending':
       throw new Problem('conflict', `Cannot send ${id} again: it has not ended yet`);
     case 'ended':

@@ -9,6 +9,8 @@ type Means = Pick<Context, 'store' | 'world'> & {
   onError: (error: unknown) => void;
   /** Something was past its retention: told once for all steps of a round, or every minute. */
   onRetained: (retained: Retained) => void;
+  /** Deliveries have ended that nobody names: told once for all steps of a round. */
+  onEnded: () => void;
 };
 
 export interface Retained {
@@ -24,6 +26,7 @@ export class Keeper {
   readonly #done: Promise<void>;
   #wake = new AbortController();
   #retained: Retained = { expired: 0, deleted: 0 };
+  #cancelled = 0;
 
   constructor(means: Means) {
     this.#means = means;
@@ -80,6 +83,8 @@ export class Keeper {
       await this.#rest(restMs, signal);
       if (signal.aborted || restedMs >= limits.keeperEveryMs) return;
       const swept = await store.edit('sweep', { limit: limits.keeperRowsMax }).catch(onError);
+      this.#cancelled += swept?.cancelled ?? 0;
+      this.#tell();
       if (swept?.isMore === true) return;
     }
   }
@@ -91,14 +96,16 @@ export class Keeper {
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
       // Together, so that they share a transaction and wait for their turn once.
-      const [swept, keys, sessions, figures, isMore] = await Promise.all([
+      const [swept, keys, sessions, figures, feed, isMore] = await Promise.all([
         store.edit('sweep', { limit }),
         store.edit('forget', { idempotencyBeforeMs, limit }),
         store.edit('forgetSessions', { beforeMs: store.nowMs(), limit }),
         store.edit('tidyFigures', { ...this.#figuresKeptMs(), limit }),
+        store.edit('forgetFeed', { beforeMs: store.nowMs() - limits.feedKeepMs, limit }),
         this.#retain(limit),
       ]);
-      const isFull = [keys, sessions].some(({ deleted }) => deleted === limit);
+      this.#cancelled += swept.cancelled;
+      const isFull = [keys, sessions, feed].some(({ deleted }) => deleted === limit);
       return swept.isMore || figures.isMore || isMore || isFull;
     } catch (error) {
       onError(error);
@@ -125,6 +132,8 @@ export class Keeper {
 
   #tell(): void {
     const { expired, deleted } = this.#retained;
+    if (this.#cancelled + expired > 0) this.#means.onEnded();
+    this.#cancelled = 0;
     if (expired === 0 && deleted === 0) return;
     this.#retained = { expired: 0, deleted: 0 };
     this.#means.onRetained({ expired, deleted });

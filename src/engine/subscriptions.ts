@@ -24,6 +24,7 @@ export async function unsubscribe(context: Context, app: Owner, id: string): Pro
   const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare });
   if (result.kind === 'not_found') throw notFound(id);
   context.changed(bare, 'ended');
+  context.changes.subscription(app.no, bare);
   return result.subscription;
 }
 
@@ -109,6 +110,7 @@ async function edit<T>(
     const written = await context.store.edit('editSubscription', { ...key, ...edits });
     if (written.kind === 'edited') {
       context.changed(seen.id, written.subscription.state);
+      context.changes.subscription(app.no, seen.id);
       return { subscription: written.subscription, result };
     }
     if (written.kind === 'ended') throw ended(id);

@@ -11,6 +11,7 @@ import type {
   Settlement,
   Worker,
 } from './delivery-verbs.ts';
+import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { FigureEdits, FigureReads } from './figure-verbs.ts';
 import type { InboxEdits } from './inbox-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
@@ -70,7 +71,8 @@ export interface NewSubscription {
 }
 
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
-export interface Edits extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdits, FigureEdits {
+export interface Edits
+  extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdits, FigureEdits, FeedEdits {
   createApp: {
     input: { id: string; name: string; key: NewKey };
     output:
@@ -129,7 +131,7 @@ export interface Edits extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdit
   forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
-export interface Reads extends DeliveryReads, NodeReads, SessionReads, FigureReads {
+export interface Reads extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };

@@ -143,6 +143,7 @@ describe('operationsWithoutHandler', async () => {
     probed: {} as Parameters<typeof managementHandlers>[0]['probed'],
     publicUrl: () => '',
     consoleFiles: undefined,
+    hub: {} as Parameters<typeof managementHandlers>[0]['hub'],
   });
 
   it('finds nothing in openapi.yaml', () => {

@@ -1,6 +1,7 @@
 // All suites that every store must pass, on every database.
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
+import { feedContract } from './feed-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { sessionContract } from './session-contract.ts';
 import { statsContract } from './stats-contract.ts';
@@ -11,4 +12,5 @@ export const contracts = [
   retentionContract,
   sessionContract,
   statsContract,
+  feedContract,
 ];

@@ -27,6 +27,8 @@ const reads = [
   'delivery.',
   'events.',
   'figures.',
+  'feed.heads',
+  'feed.after',
   'health.',
   'keys.list',
   'keys.oldest',
@@ -37,12 +39,14 @@ const reads = [
   'tally.',
   'targets.',
   'walk',
+  'watch.apps',
 ];
 /** Those that lists ask for many rows at once, by the types of their values. */
 const repeatedReads = Object.entries({
   'delivery.live': ['text', 'bigint', 'bigint'],
   'delivery.done': ['text', 'bigint', 'bigint'],
   'events.one': ['text', 'bigint'],
+  'feed.after': ['bigint', 'bigint', 'bigint', 'bigint'],
   'subscriptions.callbacks': ['bigint'],
   'walkDeliveries.ofEvent': ['text', 'bigint', 'bigint'],
   'figures.ofSubscription': ['bigint', 'bigint', 'bigint', 'bigint'],

@@ -50,6 +50,11 @@ const edits = {
   node: record({ kind: fc.constantFrom('heartbeat', 'heartbeat', 'stopNode'), which }),
   rescue: record({ kind: one('rescue' as const), silentMs: fc.constantFrom(1_000, 30_000) }),
   forget: record({ kind: one('forget' as const), agoMs: fc.constantFrom(0, 10_000) }),
+  feed: record({
+    kind: fc.constantFrom('appendFeed', 'appendFeed', 'watch', 'forgetFeed'),
+    which,
+    agoMs: fc.constantFrom(0, 10_000),
+  }),
   key: record({
     kind: one('key' as const),
     how: fc.constantFrom('create', 'rotate', 'revoke', 'touch'),
@@ -85,6 +90,7 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.node },
   { weight: 1, arbitrary: edits.rescue },
   { weight: 1, arbitrary: edits.forget },
+  { weight: 2, arbitrary: edits.feed },
   { weight: 1, arbitrary: edits.key },
   { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },
@@ -126,6 +132,7 @@ const read = record({
     'delivery',
     'targets',
     'figures',
+    'feed',
     'others',
   ),
   which,

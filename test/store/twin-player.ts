@@ -149,6 +149,10 @@ export class Player {
         const idempotencyBeforeMs = this.#twins.nowMs - each.agoMs;
         return editCall('forget', { idempotencyBeforeMs, limit: 500 });
       }
+      case 'appendFeed':
+      case 'watch':
+      case 'forgetFeed':
+        return this.#editFeed(each);
       case 'key':
         return this.#editKey(each);
       case 'session':
@@ -200,6 +204,27 @@ export class Player {
     );
     const most = Math.min(limit, late.length);
     if (most > 0) await this.#twins.retain({ beforeMs, limit: most });
+  }
+
+  /** Few numbers, so that some are there already. */
+  #editFeed({
+    kind,
+    which,
+    agoMs,
+  }: Extract<EditCommand, { agoMs: number; which: number }>): EditCall {
+    const { nowMs } = this.#twins;
+    const node = 1 + (which % 3);
+    switch (kind) {
+      case 'appendFeed': {
+        const rows = this.#apps.map((appNo) => ({ appNo, seq: 1 + (which % 7), digest: '{}' }));
+        return editCall('appendFeed', { node, rows });
+      }
+      case 'watch':
+        return editCall('watch', { node, apps: this.#apps, untilMs: nowMs + agoMs });
+      case 'forgetFeed':
+        // Without a limit: of rows of one time, each forgets others first.
+        return editCall('forgetFeed', { beforeMs: nowMs - agoMs, limit: 500 });
+    }
   }
 
   #editKey({ how, which }: Extract<EditCommand, { kind: 'key' }>): EditCall {
@@ -392,6 +417,13 @@ export class Player {
         await twins.read('subscriptionFigures', { appNo, ids, span, pendingMax: limit });
         break;
       }
+      case 'feed': {
+        await twins.read('feed', { appNo, after: undefined, limit });
+        await twins.read('feed', { appNo, after: new Map([[1, which % 7]]), limit });
+        const names = twins.table('delivery_done').map(nameOf);
+        await twins.read('deliveriesNamed', { appNo, names: names.slice(0, which) });
+        break;
+      }
       case 'others': {
         const id = this.#idOf('subscription', which);
         await twins.read('subscription', { appNo, id });
@@ -472,7 +504,7 @@ export class Player {
     const ended = this.#twins.table('delivery_done');
     const isEnded = rather === 'ended' && index % 4 > 0 && ended.length > 0;
     const row = pick(isEnded ? ended : [...this.#live(), ...ended], index);
-    return row && { event: String(row['event']), n: Number(row['n']) };
+    return row && nameOf(row);
   }
 
   #node(index: number): number {
@@ -515,6 +547,10 @@ function bothOf<T extends object>({ limit, here, there }: Cursors, input: T) {
 
 function keyOf(use: KeyUse | undefined): Idempotency | undefined {
   return use && { key: digest(`key ${use.key}`), print: digest(`print ${use.print}`) };
+}
+
+function nameOf(row: Row): { event: string; n: number } {
+  return { event: String(row['event']), n: Number(row['n']) };
 }
 
 function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription: string): string {

@@ -63,6 +63,8 @@ export interface Table {
 export const emptied = [
   'stat_app',
   'stat_subscription',
+  'change_feed',
+  'watch',
   'response',
   'attempt',
   'delivery_done',

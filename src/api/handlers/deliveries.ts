@@ -36,7 +36,7 @@ export function deliveryHandlers(context: Context): Handlers {
   };
 }
 
-function showDelivery(delivery: Delivery): Record<string, unknown> {
+export function showDelivery(delivery: Delivery): Record<string, unknown> {
   const { event, eventName, subscription, callback, state, attempts, status, error } = delivery;
   const { dueMs, createdMs, endedMs } = delivery;
   return {

@@ -7,7 +7,16 @@ import { storeFailure, verbFailure } from './failure.ts';
 import type { Link } from './link.ts';
 import { txOn } from './tx.ts';
 
-const single: ReadonlySet<ReadVerb> = new Set(['key', 'app', 'apps', 'keys', 'health', 'nodes']);
+const single: ReadonlySet<ReadVerb> = new Set([
+  'key',
+  'app',
+  'apps',
+  'keys',
+  'health',
+  'nodes',
+  'watched',
+  'counts',
+]);
 
 /** One statement, which is one instant by itself. */
 function isSingle(call: ReadCall): boolean {

@@ -5,6 +5,7 @@ import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { createApp } from './apps.ts';
 import { editSubscription } from './edit-subscription.ts';
+import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
 import { retryDelivery } from './retry-delivery.ts';
@@ -37,6 +38,9 @@ const shared = {
   prolongSession,
   endSession,
   forgetSessions,
+  appendFeed,
+  watch,
+  forgetFeed,
 } as const satisfies { [V in EditVerb]?: Edit<V> };
 
 export type SharedEdit = keyof typeof shared;

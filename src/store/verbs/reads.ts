@@ -8,6 +8,7 @@ import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
 import { appFigures, counts, subscriptionFigures } from './figures.ts';
+import { deliveriesNamed, feed, watched } from './feed.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
@@ -38,6 +39,9 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   counts,
   appFigures,
   subscriptionFigures,
+  feed,
+  watched,
+  deliveriesNamed,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

@@ -5,6 +5,12 @@ export const limits = {
   pageItems: 50,
   /** An empty page may have a next one; so many are read on before the reader is asked. */
   emptyPagesMax: 5,
+  /** Live lists: between two readings; rows that wait while somebody reads, and rows that are shown. */
+  listEveryMs: 2_000,
+  waitingRowsMax: 200,
+  liveRowsMax: 300,
+  /** Between two readings of one thing that changes. */
+  detailEveryMs: 500,
   /** Code blocks show so much at first, and colour no more than that. */
   codeCharsMax: 16_384,
   codeLinesMax: 400,

@@ -85,15 +85,17 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     onError: (err) => log.error({ err }, 'heartbeat failed'),
   });
   cleanup.use(self);
+  const deadlines = new Deadlines(outside.world);
+  cleanup.defer(() => deadlines.close());
   const feed = new Feed({
     world: outside.world,
-    store: context.store,
+    store: inTime(context.store, { deadlines, answerMs: limits.storeAnswerMs }),
     journal: opened.journal,
     self,
     onError: (err) => log.warn({ err }, 'changes not told yet'),
   });
   cleanup.use(feed);
-  const parts = { ...opened, config, outside, contracts, self, feed };
+  const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
   if (config.role !== 'api') startWork(parts, cleanup);
   const url = await startServing(parts, cleanup);
   const running = cleanup.move();
@@ -123,6 +125,7 @@ interface Parts {
   contracts: Contracts;
   self: Liveness;
   feed: Feed;
+  deadlines: Deadlines;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
@@ -150,11 +153,9 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
 async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
-  const { config, outside, contracts, self } = parts;
+  const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const deadlines = new Deadlines(world);
-  cleanup.defer(() => deadlines.close());
   const context = {
     ...parts.context,
     store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),

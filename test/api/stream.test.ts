@@ -85,13 +85,13 @@ describe('GET /stream', () => {
     const isTold = ({ data }: SentEvent): boolean => data.subscriptions.includes(id);
     await act('PATCH', `/subscriptions/${id}`, { state: 'paused' });
     await stream.until(isTold);
-    await act('PATCH', `/subscriptions/${id}`, { state: 'active' });
-    await stream.until(isTold);
-    await act('POST', `/subscriptions/${id}/secret/rotate`);
-    await stream.until(isTold);
     const { items } = await get<Page<DeliveryView>>(service, '/deliveries');
     await act('POST', `/deliveries/${items[0]?.id}/retry`);
+    await stream.until(({ data }) => data.deliveries.some(({ state }) => state === 'due'));
+    await act('PATCH', `/subscriptions/${id}`, { state: 'active' });
     await stream.until(hasDelivered);
+    await act('POST', `/subscriptions/${id}/secret/rotate`);
+    await stream.until(isTold);
     await act('DELETE', `/subscriptions/${id}`);
     await stream.until(isTold);
   });
@@ -214,6 +214,7 @@ describe('GET /stream', () => {
   it('refuses more than an app may have', async () => {
     await using service = await start();
     await using open = new AsyncDisposableStack();
+    await service.call({ method: 'HEAD', path: '/stream' }); // Leaves none open.
     for (let count = 0; count < limits.streamsPerAppMax; count += 1) {
       open.use(await openStream(service.url, service));
     }

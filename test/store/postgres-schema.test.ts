@@ -23,6 +23,7 @@ const all = [
   { number: 3, name: 'cluster' },
   { number: 4, name: 'retention' },
   { number: 5, name: 'life' },
+  { number: 6, name: 'search' },
 ];
 
 describe('applyMigrations', () => {

@@ -189,6 +189,7 @@ describe('the schema', () => {
       { number: 3, name: 'cluster' },
       { number: 4, name: 'retention' },
       { number: 5, name: 'life' },
+      { number: 6, name: 'search' },
     ]);
   });
 

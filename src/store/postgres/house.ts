@@ -4,6 +4,7 @@
 import { firstIdAt } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { EditInput, EditOutput } from '../store.ts';
+import { forgetSpans } from '../verbs/forget-spans.ts';
 import { expire } from './expire.ts';
 import { forgetSubscriptions } from './forget-subscriptions.ts';
 import type { Link } from './link.ts';
@@ -75,6 +76,7 @@ export class House {
       forgetSubscriptions(tx, { endedBeforeMs, limit: limit - ended }),
     );
     const nodes = await this.#write(async (tx) => forgetNodes(tx, beforeMs));
+    await this.#write(async (tx) => tx.run(forgetSpans(beforeMs, limit)));
     return { expired, deleted: dropped + deleted + nodes, isMore };
   }
 

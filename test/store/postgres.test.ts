@@ -6,6 +6,7 @@ import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { retentionContract } from './retention-contract.ts';
+import { searchContract } from './search-contract.ts';
 
 const onPostgres: OpenSubject = async ({ nowMs }) => {
   const database = await freshStoreDatabase();
@@ -25,6 +26,6 @@ const onPostgres: OpenSubject = async ({ nowMs }) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract, retentionContract]) {
+for (const contract of [storeContract, deliveryContract, retentionContract, searchContract]) {
   contract('PostgreSQL', onPostgres);
 }

@@ -7,6 +7,7 @@ import type { OpenSubject } from './contract.ts';
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { retentionContract } from './retention-contract.ts';
+import { searchContract } from './search-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
   const store = await openEmbedded({ dataDir: ':memory:', world, onFatal: fail });
@@ -30,7 +31,7 @@ const inFile: OpenSubject = async (world) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract, retentionContract]) {
+for (const contract of [storeContract, deliveryContract, retentionContract, searchContract]) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);
 }

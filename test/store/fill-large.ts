@@ -77,6 +77,9 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
          case when i % 500 = 0 then (1991::bigint << 32) + 1 end ${all}`,
     );
   }
+  steps.push(`
+    insert into slice_span (slice, first_event, last_event)
+    select slice, min(id), max(id) from event group by slice`);
   for (const step of steps) await client.query(step);
   await analyze(client);
 }

@@ -27,6 +27,7 @@ const all = [
   { number: 7, name: 'session' },
   { number: 8, name: 'stream' },
   { number: 9, name: 'replay' },
+  { number: 10, name: 'search' },
 ];
 
 describe('applyMigrations', () => {

@@ -193,6 +193,7 @@ describe('the schema', () => {
       { number: 7, name: 'session' },
       { number: 8, name: 'stream' },
       { number: 9, name: 'replay' },
+      { number: 10, name: 'search' },
     ]);
   });
 

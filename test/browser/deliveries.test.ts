@@ -11,7 +11,7 @@ const hostile = '<img src=x onerror="document.title=1"><script>document.title=2<
 describe('the deliveries page', () => {
   let on: Stage;
   before(async () => {
-    on = await openStage({ env: { RINGBACK_RETRY: '1s' } });
+    on = await openStage({ env: { RINGBACK_RETRY: '10ms' } });
     await subscribe(on.service, on.receiver.url);
   });
   beforeEach(() => {

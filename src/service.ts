@@ -1,6 +1,6 @@
 // The only wiring: settings and the outside world become a running service. Starting is undone in
 // reverse order when something fails half way, and when the service is disposed of.
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -13,7 +13,6 @@ import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
-import type { KeyRing } from './core/seal.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
 import { Deadlines } from './egress/deadlines.ts';
@@ -30,14 +29,12 @@ import { Intake } from './engine/intake.ts';
 import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
+import { Replayer, type Done } from './engine/replayer.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
-import { fitsStore } from './engine/unlock.ts';
-import { CannotOpenStore } from './store/cannot-open-store.ts';
-import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
-import { openStore, type Database } from './store/open.ts';
-import type { Store } from './store/store.ts';
+import { openRing } from './engine/unlock.ts';
+import { openStore } from './store/open.ts';
 
 export interface Outside {
   world: World;
@@ -254,32 +251,18 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
-  const context = { world, store, guard, newId, ring, defaultApp: app, changed, changes };
+  const replaying = {
+    store,
+    world,
+    changes,
+    onDone: (done: Done) => log.info(done, 'replay done'),
+    onError: (err: unknown) => log.warn({ err }, 'replay put off'),
+  };
+  const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
+  cleanup.use(replayer);
+  const told = { changed, changes, replayWaits: () => replayer?.wake() };
+  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
   return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
-}
-
-/** The keys that open this database's secrets; refuses to start with others. */
-async function openRing(
-  { database, encryptionKey }: Pick<Config, 'database' | 'encryptionKey'>,
-  store: Store,
-  world: World,
-): Promise<KeyRing> {
-  const dataDir = 'dataDir' in database ? database.dataDir : ':memory:';
-  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
-  const needsFile = encryptionKey === undefined && dataDir !== ':memory:';
-  const keyFile = needsFile ? readOrMakeKeyFile(dataDir, world) : undefined;
-  const ring = encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
-  if (await fitsStore({ store, ring, world })) return ring;
-  if (keyFile?.isNew === true) rmSync(keyFile.path);
-  throw new CannotOpenStore(
-    'failed',
-    `Cannot open the secrets in ${placeOf(database)}: the encryption key is another one than this ` +
-      'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
-  );
-}
-
-function placeOf(database: Database): string {
-  return 'dataDir' in database ? `"${database.dataDir}"` : 'PostgreSQL';
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

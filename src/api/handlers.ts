@@ -12,6 +12,7 @@ import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
+import { replayHandlers } from './handlers/replays.ts';
 import { sessionHandlers } from './handlers/sessions.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
 import { statsHandlers } from './handlers/stats.ts';
@@ -41,6 +42,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
+    ...replayHandlers(context),
     ...streamHandlers(means.hub),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),

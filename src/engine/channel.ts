@@ -9,7 +9,7 @@ import type { Delivery } from '../store/delivery-verbs.ts';
 import type { FeedRow } from '../store/feed-verbs.ts';
 import type { Store } from '../store/store.ts';
 import { moveOn, readCursor, writeCursor, type FeedCursor } from './feed-cursor.ts';
-import { frameOf, mergeFrames, type Frame } from './frame.ts';
+import { frameOf, mergeFrames, type Found, type Frame } from './frame.ts';
 
 export interface ChannelMeans {
   appNo: number;
@@ -139,8 +139,7 @@ export class Channel {
     const moment = { cursor: this.cursor(), atMs: this.#means.store.nowMs(), pending };
     for (const client of joining) {
       const digest = await this.#missedSince(client.resume);
-      const deliveries = await this.#deliveries(digest);
-      this.#welcome(client, frameOf(moment, digest, deliveries));
+      this.#welcome(client, frameOf(moment, digest, await this.#found(digest)));
     }
   }
 
@@ -182,9 +181,9 @@ export class Channel {
   }
 
   async #frame({ atMs, heads }: FeedCursor, digest: Digest): Promise<Frame> {
-    const [deliveries, pending] = await Promise.all([this.#deliveries(digest), this.#pending()]);
+    const [found, pending] = await Promise.all([this.#found(digest), this.#pending()]);
     const cursor = writeCursor({ atMs, heads: moveOn(this.#at.heads, heads) });
-    return frameOf({ cursor, atMs, pending }, digest, deliveries);
+    return frameOf({ cursor, atMs, pending }, digest, found);
   }
 
   #handOut(frame: Frame | undefined): void {
@@ -207,6 +206,15 @@ export class Channel {
       client.sentMs = nowMs;
       listener.take(due);
     }
+  }
+
+  async #found(digest: Digest): Promise<Found> {
+    const { store, appNo } = this.#means;
+    const [deliveries, ...replays] = await Promise.all([
+      this.#deliveries(digest),
+      ...digest.replays.map(async (id) => store.read('replay', { appNo, id })),
+    ]);
+    return { deliveries, replays: replays.filter((replay) => replay !== undefined) };
   }
 
   async #deliveries({ deliveries }: Digest): Promise<readonly Delivery[]> {

@@ -14,6 +14,7 @@ import { createJournal } from '../../src/engine/journal.ts';
 import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
 import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { publish } from '../../src/engine/publish.ts';
+import { Replayer } from '../../src/engine/replayer.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
 import { storeOver } from '../../src/store/open.ts';
@@ -90,8 +91,10 @@ export async function startEngine(
   const reach = createReach({ store, world }, () => keeper.wake());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
-  const context = { world, store, guard, newId, ring, defaultApp: app, changed, changes };
   const onError = (error: unknown): void => void errors.push(error);
+  const replayer = new Replayer({ world, store, changes, onDone: () => undefined, onError });
+  const told = { changed, changes, replayWaits: () => replayer.wake() };
+  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
   const self = await startLiveness({
     world,
     store,
@@ -127,6 +130,7 @@ export async function startEngine(
       await delivering[Symbol.asyncDispose]();
       await feed[Symbol.asyncDispose]();
       await self[Symbol.asyncDispose]();
+      await replayer[Symbol.asyncDispose]();
       await keeper[Symbol.asyncDispose]();
       await store.close();
     },
@@ -149,7 +153,7 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
 export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
   const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
   const changed = (): void => undefined; // Nobody here holds anything of a subscription.
-  const told = { changed, changes: noChanges };
+  const told = { changed, changes: noChanges, replayWaits: changed };
   return { ...context, ...told, store: storeOver(transport, context.world) };
 }
 

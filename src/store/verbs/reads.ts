@@ -12,6 +12,8 @@ import { deliveriesNamed, feed, watched } from './feed.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
+import { replayable, replayRange } from './replayable.ts';
+import { replay, replays, runningReplays } from './replays.ts';
 import { adminKey, session } from './sessions.ts';
 import { subscription, subscriptions } from './subscriptions.ts';
 import { tally } from './tally.ts';
@@ -42,6 +44,11 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   feed,
   watched,
   deliveriesNamed,
+  replay,
+  replays,
+  runningReplays,
+  replayable,
+  replayRange,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

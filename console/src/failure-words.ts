@@ -15,7 +15,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Every error by its name, as filters take it. */
-export const errorNames: readonly string[] = Object.keys(words);
+export const errorNames: readonly string[] = [...Object.keys(words), 'status'];
 
 /** `HTTP 503`, `Timed out`; undefined if nothing came back yet. */
 export function outcomeWords({

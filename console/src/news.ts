@@ -4,12 +4,17 @@ import { useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals
 import { limits } from './limits.ts';
 import { useThrottled } from './throttle.ts';
 
-export type News = {
+export type ShownNews = {
   /** So many things are new and not shown yet. */
   readonly count: number;
+  /** There may be more of them. */
+  readonly isMore?: boolean;
+  readonly show: () => void;
+};
+
+export type News = ShownNews & {
   /** Something may have changed, and so many things are new. */
   readonly note: (newCount: number) => void;
-  readonly show: () => void;
 };
 
 export function useNews(isReading: ReadonlySignal<boolean>, show: () => void): News {

@@ -11,7 +11,7 @@ const hostile = '<img src=x onerror="document.title=1"><script>document.title=2<
 describe('the deliveries page', () => {
   let on: Stage;
   before(async () => {
-    on = await openStage({ env: { RINGBACK_RETRY: '1s' } });
+    on = await openStage({ env: { RINGBACK_RETRY: '10ms' } });
     await subscribe(on.service, on.receiver.url);
   });
   beforeEach(() => {
@@ -52,8 +52,7 @@ describe('the deliveries page', () => {
       await drawer.getByRole('tab', { name: 'Timeline' }).click();
       await drawer.getByText('Attempt 2: HTTP 503').waitFor();
       await drawer.getByText('Attempt 3: HTTP 200').waitFor();
-      await page.keyboard.press('Escape');
-      await drawer.waitFor({ state: 'detached' });
+      await close(page);
       await row(page, 'order.refused').getByText('Delivered').waitFor();
       assert.equal(await page.title(), 'Deliveries · Ringback', 'no script of anybody else ran');
     });
@@ -160,11 +159,11 @@ describe('the deliveries page', () => {
       await search(page, attempt);
       await page.getByRole('dialog').getByText('order.found').waitFor();
       assert.ok(page.url().endsWith(`?delivery=${id}&attempt=1`), page.url());
-      await page.keyboard.press('Escape');
+      await close(page);
       faults.expect(/404 .*\/deliveries\/dlv_nobody_0\)$/);
       await search(page, 'dlv_nobody_0');
       await page.getByText('There is no such delivery').waitFor();
-      await page.keyboard.press('Escape');
+      await close(page);
       await search(page, 'nonsense');
       await page.getByText('Ids begin with').waitFor();
     });
@@ -183,8 +182,7 @@ describe('the deliveries page', () => {
       await drawer.getByText('walk.b').waitFor();
       await page.keyboard.press('j');
       await drawer.getByText('walk.c').waitFor();
-      await page.keyboard.press('Escape');
-      await drawer.waitFor({ state: 'detached' });
+      await close(page);
       const focused = page.locator(':focus');
       assert.equal(await focused.textContent(), 'walk.c');
       await page.keyboard.press('k');
@@ -224,6 +222,11 @@ function row(page: Page, event: string): Locator {
 async function type(field: Locator, text: string): Promise<void> {
   await field.fill(text);
   await field.press('Enter');
+}
+
+async function close(page: Page): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
 }
 
 async function search(page: Page, id: string): Promise<void> {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failureOf, sentenceOf } from '../../console/src/deliveries/failure-text.ts';
 import { filterOf, fits, type DeliveryFilter } from '../../console/src/deliveries/filter.ts';
-import { fromField, toField } from '../../console/src/deliveries/local-time.ts';
+import { fromField, toField } from '../../console/src/local-time.ts';
 import { mediaTypeOf } from '../../console/src/deliveries/media-type.ts';
 import { readResult } from '../../console/src/deliveries/result-text.ts';
 import { mergeDeliveries } from '../../console/src/live-deliveries.ts';

@@ -1,8 +1,10 @@
 // Some deliveries in a small place, one line each: where to, how it stands, and what comes next.
 import './delivery-list.css';
 import type { JSX } from 'preact';
+import { withQuery } from '../api.ts';
 import { outcomeWords } from '../failure-words.ts';
 import { plural } from '../format.ts';
+import { hrefWith, place } from '../router.ts';
 import type { Delivery } from '../shapes.ts';
 import { shownState, StateBadge } from './badge.tsx';
 import { Outside } from './outside.tsx';
@@ -35,8 +37,11 @@ export function DeliveryList({
   );
 }
 
+/** On the page of deliveries itself the list behind stays as it is. */
 export function deliveryHref(id: string): string {
-  return `/console/deliveries?delivery=${encodeURIComponent(id)}`;
+  const page = '/console/deliveries';
+  if (place.value.path !== page) return withQuery(page, { delivery: id });
+  return hrefWith({ delivery: id, attempt: undefined });
 }
 
 function Fate({ delivery }: { delivery: Delivery }): JSX.Element {

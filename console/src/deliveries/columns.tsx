@@ -1,18 +1,14 @@
 // The columns of the table of deliveries.
 import type { JSX } from 'preact';
 import { shownState, StateBadge } from '../components/badge.tsx';
+import { deliveryHref } from '../components/delivery-list.tsx';
 import { Outside } from '../components/outside.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { count } from '../format.ts';
 import { outcomeWords } from '../failure-words.ts';
-import { hrefWith } from '../router.ts';
 import type { Delivery } from '../shapes.ts';
 import { NextAttempt } from './next-attempt.tsx';
-
-export function hrefOfDelivery(id: string): string {
-  return hrefWith({ delivery: id, attempt: undefined });
-}
 
 export const deliveryColumns: readonly Column<Delivery>[] = [
   {
@@ -27,7 +23,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
     isWide: true,
     isHead: true,
     cell: ({ id, event }) => (
-      <a data-row href={hrefOfDelivery(id)}>
+      <a data-row href={deliveryHref(id)}>
         <Outside text={event} clip />
       </a>
     ),

@@ -1,16 +1,16 @@
 // The event of a delivery: its payload, and where else it goes.
 import type { JSX } from 'preact';
-import { get } from '../api.ts';
-import { shownState, StateBadge } from '../components/badge.tsx';
+import { withQuery } from '../api.ts';
 import { Code } from '../components/code.tsx';
+import { DeliveryList } from '../components/delivery-list.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Id, Outside } from '../components/outside.tsx';
+import { Part } from '../components/part.tsx';
 import { Time } from '../components/time.tsx';
-import { useLoad, type Load } from '../load.ts';
-import type { Delivery, Page } from '../shapes.ts';
-import { hrefOfDelivery } from './columns.tsx';
-
-const othersMax = 20;
+import { useDeliveriesOf } from '../deliveries-of.ts';
+import { limits } from '../limits.ts';
+import type { Load } from '../load.ts';
+import type { Delivery } from '../shapes.ts';
 
 export function EventTab({
   delivery,
@@ -26,21 +26,17 @@ export function EventTab({
         <strong>
           <Outside text={event} />
         </strong>{' '}
-        <a href={`/console/events?eventId=${eventId}`}>
+        <a href={withQuery('/console/events', { eventId })}>
           <Id id={eventId} />
         </a>{' '}
         <span class="soft">
           published <Time at={createdAt} />
         </span>
       </p>
-      <section class="stack-small">
-        <h3>Payload</h3>
+      <Part title="Payload">
         <Payload payload={payload} />
-      </section>
-      <section class="stack-small">
-        <h3>Other deliveries of this event</h3>
-        <Others delivery={delivery} />
-      </section>
+      </Part>
+      <Others delivery={delivery} />
     </>
   );
 }
@@ -51,32 +47,23 @@ function Payload({ payload: { state, reload } }: { payload: Load<string> }): JSX
   return <Code text={state.value} label="payload" />;
 }
 
+const title = 'Other deliveries of this event';
+
 function Others({ delivery: { id, eventId } }: { delivery: Delivery }): JSX.Element {
-  const load = useLoad(eventId, (signal) =>
-    get<Page<Delivery>>('/deliveries', { query: { eventId, limit: othersMax + 1 }, signal }),
-  );
-  const { state } = load;
-  if (state.kind === 'loading') return <Skeleton rows={2} />;
-  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={load.reload} />;
-  const others = state.value.items.filter((one) => one.id !== id).slice(0, othersMax);
-  if (others.length === 0) return <p class="soft">It goes nowhere else.</p>;
+  const list = useDeliveriesOf({ eventId, limit: limits.fanOutItems });
+  const others = list.items.filter((one) => one.id !== id);
+  const all = <a href={withQuery('/console/deliveries', { eventId })}>All of them</a>;
   return (
-    <>
-      <ul class="others">
-        {others.map((one) => (
-          <li key={one.id}>
-            <StateBadge state={shownState(one)} />
-            <a href={hrefOfDelivery(one.id)}>
-              <Outside text={one.callback.url} clip mono />
-            </a>
-          </li>
-        ))}
-      </ul>
-      {state.value.nextCursor === null && state.value.items.length <= othersMax ? null : (
-        <p>
-          <a href={`/console/deliveries?eventId=${eventId}`}>All deliveries of this event</a>
-        </p>
+    <Part title={title} aside={list.hasMore ? all : undefined}>
+      {list.state.kind === 'loading' ? (
+        <Skeleton rows={2} />
+      ) : list.state.kind === 'failed' ? (
+        <Failed problem={list.state.problem} onRetry={list.reload} />
+      ) : others.length === 0 ? (
+        <p class="soft">It goes nowhere else.</p>
+      ) : (
+        <DeliveryList items={others} label={title} shows="url" />
       )}
-    </>
+    </Part>
   );
 }

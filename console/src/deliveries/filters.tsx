@@ -5,11 +5,12 @@ import { useEffect } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select, SuggestField, TextField, TimeField } from '../components/field.tsx';
+import { patternFlaw } from '../event-name.ts';
 import { useLoad } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
 import type { EventType } from '../shapes.ts';
 import { isNarrow, noFilter, type DeliveryFilter } from './filter.ts';
-import { fromField, toField } from './local-time.ts';
+import { fromField, toField } from '../local-time.ts';
 import { readResult, resultSuggestions, resultText } from './result-text.ts';
 
 const states = [
@@ -43,6 +44,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
         isMono
         maxLength={128}
         options={names}
+        error={patternFlaw(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <p class="filters-fold">

@@ -6,8 +6,10 @@ import { get, withQuery } from '../api.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
 import { mergeDeliveries } from '../live-deliveries.ts';
+import type { ShownNews } from '../news.ts';
 import type { Delivery, Frame, Page } from '../shapes.ts';
 import { connection, useFrames } from '../stream.ts';
+import { useIsStale } from '../stale.ts';
 import { useThrottled } from '../throttle.ts';
 import { fits, type DeliveryFilter } from './filter.ts';
 
@@ -15,12 +17,11 @@ export type LiveList = {
   readonly list: List<Delivery>;
   /** What is shown was read for other filters. */
   readonly isStale: boolean;
-  readonly waiting: Waiting;
-  readonly showWaiting: () => void;
+  readonly news: ShownNews;
 };
 
 /** What came while somebody read. */
-export type Waiting = {
+type Waiting = {
   readonly fresh: ReadonlyMap<string, Delivery>;
   /** There may be more, which the stream left out. */
   readonly isMore: boolean;
@@ -67,7 +68,12 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
   useSignalEffect(() => {
     if (isIdle.value) showWaiting();
   });
-  return { list, isStale: useIsStale(key, list), waiting: waiting.value, showWaiting };
+  const { fresh, isMore } = waiting.value;
+  return {
+    list,
+    isStale: useIsStale(key, list),
+    news: { count: fresh.size, isMore, show: showWaiting },
+  };
 }
 
 function withNews(
@@ -87,10 +93,4 @@ function withNews(
 function isInReach({ createdAt }: Delivery, { items, hasMore }: List<Delivery>): boolean {
   const last = items.at(-1);
   return !hasMore || last === undefined || createdAt >= last.createdAt;
-}
-
-function useIsStale(key: string, { isReading }: List<Delivery>): boolean {
-  const shown = useRef(key);
-  if (!isReading) shown.current = key;
-  return shown.current !== key;
 }

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { Code } from '../components/code.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Outside } from '../components/outside.tsx';
+import { Part } from '../components/part.tsx';
 import { bytes } from '../format.ts';
 import { HeadersTable } from './headers-table.tsx';
 import { requestOf } from './request-of.ts';
@@ -16,19 +17,17 @@ export function RequestTab({ sending }: { sending: Sending }): JSX.Element {
       <p class="request-line">
         <span class="mono">{method}</span> <Outside text={url} mono />
       </p>
-      <section class="stack-small">
-        <h3>Headers</h3>
+      <Part title="Headers">
         {isSent ? <HeadersTable label="Request headers" headers={headers} /> : null}
         <p class="soft">
           {isSent
             ? 'Also sent: user-agent, accept, and webhook-signature, which is made anew for each attempt and not kept.'
             : 'Nothing was sent yet. Headers are made for each attempt.'}
         </p>
-      </section>
-      <section class="stack-small">
-        <h3>Body</h3>
+      </Part>
+      <Part title="Body">
         <Body sending={sending} />
-      </section>
+      </Part>
     </>
   );
 }

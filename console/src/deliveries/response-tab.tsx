@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { Code } from '../components/code.tsx';
 import { Notice } from '../components/notice.tsx';
 import { Outside } from '../components/outside.tsx';
+import { Part } from '../components/part.tsx';
 import { duration } from '../format.ts';
 import { outcomeWords } from '../failure-words.ts';
 import type { Attempt, Delivery } from '../shapes.ts';
@@ -45,12 +46,10 @@ function Answer({ response }: { response: NonNullable<Attempt['response']> }): J
   const { headers, body, isCut } = response;
   return (
     <>
-      <section class="stack-small">
-        <h3>Headers</h3>
+      <Part title="Headers">
         <HeadersTable label="Response headers" headers={Object.entries(headers)} />
-      </section>
-      <section class="stack-small">
-        <h3>Body</h3>
+      </Part>
+      <Part title="Body">
         {body === '' ? (
           <p class="soft">{isCut ? 'None of the body was kept.' : 'The answer has no body.'}</p>
         ) : (
@@ -65,7 +64,7 @@ function Answer({ response }: { response: NonNullable<Attempt['response']> }): J
         {body.includes('\ufffd') ? (
           <p class="soft">Bytes that are no UTF-8 text are shown as {'\ufffd'}.</p>
         ) : null}
-      </section>
+      </Part>
     </>
   );
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { LinkButton } from '../components/button.tsx';
 import { TextField, TimeField } from '../components/field.tsx';
-import { fromField, toField } from '../deliveries/local-time.ts';
+import { fromField, toField } from '../local-time.ts';
 import { patternFlaw } from '../event-name.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 

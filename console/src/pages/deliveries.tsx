@@ -5,17 +5,18 @@ import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { LinkButton } from '../components/button.tsx';
+import { deliveryHref } from '../components/delivery-list.tsx';
 import { Empty, Failed, LoadMore, NoMatch, Skeleton } from '../components/list-states.tsx';
+import { NewItems } from '../components/new-items.tsx';
 import { Notice } from '../components/notice.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
 import { Table } from '../components/table.tsx';
-import { deliveryColumns, hrefOfDelivery } from '../deliveries/columns.tsx';
+import { deliveryColumns } from '../deliveries/columns.tsx';
 import { DeliveryDrawer } from '../deliveries/drawer.tsx';
 import { filterOf, isNarrow, noFilter, type DeliveryFilter } from '../deliveries/filter.ts';
 import { Filters } from '../deliveries/filters.tsx';
 import { Histogram } from '../deliveries/histogram.tsx';
 import { useLiveList, type LiveList } from '../deliveries/live-list.ts';
-import { NewRows } from '../deliveries/new-rows.tsx';
 import { useReading } from '../reading.ts';
 import { hrefWith, param, place, setParams } from '../router.ts';
 
@@ -29,10 +30,6 @@ export function DeliveriesPage(): JSX.Element {
   const isReading = useComputed(() => isOpen.value || isReadingRows.value);
   const live = useLiveList(filter, isReading);
   useFocusOnRow(opened);
-  const show = (): void => {
-    scrollTo({ top: 0 });
-    live.showWaiting();
-  };
   return (
     <>
       <PageHeader title="Deliveries" />
@@ -40,7 +37,7 @@ export function DeliveriesPage(): JSX.Element {
       <Filters filter={filter} />
       <Section
         title={isNarrow(filter) ? 'Deliveries that match' : 'Newest deliveries'}
-        aside={<NewRows waiting={live.waiting} onShow={show} />}
+        aside={<NewItems news={live.news} />}
         isFlush
       >
         <div ref={part} class="delivery-rows">
@@ -85,7 +82,7 @@ function Rows({
         columns={deliveryColumns}
         items={list.items}
         idOf={({ id }) => id}
-        hrefOf={({ id }) => hrefOfDelivery(id)}
+        hrefOf={({ id }) => deliveryHref(id)}
         selectedId={opened}
         isStale={isStale}
       />

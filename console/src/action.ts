@@ -8,6 +8,8 @@ export type Action = {
   /** Why the last try failed; gone when the next one starts. */
   readonly problem: ApiProblem | undefined;
   readonly run: () => void;
+  /** What the last try said no longer fits what is written. */
+  readonly forget: () => void;
 };
 
 /** Failures are kept for the place that asked (`quiet`), or else told in a toast. */
@@ -17,6 +19,9 @@ export function useAction(
 ): Action {
   const isBusy = useSignal(false);
   const problem = useSignal<ApiProblem | undefined>(undefined);
+  const forget = (): void => {
+    problem.value = undefined;
+  };
   const run = async (): Promise<void> => {
     if (isBusy.value) return;
     isBusy.value = true;
@@ -30,5 +35,5 @@ export function useAction(
       isBusy.value = false;
     }
   };
-  return { isBusy: isBusy.value, problem: problem.value, run: () => void run() };
+  return { isBusy: isBusy.value, problem: problem.value, run: () => void run(), forget };
 }

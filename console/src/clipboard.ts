@@ -12,8 +12,8 @@ function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
   field.value = text;
   field.className = 'off-screen';
-  // Inside an open dialog everything outside of it cannot be selected.
-  const home = document.querySelector('dialog[open]') ?? document.body;
+  // Inside an open dialog everything outside of it cannot be selected; the newest is the last one.
+  const home = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
   const focused = document.activeElement;
   home.append(field);
   field.select();

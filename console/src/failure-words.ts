@@ -14,13 +14,16 @@ const words: Readonly<Record<string, string>> = {
   exhausted: 'Tries used up',
 };
 
+/** Every error by its name, as filters take it. */
+export const errorNames: readonly string[] = Object.keys(words);
+
 /** `HTTP 503`, `Timed out`; undefined if nothing came back yet. */
 export function outcomeWords({
   status,
   error,
 }: {
-  readonly status?: number;
-  readonly error?: string;
+  readonly status?: number | undefined;
+  readonly error?: string | undefined;
 }): string | undefined {
   if (error !== undefined && error !== 'status') return words[error] ?? error;
   return status === undefined ? undefined : `HTTP ${status}`;

@@ -78,5 +78,5 @@ function isForUs(event: KeyboardEvent): boolean {
   if (!areKeysOn.peek() || event.isComposing) return false;
   const at = event.target;
   if (!(at instanceof Element)) return false;
-  return at.closest('input, textarea, select, [contenteditable], [role=slider]') === null;
+  return at.closest('input, textarea, select, [contenteditable]') === null;
 }

@@ -5,6 +5,12 @@ export const limits = {
   pageItems: 50,
   /** An empty page may have a next one; so many are read on before the reader is asked. */
   emptyPagesMax: 5,
+  /** Live lists: between two readings; rows that wait while somebody reads, and rows that are shown. */
+  listEveryMs: 2_000,
+  waitingRowsMax: 200,
+  liveRowsMax: 300,
+  /** Between two readings of one thing that changes. */
+  detailEveryMs: 500,
   /** Code blocks show so much at first, and colour no more than that. */
   codeCharsMax: 16_384,
   codeLinesMax: 400,
@@ -20,6 +26,21 @@ export const limits = {
   pollMs: 5_000,
   streamRetryMinMs: 1_000,
   streamRetryMaxMs: 30_000,
+  /** Between two readings of a list while frames say that it changes. */
+  newsEveryMs: 1_000,
+  /** Deliveries of one event shown beside it. */
+  fanOutItems: 20,
+  recentItems: 5,
+  /** Deliveries that are read beside a page of events, to say how they went. */
+  stateItems: 500,
+  /** A schema may be larger than anybody reads, or refer to itself. */
+  schemaRowsMax: 150,
+  schemaDepthMax: 6,
+  flawsMax: 10,
+  /** Where a replay from a subscription begins, until somebody chooses otherwise. */
+  replaySinceMs: 86_400_000,
+  /** Ids in one reading of figures; the service takes no more. */
+  figureIdsMax: 50,
   chordMs: 1_500,
   clockSkewMs: 2_000,
 } as const;

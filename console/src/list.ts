@@ -1,6 +1,6 @@
 // Reading a list page by page. Pages may be short or empty and still have a next one: a few are read on.
 import { useSignal } from '@preact/signals';
-import { isAborted } from './api.ts';
+import { isAborted, type ApiProblem } from './api.ts';
 import { limits } from './limits.ts';
 import { useLoad, type Loaded } from './load.ts';
 import type { Page } from './shapes.ts';
@@ -10,6 +10,8 @@ export type List<T> = {
   readonly state: Loaded<Page<T>>;
   readonly items: readonly T[];
   readonly isReading: boolean;
+  /** Why what is shown could not be read again. It stays, and may be old. */
+  readonly staleProblem: ApiProblem | undefined;
   readonly hasMore: boolean;
   readonly isReadingMore: boolean;
   readonly loadMore: () => void;
@@ -45,6 +47,7 @@ export function useList<T>(key: string, readPage: ReadPage<T>): List<T> {
     state: load.state,
     items: page?.items ?? [],
     isReading: load.isReading,
+    staleProblem: load.staleProblem,
     hasMore: typeof page?.nextCursor === 'string',
     isReadingMore: isReadingMore.value,
     loadMore: () => void loadMore(),

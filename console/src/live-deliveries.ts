@@ -15,5 +15,11 @@ export function mergeDeliveries(
 function newestFirst(one: Delivery, other: Delivery): number {
   const byTime = Date.parse(other.createdAt) - Date.parse(one.createdAt);
   if (byTime !== 0) return byTime;
-  return one.id < other.id ? 1 : -1;
+  if (one.eventId !== other.eventId) return one.eventId < other.eventId ? 1 : -1;
+  return numberOf(other) - numberOf(one);
+}
+
+/** `dlv_…_12` is the twelfth of its event. */
+function numberOf({ id }: Delivery): number {
+  return Number(id.slice(id.lastIndexOf('_') + 1));
 }

@@ -11,7 +11,7 @@ describe('placeOfId', () => {
       '/console/events?eventId=evt_01a',
       '/console/subscriptions?subscription=sub_01a',
       '/console/replays?replay=rpl_01a',
-      '/console/deliveries?delivery=dlv_01a_0',
+      '/console/deliveries?delivery=dlv_01a_0&attempt=12',
     ]);
   });
   it('takes only the id of a whole key', () => {

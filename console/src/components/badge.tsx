@@ -27,9 +27,11 @@ const looks = {
 
 export type StateName = keyof typeof looks;
 
-export function StateBadge({ state }: { state: StateName }): JSX.Element {
+/** With a count: so many are in that state. */
+export function StateBadge({ state, count }: { state: StateName; count?: number }): JSX.Element {
   const { tone, icon, word } = looks[state];
-  return <Badge tone={tone} icon={icon} text={word} />;
+  const text = count === undefined ? word : `${count} ${word.toLowerCase()}`;
+  return <Badge tone={tone} icon={icon} text={text} />;
 }
 
 export function Badge({

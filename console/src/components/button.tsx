@@ -18,6 +18,8 @@ export type ButtonProps = Look & {
   readonly label?: string;
   readonly title?: string;
   readonly isPressed?: boolean;
+  /** Of a button that shows and hides something. */
+  readonly isExpanded?: boolean;
   readonly children?: ComponentChildren;
 };
 
@@ -36,6 +38,7 @@ export function Button(props: ButtonProps): JSX.Element {
       aria-busy={isBusy ? 'true' : undefined}
       aria-label={props.label}
       aria-pressed={props.isPressed}
+      aria-expanded={props.isExpanded}
       title={props.title ?? (children === undefined ? props.label : undefined)}
       onClick={press}
     >

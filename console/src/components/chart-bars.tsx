@@ -6,19 +6,23 @@ import type { Step } from '../shapes.ts';
 import { axisTop, labelledSteps } from './chart-scale.ts';
 import { series } from './chart-series.ts';
 
-const height = 160;
+export const chartHeights = { normal: 160, small: 88 } as const;
 const foot = 20;
+/** For the figure above the highest line. */
+const headPx = 14;
 const visiblePx = 2;
 
 export function Bars({
   steps,
   stepSeconds,
   width,
+  height,
   chosen,
 }: {
   readonly steps: readonly Step[];
   readonly stepSeconds: number;
   readonly width: number;
+  readonly height: number;
   readonly chosen: { readonly anchor: number; readonly at: number } | undefined;
 }): JSX.Element {
   const top = axisTop(Math.max(0, ...steps.map(sumOf)));
@@ -29,14 +33,14 @@ export function Bars({
     <svg class="chart-svg" width={width} height={height + foot} aria-hidden="true">
       <Hatches />
       {shares.map((share) => (
-        <path key={share} class="chart-line" d={`M0 ${heightAt(share)}H${width}`} />
+        <path key={share} class="chart-line" d={`M0 ${heightAt(share, height)}H${width}`} />
       ))}
       <rect class="chart-chosen" x={from * each} width={(until - from) * each} height={height} />
       {steps.map((step, at) => (
-        <Bar key={step.at} step={step} x={at * each} width={each} scale={(height - 14) / top} />
+        <Bar key={step.at} step={step} x={at * each} width={each} height={height} top={top} />
       ))}
       {shares.slice(1).map((share) => (
-        <text key={share} class="chart-text" x="0" y={heightAt(share) - 3}>
+        <text key={share} class="chart-text" x="0" y={heightAt(share, height) - 3}>
           {compactCount(top * share)}
         </text>
       ))}
@@ -52,22 +56,26 @@ export function Bars({
 /** Lines at the ground, half way and at the top, which leaves room for its figure. */
 const shares = [0, 0.5, 1];
 
-function heightAt(share: number): number {
-  return height - share * (height - 14);
+function heightAt(share: number, height: number): number {
+  return height - share * (height - headPx);
 }
 
 function Bar({
   step,
   x,
   width,
-  scale,
+  height,
+  top,
 }: {
   readonly step: Step;
   readonly x: number;
   readonly width: number;
-  readonly scale: number;
+  readonly height: number;
+  /** The value at the top of the axis. */
+  readonly top: number;
 }): JSX.Element {
   const gap = width > 6 ? 2 : 1;
+  const scale = (height - headPx) / top;
   let y = height;
   return (
     <>

@@ -8,18 +8,25 @@ import { Button } from './button.tsx';
 export function CopyButton({
   text,
   what,
+  note = '',
   isBare = false,
 }: {
   /** May be made only when it is wanted. */
   readonly text: string | (() => string);
   /** What is copied, for the button's label: `id`, `as curl`. */
   readonly what: string;
+  /** What to know about the copy, said with the word that it was made. */
+  readonly note?: string;
   readonly isBare?: boolean;
 }): JSX.Element {
   const isCopied = useSignal(false);
   const copy = async (): Promise<void> => {
     isCopied.value = await copyText(typeof text === 'string' ? text : text());
-    sayDone(isCopied.value ? `Copied ${what}.` : 'This browser does not let the page copy.');
+    sayDone(
+      isCopied.value
+        ? `Copied ${what}. ${note}`.trim()
+        : 'This browser does not let the page copy.',
+    );
     setTimeout(() => {
       isCopied.value = false;
     }, 2_000);

@@ -1,7 +1,8 @@
 // Inputs with a label, a hint and an error that belong to them, also for readers.
 import './field.css';
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
 import { Outside } from './outside.tsx';
 
 type FieldProps = {
@@ -14,6 +15,7 @@ type FieldProps = {
 
 type InputProps = FieldProps & {
   readonly value: string;
+  /** Without it the field keeps what is typed until it is done, for `onChange`. */
   readonly onInput?: (value: string) => void;
   readonly onChange?: (value: string) => void;
   readonly placeholder?: string;
@@ -21,6 +23,8 @@ type InputProps = FieldProps & {
   readonly isMono?: boolean;
   readonly maxLength?: number;
   readonly autocomplete?: string;
+  /** Gets the focus when its dialog opens. */
+  readonly isFocused?: boolean;
   readonly inputRef?: { current: HTMLInputElement | null };
 };
 
@@ -28,7 +32,7 @@ export function TextField(props: InputProps): JSX.Element {
   const id = useId();
   return (
     <Field {...props} id={id}>
-      <input {...inputProps(id, props)} type="text" />
+      <input {...useInputProps(id, props)} type="text" />
     </Field>
   );
 }
@@ -38,7 +42,7 @@ export function SecretField(props: InputProps): JSX.Element {
   const id = useId();
   return (
     <Field {...props} id={id}>
-      <input {...inputProps(id, props)} type="password" />
+      <input {...useInputProps(id, props)} type="password" />
     </Field>
   );
 }
@@ -51,7 +55,7 @@ export function SuggestField({
   const id = useId();
   return (
     <Field {...props} id={id}>
-      <input {...inputProps(id, props)} type="text" list={`${id}-list`} />
+      <input {...useInputProps(id, props)} type="text" list={`${id}-list`} />
       <datalist id={`${id}-list`}>
         {options.map((option) => (
           <option key={option} value={option} />
@@ -69,7 +73,7 @@ export function NumberField({
   const id = useId();
   return (
     <Field {...props} id={id}>
-      <input {...inputProps(id, props)} type="number" min={min} max={max} />
+      <input {...useInputProps(id, props)} type="number" min={min} max={max} />
     </Field>
   );
 }
@@ -79,7 +83,7 @@ export function TimeField(props: InputProps): JSX.Element {
   const id = useId();
   return (
     <Field {...props} id={id}>
-      <input {...inputProps(id, props)} type="datetime-local" />
+      <input {...useInputProps(id, props)} type="datetime-local" />
     </Field>
   );
 }
@@ -88,17 +92,20 @@ export function TextArea({
   value,
   onInput,
   rows = 8,
+  areaRef,
   ...props
 }: FieldProps & {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly rows?: number;
+  readonly areaRef?: { current: HTMLTextAreaElement | null };
 }): JSX.Element {
   const id = useId();
   return (
     <Field {...props} id={id}>
       <textarea
         id={id}
+        ref={areaRef ?? null}
         class="input mono"
         rows={rows}
         value={value}
@@ -213,8 +220,9 @@ function describedBy(
   };
 }
 
-function inputProps(id: string, props: InputProps) {
-  const { value, onInput, onChange, isRequired, maxLength, placeholder } = props;
+function useInputProps(id: string, props: InputProps) {
+  const { onChange, isRequired, maxLength, placeholder } = props;
+  const { value, onInput } = useDraft(props);
   return {
     id,
     class: `input${props.isMono === true ? ' mono' : ''}`,
@@ -222,13 +230,27 @@ function inputProps(id: string, props: InputProps) {
     ref: props.inputRef ?? null,
     required: isRequired === true,
     autocomplete: props.autocomplete ?? 'off',
+    autofocus: props.isFocused === true,
     spellcheck: false,
     ...(placeholder === undefined ? {} : { placeholder }),
     ...(maxLength === undefined ? {} : { maxLength }),
     ...describedBy(id, props),
-    onInput: (event: Event) => onInput?.(textIn(event)),
+    onInput: (event: Event) => onInput(textIn(event)),
     onChange: (event: Event) => onChange?.(textIn(event)),
   };
+}
+
+/** A page that draws itself anew must not take away what is being typed. */
+function useDraft({ value, onInput }: InputProps): {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+} {
+  const draft = useSignal(value);
+  useEffect(() => {
+    draft.value = value;
+  }, [value]);
+  if (onInput !== undefined) return { value, onInput };
+  return { value: draft.value, onInput: (text) => (draft.value = text) };
 }
 
 function textIn({ currentTarget }: Event): string {

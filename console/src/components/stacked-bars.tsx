@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { compactCount, count, dateTime, stepTime } from '../format.ts';
 import type { Step } from '../shapes.ts';
-import { Bars } from './chart-bars.tsx';
+import { Bars, chartHeights } from './chart-bars.tsx';
 import { useStepChoice } from './chart-choice.ts';
 import { series } from './chart-series.ts';
 import { FiguresTable } from './figures-table.tsx';
@@ -18,10 +18,12 @@ type StackedBarsProps = {
   readonly stepSeconds: number;
   readonly label: string;
   readonly onSelect?: (range: TimeRange) => void;
+  /** Small where the chart is not what the page is about. */
+  readonly size?: keyof typeof chartHeights;
 };
 
 export function StackedBars(props: StackedBarsProps): JSX.Element {
-  const { steps, stepSeconds, label, onSelect } = props;
+  const { steps, stepSeconds, label, onSelect, size = 'normal' } = props;
   const field = useRef<HTMLDivElement>(null);
   const width = useWidth(field);
   const { chosen, handlers } = useStepChoice(field, {
@@ -36,7 +38,7 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
       <Legend steps={steps} />
       <div
         ref={field}
-        class={`chart-field${onSelect === undefined ? '' : ' selects'}`}
+        class={`chart-field ${size}${onSelect === undefined ? '' : ' selects'}`}
         role="slider"
         tabIndex={0}
         aria-label={label}
@@ -46,7 +48,13 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
         aria-valuetext={step === undefined ? 'No figures' : sentence(step, stepSeconds)}
         {...handlers}
       >
-        <Bars steps={steps} stepSeconds={stepSeconds} width={width} chosen={chosen} />
+        <Bars
+          steps={steps}
+          stepSeconds={stepSeconds}
+          width={width}
+          height={chartHeights[size]}
+          chosen={chosen}
+        />
         {chosen === undefined || step === undefined ? null : (
           <Tip step={step} stepSeconds={stepSeconds} share={(at + 0.5) / steps.length} />
         )}

@@ -52,7 +52,7 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
     },
     getEvent: async ({ app, request }) => {
       const event = await getEvent(context, app, fields.pathText(request, 'id'));
-      return { status: 200, body: { ...showEvent(event), payload: shownPayload(event) } };
+      return { status: 200, mediaType: 'application/json', body: eventJson(event) };
     },
     listEventTypes: async () => {
       types ??= rules.contracts.flatMap(eventTypes);
@@ -110,10 +110,13 @@ function showEvent(event: Event): Record<string, unknown> {
   };
 }
 
-/** What its bytes say. Those of a rejected event may say nothing: then they are shown as text. */
-function shownPayload({ payload }: Event): unknown {
-  const reading = readOpaqueJson(payload);
-  return reading.kind === 'value' ? reading.value : Buffer.from(payload).toString();
+/** With the payload as it was published: a number of 30 digits would not survive being read. */
+function eventJson(event: Event): string {
+  const { payload } = event;
+  const text = Buffer.from(payload).toString();
+  // The bytes of a rejected event may be no JSON: then they are shown as text.
+  const shown = readOpaqueJson(payload).kind === 'value' ? text : JSON.stringify(text);
+  return `${JSON.stringify(showEvent(event)).slice(0, -1)},"payload":${shown}}`;
 }
 
 /** What can be published: names, schemas and an example each, as the contract has them. */

@@ -48,6 +48,11 @@ describe('the page of replays', () => {
       await form(page).getByText('3 deliveries would be sent again').waitFor();
       await form(page).getByRole('button', { name: 'Replay 3 deliveries' }).waitFor();
       await form(page).getByLabel('Event', { exact: true }).fill('order.none');
+      await page.keyboard.press('Tab');
+      await form(page).getByRole('button', { name: 'Count', exact: true }).waitFor();
+      const go = form(page).getByRole('button', { name: /^Replay/u });
+      assert.equal(await go.count(), 0, 'what was counted is not what would be sent');
+      await form(page).getByLabel('Event', { exact: true }).focus();
       await page.keyboard.press('Enter');
       await form(page).getByText('Nothing fits').waitFor();
       assert.equal(

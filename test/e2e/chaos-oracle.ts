@@ -43,6 +43,11 @@ export async function snapshotFlaws(database: Database): Promise<string[]> {
       (select coalesce(sum(deliveries), 0)::int from ringback.event) as accepted,
       (select count(*)::int from ringback.delivery_done) as ended,
       (select count(*)::int from ringback.delivery_live) as pending,
+      (select coalesce(sum(made + revived - delivered - dead - cancelled), 0)::int
+        from ringback.stat_app where writer > 0 or minute = 0) as counted,
+      (select coalesce(sum(published), 0)::int from ringback.stat_app
+        where writer > 0 or minute = 0) as counted_events,
+      (select count(*)::int from ringback.event where rejected is null) as events,
       (select count(*)::int from chaos.changed where state <> 2) as changed,
       (select coalesce(string_agg(no::text, ' '), '') from ringback.lane
         where state = 0 and ready_ms = ${never} and ordered = 0 and exists (
@@ -52,6 +57,13 @@ export async function snapshotFlaws(database: Database): Promise<string[]> {
   const flaws: string[] = [];
   if (accepted !== ended + pending) {
     flaws.push(`${accepted} deliveries were accepted, ${ended} ended and ${pending} are pending`);
+  }
+  if (row?.['counted'] !== pending) {
+    flaws.push(`the statistics count ${String(row?.['counted'])} pending, there are ${pending}`);
+  }
+  if (row?.['counted_events'] !== row?.['events']) {
+    const [counted, events] = [String(row?.['counted_events']), String(row?.['events'])];
+    flaws.push(`the statistics count ${counted} events, there are ${events}`);
   }
   if (row?.['changed'] !== 0) flaws.push(`${String(row?.['changed'])} left a terminal state`);
   if (row?.['closed'] !== '') flaws.push(`lanes ${String(row?.['closed'])} sleep, and some wait`);

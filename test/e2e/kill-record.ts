@@ -20,10 +20,18 @@ interface Lists {
   publishings: readonly Publishing[];
   promised: readonly { eventId: string; subscription: string; number: number }[];
   record: KillRecord;
+  stats: KillStats;
+}
+
+/** Of GET /stats, over all the time that the test took. */
+export interface KillStats {
+  totals: { published: number; delivered: number; dead: number; cancelled: number };
+  pending: number;
 }
 
 /** What the API shows, against what was answered and what receivers saw. */
-export function checkLists({ events, deliveries, publishings, promised, record }: Lists): number {
+export function checkLists(lists: Lists): number {
+  const { events, deliveries, publishings, promised, record, stats } = lists;
   const known = new Map(events.map((event) => [event.id, event]));
   assert.equal(known.size, events.length, 'an event stands in the list once');
   const answered = new Set(publishings.flatMap(({ ids = [] }) => ids));
@@ -45,6 +53,9 @@ export function checkLists({ events, deliveries, publishings, promised, record }
     'accepted = delivered + dead + cancelled + pending',
   );
   assert.deepEqual(states, [made, 0, 0, 0, 0]);
+  const { published, delivered, dead, cancelled } = stats.totals;
+  const counted = [published, delivered, dead, cancelled, stats.pending];
+  assert.deepEqual(counted, [events.length, made, 0, 0, 0], 'the statistics say the same');
 
   const rows = new Set(deliveries.map(({ eventId, subscriberId }) => `${eventId} ${subscriberId}`));
   assert.equal(rows.size, deliveries.length, 'an event has one delivery for a subscription');

@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newFolder, serve, type Serving } from '../cli/child.ts';
 import { virtualWorld } from '../engine/virtual-world.ts';
-import { checkLists, KillRecord, type DeliveryRow, type Publishing } from './kill-record.ts';
+import { checkLists, KillRecord } from './kill-record.ts';
+import type { DeliveryRow, KillStats, Publishing } from './kill-record.ts';
 import { header, receive, type Receiver, type Reply } from './receiver.ts';
 import { until } from './stage.ts';
 import { Tally } from './tally.ts';
@@ -243,7 +244,8 @@ export async function setUp(
       record.check();
       const events = await all<{ id: string; deliveries: number }>('/events');
       const deliveries = await all<DeliveryRow>('/deliveries');
-      return checkLists({ events, deliveries, publishings, promised: promised(), record });
+      const stats = (await (await call('/stats?range=1h')).json()) as KillStats;
+      return checkLists({ events, deliveries, publishings, promised: promised(), record, stats });
     },
     report: (kills) => ({
       seed,

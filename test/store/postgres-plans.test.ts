@@ -43,6 +43,7 @@ const repeatedReads = Object.entries({
   'events.one': ['text', 'bigint'],
   'subscriptions.callbacks': ['bigint'],
   'walkDeliveries.ofEvent': ['text', 'bigint', 'bigint'],
+  'figures.subscription': ['text', 'bigint'],
   'figures.ofSubscription': ['bigint', 'bigint', 'bigint', 'bigint'],
   'figures.waiting': ['bigint', 'bigint'],
   'figures.running': ['bigint'],

@@ -19,6 +19,7 @@ import { idMaker } from '../src/core/id.ts';
 import { realWorld } from '../src/core/world.ts';
 import { createGuard } from '../src/egress/guard.ts';
 import { ensureDefaultApp } from '../src/engine/apps.ts';
+import { noChanges } from '../src/engine/changes.ts';
 import type { Context } from '../src/engine/context.ts';
 import { createIdentifier } from '../src/engine/identify.ts';
 import { openEmbedded } from '../src/store/open.ts';
@@ -47,7 +48,8 @@ const guard = createGuard({
 });
 const ring = [world.randomBytes(32)] as const;
 const changed = (): void => undefined;
-const context: Context = { world, store, newId, guard, ring, defaultApp: app, changed };
+const told = { changed, changes: noChanges, replayWaits: changed };
+const context: Context = { world, store, newId, guard, ring, defaultApp: app, ...told };
 const own = await loadContract(join(import.meta.dirname, '..', 'openapi.yaml'));
 
 const checking = compileContract({ path: 'bench.json', root: makeDocument() });

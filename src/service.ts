@@ -1,9 +1,10 @@
 // The only wiring: settings and the outside world become a running service. Starting is undone in
 // reverse order when something fails half way, and when the service is disposed of.
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
 import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
@@ -12,7 +13,6 @@ import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
-import type { KeyRing } from './core/seal.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
 import { Deadlines } from './egress/deadlines.ts';
@@ -22,17 +22,19 @@ import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
 import { FigureWriter } from './engine/figure-writer.ts';
+import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
+import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
+import { Replayer, type Done } from './engine/replayer.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
-import { fitsStore } from './engine/unlock.ts';
-import { CannotOpenStore } from './store/cannot-open-store.ts';
-import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
-import { openStore, type Database } from './store/open.ts';
-import type { Store } from './store/store.ts';
+import { makeTicket } from './engine/sessions.ts';
+import { StreamHub } from './engine/stream.ts';
+import { openRing } from './engine/unlock.ts';
+import { openStore } from './store/open.ts';
 
 export interface Outside {
   world: World;
@@ -55,6 +57,8 @@ export interface Service extends AsyncDisposable {
   /** The first key, if this start made it: there is no second chance to see it. */
   firstKey: string | undefined;
   isChosenKeyDead: boolean;
+  /** Signs in to the console, once; undefined when no key may manage the app `default`. */
+  signInLink: () => Promise<string | undefined>;
 }
 
 export async function startService(config: Config, outside: Outside): Promise<Service> {
@@ -77,10 +81,21 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     store: context.store,
     name: config.nodeName,
     role: config.role,
+    onRescued: () => context.changes.missed(),
     onError: (err) => log.error({ err }, 'heartbeat failed'),
   });
   cleanup.use(self);
-  const parts = { ...opened, config, outside, contracts, self };
+  const deadlines = new Deadlines(outside.world);
+  cleanup.defer(() => deadlines.close());
+  const feed = new Feed({
+    world: outside.world,
+    store: inTime(context.store, { deadlines, answerMs: limits.storeAnswerMs }),
+    journal: opened.journal,
+    self,
+    onError: (err) => log.warn({ err }, 'changes not told yet'),
+  });
+  cleanup.use(feed);
+  const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
   if (config.role !== 'api') startWork(parts, cleanup);
   const url = await startServing(parts, cleanup);
   const running = cleanup.move();
@@ -91,11 +106,16 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     defaultApp,
     firstKey,
     isChosenKeyDead,
+    signInLink: async () => {
+      const ticket = await makeTicket(context, defaultApp);
+      return ticket && `${config.publicUrl ?? url}/console#ticket=${ticket}`;
+    },
     [Symbol.asyncDispose]: async () => running.disposeAsync(),
   };
 }
 
 const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
+const consoleFolder = join(import.meta.dirname, '..', 'console', 'dist');
 
 interface Parts {
   config: Config;
@@ -104,6 +124,8 @@ interface Parts {
   reach: Reach;
   contracts: Contracts;
   self: Liveness;
+  feed: Feed;
+  deadlines: Deadlines;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
@@ -125,16 +147,15 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
   if (!context.store.isShared) return;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  cleanup.use(new Intake({ world, store: context.store, rules, onError }));
+  const { store, changes } = context;
+  cleanup.use(new Intake({ world, store, rules, changes, onError }));
 }
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
 async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
-  const { config, outside, contracts, self } = parts;
+  const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const deadlines = new Deadlines(world);
-  cleanup.defer(() => deadlines.close());
   const context = {
     ...parts.context,
     store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
@@ -146,7 +167,15 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
   const { trustProxy } = config;
   const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
   cleanup.defer(async () => close(server, world));
+  const hub = new StreamHub({
+    world,
+    store: context.store,
+    feed: parts.feed,
+    onError: (err) => log.warn({ err }, 'live view put off'),
+  });
+  cleanup.use(hub);
   let url = '';
+  const publicUrl = (): string => config.publicUrl ?? url;
   mount(server, {
     context,
     identifier,
@@ -159,8 +188,11 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       isLenient: config.lenient,
       self,
       probed,
+      publicUrl,
+      consoleFiles: readConsole(consoleFolder),
+      hub,
     }),
-    publicUrl: () => config.publicUrl ?? url,
+    publicUrl,
   });
   await server.listen({ host: config.host, port: config.port });
   url = localUrl(server, config);
@@ -185,7 +217,7 @@ async function openContext(
   config: Config,
   outside: Outside,
   cleanup: AsyncDisposableStack,
-): Promise<{ context: Context; reach: Reach } & First> {
+): Promise<{ context: Context; reach: Reach; journal: Journal } & First> {
   const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
@@ -202,12 +234,15 @@ async function openContext(
     config.apiKey,
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
+  const journal = createJournal();
+  const { changes } = journal;
   const keeping = {
     store,
     world,
     retentionMs: config.retention,
     onError: (err: unknown) => log.warn({ err }, 'keeper'),
     onRetained: (retained: Retained) => log.info(retained, 'retention'),
+    onEnded: () => changes.missed(),
   };
   // Also where only requests are served: whoever publishes makes deliveries.
   const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
@@ -216,32 +251,18 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
-  const context: Context = { world, store, guard, newId, ring, defaultApp: app, changed };
-  return { context, reach, defaultApp: app, firstKey: secret, isChosenKeyDead };
-}
-
-/** The keys that open this database's secrets; refuses to start with others. */
-async function openRing(
-  { database, encryptionKey }: Pick<Config, 'database' | 'encryptionKey'>,
-  store: Store,
-  world: World,
-): Promise<KeyRing> {
-  const dataDir = 'dataDir' in database ? database.dataDir : ':memory:';
-  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
-  const needsFile = encryptionKey === undefined && dataDir !== ':memory:';
-  const keyFile = needsFile ? readOrMakeKeyFile(dataDir, world) : undefined;
-  const ring = encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
-  if (await fitsStore({ store, ring, world })) return ring;
-  if (keyFile?.isNew === true) rmSync(keyFile.path);
-  throw new CannotOpenStore(
-    'failed',
-    `Cannot open the secrets in ${placeOf(database)}: the encryption key is another one than this ` +
-      'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
-  );
-}
-
-function placeOf(database: Database): string {
-  return 'dataDir' in database ? `"${database.dataDir}"` : 'PostgreSQL';
+  const replaying = {
+    store,
+    world,
+    changes,
+    onDone: (done: Done) => log.info(done, 'replay done'),
+    onError: (err: unknown) => log.warn({ err }, 'replay put off'),
+  };
+  const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
+  cleanup.use(replayer);
+  const told = { changed, changes, replayWaits: () => replayer?.wake() };
+  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

@@ -5,11 +5,18 @@ import { withPrefix } from '../core/id.ts';
 import type { Key, Scope } from '../core/key.ts';
 import { Problem } from '../core/problem.ts';
 import type { Identifier } from '../engine/identify.ts';
+import type { OpenSession } from '../engine/sessions.ts';
 import { crossOriginFault } from './origin.ts';
 import type { RawHead } from './raw-request.ts';
 
 /** Undefined: anonymous, where the contract allows it. */
-export type Caller = Key | undefined;
+export type Caller = Known | undefined;
+
+interface Known {
+  key: Key;
+  /** Where it was a session of the console that named the key. */
+  session: OpenSession | undefined;
+}
 
 export interface Means {
   identifier: Identifier;
@@ -39,21 +46,27 @@ export async function authenticate(
     const message = `${operation.operationId} needs the scope "${scope}", the key has: ${has}`;
     throw new Problem('missing_scope', message);
   }
-  return best.key;
+  return { key: best.key, session: best.session };
 }
 
 /** One challenge per alternative, as RFC 9110 asks; what else must hold stands in its `and`. */
 export function challenges(security: readonly Alternative[]): string {
-  const texts = security
-    .filter(({ schemes }) => schemes.length > 0)
-    .map(({ schemes }) => {
+  const asking = security.filter(({ schemes }) => schemes.length > 0);
+  // Whoever can send a key needs no word of the console's sessions, which no other program can get.
+  const texts = (asking.some(isForPrograms) ? asking.filter(isForPrograms) : asking).map(
+    ({ schemes }) => {
       const main = schemes.find(({ credential }) => credential === 'key') ?? schemes[0];
       const others = schemes.filter((scheme) => scheme !== main);
       const shown = main === undefined ? 'ApiKey realm="ringback"' : challenge(main);
       const and = others.map(({ carrier }) => carrierName(carrier)).join(' ');
       return and === '' ? shown : `${shown}, and="${and}"`;
-    });
+    },
+  );
   return texts.length === 0 ? 'ApiKey realm="ringback"' : texts.join(', ');
+}
+
+function isForPrograms({ schemes }: Alternative): boolean {
+  return schemes.every(({ credential }) => credential !== 'session');
 }
 
 /** A subscribe or unsubscribe of a foreign contract names no scope; it is ours to name. */
@@ -64,8 +77,7 @@ export function scopeOf({ scope, role }: Operation): Scope | undefined {
 const unauthorizedDetail =
   'The request needs a valid API key. WWW-Authenticate says where it is expected.';
 
-interface Held {
-  key: Key;
+interface Held extends Known {
   usesCookie: boolean;
 }
 
@@ -76,30 +88,44 @@ async function holding(
 ): Promise<Held[]> {
   const held: Held[] = [];
   for (const { schemes } of security) {
-    const key = await keyHeld(schemes, head, identifier);
+    const known = await knownBy(schemes, head, identifier);
     const usesCookie = schemes.some(({ carrier }) => carrier.in === 'cookie');
-    if (key !== undefined) held.push({ key, usesCookie });
+    if (known !== undefined) held.push({ ...known, usesCookie });
   }
   return held;
 }
 
 /** The key for which all schemes hold; several keys must belong to one app. */
-async function keyHeld(
+async function knownBy(
   schemes: readonly Scheme[],
   head: RawHead,
   identifier: Identifier,
-): Promise<Key | undefined> {
-  let held: Key | undefined;
-  for (const scheme of schemes.filter(({ credential }) => credential === 'key')) {
+): Promise<Known | undefined> {
+  let held: Known | undefined;
+  for (const scheme of schemes.filter(({ credential }) => credential !== 'app_id')) {
     const presented = credentialIn(scheme, head);
-    const key = presented === undefined ? undefined : await identifier.identify(presented);
-    if (key === undefined || (held !== undefined && held.appNo !== key.appNo)) return undefined;
-    held ??= key;
+    const known = presented === undefined ? undefined : await find(scheme, presented, identifier);
+    if (known === undefined) return undefined;
+    if (held !== undefined && held.key.appNo !== known.key.appNo) return undefined;
+    held ??= known;
   }
   if (held === undefined) return undefined;
-  const appId = withPrefix('app', held.appId);
+  const appId = withPrefix('app', held.key.appId);
   const appIds = schemes.filter(({ credential }) => credential === 'app_id');
   return appIds.every((scheme) => credentialIn(scheme, head) === appId) ? held : undefined;
+}
+
+async function find(
+  { credential }: Scheme,
+  presented: string,
+  identifier: Identifier,
+): Promise<Known | undefined> {
+  if (credential === 'session') {
+    const found = await identifier.identifySession(presented);
+    return found && { key: found.key, session: { ...found.session, token: presented } };
+  }
+  const key = await identifier.identify(presented);
+  return key && { key, session: undefined };
 }
 
 /** What stands in the carrier; nothing when it is empty, missing or given twice. */

@@ -3,16 +3,23 @@ import type { Variant } from '../contract/contract.ts';
 import type { Message } from '../contract/exchange.ts';
 import type { App } from '../core/app.ts';
 import type { Key } from '../core/key.ts';
+import type { OpenSession } from '../engine/sessions.ts';
 
 export interface Call {
   /** The caller's app; for an anonymous caller the app `default`. */
   app: Pick<App, 'no' | 'id'>;
   key: Key | undefined;
+  /** Of somebody who is signed in to the console; `key` is then its key. */
+  session: OpenSession | undefined;
+  /** Why a page of another origin may have sent this (RULINGS 26); asked where a cookie is given. */
+  crossOriginFault: () => string | undefined;
   request: Message;
   /** Of a subscribe operation: the one that the request fits. */
   variant: Variant | undefined;
   /** Path and query as they came, credentials included: never to be stored or logged. */
   target: string;
+  /** Whether what the caller showed at the door would still open it: for answers that last. */
+  isStillWelcome: () => Promise<boolean>;
   /** The body as it came. */
   bytes: Uint8Array;
   /** The members of the body that are kept byte for byte, by their JSON pointer. */
@@ -22,7 +29,7 @@ export interface Call {
 export interface Reply {
   status: number;
   headers?: Readonly<Record<string, string>>;
-  /** JSON, unless a media type says otherwise: then a string. */
+  /** JSON, unless a media type says otherwise: then a string, bytes, or a stream of bytes. */
   body?: unknown;
   mediaType?: string;
 }

@@ -3,14 +3,20 @@ import type { Contracts } from '../contract/contracts.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { Liveness } from '../engine/liveness.ts';
+import type { StreamHub } from '../engine/stream.ts';
 import type { Handlers } from './call.ts';
+import type { ConsoleFiles } from './console/files.ts';
 import { appHandlers } from './handlers/apps.ts';
+import { consoleHandlers } from './handlers/console.ts';
 import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
+import { replayHandlers } from './handlers/replays.ts';
+import { sessionHandlers } from './handlers/sessions.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
 import { statsHandlers } from './handlers/stats.ts';
+import { streamHandlers } from './handlers/stream.ts';
 import { subscriptionHandlers } from './handlers/subscriptions.ts';
 
 export interface HandlerMeans {
@@ -22,18 +28,28 @@ export interface HandlerMeans {
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store as the readiness probe asks it: impatiently. */
   probed: ServiceMeans['store'];
+  /** Without a slash at the end; known when the first request comes. */
+  publicUrl: () => string;
+  /** Undefined: it was not built. */
+  consoleFiles: ConsoleFiles | undefined;
+  hub: Pick<StreamHub, 'open'>;
 }
 
 export function managementHandlers(means: HandlerMeans): Handlers {
-  const { context, identifier, contracts, isLenient, self, probed } = means;
+  const { context, identifier, contracts, isLenient, self, probed, publicUrl, consoleFiles } =
+    means;
   return {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
+    ...replayHandlers(context),
+    ...streamHandlers(means.hub),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...statsHandlers(context),
     ...nodeHandlers(context, self),
+    ...sessionHandlers({ context, identifier, publicUrl }),
+    ...consoleHandlers(consoleFiles),
     ...serviceHandlers({ contracts, self, store: probed }),
   };
 }

@@ -1,5 +1,6 @@
 // Puts the operations of contracts on the server: a route each, by what the document says. Who calls
 // is settled before the body is read; what the request means is settled by the contract.
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
@@ -12,7 +13,9 @@ import { authenticate, challenges, type Caller } from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
 import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
-import { readHead, unreadableParameter } from './raw-request.ts';
+import { crossOriginFault } from './origin.ts';
+import { toProblem } from './problem.ts';
+import { readHead, unreadableParameter, type RawHead } from './raw-request.ts';
 import { routeOf } from './route.ts';
 import { note, sendProblem } from './server.ts';
 
@@ -77,22 +80,24 @@ function mountOperation(
 ): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { url, pathOf } = routeOf(operation.path);
+  const publicOrigin = (): string => new URL(publicUrl()).origin;
+  const identify = async (head: RawHead): Promise<Caller> =>
+    authenticate(operation, head, { identifier, publicOrigin: publicOrigin() });
   server.route({
     method: operation.method,
     url,
-    onRequest: async (request, reply) => {
-      note(request, { operation: operation.operationId });
-      const publicOrigin = new URL(publicUrl()).origin;
-      const head = readHead(request.raw);
-      try {
-        const caller = await authenticate(operation, head, { identifier, publicOrigin });
-        if (caller !== undefined) note(request, { app: caller.appId, key: caller.id });
-        callers.set(request, caller);
-      } catch (error) {
-        const isUnknown = error instanceof Problem && error.code === 'unauthorized';
-        if (isUnknown) void reply.header('www-authenticate', challenges(operation.security));
-        throw error;
+    errorHandler: (error, request, reply) => {
+      const problem = toProblem(error);
+      if (problem.code === 'unauthorized') {
+        void reply.header('www-authenticate', challenges(operation.security));
       }
+      void sendProblem(problem, request, reply);
+    },
+    onRequest: async (request) => {
+      note(request, { operation: operation.operationId });
+      const caller = await identify(readHead(request.raw));
+      if (caller !== undefined) note(request, { app: caller.key.appId, key: caller.key.id });
+      callers.set(request, caller);
     },
     handler: async (request, reply) => {
       const head = readHead(request.raw);
@@ -106,19 +111,33 @@ function mountOperation(
         cookie: new Map(head.cookies),
         body,
       });
-      const key = callers.get(request);
+      const { key, session } = callers.get(request) ?? {};
       const app = key === undefined ? context.defaultApp : { no: key.appNo, id: key.appId };
       const call: Call = {
         app,
         key,
+        session,
+        crossOriginFault: () =>
+          crossOriginFault({ method: operation.method, head }, publicOrigin()),
         ...understood(reading),
         target: request.url,
+        isStillWelcome: async () => isWelcome(identify(head)),
         bytes,
         opaque: body?.opaque ?? new Map(),
       };
-      return send(reply, await handler(call));
+      return send(request, reply, await handler(call));
     },
   });
+}
+
+async function isWelcome(identified: Promise<Caller>): Promise<boolean> {
+  try {
+    await identified;
+    return true;
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
+  }
 }
 
 /** Lenient decoding would put other characters into a target than the caller meant. */
@@ -149,9 +168,21 @@ function understood(reading: Reading): Pick<Call, 'request' | 'variant'> {
   }
 }
 
-function send(reply: FastifyReply, { status, headers = {}, body, mediaType }: Reply): FastifyReply {
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers = {}, body, mediaType }: Reply,
+): FastifyReply {
   void reply.code(status).headers(headers);
+  // Whoever asks for the head alone would never read the stream, which would stay open for ever.
+  if (request.method === 'HEAD' && body instanceof Readable) {
+    body.destroy();
+    return reply.type(`${mediaType ?? ''}; charset=utf-8`).send();
+  }
   if (body === undefined) return reply.send();
+  if (mediaType !== undefined && body instanceof Uint8Array) {
+    return reply.type(mediaType).send(body);
+  }
   if (mediaType !== undefined) return reply.type(`${mediaType}; charset=utf-8`).send(body);
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
 }

@@ -1,5 +1,5 @@
 // `ringback serve`: runs the service until it is told to stop, and greets whoever started it.
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { ContractError } from '../contract/document.ts';
 import { explainError } from '../contract/locate.ts';
 import { withPrefix } from '../core/id.ts';
@@ -27,13 +27,23 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   const { world } = terminal;
   const service = await startService(config, { world, log, onFatal: failed.reject }).catch(explain);
   try {
-    terminal.out(greeting(service));
+    const link = await signInLink(service, log);
+    terminal.out(greeting(service, link));
     await Promise.race([stopped, failed.promise]);
     terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
     await service[Symbol.asyncDispose]();
     log.flush();
   }
+}
+
+/** Without it the service runs all the same. */
+async function signInLink(service: Service, log: Logger): Promise<string | undefined> {
+  if (service.role === 'worker') return undefined;
+  return service.signInLink().catch((err: unknown) => {
+    log.warn({ err }, 'no link to the console');
+    return undefined;
+  });
 }
 
 /** What the person can mend is said in a sentence; anything else keeps its stack. */
@@ -51,7 +61,7 @@ function isTlsError(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
 }
 
-function greeting(service: Service): string {
+function greeting(service: Service, link: string | undefined): string {
   const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
   const lines = [
     role === 'worker'
@@ -67,6 +77,12 @@ function greeting(service: Service): string {
     lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
   }
   if (role !== 'worker') {
+    lines.push(
+      link === undefined
+        ? `Console: ${url}/console   (sign in with a key)`
+        : `Console: ${link}   (signs in once, within an hour)`,
+      '',
+    );
     for (const door of openDoors(service.contracts)) lines.push(`Warning: ${door}.`, '');
     lines.push(...firstSteps(service));
   }

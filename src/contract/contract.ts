@@ -92,7 +92,8 @@ export interface Alternative {
 export interface Scheme {
   name: string;
   /** Whether the API key itself is expected there, or the id of the app it belongs to. */
-  credential: 'key' | 'app_id';
+  /** `session`: of the console; it is bound to a key, and so to an app. */
+  credential: 'key' | 'app_id' | 'session';
   carrier: Carrier;
 }
 

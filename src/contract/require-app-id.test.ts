@@ -43,6 +43,13 @@ describe('requireAppId', () => {
     assert.deepEqual(names, [['Header+AppId', 'Query+AppId', ''], [], ['Header+AppId'], ['']]);
   });
 
+  it('leaves a session of the console alone, which knows its app', () => {
+    const Console = { type: 'apiKey', in: 'cookie', name: 'c', 'x-ringback': 'session' };
+    const security = [{ Header: [] }, { Console: [] }];
+    const rewritten = requireAppId(document({ ...schemes, Console }, { security }));
+    assert.deepEqual(rewritten['security'], [{ Header: [], AppId: [] }, { Console: [] }]);
+  });
+
   it('leaves the given document as it is', () => {
     const given = document(schemes);
     const before = structuredClone(given);

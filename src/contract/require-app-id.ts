@@ -1,8 +1,9 @@
 // RINGBACK_REQUIRE_APP_ID: a copy of a document in which every requirement also asks for the id of
-// the app (RULINGS 29). Public operations stay public; the document that is given is never changed.
+// the app (RULINGS 29). Public operations stay public, and a session of the console knows its app; the
+// document that is given is never changed.
 import { isList, isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
-import { isAppIdScheme } from './security.ts';
+import { isAppIdScheme, isSessionScheme } from './security.ts';
 
 export function requireAppId(document: JsonObject): JsonObject {
   const components = objectIn(document, 'components');
@@ -10,13 +11,17 @@ export function requireAppId(document: JsonObject): JsonObject {
   const name = appIdName(declared);
   const scheme = declared[name] ?? { type: 'apiKey', in: 'header', name: 'X-APP-ID' };
   const securitySchemes = { ...declared, [name]: scheme };
+  const sessions = new Set(
+    Object.keys(declared).filter((key) => isSessionScheme(objectIn(declared, key))),
+  );
+  const withAppId = (holder: JsonObject): JsonObject => rewritten(holder, { name, sessions });
   return {
-    ...withAppId(document, name),
+    ...withAppId(document),
     components: { ...components, securitySchemes },
     ...(isObject(document['paths']) && {
       paths: mapValues(document['paths'], (item) =>
         mapValues(item, (operation, key) =>
-          methods.has(key) && isObject(operation) ? withAppId(operation, name) : operation,
+          methods.has(key) && isObject(operation) ? withAppId(operation) : operation,
         ),
       ),
     }),
@@ -28,14 +33,19 @@ const methods = new Set(
 );
 
 /** The document itself, or one operation: both have `security`. */
-function withAppId(holder: JsonObject, name: string): JsonObject {
+function rewritten(
+  holder: JsonObject,
+  { name, sessions }: { name: string; sessions: ReadonlySet<string> },
+): JsonObject {
   const list = holder['security'];
   if (!isList(list)) return holder;
-  const security = list.map((requirement) =>
-    isObject(requirement) && Object.keys(requirement).length > 0
-      ? { ...requirement, [name]: requirement[name] ?? [] }
-      : requirement,
-  );
+  const security = list.map((requirement) => {
+    if (!isObject(requirement)) return requirement;
+    const names = Object.keys(requirement);
+    const isBound = names.some((one) => sessions.has(one));
+    if (names.length === 0 || isBound) return requirement;
+    return { ...requirement, [name]: requirement[name] ?? [] };
+  });
   return { ...holder, security };
 }
 

@@ -15,6 +15,7 @@ components:
     Cookie: { type: apiKey, in: cookie, name: X-API-KEY }
     AppId: { type: apiKey, in: header, name: x-App-Id }
     Tenant: { type: apiKey, in: query, name: tenant, x-ringback: app-id }
+    Session: { type: apiKey, in: cookie, name: session, x-ringback: session }
     Bearer: { type: http, scheme: Bearer }
     Basic: { type: http, scheme: basic }
     Digest: { type: http, scheme: digest }
@@ -89,6 +90,13 @@ describe('compileSecurity', () => {
   it('follows a reference to a scheme, and knows cookies', () => {
     assert.deepEqual(alternatives('[{ Ref: [], Cookie: [] }]'), [
       'Ref: key in header X-API-Key AND Cookie: key in cookie X-API-KEY',
+    ]);
+  });
+
+  it('knows a session of the console by x-ringback alone (ruling 29)', () => {
+    assert.deepEqual(alternatives('[{ Cookie: [] }, { Session: [] }]'), [
+      'Cookie: key in cookie X-API-KEY',
+      'Session: session in cookie session',
     ]);
   });
 

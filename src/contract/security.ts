@@ -37,8 +37,14 @@ export function compileScope(operation: Place): Scope | undefined {
 }
 
 export function isAppIdScheme(scheme: Readonly<Record<string, unknown>>): boolean {
+  if (isSessionScheme(scheme)) return false;
   if (scheme['x-ringback'] === 'app-id') return true;
   return scheme['in'] === 'header' && lowerCase(scheme['name']) === 'x-app-id';
+}
+
+/** Of the console. It knows its app, and needs no id of it beside it. */
+export function isSessionScheme(scheme: Readonly<Record<string, unknown>>): boolean {
+  return scheme['x-ringback'] === 'session';
 }
 
 /** Where credentials travel in this contract: no expression may read them (RULINGS 4). */
@@ -78,7 +84,12 @@ function compileScheme(name: string, there: Place): Scheme {
     const why = whyNowhere(properties, declared);
     warn(there, `an alternative with "${name}" cannot run: ${why}; nobody gets in by it`);
   }
-  return { name, credential: isAppIdScheme(properties) ? 'app_id' : 'key', carrier };
+  return { name, credential: credentialOf(properties), carrier };
+}
+
+function credentialOf(properties: Readonly<Record<string, unknown>>): Scheme['credential'] {
+  if (isSessionScheme(properties)) return 'session';
+  return isAppIdScheme(properties) ? 'app_id' : 'key';
 }
 
 function whyNowhere(

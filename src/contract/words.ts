@@ -78,8 +78,14 @@ function isShut({ schemes }: Alternative): boolean {
   return schemes.some(({ carrier }) => carrier.in === 'nowhere');
 }
 
+const credentialNames: Readonly<Record<Scheme['credential'], string>> = {
+  key: 'a key',
+  app_id: 'the app id',
+  session: 'a session of the console',
+};
+
 function schemeWords({ credential, carrier }: Scheme): string {
-  const what = credential === 'key' ? 'a key' : 'the app id';
+  const what = credentialNames[credential];
   switch (carrier.in) {
     case 'header':
     case 'query':

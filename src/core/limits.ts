@@ -20,14 +20,21 @@ export const limits = {
   /** Idempotency-Key header. */
   idempotencyKeyCharsMax: 255,
   idempotencyKeepMs: 24 * 60 * 60 * 1000,
-  /** Lists: items per page, and rows a query may examine to fill one. */
+  /** Lists: items per page, and rows a query may examine to fill one; some rows count for several. */
   pageItemsDefault: 50,
   pageItemsMax: 500,
-  rowsExaminedMax: 10_000,
-  /** Rows that a list reads at once, those with payloads, and looks on its way to fill one page. */
-  rowsReadAtOnce: 64,
+  rowsExaminedMax: 50_000,
+  /** Rows with payloads that a list reads at once, and statements on its way to fill one page. */
   eventsReadAtOnce: 8,
   pageStatementsMax: 1_000,
+  /** A statement of a search: rows that it examines at first and at most, and places it looks at. */
+  pieceRowsMin: 64,
+  pieceRowsMax: 4_096,
+  pieceLooksMax: 64,
+  /** What a look costs, in rows examined. */
+  lookRows: 10,
+  /** So many failures and a search goes through all of them, whatever else it asks for. */
+  failuresFewMax: 10_000,
   /** Store batches. */
   batchEditsMax: 512,
   editsWaitingMax: 4_096,
@@ -37,6 +44,9 @@ export const limits = {
   payloadBytesWaitingMax: 32 * 1_048_576,
   /** Rows that share a slice number, so that long indexes grow in a few hot pages. */
   sliceRowsMax: 4_096,
+  /** How far ahead of its events the span of a slice reaches: as far as it is old, between these. */
+  sliceReachMs: 1_000,
+  sliceReachMaxMs: 10 * 60_000,
   /** Payloads in one page of events. */
   pageBytesMax: 4 * 1_048_576,
   /** SQLite: how long a locked file is waited for, and pages in the log before it is folded in. */
@@ -169,9 +179,38 @@ export const limits = {
    * lost its power by then, and a clock that was set back less than this cannot part the two.
    */
   subscriptionKeepMs: 24 * 60 * 60 * 1000,
+  /** Replays of one app that run at a time; deliveries a second, by default and at most. */
+  replaysRunningMax: 20,
+  replayRateDefault: 50,
+  replayRateMax: 1_000,
+  /** A replay goes in steps of about this long, of at most so many deliveries. */
+  replayStepMs: 250,
+  replayStepMax: 250,
+  /** What a late step may catch up with. */
+  replayCatchUpMs: 1_000,
+  /** Ended deliveries that one step may look at, and running replays a node looks at. */
+  replayRowsExaminedMax: 2_000,
+  replaysReadAtOnce: 16,
+  /** Among several nodes: how often each looks for replays, and how late one may be before others help. */
+  replayPollMs: 1_000,
+  replayPatienceMs: 2_000,
+  /** A replay whose step failed waits this long; after a failure of the store, all do. */
+  replayAgainMs: 10_000,
+  replayStoreAgainMs: 500,
+  /** A dry run counts so many, for so long. */
+  dryRunMatchedMax: 10_000,
+  dryRunMs: 2_000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,
+  /**
+   * The console: how long a session lives after it was used, how often that is written, how long it can
+   * live at all; and how long a link may wait for its one use.
+   */
+  sessionMs: 12 * 60 * 60 * 1000,
+  sessionProlongMs: 10 * 60 * 1000,
+  sessionLongestMs: 30 * 24 * 60 * 60 * 1000,
+  ticketMs: 60 * 60 * 1000,
   /** Last-used is written at most this often per key. */
   keyTouchMs: 60_000,
   /** Rotation: how long the old key or signing secret stays valid, by default and at most. */
@@ -201,6 +240,33 @@ export const limits = {
   /** Responses: bytes read, and bytes kept of a success. */
   responseBytesMax: 16_384,
   responseKeptOfSuccessBytes: 1_024,
+  /** Files of the console, all of which are kept in memory. */
+  consoleFilesMax: 64,
+  /**
+   * The live view: frames to one client are at least so far apart, and show so many of the newest
+   * changes. A sign of life after so long; a client that does not read is cut off by the server's own
+   * time limit, which is longer.
+   */
+  frameEveryMs: 250,
+  frameDeliveriesMax: 20,
+  frameSubscriptionsMax: 20,
+  frameReplaysMax: 5,
+  streamStillHereMs: 15_000,
+  streamsPerAppMax: 200,
+  streamsMax: 1_000,
+  /** A client reconnects after this; a failing store is asked again; a goodbye is waited for so long. */
+  streamAgainMs: 1_000,
+  streamByeMs: 1_000,
+  /** Among several nodes: who watches what is read and renewed so often, and holds for so long. */
+  watchLookMs: 1_000,
+  watchRenewMs: 10_000,
+  watchLeaseMs: 30_000,
+  /** What changed is kept so long for clients that come back. Rows of one node: more than that makes. */
+  feedKeepMs: 120_000,
+  feedRowsMax: 512,
+  /** Apps that one edit tells of, and nodes that a cursor names. */
+  feedAppsAtOnce: 64,
+  feedNodesMax: 64,
   /** Inbound connections. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

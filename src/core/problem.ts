@@ -89,6 +89,11 @@ export const problems = {
     title: 'The idempotency key was used for another request',
     remedy: 'Repeat the same request, or use a new key.',
   },
+  too_many_streams: {
+    status: 429,
+    title: 'Too many streams are open',
+    remedy: 'Close some, or try again later: an app may have 200 at a node, all apps 1,000.',
+  },
   head_too_large: {
     status: 431,
     title: 'The request head is too large',

@@ -5,6 +5,7 @@ import type { SubscriptionState } from '../core/subscription.ts';
 import type { World } from '../core/world.ts';
 import type { Guard } from '../egress/guard.ts';
 import type { Store } from '../store/store.ts';
+import type { Changes } from './changes.ts';
 
 export interface Context {
   world: World;
@@ -15,6 +16,10 @@ export interface Context {
   ring: KeyRing;
   /** Told when a subscription changed, before the change is answered. */
   changed: (subscription: string, state: SubscriptionState) => void;
+  /** Told when a replay was started. */
+  replayWaits: () => void;
+  /** Told of whatever happens, for those who watch. */
+  changes: Changes;
   /** The app that anonymous calls belong to, where a contract allows them. */
   defaultApp: App;
 }

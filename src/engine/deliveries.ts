@@ -1,19 +1,17 @@
 // Deliveries to look at, and to send again.
 import type { App } from '../core/app.ts';
 import type { Attempt } from '../core/attempt.ts';
-import { parseDeliveryId, type DeliveryName, type DeliveryState } from '../core/delivery.ts';
+import { parseDeliveryId, type DeliveryName } from '../core/delivery.ts';
 import { withoutPrefix, type IdPrefix } from '../core/id.ts';
 import { Problem } from '../core/problem.ts';
-import type { Delivery } from '../store/delivery-verbs.ts';
+import type { Delivery, DeliveryFilter } from '../store/delivery-verbs.ts';
 import type { Page, PageInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 
 type Owner = Pick<App, 'no'>;
 
-export interface DeliveryQuery {
+export interface DeliveryQuery extends Omit<DeliveryFilter, 'event' | 'subscription'> {
   page: PageInput;
-  state: DeliveryState | undefined;
-  name: string | undefined;
   eventId: string | undefined;
   subscriberId: string | undefined;
 }
@@ -21,11 +19,11 @@ export interface DeliveryQuery {
 export async function listDeliveries(
   { store }: Context,
   app: Owner,
-  { page, state, name, eventId, subscriberId }: DeliveryQuery,
+  { page, eventId, subscriberId, ...query }: DeliveryQuery,
 ): Promise<Page<Delivery>> {
   const event = bareId('evt', 'eventId', eventId);
   const subscription = bareId('sub', 'subscriberId', subscriberId);
-  const filter = { state, name, event, subscription };
+  const filter = { ...query, event, subscription };
   return store.read('deliveries', { appNo: app.no, page, filter });
 }
 
@@ -42,7 +40,7 @@ export async function getDelivery(
 }
 
 export async function retryDelivery(
-  { store }: Context,
+  { store, changes }: Context,
   app: Owner,
   id: string,
 ): Promise<DeliveryName> {
@@ -50,8 +48,11 @@ export async function retryDelivery(
   if (name === undefined) throw notFound(id);
   const result = await store.edit('retryDelivery', { appNo: app.no, ...name });
   switch (result.kind) {
-    case 'due':
-      return { event: name.event, n: result.n };
+    case 'due': {
+      const due = { event: name.event, n: result.n };
+      changes.moved(app.no, due);
+      return due;
+    }
     case 'pending':
       throw new Problem('conflict', `Cannot send ${id} again: it has not ended yet`);
     case 'ended':

@@ -24,7 +24,9 @@ export interface DispatcherMeans {
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
   /** The subscription has ended because its receiver wants no more. */
-  onGone: (subscription: string) => void;
+  onGone: (subscription: string, leased: Leased) => void;
+  /** An attempt begins, or what it led to is written down. */
+  onMoved: (leased: Leased, settlement: Settlement | undefined) => void;
   onError: (error: unknown, leased?: Leased) => void;
 }
 
@@ -179,6 +181,7 @@ export class Dispatcher implements Worker {
     const window = this.#window;
     for (const leased of deliveries) {
       window.enter(leased.lane);
+      this.#means.onMoved(leased, undefined);
       const running = this.#run(leased, window).finally(() => this.#underWay.delete(running));
       this.#underWay.add(running);
     }
@@ -200,7 +203,9 @@ export class Dispatcher implements Worker {
       return { event, n, lease, outcome, attempt: undefined };
     });
     const settled = await this.#settle(settlement);
-    if (settled?.kind === 'gone') this.#means.onGone(settled.subscription);
+    if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
+    const isWritten = settled !== undefined && settled.kind !== 'stale';
+    if (isWritten) this.#means.onMoved(leased, settlement);
     const { wasFull } = window.leave(leased.lane, resultOf(settlement));
     const { outcome } = settlement;
     if (wasFull) this.#hear(world.nowMs());

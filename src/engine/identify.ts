@@ -1,14 +1,19 @@
-// Who presents a key? Looks it up, briefly remembers the answer, and notes when it was last used.
-// A key that cannot be one, by its checksum, is refused without asking the store.
+// Who calls? Looks up a key, or the session of somebody who signed in with one, briefly remembers the
+// answer, and notes when it was last used. What cannot be a key or a token is refused without asking.
+import { admits, hashKey, isLive, keyIdOf, type Key } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
-import { admits, hashKey, keyIdOf, type Key } from '../core/key.ts';
+import { hashToken, type Session } from '../core/session.ts';
 import type { Context } from './context.ts';
 
 export interface Identifier {
   /** The key, if it opens the door now. Unknown, revoked, expired and wrong all look the same. */
   identify(presented: string): Promise<Key | undefined>;
+  /** The session with this token and its key, if both still hold. */
+  identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
   /** Forgets what it remembers of a key that was just changed here. */
   forget(keyId: string): void;
+  /** Forgets a session that was just ended here. */
+  forgetSession(session: Session): void;
 }
 
 type Means = Pick<Context, 'world' | 'store'> & {
@@ -16,25 +21,14 @@ type Means = Pick<Context, 'world' | 'store'> & {
   onTouchError: (error: unknown) => void;
 };
 
-interface Remembered {
-  key: Promise<Key | undefined>;
-  untilMs: number;
-}
-
 export function createIdentifier(means: Means): Identifier {
   const { world, store } = means;
-  const remembered = new Map<string, Remembered>();
+  const keys = createMemory(world, async (id) => store.read('key', { id }));
+  const sessions = createMemory(world, async (id) =>
+    store.read('session', { hash: Buffer.from(id, 'hex') }),
+  );
   const touched = new Map<string, number>();
-
-  const find = async (id: string): Promise<Key | undefined> => {
-    const nowMs = world.monotonicMs();
-    const known = remembered.get(id);
-    if (known !== undefined && nowMs < known.untilMs) return known.key;
-    const key = store.read('key', { id });
-    key.catch(() => remembered.delete(id)); // A failure is not remembered.
-    remember(remembered, id, { key, untilMs: nowMs + limits.keyCacheMs });
-    return key;
-  };
+  const prolonged = new Map<string, number>();
 
   const touch = (key: Key, nowMs: number): void => {
     const lastMs = Math.max(touched.get(key.id) ?? 0, key.usedMs ?? 0);
@@ -43,17 +37,80 @@ export function createIdentifier(means: Means): Identifier {
     store.edit('touchKeys', { ids: [key.id] }).catch(means.onTouchError);
   };
 
+  /** While it is used a session goes on. */
+  const prolong = (session: Session, nowMs: number): Session => {
+    const { hash, createdMs } = session;
+    const expiresMs = Math.min(nowMs + limits.sessionMs, createdMs + limits.sessionLongestMs);
+    if (expiresMs - session.expiresMs < limits.sessionProlongMs) return session;
+    const id = idOf(session);
+    remember(prolonged, id, expiresMs);
+    store.edit('prolongSession', { hash, expiresMs }).catch((error: unknown) => {
+      prolonged.delete(id);
+      means.onTouchError(error);
+    });
+    return { ...session, expiresMs };
+  };
+
+  /** As the store has it, or as this node has just handed it over. */
+  const findSession = async (hash: Uint8Array): Promise<Session | undefined> => {
+    const id = idOf({ hash });
+    const session = await sessions.find(id);
+    if (session === undefined) return undefined;
+    return { ...session, expiresMs: Math.max(session.expiresMs, prolonged.get(id) ?? 0) };
+  };
+
   return {
     identify: async (presented) => {
       const id = keyIdOf(presented);
       if (id === undefined) return undefined;
-      const key = (await find(id)) ?? nobody;
+      const key = (await keys.find(id)) ?? nobody;
       const nowMs = world.nowMs();
       if (!admits(key, hashKey(presented), nowMs)) return undefined;
       touch(key, nowMs);
       return key;
     },
-    forget: (keyId) => remembered.delete(keyId),
+    identifySession: async (token) => {
+      const hash = hashToken(token);
+      if (hash === undefined) return undefined;
+      const session = await findSession(hash);
+      const nowMs = store.nowMs();
+      if (session === undefined || session.expiresMs <= nowMs) return undefined;
+      const key = await keys.find(session.keyId);
+      if (key === undefined || !isLive(key, world.nowMs())) return undefined;
+      touch(key, world.nowMs());
+      return { key, session: prolong(session, nowMs) };
+    },
+    forget: (keyId) => keys.forget(keyId),
+    forgetSession: (session) => sessions.forget(idOf(session)),
+  };
+}
+
+function idOf({ hash }: Pick<Session, 'hash'>): string {
+  return Buffer.from(hash).toString('hex');
+}
+
+interface Memory<V> {
+  find: (id: string) => Promise<V | undefined>;
+  forget: (id: string) => void;
+}
+
+/** What the store said a moment ago, also that there is none. */
+function createMemory<V>(
+  world: Means['world'],
+  read: (id: string) => Promise<V | undefined>,
+): Memory<V> {
+  const remembered = new Map<string, { value: Promise<V | undefined>; untilMs: number }>();
+  return {
+    find: async (id) => {
+      const nowMs = world.monotonicMs();
+      const known = remembered.get(id);
+      if (known !== undefined && nowMs < known.untilMs) return known.value;
+      const value = read(id);
+      value.catch(() => remembered.delete(id)); // A failure is not remembered.
+      remember(remembered, id, { value, untilMs: nowMs + limits.keyCacheMs });
+      return value;
+    },
+    forget: (id) => remembered.delete(id),
   };
 }
 

@@ -6,12 +6,14 @@ import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type { InboxEntry } from '../store/inbox-verbs.ts';
 import type { Store } from '../store/store.ts';
+import type { Changes } from './changes.ts';
 import { judge, type PublishRules } from './publish.ts';
 
 export interface IntakeMeans {
   world: Pick<World, 'sleep'>;
   store: Pick<Store, 'edit' | 'pollMs'>;
   rules: PublishRules;
+  changes: Pick<Changes, 'published'>;
   onError: (error: unknown) => void;
 }
 
@@ -64,14 +66,14 @@ export class Intake {
 
   /** `taken`, from either edit: another node was faster, which is just as well. */
   async #deal(entry: InboxEntry): Promise<void> {
-    const { store, rules } = this.#means;
+    const { store, rules, changes } = this.#means;
     const { no, id, appNo, name, payload } = entry;
     const verdict = judgeEntry(rules, entry);
     if (verdict.kind === 'rejected') {
       await store.edit('rejectInbox', { no, reason: verdict.reason });
       return;
     }
-    const { kind } = await store.edit('publish', {
+    const result = await store.edit('publish', {
       appNo,
       contract: verdict.contract,
       events: [{ id, name, payload }],
@@ -79,8 +81,10 @@ export class Intake {
       idempotency: undefined,
       inbox: no,
     });
-    if (kind === 'accepted' || kind === 'taken') return;
-    throw new Error(`Cannot take event "${id}" from the inbox: the store says "${kind}"`);
+    if (result.kind === 'accepted') changes.published(appNo, result.events);
+    else if (result.kind !== 'taken') {
+      throw new Error(`Cannot take event "${id}" from the inbox: the store says "${result.kind}"`);
+    }
   }
 }
 

@@ -10,6 +10,8 @@ type Means = Pick<Context, 'store' | 'world'> & {
   onError: (error: unknown) => void;
   /** Something was past its retention: told once for all steps of a round, or every minute. */
   onRetained: (retained: Retained) => void;
+  /** Deliveries have ended that nobody names: told once for all steps of a round. */
+  onEnded: () => void;
 };
 
 export interface Retained {
@@ -25,6 +27,7 @@ export class Keeper {
   readonly #done: Promise<void>;
   #wake = new AbortController();
   #retained: Retained = { expired: 0, deleted: 0 };
+  #cancelled = 0;
 
   constructor(means: Means) {
     this.#means = means;
@@ -81,6 +84,8 @@ export class Keeper {
       await this.#rest(restMs, signal);
       if (signal.aborted || restedMs >= limits.keeperEveryMs) return;
       const swept = await store.edit('sweep', { limit: limits.keeperRowsMax }).catch(onError);
+      this.#cancelled += swept?.cancelled ?? 0;
+      this.#tell();
       if (swept?.isMore === true) return;
     }
   }
@@ -92,13 +97,17 @@ export class Keeper {
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
       // Together, so that they share a transaction and wait for their turn once.
-      const [swept, { deleted }, figures, isMore] = await Promise.all([
+      const [swept, keys, sessions, figures, feed, isMore] = await Promise.all([
         store.edit('sweep', { limit }),
         store.edit('forget', { idempotencyBeforeMs, limit }),
+        store.edit('forgetSessions', { beforeMs: store.nowMs(), limit }),
         store.edit('tidyFigures', { ...this.#figuresKeptMs(), limit }),
+        store.edit('forgetFeed', { beforeMs: store.nowMs() - limits.feedKeepMs, limit }),
         this.#retain(limit),
       ]);
-      return swept.isMore || deleted === limit || figures.isMore || isMore;
+      this.#cancelled += swept.cancelled;
+      const isFull = [keys, sessions, feed].some(({ deleted }) => deleted === limit);
+      return swept.isMore || figures.isMore || isMore || isFull;
     } catch (error) {
       onError(error);
       return false;
@@ -109,10 +118,13 @@ export class Keeper {
     const { store, retentionMs } = this.#means;
     // Never by this machine's clock: one that is wrong would throw away what others keep.
     const beforeMs = store.nowMs() - retentionMs;
-    const { expired, deleted, isMore } = await store.edit('retain', { beforeMs, limit });
-    this.#retained.expired += expired;
-    this.#retained.deleted += deleted;
-    return isMore;
+    const [history, replays] = await Promise.all([
+      store.edit('retain', { beforeMs, limit }),
+      store.edit('forgetReplays', { endedBeforeMs: beforeMs, limit }),
+    ]);
+    this.#retained.expired += history.expired;
+    this.#retained.deleted += history.deleted + replays.deleted;
+    return history.isMore || replays.deleted === limit;
   }
 
   /** By the minute as long as the events, but long enough for every chart, and not for ever. */
@@ -124,6 +136,8 @@ export class Keeper {
 
   #tell(): void {
     const { expired, deleted } = this.#retained;
+    if (this.#cancelled + expired > 0) this.#means.onEnded();
+    this.#cancelled = 0;
     if (expired === 0 && deleted === 0) return;
     this.#retained = { expired: 0, deleted: 0 };
     this.#means.onRetained({ expired, deleted });

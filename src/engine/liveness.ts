@@ -13,6 +13,8 @@ export interface LivenessMeans {
   store: Pick<Store, 'edit' | 'isShared'>;
   name: string;
   role: NodeRole;
+  /** Deliveries of a node that is gone were freed: nobody told what became of them. */
+  onRescued: () => void;
   onError: (error: unknown) => void;
 }
 
@@ -101,13 +103,14 @@ export class Liveness {
 
   /** Gives the time until the next one. */
   async #round(): Promise<number> {
-    const { store, role, onError } = this.#means;
+    const { store, role, onRescued, onError } = this.#means;
     // Alone there is nobody to rescue from.
     const rescues = store.isShared && role !== 'api';
     try {
       if (this.#isBeatDue()) await this.#beat();
       if (rescues && this.#isSteady()) {
-        await store.edit('rescue', { silentMs: limits.nodeSilentMs });
+        const { gone, freed } = await store.edit('rescue', { silentMs: limits.nodeSilentMs });
+        if (gone + freed > 0) onRescued();
       }
     } catch (error) {
       onError(error);

@@ -86,7 +86,7 @@ export async function ping(
 }
 
 async function write(
-  { store }: Context,
+  { store, changes }: Context,
   input: EditInput<'publish'>,
 ): Promise<readonly Accepted[]> {
   const result = await store.edit('publish', input).catch((error: unknown) => {
@@ -94,6 +94,8 @@ async function write(
   });
   switch (result.kind) {
     case 'accepted':
+      changes.published(input.appNo, result.events);
+      return result.events;
     case 'repeated':
       return result.events;
     case 'mismatch':

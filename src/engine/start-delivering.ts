@@ -46,7 +46,7 @@ export interface DeliveringOptions {
 }
 
 export function startDelivering(context: Context, options: DeliveringOptions): AsyncDisposable {
-  const { world, store, ring } = context;
+  const { world, store, ring, changes } = context;
   const { self, contracts, sender, reach, waitsMs, timeoutMs, onError } = options;
   const confirmer = store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;
   const means = {
@@ -65,7 +65,17 @@ export function startDelivering(context: Context, options: DeliveringOptions): A
     store,
     self,
     deliver: async (leased, start) => deliver(means, leased, start),
-    onGone: (subscription) => reach.changed(subscription, 'ended'),
+    onGone: (subscription, { callback }) => {
+      reach.changed(subscription, 'ended');
+      const appNo = reach.targets.appOf(callback);
+      if (appNo !== undefined) changes.subscription(appNo, subscription);
+    },
+    onMoved: (leased, settlement) => {
+      const appNo = reach.targets.appOf(leased.callback);
+      if (appNo === undefined) return; // Its first attempt begins; the end of it is told.
+      if (settlement === undefined) changes.moved(appNo, leased);
+      else changes.settled(appNo, leased, settlement.outcome.kind);
+    },
     onError,
   });
   self.whenLost(() => dispatcher.lost());

@@ -44,6 +44,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   });
   switch (result.kind) {
     case 'created':
+      context.changes.subscription(app.no, id);
       return answer;
     case 'repeated': {
       const { id: known, secrets: sealed } = result.subscription;

@@ -10,8 +10,8 @@ import {
   validSecrets,
   type SigningSecret,
 } from '../core/signing-secret.ts';
-import type { Subscription, SubscriptionState } from '../core/subscription.ts';
-import type { EditInput, Page, PageInput } from '../store/store.ts';
+import type { Subscription } from '../core/subscription.ts';
+import type { EditInput, Page, ReadInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { openSecrets, sealSecrets } from './secrets.ts';
 import { accept } from './targets.ts';
@@ -24,6 +24,7 @@ export async function unsubscribe(context: Context, app: Owner, id: string): Pro
   const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare });
   if (result.kind === 'not_found') throw notFound(id);
   context.changed(bare, 'ended');
+  context.changes.subscription(app.no, bare);
   return result.subscription;
 }
 
@@ -42,9 +43,9 @@ export async function getSubscription(
 export async function listSubscriptions(
   { store }: Context,
   app: Owner,
-  { state, ...page }: PageInput & { state: SubscriptionState | undefined },
+  query: Omit<ReadInput<'subscriptions'>, 'appNo'>,
 ): Promise<Page<Subscription>> {
-  return store.read('subscriptions', { appNo: app.no, page, state });
+  return store.read('subscriptions', { appNo: app.no, ...query });
 }
 
 export interface SubscriptionChange {
@@ -109,6 +110,7 @@ async function edit<T>(
     const written = await context.store.edit('editSubscription', { ...key, ...edits });
     if (written.kind === 'edited') {
       context.changed(seen.id, written.subscription.state);
+      context.changes.subscription(app.no, seen.id);
       return { subscription: written.subscription, result };
     }
     if (written.kind === 'ended') throw ended(id);

@@ -13,6 +13,8 @@ export interface TargetCache {
   look(callback: number, sinceMs: number): Promise<Look>;
   /** Whether what was found is still so: something may have changed before the finder went on. */
   isCurrent(target: Target): boolean;
+  /** The app that a callback belongs to, for ever, if it was found before. */
+  appOf(callback: number): number | undefined;
   /** Something about the subscription changed. */
   forget(subscription: string): void;
 }
@@ -35,6 +37,7 @@ export interface TargetCacheMeans {
 
 export function createTargetCache({ store, world }: TargetCacheMeans): TargetCache {
   const known = new Map<number, Look & { target: Target }>();
+  const owners = new Map<number, number>();
   const readings = new Map<number, Reading>();
   /** For each read under way: the subscriptions that changed since it began. */
   const watches = new Set<Set<string>>();
@@ -50,6 +53,7 @@ export function createTargetCache({ store, world }: TargetCacheMeans): TargetCac
         if (target === undefined) return { target, readMs };
         if (changed.has(target.subscription)) continue;
         keep(known, callback, { target, readMs });
+        remember(owners, callback, target.appNo);
         return { target, readMs };
       }
     } finally {
@@ -86,6 +90,7 @@ export function createTargetCache({ store, world }: TargetCacheMeans): TargetCac
       return begin(callback).look;
     },
     isCurrent: ({ callback, version }) => known.get(callback)?.target.version === version,
+    appOf: (callback) => owners.get(callback),
     forget: (subscription) => {
       for (const changed of watches) changed.add(subscription);
       for (const [callback, { target }] of known) {
@@ -106,8 +111,13 @@ function keep(
   look: Look & { target: Target },
 ): void {
   if ((known.get(callback)?.target.version ?? 0) > look.target.version) return;
-  known.set(callback, look);
-  if (known.size <= limits.targetCacheEntriesMax) return;
-  const [oldest] = known.keys();
-  if (oldest !== undefined) known.delete(oldest);
+  remember(known, callback, look);
+}
+
+/** Keeps the newest entries only. */
+function remember<V>(map: Map<number, V>, callback: number, value: V): void {
+  map.set(callback, value);
+  if (map.size <= limits.targetCacheEntriesMax) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
 }

@@ -11,11 +11,14 @@ import type {
   Settlement,
   Worker,
 } from './delivery-verbs.ts';
+import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { FigureEdits, FigureReads } from './figure-verbs.ts';
 import type { InboxEdits } from './inbox-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Idempotency } from './idempotency.ts';
+import type { SessionEdits, SessionReads } from './session-verbs.ts';
 import type { Page, PageInput } from './page.ts';
+import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
 
 export type { Idempotency, Page, PageInput };
 
@@ -69,7 +72,8 @@ export interface NewSubscription {
 }
 
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
-export interface Edits extends DeliveryEdits, NodeEdits, InboxEdits, FigureEdits {
+export interface Edits
+  extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdits, FigureEdits, FeedEdits, ReplayEdits {
   createApp: {
     input: { id: string; name: string; key: NewKey };
     output:
@@ -128,7 +132,8 @@ export interface Edits extends DeliveryEdits, NodeEdits, InboxEdits, FigureEdits
   forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
-export interface Reads extends DeliveryReads, NodeReads, FigureReads {
+export interface Reads
+  extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads, ReplayReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };
@@ -136,7 +141,15 @@ export interface Reads extends DeliveryReads, NodeReads, FigureReads {
   apps: { input: { page: PageInput }; output: Page<App> };
   subscription: { input: { appNo: number; id: string }; output: Subscription | undefined };
   subscriptions: {
-    input: { appNo: number; page: PageInput; state: SubscriptionState | undefined };
+    input: {
+      appNo: number;
+      page: PageInput;
+      state: SubscriptionState | undefined;
+      /** A name: those with a callback that hears it. */
+      event?: string | undefined;
+      /** Those with a callback whose URL contains this text; upper and lower case are the same. */
+      url?: string | undefined;
+    };
     output: Page<Subscription>;
   };
   /** Proves that the database answers, and says which migration it is at. */

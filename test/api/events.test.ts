@@ -99,6 +99,15 @@ describe('POST /events', () => {
     assert.deepEqual(await events(on.service), [{ id, event: 'a.b', deliveries: 0, createdAt }]);
   });
 
+  it('shows the payload as it was written, which no number of JavaScript could hold', async () => {
+    await using on = await stage();
+    const written = '{"message":"a\\u0041",  "big":12345678901234567890123456789, "e":1e400}';
+    const body = `{"event":"big","payload":${written}}`;
+    const { json: accepted } = await on.service.call(post('/events', body, json));
+    const { text } = await on.service.call({ path: `/events/${String(accepted['eventId'])}` });
+    assert.ok(text.endsWith(`,"payload":${written}}`), text);
+  });
+
   it('delivers the bytes of the payload as they came', async () => {
     await using on = await stage();
     await subscribe(on.service, on.receiver.url);

@@ -16,6 +16,12 @@ export interface Running extends AsyncDisposable {
   logged: () => string;
 }
 
+/** In this process, so that it can be asked for more than a request can. */
+export interface Started extends Running {
+  /** Signs in to the console, once. */
+  signInLink: () => Promise<string | undefined>;
+}
+
 export interface Call {
   method?: string;
   path: string;
@@ -50,7 +56,7 @@ export interface StartOptions {
   openStore?: Outside['openStore'];
 }
 
-export async function start(options: StartOptions = {}): Promise<Running> {
+export async function start(options: StartOptions = {}): Promise<Started> {
   const { env = {}, world, names = {}, resolver = fakeResolver(names), network = {} } = options;
   const reading = readConfig({
     RINGBACK_DATA: ':memory:',
@@ -82,6 +88,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     key,
     call: async (call) => sendTo(service.url, key, call),
     logged: () => lines.join(''),
+    signInLink: async () => service.signInLink(),
     [Symbol.asyncDispose]: async () => service[Symbol.asyncDispose](),
   };
 }
@@ -97,19 +104,24 @@ export function fakeResolver(names: Readonly<Record<string, readonly string[]>>)
   };
 }
 
+function asItIs(body: unknown): string | Uint8Array<ArrayBuffer> | undefined {
+  if (body instanceof Uint8Array) return Uint8Array.from(body);
+  return typeof body === 'string' ? body : undefined;
+}
+
 /** One call of the service at `base`, with the given key unless the call has its own. */
 export async function sendTo(base: string, firstKey: string, call: Call): Promise<Answer> {
   const { method = 'GET', path, key = firstKey, headers = {}, body, signal } = call;
-  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const raw = asItIs(body);
   const response = await fetch(base + path, {
     method,
     redirect: 'manual',
     headers: {
       ...(key === null ? {} : { 'x-api-key': key }),
-      ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined || raw !== undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: raw ?? JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
   const text = await response.text();

@@ -15,6 +15,7 @@ import { realWorld, type World } from '../../src/core/world.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import { createApp, ensureDefaultApp } from '../../src/engine/apps.ts';
+import { noChanges } from '../../src/engine/changes.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { createIdentifier } from '../../src/engine/identify.ts';
 import { createKey } from '../../src/engine/keys.ts';
@@ -122,10 +123,9 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const policy = { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false };
   const guard = createGuard({ policy, resolver: fakeResolver({}) });
   const ring = [world.randomBytes(32)] as const;
-  return {
-    context: { world, store, newId, guard, ring, defaultApp: app, changed: () => undefined },
-    key: secret,
-  };
+  const nothing = (): undefined => undefined;
+  const told = { changed: nothing, changes: noChanges, replayWaits: nothing };
+  return { context: { world, store, newId, guard, ring, defaultApp: app, ...told }, key: secret };
 }
 
 function whoCalls({ operations }: Contract): Handlers {

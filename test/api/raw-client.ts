@@ -33,18 +33,19 @@ export function rawClient(base: string): RawClient {
       const answer = Promise.withResolvers<RawAnswer>();
       const call = request({ agent, hostname, port, method, path, headers: lines }, (response) => {
         const chunks: Buffer[] = [];
+        // A stream has no end, so its head is the answer.
+        const { statusCode: status = 0, headers: given } = response;
+        if (/event-stream/.test(given['content-type'] ?? '')) {
+          answer.resolve({ status, headers: given, text: '', json: {} });
+          response.destroy();
+        }
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', answer.reject);
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString();
           const isJson = /json/.test(response.headers['content-type'] ?? '') && text !== '';
           const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
-          answer.resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text,
-            json,
-          });
+          answer.resolve({ status, headers: given, text, json });
         });
       });
       call.on('error', answer.reject);

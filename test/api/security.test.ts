@@ -6,12 +6,17 @@ import { after, before, describe, it } from 'node:test';
 import type { Operation } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { makeKey, scopes } from '../../src/core/key.ts';
+import { buildConsole } from '../browser/built-console.ts';
 import { frozenWorld } from './frozen-world.ts';
 import { start, type Running } from './harness.ts';
 import { rawClient, type RawAnswer, type RawCall, type RawClient } from './raw-client.ts';
 
 const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
-const guarded = contract.operations.filter(({ security }) => security.length > 0);
+/** What only somebody can call who is signed in to the console: see sessions.test.ts. */
+const ofSession = ['getSession', 'signOut'];
+const guarded = contract.operations.filter(
+  ({ security, operationId }) => security.length > 0 && !ofSession.includes(operationId),
+);
 const open = contract.operations.filter(({ security }) => security.length === 0);
 const challenges = [
   'ApiKey realm="ringback", in="header", name="X-API-Key"',
@@ -29,7 +34,8 @@ const places: Record<string, (key: string) => Pick<RawCall, 'path'> & { headers:
 
 /** A path of the operation that leads nowhere. */
 function pathOf({ path }: Operation): string {
-  return path.replace('{id}', 'none').replace('{title}', 'Ringback');
+  const names = { '{id}': 'none', '{title}': 'Ringback', '{page}': 'keys', '{file}': 'none' };
+  return Object.entries(names).reduce((made, [name, value]) => made.replace(name, value), path);
 }
 
 interface Stage extends AsyncDisposable {
@@ -236,6 +242,7 @@ describe('the scopes of openapi.yaml', () => {
   let on: Stage;
   const keys = new Map<string, string>();
   before(async () => {
+    await buildConsole();
     on = await stage();
     for (const scope of scopes) keys.set(scope, (await on.makeKey({ scopes: [scope] })).key);
   });
@@ -245,6 +252,7 @@ describe('the scopes of openapi.yaml', () => {
   const expectedScope = ({ path, method }: Operation): string => {
     if (path.startsWith('/apps') || path === '/nodes') return 'operator';
     if (path.startsWith('/keys') || path.endsWith('/retry')) return 'admin';
+    if (path.startsWith('/replays') && method === 'POST') return 'admin';
     if (method === 'GET' && !path.endsWith('/secret')) return 'read';
     return path.startsWith('/events') ? 'publish' : 'subscribe';
   };
@@ -288,14 +296,17 @@ describe('the scopes of openapi.yaml', () => {
     it(`${operation.operationId} needs no key and minds no wrong one (22, 28)`, async () => {
       const { method } = operation;
       const path = pathOf(operation);
-      assert.equal((await on.client.send({ method, path })).status, 200);
-      assert.equal((await on.client.send({ method, path, headers: header('wrong') })).status, 200);
+      const expected = method === 'POST' ? 400 : path.endsWith('/none') ? 404 : 200;
+      assert.equal((await on.client.send({ method, path })).status, expected);
+      const wrong = await on.client.send({ method, path, headers: header('wrong') });
+      assert.equal(wrong.status, expected);
     });
   }
 
   it('leave open only what ruling 28 names', () => {
     const documents = ['/openapi.json', '/openapi.yaml', '/contracts', '/contracts/{title}'];
-    const paths = ['/healthz', '/readyz', ...documents, '/docs'];
+    const console = ['/console', '/console/{page}', '/console/assets/{file}', '/console/session'];
+    const paths = ['/healthz', '/readyz', ...documents, '/docs', ...console];
     assert.deepEqual(
       open.map(({ path }) => path),
       paths,
@@ -381,6 +392,7 @@ describe('RINGBACK_REQUIRE_APP_ID', () => {
       { ApiKeyHeader: [], AppId: [] },
       { ApiKeyQuery: [], AppId: [] },
       { ApiKeyCookie: [], AppId: [] },
+      { ConsoleSession: [] }, // It knows its app.
     ]);
     assert.equal((await on.client.send({ path: '/healthz' })).status, 200);
   });

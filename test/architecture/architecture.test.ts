@@ -6,6 +6,7 @@ import { managementHandlers } from '../../src/api/handlers.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { problems } from '../../src/core/problem.ts';
 import {
+  consoleImportsTooMuch,
   errorsNotDocumented,
   filesTooLong,
   importCycles,
@@ -27,6 +28,32 @@ function isTest(path: string): boolean {
 }
 
 const source: Tree = new Map([...read('src/**/*.ts')].filter(([path]) => !isTest(path)));
+
+const consoleSource: Tree = read('console/src/**/*.{ts,tsx,css}');
+
+describe('consoleImportsTooMuch', () => {
+  it('finds nothing in the console', () => {
+    assert.deepEqual(consoleImportsTooMuch(new Map([...source, ...consoleSource])), []);
+  });
+
+  it('finds an import of the service, of Node, and of a package, also through a pure file', () => {
+    const found = (text: string): string[] =>
+      consoleImportsTooMuch(
+        new Map([
+          ['console/src/a.tsx', text],
+          ['src/core/pure.ts', ''],
+          ['src/core/hash.ts', "import { createHash } from 'node:crypto';"],
+          ['src/core/through.ts', "import { hash } from './hash.ts';"],
+        ]),
+      );
+    assert.deepEqual(found("import { x } from '../../src/core/pure.ts'; import 'preact';"), []);
+    assert.equal(found("import { x } from '../../src/core/through.ts';").length, 1);
+    assert.equal(found("import { x } from '../../src/core/unknown.ts';").length, 1);
+    assert.equal(found("import type { x } from '../../src/api/call.ts';").length, 1);
+    assert.equal(found("import { readFile } from 'node:fs';").length, 1);
+    assert.equal(found("import { x } from 'react';").length, 1);
+  });
+});
 
 describe('importsUpwards', () => {
   it('finds nothing in the source', () => {
@@ -57,6 +84,7 @@ describe('importsUpwards', () => {
 describe('importCycles', () => {
   it('finds nothing in the source', () => {
     assert.deepEqual(importCycles(source), []);
+    assert.deepEqual(importCycles(consoleSource), []);
   });
 
   it('finds two files that import each other, and longer ways round', () => {
@@ -77,6 +105,7 @@ describe('importCycles', () => {
 describe('filesTooLong', () => {
   it('finds nothing in the source', () => {
     assert.deepEqual(filesTooLong(source), []);
+    assert.deepEqual(filesTooLong(consoleSource), []);
   });
 
   it('finds a file of 301 lines', () => {
@@ -112,6 +141,9 @@ describe('operationsWithoutHandler', async () => {
     identifier: {} as Parameters<typeof managementHandlers>[0]['identifier'],
     self: {} as Parameters<typeof managementHandlers>[0]['self'],
     probed: {} as Parameters<typeof managementHandlers>[0]['probed'],
+    publicUrl: () => '',
+    consoleFiles: undefined,
+    hub: {} as Parameters<typeof managementHandlers>[0]['hub'],
   });
 
   it('finds nothing in openapi.yaml', () => {

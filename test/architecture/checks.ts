@@ -28,6 +28,29 @@ export function importsUpwards(tree: Tree): string[] {
   });
 }
 
+/** The console shares what needs no Node with the service, and nothing else. */
+export function consoleImportsTooMuch(tree: Tree): string[] {
+  const inside = [...tree].filter(([path]) => path.startsWith('console/'));
+  const wrong = importsOf(new Map(inside)).filter(
+    ([, to]) => !to.startsWith('console/src/') && !(to.startsWith('src/core/') && isPure(to, tree)),
+  );
+  const packages = inside.flatMap(([path, text]) =>
+    [...text.matchAll(/(?<!')\b(?:from|import)\s*\(?\s*'([^.'][^']*)'/g)].map(([, to = '']) => [
+      path,
+      to,
+    ]),
+  );
+  const strange = packages.filter(([, to = '']) => !/^(@preact\/signals|preact(\/.*)?)$/.test(to));
+  return [...wrong, ...strange].map(([from, to]) => `${from} imports ${to}`);
+}
+
+/** Neither it nor what it imports needs Node. */
+function isPure(path: string, tree: Tree): boolean {
+  const text = tree.get(path);
+  if (text === undefined || /'node:/.test(text)) return false;
+  return importsOf(new Map([[path, text]])).every(([, to]) => isPure(to, tree));
+}
+
 export function importCycles(tree: Tree): string[] {
   const targets = Map.groupBy(importsOf(tree), ([from]) => from);
   const done = new Set<string>();

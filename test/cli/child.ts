@@ -15,6 +15,7 @@ const compileCache = mkdtempSync(join(tmpdir(), 'ringback-compiled-'));
 process.on('exit', () => rmSync(compileCache, { recursive: true, force: true }));
 
 export interface Child extends AsyncDisposable {
+  pid: number | undefined;
   out: () => string;
   err: () => string;
   /** Resolves when the text has come; rejects when the process ends without it. */
@@ -74,6 +75,7 @@ export function startChild(args: readonly string[], env: Env = {}): Child {
     }
   };
   return {
+    pid: child.pid,
     out: () => texts.out,
     err: () => texts.err,
     says,

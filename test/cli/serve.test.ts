@@ -7,7 +7,15 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { newFolder, runChild, serve, startChild, type Env, type Folder } from './child.ts';
+import {
+  newFolder,
+  runChild,
+  serve,
+  startChild,
+  type Env,
+  type Folder,
+  type Serving,
+} from './child.ts';
 
 const run = promisify(execFile);
 const zeroKey = Buffer.alloc(32).toString('base64');
@@ -82,6 +90,38 @@ describe('ringback serve', () => {
     assert.ok(!second.out().includes(key.slice(4)));
     assert.doesNotMatch(second.out(), /shown this once/);
     assert.equal(await subscribeWith(second.url, key), 201);
+  });
+
+  it('prints a link to the console at each start, which signs in once', async () => {
+    await using folder = await newFolder();
+    const signIn = async (child: Serving): Promise<number> => {
+      const [, page, ticket] = await child.says(
+        /^Console: (\S+)#ticket=([\w-]{43}) +\(signs in once/m,
+      );
+      assert.equal(page, `${child.url}/console`);
+      const body = JSON.stringify({ ticket });
+      const headers = { 'content-type': 'application/json' };
+      const call = { method: 'POST', headers, body };
+      const answered = await status(`${child.url}/console/session`, call);
+      assert.equal(await status(`${child.url}/console/session`, call), 401);
+      assert.ok(!child.err().includes(ticket ?? ''), 'the ticket is not in the log');
+      return answered;
+    };
+    let key = '';
+    {
+      await using first = await serve(data(folder));
+      key = first.key ?? '';
+      assert.equal(await signIn(first), 201);
+    }
+    {
+      await using second = await serve(data(folder));
+      assert.equal(await signIn(second), 201);
+      const id = key.slice(0, 12);
+      const revoke = { method: 'DELETE', headers: { 'x-api-key': key } };
+      assert.equal(await status(`${second.url}/keys/${id}`, revoke), 204);
+    }
+    await using third = await serve(data(folder));
+    await third.says(/^Console: http:\S+\/console +\(sign in with a key\)$/m);
   });
 
   it(

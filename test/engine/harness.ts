@@ -7,10 +7,14 @@ import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
+import { noChanges } from '../../src/engine/changes.ts';
 import type { Context } from '../../src/engine/context.ts';
+import { Feed } from '../../src/engine/feed.ts';
+import { createJournal } from '../../src/engine/journal.ts';
 import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
 import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { publish } from '../../src/engine/publish.ts';
+import { Replayer } from '../../src/engine/replayer.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
 import { storeOver } from '../../src/store/open.ts';
@@ -28,6 +32,7 @@ export type FakeSend = Sender['send'];
 export interface Engine extends AsyncDisposable {
   context: Context;
   self: Liveness;
+  feed: Feed;
   /** Subscribes in the body variant and gives the subscriber id. */
   subscribe(callbackUrl?: string): Promise<string>;
   /** Publishes and gives the bare event id. */
@@ -73,19 +78,32 @@ export async function startEngine(
     policy: { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false },
     resolver: { resolve: async () => ({ kind: 'missing' }) },
   });
+  const journal = createJournal();
+  const { changes } = journal;
   const keeper = new Keeper({
     store,
     world,
     retentionMs,
     onError: (error) => errors.push(error),
     onRetained: (counts) => retained.push(counts),
+    onEnded: () => changes.missed(),
   });
   const reach = createReach({ store, world }, () => keeper.wake());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
-  const context: Context = { world, store, guard, newId, ring, defaultApp: app, changed };
   const onError = (error: unknown): void => void errors.push(error);
-  const self = await startLiveness({ world, store, name: node, role: 'all', onError });
+  const replayer = new Replayer({ world, store, changes, onDone: () => undefined, onError });
+  const told = { changed, changes, replayWaits: () => replayer.wake() };
+  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  const self = await startLiveness({
+    world,
+    store,
+    name: node,
+    role: 'all',
+    onRescued: () => changes.missed(),
+    onError,
+  });
+  const feed = new Feed({ world, store, journal, self, onError });
   const delivering = startDelivering(context, {
     self,
     contracts: [contract],
@@ -102,6 +120,7 @@ export async function startEngine(
   return {
     context,
     self,
+    feed,
     errors,
     retained,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
@@ -109,7 +128,9 @@ export async function startEngine(
     publish: async (name) => publishOne(context, name),
     [Symbol.asyncDispose]: async () => {
       await delivering[Symbol.asyncDispose]();
+      await feed[Symbol.asyncDispose]();
       await self[Symbol.asyncDispose]();
+      await replayer[Symbol.asyncDispose]();
       await keeper[Symbol.asyncDispose]();
       await store.close();
     },
@@ -132,7 +153,8 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
 export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
   const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
   const changed = (): void => undefined; // Nobody here holds anything of a subscription.
-  return { ...context, changed, store: storeOver(transport, context.world) };
+  const told = { changed, changes: noChanges, replayWaits: changed };
+  return { ...context, ...told, store: storeOver(transport, context.world) };
 }
 
 async function subscribeBody(context: Context, callbackUrl: string): Promise<string> {

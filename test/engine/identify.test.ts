@@ -6,6 +6,7 @@ import { idMaker } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { createIdentifier, type Identifier } from '../../src/engine/identify.ts';
+import { signIn, signOut } from '../../src/engine/sessions.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
@@ -219,5 +220,77 @@ describe('createIdentifier', () => {
     await identifier.identify('one more than fits');
     await identifier.identify(on.secret);
     assert.equal(on.counts.reads, reads + 2, 'the oldest was forgotten');
+  });
+});
+
+describe('identifySession', () => {
+  it('asks the store once in a second for the session, and once for its key', async () => {
+    await using on = await stage();
+    const identifier = on.newIdentifier();
+    const { session } = await signIn(on, identifier, { key: on.secret });
+    const before = on.counts.reads;
+    const find = async (): Promise<boolean> =>
+      (await identifier.identifySession(session.token))?.key.id === on.key.id;
+    assert.deepEqual(await Promise.all([find(), find(), find()]), [true, true, true]);
+    assert.equal(on.counts.reads, before + 1, 'the key is known from the sign-in');
+    on.world.advance(limits.keyCacheMs);
+    assert.ok(await find());
+    assert.equal(on.counts.reads, before + 3);
+  });
+
+  it('does not ask the store about what cannot be a token', async () => {
+    await using on = await stage();
+    const identifier = on.newIdentifier();
+    for (const broken of ['', 'x', 'A'.repeat(42), `${'A'.repeat(43)}=`, on.secret]) {
+      assert.equal(await identifier.identifySession(broken), undefined);
+    }
+    assert.equal(on.counts.reads, 0);
+  });
+
+  it('hears of an end elsewhere within a second, and of its own at once', async () => {
+    await using on = await stage();
+    const [here, elsewhere] = [on.newIdentifier(), on.newIdentifier()];
+    const { session } = await signIn(on, here, { key: on.secret });
+    for (const each of [here, elsewhere]) assert.ok(await each.identifySession(session.token));
+    await signOut(on, here, session);
+    assert.equal(await here.identifySession(session.token), undefined);
+    assert.ok(await elsewhere.identifySession(session.token), 'this is why the second is short');
+    on.world.advance(limits.keyCacheMs);
+    assert.equal(await elsewhere.identifySession(session.token), undefined);
+  });
+
+  it('does not bring a session back that ended elsewhere, by prolonging it', async () => {
+    await using on = await stage();
+    const [here, elsewhere] = [on.newIdentifier(), on.newIdentifier()];
+    const { session } = await signIn(on, here, { key: on.secret });
+    on.world.advance(limits.sessionProlongMs);
+    assert.ok(await elsewhere.identifySession(session.token));
+    await signOut(on, here, session);
+    on.world.advance(limits.keyCacheMs);
+    assert.equal(await elsewhere.identifySession(session.token), undefined);
+    assert.equal(await on.store.read('session', { hash: session.hash }), undefined);
+  });
+
+  it('prolongs at most every ten minutes, and again when that could not be written', async () => {
+    await using on = await stage();
+    const identifier = on.newIdentifier();
+    const { session } = await signIn(on, identifier, { key: on.secret });
+    const kept = async (): Promise<number | undefined> =>
+      (await on.store.read('session', { hash: session.hash }))?.expiresMs;
+    const use = async (): Promise<void> => {
+      assert.ok(await identifier.identifySession(session.token));
+    };
+    const firstMs = await kept();
+    on.world.advance(limits.sessionProlongMs - 1);
+    await use();
+    assert.equal(await kept(), firstMs);
+    on.world.advance(1);
+    on.faults.edits = true;
+    await use();
+    on.faults.edits = false;
+    assert.equal(await kept(), firstMs);
+    assert.ok(on.touchErrors.length > 0);
+    await use();
+    assert.equal(await kept(), on.world.nowMs() + limits.sessionMs);
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadContract } from '../../src/contract/load.ts';
 import { limits } from '../../src/core/limits.ts';
+import { noChanges } from '../../src/engine/changes.ts';
 import { groupsOf, Intake, judgeEntry } from '../../src/engine/intake.ts';
 import { judge } from '../../src/engine/publish.ts';
 import type { InboxEntry } from '../../src/store/inbox-verbs.ts';
@@ -91,7 +92,8 @@ describe('Intake', () => {
         return store.edit(verb, input);
       },
     } as Pick<typeof store, 'edit' | 'pollMs'>;
-    const intake = new Intake({ world, store: counted, rules, onError: assert.ifError });
+    const means = { world, store: counted, rules, changes: noChanges };
+    const intake = new Intake({ ...means, onError: assert.ifError });
     await world.pass(1_000);
     assert.equal(looks, 5);
     await intake[Symbol.asyncDispose]();

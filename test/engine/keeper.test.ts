@@ -31,6 +31,7 @@ function keep(means: Pick<Means, 'store' | 'world'> & Partial<Means>): Keeper {
     retentionMs,
     onError: (error) => assert.fail(String(error)),
     onRetained: () => undefined,
+    onEnded: () => undefined,
     ...means,
   });
 }

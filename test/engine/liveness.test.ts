@@ -263,7 +263,8 @@ describe('Liveness', () => {
       heardAtMs: world.nowMs(),
       beforeMs: 0,
     };
-    const means = { world, store, name: 'a', role: 'api', onError: assert.ifError } as const;
+    const told = { onRescued: () => undefined, onError: assert.ifError };
+    const means = { world, store, name: 'a', role: 'api', ...told } as const;
     return { liveness: new Liveness(means, incarnation), asked };
   }
 

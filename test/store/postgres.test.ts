@@ -3,10 +3,8 @@ import { realWorld } from '../../src/core/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import type { OpenSubject } from './contract.ts';
-import { storeContract } from './contract.ts';
-import { deliveryContract } from './delivery-contract.ts';
-import { retentionContract } from './retention-contract.ts';
-import { statsContract } from './stats-contract.ts';
+import { contracts } from './contracts.ts';
+import { replayContract } from './replay-contract.ts';
 
 const onPostgres: OpenSubject = async ({ nowMs }) => {
   const database = await freshStoreDatabase();
@@ -26,6 +24,6 @@ const onPostgres: OpenSubject = async ({ nowMs }) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract, retentionContract, statsContract]) {
+for (const contract of [...contracts, replayContract]) {
   contract('PostgreSQL', onPostgres);
 }

@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/open.ts';
 import type { OpenSubject } from './contract.ts';
-import { storeContract } from './contract.ts';
-import { deliveryContract } from './delivery-contract.ts';
-import { retentionContract } from './retention-contract.ts';
-import { statsContract } from './stats-contract.ts';
+import { contracts } from './contracts.ts';
+import { replayContract } from './replay-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
   const store = await openEmbedded({ dataDir: ':memory:', world, onFatal: fail });
@@ -31,10 +29,13 @@ const inFile: OpenSubject = async (world) => {
   };
 };
 
-for (const contract of [storeContract, deliveryContract, retentionContract, statsContract]) {
+for (const contract of contracts) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);
 }
+
+// Behind threads they run in test/e2e/replay.test.ts, where a process is killed in the middle.
+replayContract('SQLite in memory', inMemory);
 
 function fail(error: Error): void {
   throw error;

@@ -12,6 +12,8 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const idempotency = record({ key: fc.nat(2), print: fc.nat(1) });
 export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : never;
 
+const endedState = fc.constantFrom('dead' as const, 'delivered', 'cancelled', 'ended', 'ended');
+
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 
@@ -50,12 +52,36 @@ const edits = {
   node: record({ kind: fc.constantFrom('heartbeat', 'heartbeat', 'stopNode'), which }),
   rescue: record({ kind: one('rescue' as const), silentMs: fc.constantFrom(1_000, 30_000) }),
   forget: record({ kind: one('forget' as const), agoMs: fc.constantFrom(0, 10_000) }),
+  feed: record({
+    kind: fc.constantFrom('appendFeed', 'appendFeed', 'watch', 'forgetFeed'),
+    which,
+    agoMs: fc.constantFrom(0, 10_000),
+  }),
   key: record({
     kind: one('key' as const),
     how: fc.constantFrom('create', 'rotate', 'revoke', 'touch'),
     which,
   }),
+  session: record({
+    kind: one('session' as const),
+    how: fc.constantFrom('create', 'create', 'ticket', 'take', 'prolong', 'end', 'forget'),
+    which,
+  }),
   setting: record({ kind: one('setting' as const), which: fc.nat(2) }),
+  replay: record({
+    kind: one('replay' as const),
+    app: fc.constantFrom(0 as const, 0, 0, 1),
+    state: endedState,
+    name: maybe(fc.oneof(name, pattern)),
+    who: maybe(who),
+    status: maybe(fc.constantFrom('5xx', '500', '2xx')),
+    error: maybe(fc.constantFrom('exhausted', 'status', 'expired')),
+    rate: fc.constantFrom(1, 7, 1_000),
+    runningMax: fc.constantFrom(1, 5),
+    idempotency: maybe(idempotency),
+  }),
+  cancelReplay: record({ kind: one('cancelReplay' as const), which }),
+  forgetReplays: record({ kind: one('forgetReplays' as const), agoMs: fc.constantFrom(0, 10_000) }),
   keepFigures: record({ kind: one('keepFigures' as const), limit: fc.integer({ min: 1, max: 4 }) }),
   // Without a limit: which of the oldest rows go first, each decides for itself.
   tidyFigures: record({
@@ -81,8 +107,13 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.node },
   { weight: 1, arbitrary: edits.rescue },
   { weight: 1, arbitrary: edits.forget },
+  { weight: 2, arbitrary: edits.feed },
   { weight: 1, arbitrary: edits.key },
+  { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },
+  { weight: 2, arbitrary: edits.replay },
+  { weight: 1, arbitrary: edits.cancelReplay },
+  { weight: 1, arbitrary: edits.forgetReplays },
   { weight: 2, arbitrary: edits.keepFigures },
   { weight: 2, arbitrary: edits.tidyFigures },
   { weight: 1, arbitrary: edits.poison },
@@ -121,6 +152,7 @@ const read = record({
     'delivery',
     'targets',
     'figures',
+    'feed',
     'others',
   ),
   which,
@@ -168,6 +200,17 @@ export const command = fc.oneof(
       kind: one('retain' as const),
       which,
       limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  // By itself: it is fenced by what was read before. Without a replay it begins one that finds much.
+  {
+    weight: 4,
+    arbitrary: record({
+      kind: one('advance' as const),
+      state: endedState,
+      which,
+      limit: fc.integer({ min: 1, max: 6 }),
+      isStale: fc.constantFrom(false, false, false, false, true),
     }),
   },
   { weight: 3, arbitrary: record({ kind: one('wait' as const), ms: fc.nat(40_000) }) },

@@ -82,6 +82,9 @@ export class Player {
       case 'retain':
         await this.#retain(command);
         break;
+      case 'advance':
+        await this.#advance(command);
+        break;
       case 'wait':
         this.#twins.nowMs += command.ms;
         break;
@@ -149,11 +152,25 @@ export class Player {
         const idempotencyBeforeMs = this.#twins.nowMs - each.agoMs;
         return editCall('forget', { idempotencyBeforeMs, limit: 500 });
       }
+      case 'appendFeed':
+      case 'watch':
+      case 'forgetFeed':
+        return this.#editFeed(each);
       case 'key':
         return this.#editKey(each);
+      case 'session':
+        return this.#editSession(each);
       case 'setting': {
         const value = digest(String(this.#twins.nowMs));
         return editCall('keepSetting', { name: `setting ${each.which}`, value });
+      }
+      case 'replay':
+        return this.#replay(each);
+      case 'cancelReplay':
+        return editCall('cancelReplay', { appNo, id: this.#idOf('replay', each.which) });
+      case 'forgetReplays': {
+        const endedBeforeMs = this.#twins.nowMs - each.agoMs;
+        return editCall('forgetReplays', { endedBeforeMs, limit: 500 });
       }
       case 'keepFigures':
         return editCall('keepFigures', { limit: each.limit });
@@ -165,6 +182,43 @@ export class Player {
       case 'poison':
         return this.#poison(each);
     }
+  }
+
+  #replay(each: Extract<EditCommand, { kind: 'replay' }>): EditCall {
+    const { state, name, who, status, error, rate, runningMax } = each;
+    const subscription = who === undefined ? undefined : this.#idOf('subscription', who);
+    const times = { fromMs: undefined, untilMs: undefined };
+    return editCall('createReplay', {
+      replay: {
+        id: this.#id(),
+        appNo: this.#apps[each.app],
+        filter: { state, event: name, subscription, status, error, ...times },
+        ratePerSecond: rate,
+      },
+      runningMax,
+      idempotency: keyOf(each.idempotency),
+    });
+  }
+
+  async #advance(command: Extract<Command, { kind: 'advance' }>): Promise<void> {
+    const { which, limit, isStale, state } = command;
+    const running = (): Row[] =>
+      this.#twins.table('replay').filter((each) => each['state'] === 'running');
+    if (running().length === 0) {
+      const wide = { name: undefined, who: undefined, status: undefined, error: undefined };
+      const rest = { app: 0, rate: 7, runningMax: 1, idempotency: undefined } as const;
+      await this.#twins.send([this.#replay({ kind: 'replay', state, ...wide, ...rest })]);
+    }
+    const row = pick(running(), which);
+    if (row === undefined) return;
+    const [id, appNo] = [String(row['id']), Number(row['app'])];
+    const replay = await this.#twins.read('replay', { appNo, id });
+    assert(replay !== undefined);
+    const { filter, cursor, lastEvent, createdMs: endedByMs } = replay;
+    const walk = { appNo, filter, endedByMs, after: cursor, lastEvent, limit };
+    const { names, reached: to, isLast } = await this.#twins.read('replayable', walk);
+    const from = { event: cursor.event, n: cursor.n + (isStale ? 1 : 0) };
+    await this.#twins.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
   }
 
   #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
@@ -200,6 +254,27 @@ export class Player {
     if (most > 0) await this.#twins.retain({ beforeMs, limit: most });
   }
 
+  /** Few numbers, so that some are there already. */
+  #editFeed({
+    kind,
+    which,
+    agoMs,
+  }: Extract<EditCommand, { agoMs: number; which: number }>): EditCall {
+    const { nowMs } = this.#twins;
+    const node = 1 + (which % 3);
+    switch (kind) {
+      case 'appendFeed': {
+        const rows = this.#apps.map((appNo) => ({ appNo, seq: 1 + (which % 7), digest: '{}' }));
+        return editCall('appendFeed', { node, rows });
+      }
+      case 'watch':
+        return editCall('watch', { node, apps: this.#apps, untilMs: nowMs + agoMs });
+      case 'forgetFeed':
+        // Without a limit: of rows of one time, each forgets others first.
+        return editCall('forgetFeed', { beforeMs: nowMs - agoMs, limit: 500 });
+    }
+  }
+
   #editKey({ how, which }: Extract<EditCommand, { kind: 'key' }>): EditCall {
     const appNo = this.#apps[0];
     const id = this.#idOf('key', which);
@@ -214,6 +289,31 @@ export class Player {
         return editCall('revokeKey', { appNo, id });
       case 'touch':
         return editCall('touchKeys', { ids: [id, 'zzzzzzzz'] });
+    }
+  }
+
+  #editSession({ how, which }: Extract<EditCommand, { kind: 'session' }>): EditCall {
+    const hash = digest(`session ${which % 4}`);
+    const expiresMs = this.#twins.nowMs + 1 + which * 1_000;
+    switch (how) {
+      case 'create':
+      case 'ticket': {
+        const kind = how === 'create' ? 'session' : how;
+        return editCall('createSession', {
+          hash,
+          kind,
+          keyId: this.#idOf('key', which),
+          expiresMs,
+        });
+      }
+      case 'take':
+        return editCall('takeTicket', { hash });
+      case 'prolong':
+        return editCall('prolongSession', { hash, expiresMs });
+      case 'end':
+        return editCall('endSession', { hash });
+      case 'forget':
+        return editCall('forgetSessions', { beforeMs: this.#twins.nowMs, limit: 500 });
     }
   }
 
@@ -365,12 +465,21 @@ export class Player {
         await twins.read('subscriptionFigures', { appNo, ids, span, pendingMax: limit });
         break;
       }
+      case 'feed': {
+        await twins.read('feed', { appNo, after: undefined, limit });
+        await twins.read('feed', { appNo, after: new Map([[1, which % 7]]), limit });
+        const names = twins.table('delivery_done').map(nameOf);
+        await twins.read('deliveriesNamed', { appNo, names: names.slice(0, which) });
+        break;
+      }
       case 'others': {
         const id = this.#idOf('subscription', which);
         await twins.read('subscription', { appNo, id });
         await twins.read('tally', {});
         await twins.read('nodes', {});
         await twins.read('key', { id: this.#idOf('key', which) });
+        await twins.read('session', { hash: digest(`session ${which % 4}`) });
+        await twins.read('adminKey', { appNo, nowMs: twins.nowMs });
         await this.#pages(limit, async (page) => twins.readApart('keys', bothOf(page, { appNo })));
         await this.#pages(limit, async (page) => twins.readApart('apps', bothOf(page, {})));
         break;
@@ -443,14 +552,14 @@ export class Player {
     const ended = this.#twins.table('delivery_done');
     const isEnded = rather === 'ended' && index % 4 > 0 && ended.length > 0;
     const row = pick(isEnded ? ended : [...this.#live(), ...ended], index);
-    return row && { event: String(row['event']), n: Number(row['n']) };
+    return row && nameOf(row);
   }
 
   #node(index: number): number {
     return Number(pick(this.#twins.table('node'), index)?.['no'] ?? 1);
   }
 
-  #idOf(table: 'subscription' | 'key', index: number): string {
+  #idOf(table: 'subscription' | 'replay' | 'key', index: number): string {
     return String(pick(this.#twins.table(table), index)?.['id'] ?? this.#id());
   }
 
@@ -486,6 +595,10 @@ function bothOf<T extends object>({ limit, here, there }: Cursors, input: T) {
 
 function keyOf(use: KeyUse | undefined): Idempotency | undefined {
   return use && { key: digest(`key ${use.key}`), print: digest(`print ${use.print}`) };
+}
+
+function nameOf(row: Row): { event: string; n: number } {
+  return { event: String(row['event']), n: Number(row['n']) };
 }
 
 function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription: string): string {

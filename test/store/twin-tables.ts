@@ -11,8 +11,11 @@ export const yearMs = 365 * dayMs;
 
 /** Every way in which the two may differ, and why. */
 export const differences = {
-  /** Tables that only one has: who migrated when; the door for programs that publish by SQL. */
-  tables: ['migration', 'sqlite_sequence', 'inbox', 'life'],
+  /**
+   * Tables that only one has: who migrated when; the door for programs that publish by SQL. And what
+   * speaks of slices, which are not the same; that lists find everything by it is seen in the replies.
+   */
+  tables: ['migration', 'sqlite_sequence', 'inbox', 'life', 'slice_span'],
   columns: {
     // SQLite numbers rows that hold payloads, and tells nobody. PostgreSQL takes slices from a
     // sequence, another one every ten minutes.
@@ -39,13 +42,13 @@ export const differences = {
     where failures >= ${brokenAfter} and ready_ms between $1 and ${never - 1}`,
   /**
    * Numbers from a sequence: what was undone leaves a gap in PostgreSQL's. The first row stands for
-   * the first row and so on; none of these tables ever loses a row.
+   * the first row and so on; those that lose rows lose the same ones.
    */
-  numbered: ['app', 'key', 'subscription', 'lane', 'callback'],
+  numbered: ['app', 'key', 'subscription', 'lane', 'callback', 'replay'],
   /** What a database says about a broken rule; the verb that failed stands before it. */
   message: (message: string) => message.replace(/: .*$/s, ''),
-  /** A cursor holds a number from a sequence: of a row, or of a slice. */
-  cursor: (next: string) => next.replace(/^\d+/, ''),
+  /** A cursor may be a number from a sequence. */
+  cursor: (next: string) => next.replace(/^\d+$/, ''),
 } as const;
 
 export type Cell = string | number | null;
@@ -63,16 +66,20 @@ export interface Table {
 export const emptied = [
   'stat_app',
   'stat_subscription',
+  'change_feed',
+  'watch',
   'response',
   'attempt',
   'delivery_done',
   'delivery_live',
   'fanout',
   'event',
+  'session',
   'pattern',
   'callback',
   'lane',
   'subscription',
+  'replay',
   'key',
   'idem',
   'app',

@@ -127,7 +127,7 @@ function credentials({ security }: Operation): { options: string[]; query: Piece
   const options: string[] = [];
   const query: Piece[] = [];
   for (const { carrier, credential } of chosen?.schemes ?? []) {
-    const secret = { variable: credential === 'key' ? 'KEY' : 'APP_ID' };
+    const secret = { variable: variables[credential] };
     if (carrier.in === 'header') options.push(`-H ${quote(`${carrier.name}: `, secret)}`);
     if (carrier.in === 'bearer') options.push(`-H ${quote('Authorization: Bearer ', secret)}`);
     if (carrier.in === 'basic') options.push(`-u ${quote('key:', secret)}`);
@@ -136,6 +136,12 @@ function credentials({ security }: Operation): { options: string[]; query: Piece
   }
   return { options, query };
 }
+
+const variables: Readonly<Record<Scheme['credential'], string>> = {
+  key: 'KEY',
+  app_id: 'APP_ID',
+  session: 'SESSION',
+};
 
 function isQuiet({ carrier }: Scheme): boolean {
   return carrier.in === 'header' || carrier.in === 'bearer' || carrier.in === 'basic';

@@ -1,6 +1,6 @@
 // Who may call, in words, and the section on keys: which schemes there are and where they travel.
 import type { Alternative, Carrier, Operation, Scheme } from '../../contract/contract.ts';
-import { isAppIdScheme } from '../../contract/security.ts';
+import { isAppIdScheme, isSessionScheme } from '../../contract/security.ts';
 import { scopeOf } from '../authenticate.ts';
 import { html, join } from './html.ts';
 import type { Fragment, Html } from './html.ts';
@@ -14,9 +14,11 @@ export function whoMayCall({ security }: Pick<Operation, 'security'>): Fragment 
   if (security.some(({ schemes }) => schemes.some(isShut))) {
     return 'Nobody: no alternative of the document can run';
   }
-  const keys = security.filter(({ schemes }) => schemes.length > 0);
+  const isAnybody = security.some(({ schemes }) => schemes.length === 0);
+  const keys = security.filter((one) => one.schemes.length > 0 && !isOfConsole(one));
+  if (keys.length === 0 && !isAnybody) return 'Whoever is signed in to the console';
   const words = alternativeWords(keys);
-  return keys.length === security.length ? words : [words, ', or nothing at all'];
+  return isAnybody ? [words, ', or nothing at all'] : words;
 }
 
 export function scopeWords(operation: Operation): Fragment {
@@ -56,6 +58,11 @@ export function securitySection(view: View): Html | undefined {
   </section>`;
 }
 
+/** Said once, in the section on keys: it is the same everywhere, and nothing for other programs. */
+function isOfConsole({ schemes }: Alternative): boolean {
+  return schemes.some(({ credential }) => credential === 'session');
+}
+
 function isShut({ carrier }: Scheme): boolean {
   return carrier.in === 'nowhere';
 }
@@ -76,7 +83,7 @@ function alternativeWords(alternatives: readonly Alternative[]): Fragment {
 }
 
 function credentialWords({ credential, carrier }: Scheme): Fragment {
-  return [credential === 'key' ? 'API key in ' : 'app id in ', carrierWords(carrier)];
+  return [credential === 'app_id' ? 'app id in ' : 'API key in ', carrierWords(carrier)];
 }
 
 function carrierWords(carrier: Carrier): Fragment {
@@ -94,12 +101,16 @@ function carrierWords(carrier: Carrier): Fragment {
   }
 }
 
+function credentialName(scheme: Readonly<Record<string, unknown>>): string {
+  if (isSessionScheme(scheme)) return 'Session of the console';
+  return isAppIdScheme(scheme) ? 'App id' : 'API key';
+}
+
 function schemeWords(scheme: Readonly<Record<string, unknown>>): Fragment {
   const type = textIn(scheme, 'type') ?? 'unknown';
   if (type === 'apiKey') {
-    const credential = isAppIdScheme(scheme) ? 'App id' : 'API key';
     return html`<p>
-      ${credential} in ${textIn(scheme, 'in')} <code>${textIn(scheme, 'name')}</code>
+      ${credentialName(scheme)} in ${textIn(scheme, 'in')} <code>${textIn(scheme, 'name')}</code>
     </p>`;
   }
   const kind = [type, textIn(scheme, 'scheme')].filter((word) => word !== undefined).join(' ');

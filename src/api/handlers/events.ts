@@ -5,7 +5,7 @@ import { definitionsOf } from '../../contract/hearing.ts';
 import { sampleOf } from '../../contract/sample.ts';
 import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
-import { withPrefix } from '../../core/id.ts';
+import { timeOf, withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
 import { readOpaqueJson } from '../../core/json.ts';
 import type { Fault } from '../../core/problem.ts';
@@ -45,14 +45,17 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
     },
     listEvents: async ({ app, request }) => {
       const name = fields.optionalText(Object.fromEntries(request.query), 'event');
-      const input = { ...fields.pageInput(request, 'position'), name };
-      const page = await listEvents(context, app, input);
+      const page = await listEvents(context, app, {
+        page: fields.pageInput(request, 'position'),
+        name,
+        ...fields.timeRange(request),
+      });
       const items = page.items.map(showEvent);
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
     },
     getEvent: async ({ app, request }) => {
       const event = await getEvent(context, app, fields.pathText(request, 'id'));
-      return { status: 200, body: { ...showEvent(event), payload: shownPayload(event) } };
+      return { status: 200, mediaType: 'application/json', body: eventJson(event) };
     },
     listEventTypes: async () => {
       types ??= rules.contracts.flatMap(eventTypes);
@@ -100,20 +103,24 @@ function showWarnings(warnings: readonly Fault[]): Record<string, unknown> {
 }
 
 function showEvent(event: Event): Record<string, unknown> {
-  const { id, name, createdMs, deliveries, rejected } = event;
+  const { id, name, deliveries, rejected } = event;
   return {
     id: withPrefix('evt', id),
     event: name,
     deliveries: deliveries ?? null,
-    createdAt: fields.time(createdMs),
+    // As `from` and `until` mean it.
+    createdAt: fields.time(timeOf(id)),
     ...(rejected === undefined ? {} : { rejected }),
   };
 }
 
-/** What its bytes say. Those of a rejected event may say nothing: then they are shown as text. */
-function shownPayload({ payload }: Event): unknown {
-  const reading = readOpaqueJson(payload);
-  return reading.kind === 'value' ? reading.value : Buffer.from(payload).toString();
+/** With the payload as it was published: a number of 30 digits would not survive being read. */
+function eventJson(event: Event): string {
+  const { payload } = event;
+  const text = Buffer.from(payload).toString();
+  // The bytes of a rejected event may be no JSON: then they are shown as text.
+  const shown = readOpaqueJson(payload).kind === 'value' ? text : JSON.stringify(text);
+  return `${JSON.stringify(showEvent(event)).slice(0, -1)},"payload":${shown}}`;
 }
 
 /** What can be published: names, schemas and an example each, as the contract has them. */

@@ -2,9 +2,10 @@
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
+import { advanceReplay } from './advance-replay.ts';
+import { forget, forgetFeed } from './forget.ts';
 import type { FigureContext } from './write-figures.ts';
 import { keepFigures } from './write-figures.ts';
-import { forget } from './forget.ts';
 import { rejectInbox, takeInbox } from './inbox.ts';
 import type { GivenMs } from './nodes.ts';
 import { heartbeat, rescue, startNode, stopNode } from './nodes.ts';
@@ -26,6 +27,8 @@ export async function applyEdit(
 ): Promise<EditOutput<EditVerb>> {
   const { nowMs, givenMs, facts, gathered } = context;
   if (call.verb === 'forget') return forget(tx, call.input);
+  if (call.verb === 'forgetFeed') return forgetFeed(tx, call.input);
+  if (call.verb === 'advanceReplay') return advanceReplay(tx, call.input, context);
   if (isShared(call)) return tx.run(editScript(call, nowMs, facts));
   switch (call.verb) {
     case 'publish': {

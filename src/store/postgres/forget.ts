@@ -1,5 +1,5 @@
-// Forgetting: deletes idempotency keys that have outlived their time, a bounded number at a time. One that
-// somebody is just using, in a transaction that may stay open for long, is left for the next time.
+// Forgetting: deletes idempotency keys and changes that have outlived their time, a bounded number at a
+// time. What somebody is just using, perhaps another node that forgets it, is left for the next time.
 import type { EditInput, EditOutput } from '../store.ts';
 import type { Tx } from './tx.ts';
 
@@ -9,6 +9,16 @@ export const forgetSql = {
       (select app, key from idem where created_ms < $1::bigint
        order by created_ms limit $2 for update skip locked)
     returning app`,
+  feed: `
+    delete from change_feed where (app, node, seq) in
+      (select app, node, seq from change_feed where at_ms < $1::bigint
+       order by at_ms limit $2 for update skip locked)
+    returning seq`,
+  watch: `
+    delete from watch where (app, node) in
+      (select app, node from watch where until_ms < $1::bigint
+       order by until_ms limit $2 for update skip locked)
+    returning app`,
 } as const;
 
 export async function forget(
@@ -17,4 +27,15 @@ export async function forget(
 ): Promise<EditOutput<'forget'>> {
   const gone = await tx.query(forgetSql.idempotency, [idempotencyBeforeMs, limit]);
   return { deleted: gone.length };
+}
+
+export async function forgetFeed(
+  tx: Tx,
+  { beforeMs, limit }: EditInput<'forgetFeed'>,
+): Promise<EditOutput<'forgetFeed'>> {
+  const [gone, over] = await Promise.all([
+    tx.query(forgetSql.feed, [beforeMs, limit]),
+    tx.query(forgetSql.watch, [beforeMs, limit]),
+  ]);
+  return { deleted: Math.max(gone.length, over.length) };
 }

@@ -3,11 +3,21 @@ import type { EditCall } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
+import { advanceReplay } from './advance-replay.ts';
 import { createApp } from './apps.ts';
 import { editSubscription } from './edit-subscription.ts';
+import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
+import { cancelReplay, createReplay, forgetReplays } from './replays.ts';
 import { retryDelivery } from './retry-delivery.ts';
+import {
+  createSession,
+  endSession,
+  forgetSessions,
+  prolongSession,
+  takeTicket,
+} from './sessions.ts';
 import { keepSetting } from './settings.ts';
 import { subscribe } from './subscribe.ts';
 import { unsubscribe } from './unsubscribe.ts';
@@ -25,6 +35,18 @@ const shared = {
   keepSetting,
   forget,
   retryDelivery,
+  createSession,
+  takeTicket,
+  prolongSession,
+  endSession,
+  forgetSessions,
+  appendFeed,
+  watch,
+  forgetFeed,
+  createReplay,
+  cancelReplay,
+  advanceReplay,
+  forgetReplays,
 } as const satisfies { [V in EditVerb]?: Edit<V> };
 
 export type SharedEdit = keyof typeof shared;

@@ -22,6 +22,7 @@ export const keysSql = {
   byId: `${select} where key.id = ?1`,
   inApp: `${select} where key.id = ?1 and key.app = ?2`,
   list: `${select} where key.app = ?1 and key.no < ?2 order by key.no desc limit ?3 + 0`,
+  oldest: `${select} where key.app = ?1 and key.no > ?2 order by key.no limit ?3 + 0`,
   rotate: `
     update key set old_hash = hash, old_until_ms = ?1, hash = ?2
     where id = ?3 and app = ?4 and revoked_ms is null`,

@@ -8,9 +8,13 @@ import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
 import { appFigures, counts, subscriptionFigures } from './figures.ts';
+import { deliveriesNamed, feed, watched } from './feed.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
+import { replayable, replayRange } from './replayable.ts';
+import { replay, replays, runningReplays } from './replays.ts';
+import { adminKey, session } from './sessions.ts';
 import { subscription, subscriptions } from './subscriptions.ts';
 import { tally } from './tally.ts';
 import { targets } from './targets.ts';
@@ -32,9 +36,19 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   deliveries,
   tally,
   nodes,
+  session,
+  adminKey,
   counts,
   appFigures,
   subscriptionFigures,
+  feed,
+  watched,
+  deliveriesNamed,
+  replay,
+  replays,
+  runningReplays,
+  replayable,
+  replayRange,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

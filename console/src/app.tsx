@@ -1,0 +1,86 @@
+// Which page is shown: the sign-in for whoever is not, else what the address names and the key may see.
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { LinkButton } from './components/button.tsx';
+import { Layout } from './components/layout.tsx';
+import { Empty, Failed } from './components/list-states.tsx';
+import { PageHeader } from './components/page.tsx';
+import { ToastList } from './components/toast-list.tsx';
+import { pages } from './pages.ts';
+import { SignInPage } from './pages/sign-in.tsx';
+import { place } from './router.ts';
+import { can, readSession, sessionState } from './session.ts';
+
+export function App(): JSX.Element {
+  return (
+    <>
+      <Shown />
+      <ToastList />
+    </>
+  );
+}
+
+function Shown(): JSX.Element | null {
+  const state = sessionState.value;
+  switch (state.kind) {
+    case 'unknown':
+      return null; // For the moment of one request: a picture that flashes is worse than none.
+    case 'failed':
+      return (
+        <main class="alone">
+          <Failed problem={state.problem} onRetry={() => void readSession()} />
+        </main>
+      );
+    case 'out':
+      return <SignInPage />;
+    case 'in':
+      return (
+        <Layout>
+          <CurrentPage />
+        </Layout>
+      );
+  }
+}
+
+function CurrentPage(): JSX.Element {
+  const { path } = place.value;
+  useHeadingFocus(path);
+  const page = pages.find((one) => one.path === path);
+  if (page === undefined) return <NoPage />;
+  if (page.scope !== undefined && !can(page.scope)) return <NotAllowed scope={page.scope} />;
+  const { component: Component } = page;
+  return <Component key={path} />;
+}
+
+/** A new page is announced by its heading; the first one is announced by the browser. */
+function useHeadingFocus(path: string): void {
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) document.querySelector<HTMLElement>('main h1')?.focus();
+    isFirst.current = false;
+  }, [path]);
+}
+
+function NoPage(): JSX.Element {
+  return (
+    <>
+      <PageHeader title="No such page" />
+      <Empty icon="search" title="The console has no page at this address">
+        <p class="empty-actions">
+          <LinkButton href="/console">Go to the overview</LinkButton>
+        </p>
+      </Empty>
+    </>
+  );
+}
+
+function NotAllowed({ scope }: { scope: string }): JSX.Element {
+  return (
+    <>
+      <PageHeader title="Not for this key" />
+      <Empty icon="key" title={`This page needs a key with the scope “${scope}”`}>
+        <p>Sign out and use such a key, or ask an admin of the app for one.</p>
+      </Empty>
+    </>
+  );
+}

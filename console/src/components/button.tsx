@@ -1,0 +1,72 @@
+// Buttons, and links that look like them. A busy button keeps its width and its focus.
+import './button.css';
+import type { ComponentChildren, JSX } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+type Look = {
+  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly size?: 'small' | 'normal';
+  readonly icon?: IconName;
+};
+
+export type ButtonProps = Look & {
+  readonly onClick?: (event: MouseEvent) => void;
+  readonly type?: 'button' | 'submit';
+  readonly isBusy?: boolean;
+  readonly isDisabled?: boolean;
+  /** Says more than the text, or stands for it where there is only an icon. */
+  readonly label?: string;
+  readonly title?: string;
+  readonly isPressed?: boolean;
+  /** Of a button that shows and hides something. */
+  readonly isExpanded?: boolean;
+  readonly children?: ComponentChildren;
+};
+
+export function Button(props: ButtonProps): JSX.Element {
+  const { onClick, type = 'button', isBusy = false, isDisabled = false, children } = props;
+  const press = (event: MouseEvent): void => {
+    if (isBusy) event.preventDefault();
+    else onClick?.(event);
+  };
+  return (
+    <button
+      type={type}
+      class={classOf(props)}
+      disabled={isDisabled}
+      aria-disabled={isBusy ? 'true' : undefined}
+      aria-busy={isBusy ? 'true' : undefined}
+      aria-label={props.label}
+      aria-pressed={props.isPressed}
+      aria-expanded={props.isExpanded}
+      title={props.title ?? (children === undefined ? props.label : undefined)}
+      onClick={press}
+    >
+      {props.icon === undefined ? null : <Icon name={props.icon} />}
+      {children === undefined ? null : <span>{children}</span>}
+    </button>
+  );
+}
+
+export function LinkButton({
+  href,
+  children,
+  isOutside = false,
+  ...look
+}: Look & {
+  readonly href: string;
+  /** Opens beside the console, as for the reference. */
+  readonly isOutside?: boolean;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <a class={classOf(look)} href={href} target={isOutside ? '_blank' : undefined} rel="noreferrer">
+      {look.icon === undefined ? null : <Icon name={look.icon} />}
+      <span>{children}</span>
+    </a>
+  );
+}
+
+function classOf({ kind = 'plain', size = 'normal' }: Look): string {
+  return `button ${kind} ${size}`;
+}

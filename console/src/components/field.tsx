@@ -1,0 +1,258 @@
+// Inputs with a label, a hint and an error that belong to them, also for readers.
+import './field.css';
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId } from 'preact/hooks';
+import { Outside } from './outside.tsx';
+
+type FieldProps = {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly error?: string | undefined;
+  /** For filters, where the place says what the field is. Readers still get the label. */
+  readonly isLabelHidden?: boolean;
+};
+
+type InputProps = FieldProps & {
+  readonly value: string;
+  /** Without it the field keeps what is typed until it is done, for `onChange`. */
+  readonly onInput?: (value: string) => void;
+  readonly onChange?: (value: string) => void;
+  readonly placeholder?: string;
+  readonly isRequired?: boolean;
+  readonly isMono?: boolean;
+  readonly maxLength?: number;
+  readonly autocomplete?: string;
+  /** Gets the focus when its dialog opens. */
+  readonly isFocused?: boolean;
+  readonly inputRef?: { current: HTMLInputElement | null };
+};
+
+export function TextField(props: InputProps): JSX.Element {
+  const id = useId();
+  return (
+    <Field {...props} id={id}>
+      <input {...useInputProps(id, props)} type="text" />
+    </Field>
+  );
+}
+
+/** For secrets: what is typed is not shown. */
+export function SecretField(props: InputProps): JSX.Element {
+  const id = useId();
+  return (
+    <Field {...props} id={id}>
+      <input {...useInputProps(id, props)} type="password" />
+    </Field>
+  );
+}
+
+/** With suggestions; any other text may be typed too. */
+export function SuggestField({
+  options,
+  ...props
+}: InputProps & { readonly options: readonly string[] }): JSX.Element {
+  const id = useId();
+  return (
+    <Field {...props} id={id}>
+      <input {...useInputProps(id, props)} type="text" list={`${id}-list`} />
+      <datalist id={`${id}-list`}>
+        {options.map((option) => (
+          <option key={option} value={option} />
+        ))}
+      </datalist>
+    </Field>
+  );
+}
+
+export function NumberField({
+  min,
+  max,
+  ...props
+}: InputProps & { readonly min: number; readonly max: number }): JSX.Element {
+  const id = useId();
+  return (
+    <Field {...props} id={id}>
+      <input {...useInputProps(id, props)} type="number" min={min} max={max} />
+    </Field>
+  );
+}
+
+/** A moment in the reader's own time, as the browser writes it: `2026-11-02T10:30`. */
+export function TimeField(props: InputProps): JSX.Element {
+  const id = useId();
+  return (
+    <Field {...props} id={id}>
+      <input {...useInputProps(id, props)} type="datetime-local" />
+    </Field>
+  );
+}
+
+export function TextArea({
+  value,
+  onInput,
+  rows = 8,
+  areaRef,
+  ...props
+}: FieldProps & {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly rows?: number;
+  readonly areaRef?: { current: HTMLTextAreaElement | null };
+}): JSX.Element {
+  const id = useId();
+  return (
+    <Field {...props} id={id}>
+      <textarea
+        id={id}
+        ref={areaRef ?? null}
+        class="input mono"
+        rows={rows}
+        value={value}
+        spellcheck={false}
+        {...describedBy(id, props)}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </Field>
+  );
+}
+
+export function Select({
+  value,
+  options,
+  onChange,
+  ...props
+}: FieldProps & {
+  readonly value: string;
+  readonly options: readonly { readonly value: string; readonly text: string }[];
+  readonly onChange: (value: string) => void;
+}): JSX.Element {
+  const id = useId();
+  return (
+    <Field {...props} id={id}>
+      <select
+        id={id}
+        class="input select"
+        value={value}
+        {...describedBy(id, props)}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+export function Checkbox({
+  label,
+  hint,
+  isChecked,
+  onChange,
+}: {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}): JSX.Element {
+  const id = useId();
+  return (
+    <div class="checkbox">
+      <input
+        id={id}
+        type="checkbox"
+        checked={isChecked}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      {hint === undefined ? null : (
+        <p id={`${id}-hint`} class="field-hint">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Field({
+  id,
+  label,
+  hint,
+  error,
+  isLabelHidden = false,
+  children,
+}: FieldProps & { readonly id: string; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="field">
+      <label for={id} class={isLabelHidden ? 'off-screen' : 'field-label'}>
+        {label}
+      </label>
+      {children}
+      {hint === undefined ? null : (
+        <p id={`${id}-hint`} class="field-hint">
+          {hint}
+        </p>
+      )}
+      {error === undefined ? null : (
+        <p id={`${id}-error`} class="field-error" role="alert">
+          <Outside text={error} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function describedBy(
+  id: string,
+  { hint, error }: FieldProps,
+): { 'aria-describedby'?: string; 'aria-invalid'?: 'true' } {
+  const ids = [
+    hint === undefined ? '' : `${id}-hint`,
+    error === undefined ? '' : `${id}-error`,
+  ].filter((one) => one !== '');
+  return {
+    ...(ids.length === 0 ? {} : { 'aria-describedby': ids.join(' ') }),
+    ...(error === undefined ? {} : { 'aria-invalid': 'true' }),
+  };
+}
+
+function useInputProps(id: string, props: InputProps) {
+  const { onChange, isRequired, maxLength, placeholder } = props;
+  const { value, onInput } = useDraft(props);
+  return {
+    id,
+    class: `input${props.isMono === true ? ' mono' : ''}`,
+    value,
+    ref: props.inputRef ?? null,
+    required: isRequired === true,
+    autocomplete: props.autocomplete ?? 'off',
+    autofocus: props.isFocused === true,
+    spellcheck: false,
+    ...(placeholder === undefined ? {} : { placeholder }),
+    ...(maxLength === undefined ? {} : { maxLength }),
+    ...describedBy(id, props),
+    onInput: (event: Event) => onInput(textIn(event)),
+    onChange: (event: Event) => onChange?.(textIn(event)),
+  };
+}
+
+/** A page that draws itself anew must not take away what is being typed. */
+function useDraft({ value, onInput }: InputProps): {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+} {
+  const draft = useSignal(value);
+  useEffect(() => {
+    draft.value = value;
+  }, [value]);
+  if (onInput !== undefined) return { value, onInput };
+  return { value: draft.value, onInput: (text) => (draft.value = text) };
+}
+
+function textIn({ currentTarget }: Event): string {
+  return currentTarget instanceof HTMLInputElement ? currentTarget.value : '';
+}

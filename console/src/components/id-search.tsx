@@ -1,0 +1,53 @@
+// Finds anything by its id: the id's beginning says which page shows it.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { placeOfId } from '../id-place.ts';
+import { useShortcuts } from '../keys.ts';
+import { navigate } from '../router.ts';
+import { Icon } from './icon.tsx';
+
+export function IdSearch(): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const text = useSignal('');
+  const isWrong = useSignal(false);
+  useShortcuts([{ keys: '/', does: 'Search by id', run: () => input.current?.select() }]);
+  const find = (event: Event): void => {
+    event.preventDefault();
+    const href = placeOfId(text.value);
+    isWrong.value = href === undefined && text.value.trim() !== '';
+    if (href === undefined) return;
+    text.value = '';
+    input.current?.blur();
+    navigate(href);
+  };
+  return (
+    <form class="id-search" role="search" onSubmit={find}>
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="search"
+        aria-label="Search by id"
+        placeholder="Find any id"
+        autocomplete="off"
+        spellcheck={false}
+        value={text.value}
+        aria-invalid={isWrong.value}
+        aria-describedby={isWrong.value ? 'id-search-error' : undefined}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+          isWrong.value = false;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+      <kbd>/</kbd>
+      {isWrong.value ? (
+        <p id="id-search-error" class="id-search-error" role="alert">
+          Ids begin with dlv_, evt_, sub_, att_, rpl_ or rbk_.
+        </p>
+      ) : null}
+    </form>
+  );
+}

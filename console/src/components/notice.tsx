@@ -1,0 +1,65 @@
+// A sentence that matters, with its tone: what went wrong and what to do, or what to know before acting.
+import './notice.css';
+import type { ComponentChildren, JSX } from 'preact';
+import type { ApiProblem } from '../api.ts';
+import type { Tone } from './badge.tsx';
+import { Icon, type IconName } from './icon.tsx';
+import { Outside } from './outside.tsx';
+
+const icons: Readonly<Record<Tone, IconName>> = {
+  good: 'check',
+  warn: 'alert',
+  bad: 'alert',
+  info: 'help',
+  quiet: 'help',
+};
+
+export function Notice({
+  tone,
+  title,
+  children,
+}: {
+  tone: Tone;
+  title?: string;
+  children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : undefined}>
+      <Icon name={icons[tone]} />
+      <div>
+        {title === undefined ? null : <p class="notice-title">{title}</p>}
+        {children}
+      </div>
+    </div>
+  );
+}
+
+/** A problem of the service, with each field that it names. */
+export function ProblemNotice({
+  problem,
+  children,
+}: {
+  problem: ApiProblem;
+  children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <Notice tone="bad" title={problem.title}>
+      <p>
+        <Outside text={problem.detail} />
+      </p>
+      {problem.errors.length === 0 ? null : (
+        <ul class="notice-list">
+          {problem.errors.map(({ field, message }) => (
+            <li key={field + message}>
+              <Outside text={field} mono /> <Outside text={message} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {problem.status < 500 || problem.requestId === undefined ? null : (
+        <p class="soft">Request {problem.requestId}</p>
+      )}
+      {children}
+    </Notice>
+  );
+}

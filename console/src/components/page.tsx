@@ -1,0 +1,53 @@
+// The frame of a page: its heading, which also names the tab, its actions, and its sections.
+import './page.css';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId } from 'preact/hooks';
+
+export function PageHeader({
+  title,
+  note,
+  children,
+}: {
+  readonly title: string;
+  readonly note?: ComponentChildren;
+  /** Buttons at its right. */
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  useEffect(() => {
+    document.title = `${title} · Ringback`;
+  }, [title]);
+  return (
+    <header class="page-head">
+      <div>
+        <h1 tabIndex={-1}>{title}</h1>
+        {note === undefined ? null : <p class="soft">{note}</p>}
+      </div>
+      {children === undefined ? null : <div class="page-actions">{children}</div>}
+    </header>
+  );
+}
+
+/** A part of a page with a heading, drawn as a card. */
+export function Section({
+  title,
+  children,
+  aside,
+  isFlush = false,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly aside?: ComponentChildren;
+  /** The content goes to the edges, as tables do. */
+  readonly isFlush?: boolean;
+}): JSX.Element {
+  const id = useId();
+  return (
+    <section class={`section${isFlush ? ' flush' : ''}`} aria-labelledby={id}>
+      <header class="section-head">
+        <h2 id={id}>{title}</h2>
+        {aside}
+      </header>
+      <div class="section-body">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,106 @@
+// A table of things that becomes a stack of cards on a phone. `j` and `k` move through the rows; each row
+// has one link, which is what Enter opens.
+import './table.css';
+import type { ComponentChildren, JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { useShortcuts } from '../keys.ts';
+
+export type Column<T> = {
+  readonly name: string;
+  readonly title: string;
+  readonly cell: (item: T) => ComponentChildren;
+  readonly align?: 'end';
+  /** Takes what is left of the width, and cuts its text. One or two of a table. */
+  readonly isWide?: boolean;
+  /** The head of the card on a phone, without its title. */
+  readonly isHead?: boolean;
+};
+
+type TableProps<T> = {
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  readonly items: readonly T[];
+  readonly idOf: (item: T) => string;
+  /** Where a click on the row leads; put the same address on a link in a cell, marked `data-row`. */
+  readonly hrefOf?: (item: T) => string;
+  readonly selectedId?: string | undefined;
+  readonly isStale?: boolean;
+};
+
+// Roles are written out because the phone's layout takes the table's own away.
+export function Table<T>(props: TableProps<T>): JSX.Element {
+  const { caption, columns, items, idOf } = props;
+  const table = useRef<HTMLTableElement>(null);
+  useShortcuts([
+    { keys: 'j', does: 'Next row', run: () => step(table.current, 1) },
+    { keys: 'k', does: 'Row before', run: () => step(table.current, -1) },
+  ]);
+  return (
+    <table class={`table${props.isStale === true ? ' stale' : ''}`} role="table" ref={table}>
+      <caption class="off-screen">{caption}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <th key={column.name} scope="col" role="columnheader" class={cellClass(column)}>
+              {column.title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {items.map((item) => (
+          <Row key={idOf(item)} item={item} {...props} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row<T>({
+  item,
+  columns,
+  idOf,
+  hrefOf,
+  selectedId,
+}: TableProps<T> & { readonly item: T }): JSX.Element {
+  const isSelected = idOf(item) === selectedId;
+  return (
+    <tr
+      role="row"
+      class={`${hrefOf === undefined ? '' : 'opens'}${isSelected ? ' selected' : ''}`}
+      onClick={hrefOf === undefined ? undefined : open}
+    >
+      {columns.map((column) => (
+        <td key={column.name} role="cell" class={cellClass(column)} data-title={column.title}>
+          <div>{column.cell(item)}</div>
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** The click goes to the row's own link, so that there is one way and one address. */
+function open(event: MouseEvent): void {
+  const at = event.target;
+  if (!(at instanceof Element) || at.closest('a, button, input, label') !== null) return;
+  if (getSelection()?.isCollapsed === false) return;
+  const row = event.currentTarget;
+  if (row instanceof Element) row.querySelector<HTMLAnchorElement>('a[data-row]')?.click();
+}
+
+function cellClass<T>({ name, align, isWide, isHead }: Column<T>): string {
+  const classes = [`cell-${name}`];
+  if (align === 'end') classes.push('end');
+  if (isWide === true) classes.push('wide');
+  if (isHead === true) classes.push('head');
+  return classes.join(' ');
+}
+
+function step(table: HTMLTableElement | null, by: 1 | -1): void {
+  const links = [...(table?.querySelectorAll<HTMLAnchorElement>('a[data-row]') ?? [])];
+  const at = links.findIndex((link) => link.closest('tr')?.contains(document.activeElement));
+  const next = at === -1 ? 0 : Math.min(Math.max(at + by, 0), links.length - 1);
+  const link = links[next];
+  link?.focus();
+  link?.closest('tr')?.scrollIntoView({ block: 'nearest' });
+}

@@ -1,0 +1,33 @@
+// Where toasts appear. The region is always there, so that readers hear what is added.
+import './toast-list.css';
+import type { JSX } from 'preact';
+import { openModals } from '../modals.ts';
+import { dismiss, toasts } from '../toasts.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+import { Outside } from './outside.tsx';
+
+/** There is one in every dialog; only that of the topmost shows anything. */
+export function ToastList({ modal }: { modal?: string }): JSX.Element {
+  const shown = openModals.value.at(-1) === modal ? toasts.value : [];
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {shown.map(({ id, tone, text, link }) => (
+        <div key={id} class={`toast ${tone}`}>
+          <Icon name={tone === 'good' ? 'check' : 'alert'} />
+          <p>
+            <Outside text={text} />{' '}
+            {link === undefined ? null : <a href={link.href}>{link.text}</a>}
+          </p>
+          <Button
+            kind="quiet"
+            size="small"
+            icon="close"
+            label="Dismiss"
+            onClick={() => dismiss(id)}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}

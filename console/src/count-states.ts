@@ -1,0 +1,21 @@
+// How many deliveries are in which state. Pure.
+import { shownState, type StateName } from './components/badge.tsx';
+import type { Delivery } from './shapes.ts';
+
+const order: readonly StateName[] = [
+  'delivered',
+  'running',
+  'due',
+  'retrying',
+  'dead',
+  'cancelled',
+];
+
+export function countStates(
+  items: readonly Delivery[],
+): readonly { readonly state: StateName; readonly size: number }[] {
+  const states = items.map(shownState);
+  return order
+    .map((state) => ({ state, size: states.filter((one) => one === state).length }))
+    .filter(({ size }) => size > 0);
+}

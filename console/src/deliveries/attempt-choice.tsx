@@ -1,0 +1,36 @@
+// Which attempt the tabs show, where there are several.
+import type { JSX } from 'preact';
+import { Select } from '../components/field.tsx';
+import { dateTime, duration } from '../format.ts';
+import { outcomeWords } from '../failure-words.ts';
+import { setParams } from '../router.ts';
+import type { Attempt } from '../shapes.ts';
+
+export function AttemptChoice({
+  attempts,
+  chosen,
+}: {
+  readonly attempts: readonly Attempt[];
+  readonly chosen: Attempt | undefined;
+}): JSX.Element | null {
+  if (attempts.length < 2 || chosen === undefined) return null;
+  return (
+    <Select
+      label="Attempt"
+      value={attemptNumber(chosen)}
+      options={attempts.map((one) => ({ value: attemptNumber(one), text: textOf(one) }))}
+      onChange={(attempt) => setParams({ attempt }, { replace: true })}
+    />
+  );
+}
+
+/** `att_…_0_2` is the second. */
+export function attemptNumber({ id }: Attempt): string {
+  return id.slice(id.lastIndexOf('_') + 1);
+}
+
+function textOf(attempt: Attempt): string {
+  const when = dateTime(Date.parse(attempt.startedAt));
+  const how = outcomeWords(attempt) ?? 'no answer';
+  return `${attemptNumber(attempt)} – ${how}, ${duration(attempt.tookMs)}, ${when}`;
+}

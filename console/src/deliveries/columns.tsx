@@ -1,0 +1,71 @@
+// The columns of the table of deliveries.
+import type { JSX } from 'preact';
+import { shownState, StateBadge } from '../components/badge.tsx';
+import { Outside } from '../components/outside.tsx';
+import type { Column } from '../components/table.tsx';
+import { Time } from '../components/time.tsx';
+import { count } from '../format.ts';
+import { outcomeWords } from '../failure-words.ts';
+import { hrefWith } from '../router.ts';
+import type { Delivery } from '../shapes.ts';
+import { NextAttempt } from './next-attempt.tsx';
+
+export function hrefOfDelivery(id: string): string {
+  return hrefWith({ delivery: id, attempt: undefined });
+}
+
+export const deliveryColumns: readonly Column<Delivery>[] = [
+  {
+    name: 'state',
+    title: 'State',
+    isHead: true,
+    cell: (delivery) => <StateBadge state={shownState(delivery)} />,
+  },
+  {
+    name: 'event',
+    title: 'Event',
+    isWide: true,
+    isHead: true,
+    cell: ({ id, event }) => (
+      <a data-row href={hrefOfDelivery(id)}>
+        <Outside text={event} clip />
+      </a>
+    ),
+  },
+  {
+    name: 'target',
+    title: 'Subscription',
+    isWide: true,
+    cell: ({ callback }) => <Outside text={callback.url} clip mono />,
+  },
+  { name: 'result', title: 'Result', cell: (delivery) => <Result delivery={delivery} /> },
+  {
+    name: 'attempts',
+    title: 'Attempts',
+    align: 'end',
+    cell: ({ attemptCount }) => count(attemptCount),
+  },
+  { name: 'next', title: 'Next attempt', align: 'end', cell: nextAttempt },
+  { name: 'age', title: 'Age', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+function Result({ delivery }: { delivery: Delivery }): JSX.Element {
+  const words = outcomeWords(delivery);
+  if (words === undefined) return <None />;
+  return <span class={delivery.error === undefined ? undefined : 'result-failed'}>{words}</span>;
+}
+
+function nextAttempt({ state, nextAttemptAt }: Delivery): JSX.Element {
+  if (state === 'running') return <span class="soft">under way</span>;
+  if (state !== 'due' || nextAttemptAt === undefined) return <None />;
+  return <NextAttempt at={nextAttemptAt} />;
+}
+
+function None(): JSX.Element {
+  return (
+    <span class="soft none">
+      <span aria-hidden="true">–</span>
+      <span class="off-screen">none</span>
+    </span>
+  );
+}

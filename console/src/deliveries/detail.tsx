@@ -1,0 +1,160 @@
+// What the drawer shows of a delivery: its state, the failure as a sentence, the acts, and four tabs.
+import type { JSX } from 'preact';
+import { get, getText } from '../api.ts';
+import { shownState, StateBadge } from '../components/badge.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Tabs } from '../components/tabs.tsx';
+import { Time } from '../components/time.tsx';
+import { memberText } from '../json-text.ts';
+import { useLoad } from '../load.ts';
+import { param, setParams } from '../router.ts';
+import { can } from '../session.ts';
+import type { Attempt, DeliveryWithAttempts, EventType, Subscription } from '../shapes.ts';
+import { AttemptChoice } from './attempt-choice.tsx';
+import { EventTab } from './event-tab.tsx';
+import { FailureNotice } from './failure-notice.tsx';
+import { curl } from './curl.ts';
+import { mediaTypeOf } from './media-type.ts';
+import { NextAttempt } from './next-attempt.tsx';
+import { requestOf } from './request-of.ts';
+import { RequestTab } from './request-tab.tsx';
+import { ResponseTab } from './response-tab.tsx';
+import { RetryButton } from './retry-button.tsx';
+import { Timeline } from './timeline.tsx';
+import type { Sending } from './sending.ts';
+
+const tabs = [
+  { name: 'request', title: 'Request' },
+  { name: 'response', title: 'Response' },
+  { name: 'timeline', title: 'Timeline' },
+  { name: 'event', title: 'Event' },
+] as const;
+
+type TabName = (typeof tabs)[number]['name'];
+
+export function DeliveryDetail({
+  delivery,
+  onChange,
+}: {
+  readonly delivery: DeliveryWithAttempts;
+  readonly onChange: () => void;
+}): JSX.Element {
+  const attempt = chosenAttempt(delivery);
+  const subscription = useLoad(delivery.subscriberId, (signal) =>
+    get<Subscription>(`/subscriptions/${delivery.subscriberId}`, { signal }),
+  ).value;
+  const sending = useSending(delivery, { attempt, subscription });
+  const tab = chosenTab(delivery);
+  return (
+    <>
+      <Head delivery={delivery} />
+      <FailureNotice delivery={delivery} subscription={subscription} />
+      <div class="cluster">
+        {can('admin') ? (
+          <RetryButton delivery={delivery} subscription={subscription} onDone={onChange} />
+        ) : null}
+        <CopyButton
+          what="as curl"
+          text={() => curl(requestOf(sending))}
+          note="The signature is not in it: it is made for each attempt and cannot be repeated."
+        />
+        <CopyButton what="id" text={delivery.id} />
+      </div>
+      <Tabs
+        label="Parts of the delivery"
+        tabs={tabs}
+        chosen={tab}
+        onChoose={(name) => setParams({ tab: name }, { replace: true })}
+      >
+        {tab === 'request' || tab === 'response' ? (
+          <AttemptChoice attempts={delivery.attempts} chosen={attempt} />
+        ) : null}
+        <TabContent tab={tab} delivery={delivery} sending={sending} />
+      </Tabs>
+    </>
+  );
+}
+
+function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
+  const { event, callback, createdAt, state, nextAttemptAt } = delivery;
+  return (
+    <div class="detail-head">
+      <p class="cluster">
+        <span role="status">
+          <StateBadge state={shownState(delivery)} />
+        </span>
+        <strong>
+          <Outside text={event} />
+        </strong>
+        <span class="soft">
+          <Time at={createdAt} />
+          {state === 'due' && nextAttemptAt !== undefined ? (
+            <>
+              {' · next attempt '}
+              <NextAttempt at={nextAttemptAt} />
+            </>
+          ) : null}
+        </span>
+      </p>
+      <p>
+        <span class="mono soft">{callback.method}</span> <Outside text={callback.url} mono />
+      </p>
+    </div>
+  );
+}
+
+function TabContent({
+  tab,
+  delivery,
+  sending,
+}: {
+  readonly tab: TabName;
+  readonly delivery: DeliveryWithAttempts;
+  readonly sending: Sending;
+}): JSX.Element {
+  switch (tab) {
+    case 'request':
+      return <RequestTab sending={sending} />;
+    case 'response':
+      return <ResponseTab delivery={delivery} attempt={sending.attempt} />;
+    case 'timeline':
+      return <Timeline delivery={delivery} />;
+    case 'event':
+      return <EventTab delivery={delivery} payload={sending.payload} />;
+  }
+}
+
+/** What is needed to show and repeat the request of an attempt. */
+function useSending(
+  delivery: DeliveryWithAttempts,
+  {
+    attempt,
+    subscription,
+  }: { attempt: Attempt | undefined; subscription: Subscription | undefined },
+): Sending {
+  // As text: a number of 30 digits must stay as it was published.
+  const payload = useLoad(delivery.eventId, async (signal) => {
+    const text = await getText(`/events/${delivery.eventId}`, signal);
+    return memberText(text, 'payload') ?? '';
+  });
+  const types = useLoad('types', (signal) =>
+    get<{ items: readonly EventType[] }>('/event-types', { signal }),
+  );
+  const mediaType = mediaTypeOf(delivery, { subscription, types: types.value?.items ?? [] });
+  return { delivery, attempt, payload, mediaType };
+}
+
+/** The one that the address names, else the last. */
+function chosenAttempt({ attempts }: DeliveryWithAttempts): Attempt | undefined {
+  const named = param('attempt');
+  return attempts.find(({ id }) => id.endsWith(`_${named ?? ''}`)) ?? attempts.at(-1);
+}
+
+/** Unless the address says otherwise: what came back, if anything did. */
+function chosenTab(delivery: DeliveryWithAttempts): TabName {
+  const named = tabs.find(({ name }) => name === param('tab'))?.name;
+  if (named !== undefined) return named;
+  const last = delivery.attempts.at(-1);
+  return last?.response === undefined ? 'request' : 'response';
+}

@@ -1,0 +1,82 @@
+// One delivery: why it failed and what to do, what was sent and what came back, when it goes on. It follows
+// the stream while it is open.
+import './drawer.css';
+import type { JSX } from 'preact';
+import { get } from '../api.ts';
+import { Drawer } from '../components/dialog.tsx';
+import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
+import { Id, Outside } from '../components/outside.tsx';
+import { useShortcuts } from '../keys.ts';
+import { limits } from '../limits.ts';
+import { useLoad, type Load } from '../load.ts';
+import { setParams } from '../router.ts';
+import type { DeliveryWithAttempts } from '../shapes.ts';
+import { useFrames } from '../stream.ts';
+import { useThrottled } from '../throttle.ts';
+import { DeliveryDetail } from './detail.tsx';
+
+type DrawerProps = {
+  readonly id: string;
+  readonly neighbours: { readonly next: string | undefined; readonly before: string | undefined };
+  readonly onClose: () => void;
+};
+
+export function DeliveryDrawer({ id, neighbours, onClose }: DrawerProps): JSX.Element {
+  const load = useDelivery(id);
+  useShortcuts(
+    [
+      { keys: 'j', does: 'Next row', run: () => goTo(neighbours.next) },
+      { keys: 'k', does: 'Row before', run: () => goTo(neighbours.before) },
+    ],
+    { isInDialog: true },
+  );
+  const title = (
+    <>
+      Delivery <Id id={id} />
+    </>
+  );
+  return (
+    <Drawer title={title} onClose={onClose}>
+      <Content id={id} load={load} />
+    </Drawer>
+  );
+}
+
+function goTo(id: string | undefined): void {
+  if (id !== undefined) setParams({ delivery: id, attempt: undefined }, { replace: true });
+}
+
+function Content({ id, load }: { id: string; load: Load<DeliveryWithAttempts> }): JSX.Element {
+  const { state } = load;
+  if (state.kind === 'failed') {
+    if (state.problem.status === 404) return <Unknown id={id} />;
+    return <Failed problem={state.problem} onRetry={load.reload} />;
+  }
+  // While another one is read, the one before must not stand under its id.
+  if (state.kind === 'loading' || state.value.id !== id) return <Skeleton rows={8} />;
+  return <DeliveryDetail key={id} delivery={state.value} onChange={load.reload} />;
+}
+
+function Unknown({ id }: { id: string }): JSX.Element {
+  return (
+    <Empty icon="search" title="There is no such delivery">
+      <p>
+        Nothing is known by the id <Outside text={id} mono />. It is mistyped, belongs to another
+        app, or is older than what is kept.
+      </p>
+    </Empty>
+  );
+}
+
+function useDelivery(id: string): Load<DeliveryWithAttempts> {
+  const load = useLoad(id, (signal) =>
+    get<DeliveryWithAttempts>(`/deliveries/${encodeURIComponent(id)}`, { signal }),
+  );
+  const readSoon = useThrottled(load.reload, limits.detailEveryMs);
+  useFrames((frame) => {
+    const isPending = load.value?.state === 'due' || load.value?.state === 'running';
+    const mayHaveMoved = frame.isReset || (isPending && frame.more > 0);
+    if (mayHaveMoved || frame.deliveries.some((one) => one.id === id)) readSoon();
+  });
+  return load;
+}

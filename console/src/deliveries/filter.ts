@@ -1,0 +1,83 @@
+// What the list of deliveries is narrowed to: the same words in the address of the page and in the query
+// of GET /deliveries. Pure.
+import type { Delivery } from '../shapes.ts';
+
+export const filterNames = [
+  'state',
+  'event',
+  'eventId',
+  'subscriberId',
+  'status',
+  'error',
+  'from',
+  'until',
+] as const;
+
+export type FilterName = (typeof filterNames)[number];
+
+export type DeliveryFilter = Readonly<Partial<Record<FilterName, string>>>;
+
+export function filterOf(query: URLSearchParams): DeliveryFilter {
+  const given = filterNames.flatMap((name): [FilterName, string][] => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[name, value]];
+  });
+  return Object.fromEntries(given);
+}
+
+export function isNarrow(filter: DeliveryFilter): boolean {
+  return Object.keys(filter).length > 0;
+}
+
+/** Takes every filter away, for setParams and links. */
+export const noFilter: Readonly<Record<FilterName, undefined>> = {
+  state: undefined,
+  event: undefined,
+  eventId: undefined,
+  subscriberId: undefined,
+  status: undefined,
+  error: undefined,
+  from: undefined,
+  until: undefined,
+};
+
+/** Whether a delivery that the stream tells of belongs into the list. The service decides the same. */
+export function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
+  const { state, event, eventId, subscriberId, status, error } = filter;
+  if (state !== undefined && !fitsState(delivery, state)) return false;
+  if (event !== undefined && !hears(event, delivery.event)) return false;
+  if (eventId !== undefined && delivery.eventId !== eventId) return false;
+  if (subscriberId !== undefined && delivery.subscriberId !== subscriberId) return false;
+  if (status !== undefined && !fitsStatus(delivery.status, status)) return false;
+  if (error !== undefined && !fitsError(delivery, error)) return false;
+  return isWithin(Date.parse(delivery.createdAt), filter);
+}
+
+function fitsState({ state, attemptCount }: Delivery, wanted: string): boolean {
+  const isPending = state === 'due' || state === 'running';
+  if (wanted === 'pending') return isPending;
+  if (wanted === 'retrying') return isPending && attemptCount > 0;
+  return state === wanted;
+}
+
+/** `order.*` hears `order.created` and `order.item.added`, not `order`. */
+function hears(pattern: string, event: string): boolean {
+  if (pattern === '*' || pattern === event) return true;
+  return pattern.endsWith('.*') && event.startsWith(pattern.slice(0, -1));
+}
+
+function fitsStatus(status: number | undefined, wanted: string): boolean {
+  if (status === undefined) return false;
+  return wanted.endsWith('xx')
+    ? String(status).startsWith(wanted.charAt(0))
+    : `${status}` === wanted;
+}
+
+function fitsError({ error, state }: Delivery, wanted: string): boolean {
+  return error === wanted || (wanted === 'exhausted' && state === 'dead' && error !== 'expired');
+}
+
+function isWithin(ms: number, { from, until }: DeliveryFilter): boolean {
+  if (from !== undefined && ms < Date.parse(from)) return false;
+  return until === undefined || ms < Date.parse(until);
+}

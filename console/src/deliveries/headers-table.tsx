@@ -1,0 +1,29 @@
+// Headers as they were, one a line.
+import type { JSX } from 'preact';
+import { Outside } from '../components/outside.tsx';
+
+export function HeadersTable({
+  label,
+  headers,
+}: {
+  readonly label: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}): JSX.Element {
+  if (headers.length === 0) return <p class="soft">No headers.</p>;
+  return (
+    <table class="headers" aria-label={label}>
+      <tbody>
+        {headers.map(([name, value], at) => (
+          <tr key={at}>
+            <th scope="row">
+              <Outside text={name} mono />
+            </th>
+            <td>
+              <Outside text={value} mono />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

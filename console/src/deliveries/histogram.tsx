@@ -1,0 +1,109 @@
+// Figures over time above the list. Choosing a range there narrows the list to it, and the chart with it.
+import { useSignal, useSignalEffect } from '@preact/signals';
+import type { JSX } from 'preact';
+import { get, withQuery, type Query } from '../api.ts';
+import { clock } from '../clock.ts';
+import { LinkButton } from '../components/button.tsx';
+import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Section } from '../components/page.tsx';
+import { chosenRange, RangeLinks, rangeWords } from '../components/range-links.tsx';
+import { rangeText, StackedBars } from '../components/stacked-bars.tsx';
+import { limits } from '../limits.ts';
+import { endMs, hasNews, withFrame } from '../live-stats.ts';
+import { useLoad, type Load } from '../load.ts';
+import { hrefWith, setParams } from '../router.ts';
+import type { Stats } from '../shapes.ts';
+import { useFrames } from '../stream.ts';
+import { useThrottled } from '../throttle.ts';
+import type { DeliveryFilter } from './filter.ts';
+
+export function Histogram({ filter }: { filter: DeliveryFilter }): JSX.Element {
+  const stats = useStats(filter);
+  const isNarrowed = filter.from !== undefined || filter.until !== undefined;
+  const when = isNarrowed ? chosenTime(filter) : `in ${rangeWords(chosenRange())}`;
+  const aside = isNarrowed ? (
+    <LinkButton size="small" icon="close" href={hrefWith({ from: undefined, until: undefined })}>
+      Any time
+    </LinkButton>
+  ) : (
+    <RangeLinks />
+  );
+  return (
+    <Section title={`Attempts ${when}`} aside={aside}>
+      <Chart stats={stats} when={when} />
+      {hasOtherFilters(filter) ? (
+        <p class="soft histogram-note">
+          The chart counts all deliveries
+          {filter.subscriberId === undefined ? '' : ' of this subscription'}: other filters than
+          time and subscription are for the list only.
+        </p>
+      ) : null}
+    </Section>
+  );
+}
+
+function Chart({ stats, when }: { stats: Load<Stats>; when: string }): JSX.Element {
+  const { state, reload } = stats;
+  if (state.kind === 'loading') return <Skeleton rows={5} />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={reload} />;
+  return (
+    <StackedBars
+      size="small"
+      steps={state.value.steps}
+      stepSeconds={state.value.stepSeconds}
+      label={`Attempts ${when}. Arrows move, Shift and arrows choose a range, Enter narrows the list to it.`}
+      onSelect={({ from, until }) => setParams({ from, until })}
+    />
+  );
+}
+
+/** Figures of a range that ends now follow the stream; those of the past stand still. */
+function useStats(filter: DeliveryFilter): Load<Stats> {
+  const query = queryOf(filter);
+  const stats = useLoad(withQuery('', query), (signal) => get<Stats>('/stats', { query, signal }));
+  const readSoon = useThrottled(stats.reload, limits.statsEveryMs);
+  const isOver = filter.until !== undefined && Date.parse(filter.until) < clock.peek();
+  useFrames((frame) => {
+    if (isOver || (!frame.isReset && !hasNews(frame))) return;
+    // Frames count for the whole app, and for now.
+    const isAll = filter.subscriberId === undefined && query.range !== undefined;
+    if (isAll && !frame.isReset) stats.change((value) => withFrame(value, frame));
+    readSoon();
+  });
+  const end = useSignal(Number.POSITIVE_INFINITY);
+  const isMoving = stats.value !== undefined && query.range !== undefined;
+  end.value = isMoving && stats.value !== undefined ? endMs(stats.value) : Number.POSITIVE_INFINITY;
+  useSignalEffect(() => {
+    if (clock.value > end.value) readSoon();
+  });
+  return stats;
+}
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+/** With one end only, the other is now or a day before. */
+function queryOf({ from, until, subscriberId }: DeliveryFilter): Query & { range?: string } {
+  if (from === undefined && until === undefined) return { range: chosenRange(), subscriberId };
+  const endsMs = until === undefined ? nextMinuteMs() : Date.parse(until);
+  const beginsMs = from === undefined ? endsMs - dayMs : Date.parse(from);
+  return { from: isoOf(beginsMs, from), until: isoOf(endsMs, until), subscriberId };
+}
+
+function nextMinuteMs(): number {
+  return Math.ceil((clock.peek() + 1) / minuteMs) * minuteMs;
+}
+
+/** What is no time goes to the service as it is, which says so. */
+function isoOf(ms: number, given: string | undefined): string {
+  return Number.isNaN(ms) ? (given ?? '') : new Date(ms).toISOString();
+}
+
+function chosenTime({ from, until }: DeliveryFilter): string {
+  if (from !== undefined && until !== undefined) return `from ${rangeText({ from, until })}`;
+  return from === undefined ? 'on the day before' : 'since then';
+}
+
+function hasOtherFilters({ state, event, eventId, status, error }: DeliveryFilter): boolean {
+  return [state, event, eventId, status, error].some((one) => one !== undefined);
+}

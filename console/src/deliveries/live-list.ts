@@ -1,0 +1,96 @@
+// The list of deliveries, live: what is shown changes where it stands, new ones come on top. While somebody
+// reads, new ones wait and are only counted. When the stream says more than it shows, the list is read again.
+import { useComputed, useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { get, withQuery } from '../api.ts';
+import { limits } from '../limits.ts';
+import { useList, type List } from '../list.ts';
+import { mergeDeliveries } from '../live-deliveries.ts';
+import type { Delivery, Frame, Page } from '../shapes.ts';
+import { connection, useFrames } from '../stream.ts';
+import { useThrottled } from '../throttle.ts';
+import { fits, type DeliveryFilter } from './filter.ts';
+
+export type LiveList = {
+  readonly list: List<Delivery>;
+  /** What is shown was read for other filters. */
+  readonly isStale: boolean;
+  readonly waiting: Waiting;
+  readonly showWaiting: () => void;
+};
+
+/** What came while somebody read. */
+export type Waiting = {
+  readonly fresh: ReadonlyMap<string, Delivery>;
+  /** There may be more, which the stream left out. */
+  readonly isMore: boolean;
+};
+
+const none: Waiting = { fresh: new Map(), isMore: false };
+
+export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<boolean>): LiveList {
+  const key = withQuery('', filter);
+  const waiting = useSignal<Waiting>(none);
+  const wasLive = useRef(false);
+  const list = useList(key, (cursor, signal) => {
+    // What comes from here on waits; what came before is in the answer.
+    if (cursor === undefined) {
+      waiting.value = none;
+      wasLive.current = connection.peek() === 'live';
+    }
+    const query = { ...filter, limit: limits.pageItems, cursor };
+    return get<Page<Delivery>>('/deliveries', { query, ...(signal ? { signal } : {}) });
+  });
+  const readAgain = useThrottled(list.reload, limits.listEveryMs);
+  const showWaiting = (): void => {
+    const { fresh, isMore } = waiting.peek();
+    if (isMore || list.items.length > limits.liveRowsMax) return readAgain();
+    if (fresh.size === 0) return;
+    const max = limits.liveRowsMax + limits.waitingRowsMax;
+    list.change((items) => mergeDeliveries(items, [...fresh.values()], { max }));
+    waiting.value = none;
+  };
+  useFrames((frame) => {
+    const known = new Set(list.items.map(({ id }) => id));
+    const changed = new Map(frame.deliveries.map((one) => [one.id, one]));
+    list.change((items) => items.map((one) => changed.get(one.id) ?? one));
+    const isNews = (one: Delivery): boolean =>
+      !known.has(one.id) && fits(one, filter) && isInReach(one, list);
+    waiting.value = withNews(waiting.peek(), frame, {
+      fresh: frame.deliveries.filter(isNews),
+      // What happened between the reading of the list and the beginning of the stream is not told.
+      isBlind: frame.isReset || !wasLive.current,
+    });
+    if (!isReading.peek()) showWaiting();
+  });
+  const isIdle = useComputed(() => !isReading.value);
+  useSignalEffect(() => {
+    if (isIdle.value) showWaiting();
+  });
+  return { list, isStale: useIsStale(key, list), waiting: waiting.value, showWaiting };
+}
+
+function withNews(
+  waiting: Waiting,
+  frame: Frame,
+  { fresh, isBlind }: { fresh: readonly Delivery[]; isBlind: boolean },
+): Waiting {
+  const isMore = waiting.isMore || isBlind || frame.more > 0;
+  if (fresh.length === 0 && isMore === waiting.isMore) return waiting;
+  const all = new Map(waiting.fresh);
+  for (const one of fresh) all.set(one.id, one);
+  const isFull = all.size > limits.waitingRowsMax;
+  return { fresh: isFull ? waiting.fresh : all, isMore: isMore || isFull };
+}
+
+/** Not beyond the end of what was read: that comes with the next page. */
+function isInReach({ createdAt }: Delivery, { items, hasMore }: List<Delivery>): boolean {
+  const last = items.at(-1);
+  return !hasMore || last === undefined || createdAt >= last.createdAt;
+}
+
+function useIsStale(key: string, { isReading }: List<Delivery>): boolean {
+  const shown = useRef(key);
+  if (!isReading) shown.current = key;
+  return shown.current !== key;
+}

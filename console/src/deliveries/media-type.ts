@@ -1,0 +1,14 @@
+// What kind of body a callback is sent with, as its contract says. Pure.
+import type { Delivery, EventType, Subscription } from '../shapes.ts';
+
+/** Undefined: without a body. JSON where the contract no longer has the callback. */
+export function mediaTypeOf(
+  { callback }: Delivery,
+  { subscription, types }: { subscription: Subscription | undefined; types: readonly EventType[] },
+): string | undefined {
+  const declared = types.filter(
+    (type) => type.contract === subscription?.contract && type.callback === callback.label,
+  );
+  if (declared.length === 0) return 'application/json';
+  return declared.find(({ mediaType }) => mediaType !== undefined)?.mediaType;
+}

@@ -1,0 +1,15 @@
+// The request of an attempt in parts, as far as it is kept. What is not kept is said, not invented.
+import type { CurlRequest } from './curl.ts';
+import type { Sending } from './sending.ts';
+
+/** Sent with each attempt, not kept: what the console shows besides is from the attempt itself. */
+export function requestOf({ delivery, attempt, payload, mediaType }: Sending): CurlRequest {
+  const { method, url } = attempt?.request ?? delivery.callback;
+  const kept = Object.entries(attempt?.request.headers ?? {});
+  return {
+    method,
+    url,
+    headers: [...(mediaType === undefined ? [] : [['content-type', mediaType] as const]), ...kept],
+    body: mediaType === undefined ? undefined : payload.value,
+  };
+}

@@ -1,0 +1,39 @@
+// Sends a delivery again. A dead one goes on under its own id; of one that was delivered or cancelled there
+// will be a new one, which is shown then.
+import type { JSX } from 'preact';
+import { useAction } from '../action.ts';
+import { send } from '../api.ts';
+import { Button } from '../components/button.tsx';
+import { setParams } from '../router.ts';
+import type { Delivery, Subscription } from '../shapes.ts';
+import { sayDone } from '../toasts.ts';
+
+export function RetryButton({
+  delivery: { id, state },
+  subscription,
+  onDone,
+}: {
+  readonly delivery: Delivery;
+  readonly subscription: Subscription | undefined;
+  readonly onDone: () => void;
+}): JSX.Element | null {
+  const retry = useAction(async () => {
+    const again = await send<{ id: string }>('POST', `/deliveries/${id}/retry`);
+    sayDone('It is being sent again.');
+    if (again.id === id) onDone();
+    else setParams({ delivery: again.id, attempt: undefined, tab: undefined });
+  });
+  const hasEnded = subscription?.state === 'ended';
+  if (state === 'due' || state === 'running' || hasEnded) return null;
+  return (
+    <Button
+      kind={state === 'dead' ? 'primary' : 'plain'}
+      size="small"
+      icon="replay"
+      isBusy={retry.isBusy}
+      onClick={retry.run}
+    >
+      {state === 'dead' ? 'Retry now' : 'Send again'}
+    </Button>
+  );
+}

@@ -1,0 +1,13 @@
+// What is known of the request of an attempt: enough to show it, and to repeat it but for its signature.
+import type { Load } from '../load.ts';
+import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
+
+export type Sending = {
+  readonly delivery: DeliveryWithAttempts;
+  /** Undefined before the first one. */
+  readonly attempt: Attempt | undefined;
+  /** The body, as it was published. */
+  readonly payload: Load<string>;
+  /** Undefined: the contract wants no body. */
+  readonly mediaType: string | undefined;
+};

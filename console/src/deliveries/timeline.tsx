@@ -1,0 +1,117 @@
+// What happened to a delivery and what comes next, in order.
+import type { ComponentChildren, JSX } from 'preact';
+import { Button } from '../components/button.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Time } from '../components/time.tsx';
+import { duration } from '../format.ts';
+import { outcomeWords } from '../failure-words.ts';
+import { setParams } from '../router.ts';
+import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
+import { attemptNumber } from './attempt-choice.tsx';
+import { NextAttempt } from './next-attempt.tsx';
+import { sentenceOf } from './failure-text.ts';
+
+export function Timeline({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
+  return (
+    <ol class="timeline">
+      <Moment icon="event" tone="quiet" title="Published" at={delivery.createdAt} />
+      {delivery.attempts.map((attempt) => (
+        <Tried key={attempt.id} attempt={attempt} />
+      ))}
+      <Next delivery={delivery} />
+    </ol>
+  );
+}
+
+function Tried({ attempt }: { attempt: Attempt }): JSX.Element {
+  const isFailed = attempt.error !== undefined;
+  const number = attemptNumber(attempt);
+  return (
+    <Moment
+      icon={isFailed ? 'close' : 'check'}
+      tone={isFailed ? 'bad' : 'good'}
+      title={`Attempt ${number}: ${outcomeWords(attempt) ?? 'no answer'}`}
+      at={attempt.startedAt}
+      note={`took ${duration(attempt.tookMs)}`}
+    >
+      {isFailed ? (
+        <p>
+          <Outside text={sentenceOf(attempt)} />
+        </p>
+      ) : null}
+      <Button
+        size="small"
+        label={`Show attempt ${number}`}
+        onClick={() => setParams({ attempt: number, tab: 'response' })}
+      >
+        Show
+      </Button>
+    </Moment>
+  );
+}
+
+function Next({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
+  const { state, nextAttemptAt, endedAt, attempts } = delivery;
+  const number = attempts.length + 1;
+  switch (state) {
+    case 'running':
+      return <Moment icon="running" tone="info" title={`Attempt ${number} is under way`} />;
+    case 'due':
+      return (
+        <Moment icon="clock" tone="info" title={`Attempt ${number} comes`}>
+          {nextAttemptAt === undefined ? null : (
+            <p>
+              <NextAttempt at={nextAttemptAt} />, from <Time at={nextAttemptAt} as="exact" />
+            </p>
+          )}
+        </Moment>
+      );
+    case 'delivered':
+    case 'dead':
+    case 'cancelled': {
+      const { icon, tone, title } = ends[state];
+      return <Moment icon={icon} tone={tone} title={title} at={endedAt} />;
+    }
+  }
+}
+
+const ends = {
+  delivered: { icon: 'check', tone: 'good', title: 'Delivered' },
+  dead: { icon: 'close', tone: 'bad', title: 'Dead: nothing is sent any more' },
+  cancelled: { icon: 'dash', tone: 'quiet', title: 'Cancelled: the subscription ended' },
+} as const;
+
+function Moment({
+  icon,
+  tone,
+  title,
+  at,
+  note,
+  children,
+}: {
+  readonly icon: IconName;
+  readonly tone: string;
+  readonly title: string;
+  readonly at?: string | undefined;
+  readonly note?: string;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <li class={`moment ${tone}`}>
+      <span class="moment-icon">
+        <Icon name={icon} />
+      </span>
+      <div>
+        <p class="moment-title">{title}</p>
+        {at === undefined ? null : (
+          <p class="soft">
+            <Time at={at} as="exact" />
+            {note === undefined ? '' : ` · ${note}`}
+          </p>
+        )}
+        {children}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,74 @@
+// The columns of the list of events.
+import type { JSX } from 'preact';
+import { StateBadge } from '../components/badge.tsx';
+import { Id, Outside } from '../components/outside.tsx';
+import type { Column } from '../components/table.tsx';
+import { Time } from '../components/time.tsx';
+import { countStates } from '../count-states.ts';
+import { plural } from '../format.ts';
+import { hrefWith } from '../router.ts';
+import type { Delivery, PublishedEvent } from '../shapes.ts';
+
+export function eventHref({ id }: PublishedEvent): string {
+  return hrefWith({ eventId: id });
+}
+
+export function eventColumns(
+  states: ReadonlyMap<string, ReadonlyMap<string, Delivery>>,
+): readonly Column<PublishedEvent>[] {
+  return [
+    {
+      name: 'event',
+      title: 'Event',
+      isWide: true,
+      isHead: true,
+      cell: (event) => (
+        <a href={eventHref(event)} data-row>
+          <Outside text={event.event} clip />
+        </a>
+      ),
+    },
+    { name: 'id', title: 'Id', cell: ({ id }) => <Id id={id} /> },
+    {
+      name: 'deliveries',
+      title: 'Deliveries',
+      isWide: true,
+      cell: (event) => (
+        <Deliveries event={event} known={[...(states.get(event.id)?.values() ?? [])]} />
+      ),
+    },
+    {
+      name: 'age',
+      title: 'Published',
+      align: 'end',
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+    },
+  ];
+}
+
+function Deliveries({
+  event,
+  known,
+}: {
+  readonly event: PublishedEvent;
+  readonly known: readonly Delivery[];
+}): JSX.Element {
+  const { deliveries, rejected } = event;
+  if (rejected !== undefined) return <StateBadge state="rejected" />;
+  if (deliveries === 0) return <span class="soft">Nobody hears it</span>;
+  // Part of them would say something wrong about all.
+  if (known.length === 0 || known.length < (deliveries ?? Number.POSITIVE_INFINITY)) {
+    return (
+      <span>
+        {deliveries === null ? 'More than 256' : plural(deliveries, 'delivery', 'deliveries')}
+      </span>
+    );
+  }
+  return (
+    <span class="event-states">
+      {countStates(known).map(({ state, size }) => (
+        <StateBadge key={state} state={state} count={size} />
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,37 @@
+// Which of the contract's event types speak for an event of a name. Pure.
+import type { EventType } from '../shapes.ts';
+
+/** Names to choose from: not patterns, and not templates, whose names only subscribers know. */
+export function namesOf(types: readonly EventType[]): readonly string[] {
+  const names = types.map(({ event }) => event);
+  return [...new Set(names.filter((name) => !name.includes('{') && !name.endsWith('*')))];
+}
+
+/** Those that a payload of this event must fit, the most special first. */
+export function typesFor(types: readonly EventType[], name: string): readonly EventType[] {
+  const fitting = types.filter(({ event }) => rank(event, name) > 0);
+  return fitting.sort((one, other) => rank(other.event, name) - rank(one.event, name));
+}
+
+/** One of each schema, with its first callback: several callbacks may ask for the same. */
+export function schemasOf(types: readonly EventType[]): readonly EventType[] {
+  const seen = new Set<string>();
+  return types.filter(({ schema }) => {
+    const written = JSON.stringify(schema);
+    const isNew = written !== undefined && !seen.has(written);
+    if (isNew) seen.add(written);
+    return isNew;
+  });
+}
+
+export function contractsOf(types: readonly EventType[]): readonly string[] {
+  return [...new Set(types.map(({ contract }) => contract))];
+}
+
+/** 0 for those that cannot hear it. */
+function rank(event: string, name: string): number {
+  if (event === name) return 4;
+  if (event.endsWith('.*') && name.startsWith(event.slice(0, -1))) return 3;
+  if (event === '*') return 2;
+  return event.includes('{') ? 1 : 0;
+}

@@ -1,0 +1,75 @@
+// Publishing an event by hand: its name, its payload beside what the contract asks for, and then where it
+// goes, live.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { get } from '../api.ts';
+import { Drawer } from '../components/dialog.tsx';
+import { FanOut } from '../components/fan-out.tsx';
+import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Notice } from '../components/notice.tsx';
+import { Id, Outside } from '../components/outside.tsx';
+import { Part } from '../components/part.tsx';
+import { useLoad } from '../load.ts';
+import { hrefWith } from '../router.ts';
+import type { EventType } from '../shapes.ts';
+import { PublishForm } from './publish-form.tsx';
+import type { Sent } from './publishing.ts';
+
+export function Publish({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const load = useLoad('types', (signal) =>
+    get<{ items: readonly EventType[] }>('/event-types', { signal }),
+  );
+  const sent = useSignal<Sent | undefined>(undefined);
+  const { state } = load;
+  return (
+    <Drawer title="Publish an event" onClose={onClose}>
+      {state.kind === 'loading' ? <Skeleton /> : null}
+      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
+      {sent.value === undefined ? null : <Result sent={sent.value} />}
+      {state.kind === 'ready' ? (
+        <PublishForm
+          types={state.value.items}
+          isAgain={sent.value !== undefined}
+          onSent={(one) => (sent.value = one)}
+        />
+      ) : null}
+    </Drawer>
+  );
+}
+
+function Result({ sent }: { sent: Sent }): JSX.Element {
+  const { event, accepted } = sent;
+  const { eventId, deliveries, warnings = [] } = accepted;
+  const part = useRef<HTMLDivElement>(null);
+  // It appears above the form, perhaps out of sight.
+  useEffect(() => part.current?.focus(), [eventId]);
+  return (
+    <div ref={part} tabIndex={-1} class="published">
+      <Part
+        title="Published"
+        aside={
+          <a href={hrefWith({ publish: undefined, to: undefined, eventId })}>
+            <Id id={eventId} />
+          </a>
+        }
+      >
+        {warnings.length === 0 ? null : (
+          <Notice tone="warn" title="It breaks the contract, which the service lets pass">
+            <ul class="notice-list">
+              {warnings.map(({ field, message }) => (
+                <li key={field + message}>
+                  <Outside text={field} mono /> <Outside text={message} />
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        )}
+        <p class="soft" role="status">
+          <Outside text={event} mono /> is on stable storage.
+        </p>
+        <FanOut key={eventId} eventId={eventId} expected={deliveries} />
+      </Part>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+// What is about to be published, and the act. The payload is sent as it was written: numbers and spaces
+// stay as they are.
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { useAction, type Action } from '../action.ts';
+import { newIdempotencyKey, send } from '../api.ts';
+import { param } from '../router.ts';
+import type { Accepted, EventType } from '../shapes.ts';
+import { typesFor } from './event-types.ts';
+import { checkJson } from './json-check.ts';
+
+export type Sent = { readonly event: string; readonly accepted: Accepted };
+
+export type Draft = {
+  readonly event: string;
+  /** Undefined: the example of the contract, whichever event it is. */
+  readonly payload: string | undefined;
+  readonly to: string;
+  readonly contract: string;
+};
+
+export type Publishing = {
+  readonly draft: Draft;
+  readonly set: (change: Partial<Draft>) => void;
+  readonly act: Action;
+  /** The event types that its payload must fit. */
+  readonly fitting: readonly EventType[];
+  readonly payload: string;
+  readonly isRight: boolean;
+};
+
+export function usePublishing(
+  types: readonly EventType[],
+  onSent: (sent: Sent) => void,
+): Publishing {
+  const draft = useSignal<Draft>({
+    event: param('name') ?? '',
+    payload: undefined,
+    to: param('to') ?? '',
+    contract: '',
+  });
+  // The same key for the same words: a lost answer or a second click publishes nothing twice.
+  const key = useRef(newIdempotencyKey());
+  const { event } = draft.value;
+  const fitting = typesFor(types, event.trim());
+  const payload = draft.value.payload ?? exampleOf(fitting, types);
+  const act = useAction(
+    async () => {
+      const json = requestText({ ...draft.value, payload });
+      const idempotencyKey = key.current;
+      const accepted = await send<Accepted>('POST', '/events', { json, idempotencyKey });
+      key.current = newIdempotencyKey();
+      onSent({ event: event.trim(), accepted });
+    },
+    { quiet: true },
+  );
+  const set = (change: Partial<Draft>): void => {
+    draft.value = { ...draft.value, ...change };
+    key.current = newIdempotencyKey();
+    act.forget();
+  };
+  const isRight = checkJson(payload).kind === 'right';
+  return { draft: draft.value, set, act, fitting, payload, isRight };
+}
+
+function exampleOf(fitting: readonly EventType[], types: readonly EventType[]): string {
+  const example = [...fitting, ...types].find((type) => type.example !== undefined)?.example;
+  return JSON.stringify(example ?? { message: 'Hello from the console' }, undefined, 2);
+}
+
+function requestText({ event, payload, to, contract }: Draft & { payload: string }): string {
+  const around = [
+    `"event":${JSON.stringify(event.trim())}`,
+    ...(to.trim() === '' ? [] : [`"subscriberId":${JSON.stringify(to.trim())}`]),
+    ...(contract === '' ? [] : [`"contract":${JSON.stringify(contract)}`]),
+  ];
+  return `{${around.join(',')},"payload":${payload}}`;
+}

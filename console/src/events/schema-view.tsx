@@ -1,0 +1,58 @@
+// What a payload must look like, beside the place where it is written.
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { Outside } from '../components/outside.tsx';
+import { limits } from '../limits.ts';
+import type { EventType } from '../shapes.ts';
+import { schemaRows, type SchemaRow } from './schema-rows.ts';
+
+export function SchemaView({
+  schema,
+}: {
+  readonly schema: NonNullable<EventType['schema']>;
+}): JSX.Element {
+  const rows = useMemo(() => schemaRows(schema), [schema]);
+  return (
+    <>
+      <ul class="schema">
+        {rows.map((row, at) => (
+          <Row key={at} row={row} />
+        ))}
+      </ul>
+      {rows.length < limits.schemaRowsMax ? null : (
+        <p class="soft">
+          The schema goes on.{' '}
+          <a href="/docs" target="_blank" rel="noreferrer">
+            The reference
+          </a>{' '}
+          has all of it.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Row({ row }: { row: SchemaRow }): JSX.Element {
+  const { depth, name, kind, isRequired, rules, description } = row;
+  return (
+    <li class={`schema-depth-${Math.min(depth, limits.schemaDepthMax)}`}>
+      <p class="cluster">
+        <Outside text={name} mono />
+        <span class="soft">
+          <Outside text={kind} />
+        </span>
+        {isRequired ? <span class="schema-required">required</span> : null}
+      </p>
+      {rules.map((rule) => (
+        <p key={rule} class="schema-rule">
+          <Outside text={rule} />
+        </p>
+      ))}
+      {description === undefined ? null : (
+        <p class="soft">
+          <Outside text={description} />
+        </p>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,103 @@
+// Numbers, sizes and times as people read them. Pure: the time it is comes as a value.
+const whole = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+export function count(value: number): string {
+  return whole.format(value);
+}
+
+/** Short, for small places: 12.3K. */
+export function compactCount(value: number): string {
+  return value < 10_000 ? whole.format(value) : compact.format(value);
+}
+
+/** `1 delivery`, `2 deliveries`. */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** A share of 1. Only exactly 1 is 100%, only exactly 0 is 0%: rounding must not hide a failure. */
+export function percent(share: number): string {
+  if (share >= 1) return '100%';
+  if (share <= 0) return '0%';
+  const value = share * 100;
+  const digits = value > 99 || value < 1 ? 2 : 1;
+  const factor = 10 ** digits;
+  const rounded = Math.min(Math.max(Math.floor(value * factor + 1e-6), 1) / factor, 99.99);
+  return `${rounded.toFixed(digits)}%`;
+}
+
+/** How long something took: `870 ms`, `1.4 s`, `2 min 5 s`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return withRest(minutes, 'min', { rest: seconds % 60, restUnit: 's' });
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return withRest(hours, 'h', { rest: minutes % 60, restUnit: 'min' });
+  return withRest(Math.floor(hours / 24), 'd', { rest: hours % 24, restUnit: 'h' });
+}
+
+/** One unit, rounded down: `4 s`, `12 min`, `3 h`, `5 d`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${count(Math.floor(seconds / 86_400))} d`;
+}
+
+export function ago(thenMs: number, nowMs: number): string {
+  const ms = nowMs - thenMs;
+  if (ms < -1_000) return `in ${span(-ms)}`;
+  return ms < 1_000 ? 'just now' : `${span(ms)} ago`;
+}
+
+/** Until something happens, to the second: `in 4 min 5 s`, `now`. */
+export function countdown(thenMs: number, nowMs: number): string {
+  const seconds = Math.ceil((thenMs - nowMs) / 1_000);
+  if (seconds <= 0) return 'now';
+  return seconds < 60 ? `in ${seconds} s` : `in ${duration(seconds * 1_000)}`;
+}
+
+export function bytes(size: number): string {
+  if (size < 1_024) return plural(size, 'byte');
+  if (size < 1_048_576) return `${(size / 1_024).toFixed(1)} KiB`;
+  return `${(size / 1_048_576).toFixed(1)} MiB`;
+}
+
+/** The reader's own time, to the second, with the zone. */
+export function dateTime(ms: number): string {
+  return new Date(ms).toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  });
+}
+
+/** For axes and steps of a chart: the hour within a day, the day beyond it. */
+export function stepTime(ms: number, stepSeconds: number): string {
+  const clock = new Date(ms).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  if (stepSeconds < 3_600) return clock;
+  const day = new Date(ms).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  return `${day}, ${clock}`;
+}
+
+/** `dlv_01jc4t6v…a4b_0`: the kind, the beginning and the end, which tell ids apart. */
+export function shortId(id: string): string {
+  return id.length <= 20 ? id : `${id.slice(0, 10)}…${id.slice(-6)}`;
+}
+
+function withRest(
+  value: number,
+  unit: string,
+  { rest, restUnit }: { rest: number; restUnit: string },
+): string {
+  return rest === 0 ? `${value} ${unit}` : `${value} ${unit} ${rest} ${restUnit}`;
+}

@@ -1,0 +1,66 @@
+// Reading a list page by page. Pages may be short or empty and still have a next one: a few are read on.
+import { useSignal } from '@preact/signals';
+import { isAborted, type ApiProblem } from './api.ts';
+import { limits } from './limits.ts';
+import { useLoad, type Loaded } from './load.ts';
+import type { Page } from './shapes.ts';
+import { sayFailed } from './toasts.ts';
+
+export type List<T> = {
+  readonly state: Loaded<Page<T>>;
+  readonly items: readonly T[];
+  readonly isReading: boolean;
+  /** Why what is shown could not be read again. It stays, and may be old. */
+  readonly staleProblem: ApiProblem | undefined;
+  readonly hasMore: boolean;
+  readonly isReadingMore: boolean;
+  readonly loadMore: () => void;
+  readonly reload: () => void;
+  readonly change: (next: (items: readonly T[]) => readonly T[]) => void;
+};
+
+export type ReadPage<T> = (cursor: string | undefined, signal?: AbortSignal) => Promise<Page<T>>;
+
+export function useList<T>(key: string, readPage: ReadPage<T>): List<T> {
+  const load = useLoad(key, (signal) => readOn((cursor) => readPage(cursor, signal), undefined));
+  const isReadingMore = useSignal(false);
+  const page = load.value;
+
+  const loadMore = async (): Promise<void> => {
+    const cursor = page?.nextCursor;
+    if (isReadingMore.value || cursor === null || cursor === undefined) return;
+    isReadingMore.value = true;
+    try {
+      const next = await readOn(readPage, cursor);
+      // Overtaken by another filter meanwhile: this page belongs to a list that is gone.
+      load.change((now) =>
+        now.nextCursor === cursor ? { ...next, items: [...now.items, ...next.items] } : now,
+      );
+    } catch (error) {
+      if (!isAborted(error)) sayFailed(error);
+    } finally {
+      isReadingMore.value = false;
+    }
+  };
+
+  return {
+    state: load.state,
+    items: page?.items ?? [],
+    isReading: load.isReading,
+    staleProblem: load.staleProblem,
+    hasMore: typeof page?.nextCursor === 'string',
+    isReadingMore: isReadingMore.value,
+    loadMore: () => void loadMore(),
+    reload: load.reload,
+    change: (next) => load.change((now) => ({ ...now, items: next(now.items) })),
+  };
+}
+
+async function readOn<T>(readPage: ReadPage<T>, from: string | undefined): Promise<Page<T>> {
+  let page = await readPage(from);
+  for (let tries = 1; tries < limits.emptyPagesMax; tries += 1) {
+    if (page.items.length > 0 || page.nextCursor === null) break;
+    page = await readPage(page.nextCursor);
+  }
+  return page;
+}

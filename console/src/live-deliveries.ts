@@ -1,0 +1,25 @@
+// A short list of the newest deliveries that follows the stream. Pure: what is shown plus what changed.
+import type { Delivery } from './shapes.ts';
+
+/** Changed ones are replaced where they are; new ones come on top, the newest first. */
+export function mergeDeliveries(
+  shown: readonly Delivery[],
+  changed: readonly Delivery[],
+  { max }: { max: number },
+): Delivery[] {
+  const byId = new Map(shown.map((one) => [one.id, one]));
+  for (const one of changed) byId.set(one.id, one);
+  return [...byId.values()].sort(newestFirst).slice(0, max);
+}
+
+function newestFirst(one: Delivery, other: Delivery): number {
+  const byTime = Date.parse(other.createdAt) - Date.parse(one.createdAt);
+  if (byTime !== 0) return byTime;
+  if (one.eventId !== other.eventId) return one.eventId < other.eventId ? 1 : -1;
+  return numberOf(other) - numberOf(one);
+}
+
+/** `dlv_…_12` is the twelfth of its event. */
+function numberOf({ id }: Delivery): number {
+  return Number(id.slice(id.lastIndexOf('_') + 1));
+}

@@ -1,0 +1,39 @@
+// Figures that stay true while frames come in: counts are added at once, percentiles are read again.
+import type { Counts, Frame, Stats, Step } from './shapes.ts';
+
+const names = ['published', 'delivered', 'retried', 'dead', 'cancelled'] as const;
+
+export function withFrame(stats: Stats, { counts, pending }: Frame): Stats {
+  const last = stats.steps.at(-1);
+  if (last === undefined) return { ...stats, pending };
+  const steps: Step[] = [...stats.steps.slice(0, -1), { ...last, ...sum(last, counts) }];
+  const totals = { ...stats.totals, ...sum(stats.totals, counts) };
+  const tries = totals.delivered + totals.retried + totals.dead;
+  return {
+    ...stats,
+    steps,
+    totals: { ...totals, successRate: tries === 0 ? null : totals.delivered / tries },
+    pending,
+    oldestPendingAt: pending === 0 ? null : stats.oldestPendingAt,
+  };
+}
+
+/** When the running step is over, and a new one must be read. */
+export function endMs({ steps, stepSeconds }: Stats): number {
+  const last = steps.at(-1);
+  return last === undefined ? Number.POSITIVE_INFINITY : Date.parse(last.at) + stepSeconds * 1_000;
+}
+
+export function hasNews({ counts }: Frame): boolean {
+  return names.some((name) => counts[name] > 0);
+}
+
+function sum(one: Counts, other: Counts): Counts {
+  return {
+    published: one.published + other.published,
+    delivered: one.delivered + other.delivered,
+    retried: one.retried + other.retried,
+    dead: one.dead + other.dead,
+    cancelled: one.cancelled + other.cancelled,
+  };
+}

@@ -1,0 +1,62 @@
+// The table of pages. Adding one: a file in pages/ and a row here.
+import type { JSX } from 'preact';
+import type { IconName } from './components/icon.tsx';
+import { ContractPage } from './pages/contract.tsx';
+import { DeliveriesPage } from './pages/deliveries.tsx';
+import { EventsPage } from './pages/events.tsx';
+import { KeysPage } from './pages/keys.tsx';
+import { OverviewPage } from './pages/overview.tsx';
+import { ReplaysPage } from './pages/replays.tsx';
+import { SubscriptionsPage } from './pages/subscriptions.tsx';
+import { can } from './session.ts';
+import type { Scope } from './shapes.ts';
+
+export type PageRow = {
+  readonly path: string;
+  readonly title: string;
+  readonly icon: IconName;
+  /** `g` and this letter go there. */
+  readonly letter: string;
+  /** What the key needs to see it; undefined is for every key. */
+  readonly scope: Scope | undefined;
+  readonly component: () => JSX.Element;
+};
+
+export const pages: readonly PageRow[] = [
+  row('/console', 'Overview', { icon: 'overview', letter: 'o', scope: 'read' }, OverviewPage),
+  row(
+    '/console/deliveries',
+    'Deliveries',
+    { icon: 'delivery', letter: 'd', scope: 'read' },
+    DeliveriesPage,
+  ),
+  row(
+    '/console/subscriptions',
+    'Subscriptions',
+    { icon: 'subscription', letter: 's', scope: 'read' },
+    SubscriptionsPage,
+  ),
+  row('/console/events', 'Events', { icon: 'event', letter: 'e', scope: 'read' }, EventsPage),
+  row('/console/replays', 'Replays', { icon: 'replay', letter: 'r', scope: 'read' }, ReplaysPage),
+  row('/console/keys', 'Keys', { icon: 'key', letter: 'k', scope: 'admin' }, KeysPage),
+  row(
+    '/console/contract',
+    'Contract',
+    { icon: 'contract', letter: 'c', scope: undefined },
+    ContractPage,
+  ),
+];
+
+/** Those that the key may see. */
+export function shownPages(): readonly PageRow[] {
+  return pages.filter(({ scope }) => scope === undefined || can(scope));
+}
+
+function row(
+  path: string,
+  title: string,
+  { icon, letter, scope }: Pick<PageRow, 'icon' | 'letter' | 'scope'>,
+  component: PageRow['component'],
+): PageRow {
+  return { path, title, icon, letter, scope, component };
+}

@@ -1,0 +1,71 @@
+// Subscriptions that somebody should look at, worst first, each as a sentence.
+import type { JSX } from 'preact';
+import { StateBadge, type StateName } from '../components/badge.tsx';
+import { Empty, Skeleton } from '../components/list-states.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Section } from '../components/page.tsx';
+import { Time } from '../components/time.tsx';
+import { outcomeWords } from '../failure-words.ts';
+import { plural } from '../format.ts';
+import type { Load } from '../load.ts';
+import type { Attention, Stats } from '../shapes.ts';
+
+const badges: Readonly<Record<Attention['kind'], StateName>> = {
+  failing: 'failing',
+  disabled: 'disabled',
+  inactive_callback: 'inactive',
+};
+
+export function AttentionList({ load }: { load: Load<Stats> }): JSX.Element | null {
+  if (load.state.kind === 'failed') return null; // Said above already, with the retry.
+  const items = load.value?.attention;
+  return (
+    <Section title="Needs attention" isFlush>
+      {items === undefined ? <Skeleton rows={4} /> : null}
+      {items?.length === 0 ? (
+        <Empty icon="check" title="Nothing needs attention">
+          <p>Subscriptions that keep failing would be listed here.</p>
+        </Empty>
+      ) : null}
+      <ul class="rows attention">
+        {items?.map((item) => (
+          <li key={item.subscriberId + item.url}>
+            <StateBadge state={badges[item.kind]} />
+            <div>
+              <a href={`/console/subscriptions?subscription=${item.subscriberId}`}>
+                <Outside text={item.url} clip mono />
+              </a>
+              <p class="soft">
+                <Sentence item={item} />
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Sentence({ item }: { item: Attention }): JSX.Element {
+  const outcome = outcomeWords(item);
+  const last = outcome === undefined ? '' : `, last: ${outcome}`;
+  const since = item.since === null ? null : <Time at={item.since} />;
+  switch (item.kind) {
+    case 'failing':
+      return (
+        <>
+          {plural(item.failures, 'failure')} in a row{last}.
+          {since === null ? null : <> It began {since}.</>}
+        </>
+      );
+    case 'disabled':
+      return (
+        <>
+          Disabled {since} after {plural(item.failures, 'failure')}
+          {last}. Nothing is sent until it is resumed.
+        </>
+      );
+    case 'inactive_callback':
+      return <>Nothing is sent to this callback. A new target wakes it.</>;
+  }
+}

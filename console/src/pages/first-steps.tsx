@@ -1,0 +1,180 @@
+// The first minute: subscribe, send, see. Each step has a button that does it.
+import './first-steps.css';
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { useAction } from '../action.ts';
+import { get, newIdempotencyKey, send } from '../api.ts';
+import { shownState, StateBadge } from '../components/badge.tsx';
+import { Button, LinkButton } from '../components/button.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Notice, ProblemNotice } from '../components/notice.tsx';
+import { Section } from '../components/page.tsx';
+import { useLoad } from '../load.ts';
+import { can } from '../session.ts';
+import type { Accepted, Contract, Delivery, EventType, Page, Subscription } from '../shapes.ts';
+import { testEvent } from '../test-event.ts';
+import { SubscribeForm } from './subscribe-form.tsx';
+
+type Ground = {
+  readonly subscription: Subscription | undefined;
+  readonly contracts: readonly Contract[];
+  readonly types: readonly EventType[];
+};
+
+export function FirstSteps({ latest }: { latest: readonly Delivery[] }): JSX.Element {
+  const ground = useLoad('ground', readGround);
+  const sentId = useSignal<string | undefined>(undefined);
+  const { state } = ground;
+  if (state.kind === 'loading') return <Skeleton rows={4} />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={ground.reload} />;
+  const { subscription, contracts } = state.value;
+  return (
+    <Section title="Get your first delivery">
+      <ol class="steps">
+        <OneStep number={1} title="Subscribe" isDone={subscription !== undefined}>
+          <SubscribeStep subscription={subscription} contracts={contracts} onDone={ground.reload} />
+        </OneStep>
+        <OneStep number={2} title="Send" isDone={sentId.value !== undefined}>
+          <SendStep
+            ground={state.value}
+            isSent={sentId.value !== undefined}
+            onSent={(id) => (sentId.value = id)}
+          />
+        </OneStep>
+        <OneStep number={3} title="See" isDone={latest.length > 0}>
+          <SeeStep sentId={sentId.value} latest={latest} />
+        </OneStep>
+      </ol>
+    </Section>
+  );
+}
+
+function OneStep({
+  number,
+  title,
+  isDone,
+  children,
+}: {
+  number: number;
+  title: string;
+  isDone: boolean;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <li class={isDone ? 'done' : ''}>
+      <h3>
+        <span class="step-number">{isDone ? <Icon name="check" /> : number}</span>
+        {title}
+        {isDone ? <span class="off-screen">, done</span> : null}
+      </h3>
+      {children}
+    </li>
+  );
+}
+
+function SubscribeStep({
+  subscription,
+  contracts,
+  onDone,
+}: Omit<Ground, 'types'> & { onDone: () => void }): JSX.Element {
+  if (!can('subscribe')) return <NeedsScope scope="subscribe" />;
+  return <SubscribeForm subscription={subscription} contracts={contracts} onDone={onDone} />;
+}
+
+function SendStep({
+  ground,
+  isSent,
+  onSent,
+}: {
+  ground: Ground;
+  isSent: boolean;
+  onSent: (eventId: string) => void;
+}): JSX.Element {
+  const { event, payload, contract } = testEvent(ground.types, ground.subscription);
+  // A lost answer is asked for again with the same key; the next event gets its own.
+  const key = useRef(newIdempotencyKey());
+  const publish = useAction(
+    async () => {
+      const body = { event, payload, ...(contract === undefined ? {} : { contract }) };
+      const accepted = await send<Accepted>('POST', '/events', {
+        body,
+        idempotencyKey: key.current,
+      });
+      key.current = newIdempotencyKey();
+      onSent(accepted.eventId);
+    },
+    { quiet: true },
+  );
+  if (!can('publish')) return <NeedsScope scope="publish" />;
+  return (
+    <>
+      <p class="soft">
+        Publishes <code>{event}</code> with the example of the contract.
+      </p>
+      <Button
+        kind={ground.subscription === undefined || isSent ? 'plain' : 'primary'}
+        icon="event"
+        isDisabled={ground.subscription === undefined}
+        isBusy={publish.isBusy}
+        onClick={publish.run}
+      >
+        Send test event
+      </Button>
+      {publish.problem === undefined ? null : <ProblemNotice problem={publish.problem} />}
+    </>
+  );
+}
+
+function SeeStep({
+  sentId,
+  latest,
+}: {
+  sentId: string | undefined;
+  latest: readonly Delivery[];
+}): JSX.Element {
+  const delivery = latest.find((one) => one.eventId === sentId) ?? latest[0];
+  if (delivery === undefined) {
+    return (
+      <p class="soft" role="status">
+        {sentId === undefined
+          ? 'The delivery appears here as soon as it is made.'
+          : 'Sent. Waiting for its delivery…'}
+      </p>
+    );
+  }
+  return (
+    <>
+      <p role="status" class="cluster">
+        <StateBadge state={shownState(delivery)} /> <code>{delivery.event}</code>
+      </p>
+      <LinkButton kind="primary" href={`/console/deliveries?delivery=${delivery.id}`}>
+        Open the delivery
+      </LinkButton>
+    </>
+  );
+}
+
+function NeedsScope({ scope }: { scope: string }): JSX.Element {
+  return (
+    <Notice tone="quiet">
+      <p>
+        This key lacks the scope <code>{scope}</code>.
+      </p>
+    </Notice>
+  );
+}
+
+async function readGround(signal: AbortSignal): Promise<Ground> {
+  const [subscriptions, contracts, types] = await Promise.all([
+    get<Page<Subscription>>('/subscriptions', { query: { state: 'active', limit: 1 }, signal }),
+    get<{ items: readonly Contract[] }>('/contracts', { signal }),
+    get<{ items: readonly EventType[] }>('/event-types', { signal }),
+  ]);
+  return {
+    subscription: subscriptions.items[0],
+    contracts: contracts.items,
+    types: types.items,
+  };
+}

@@ -1,0 +1,54 @@
+// The newest deliveries, live.
+import type { JSX } from 'preact';
+import { shownState, StateBadge } from '../components/badge.tsx';
+import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Section } from '../components/page.tsx';
+import { Time } from '../components/time.tsx';
+import { outcomeWords } from '../failure-words.ts';
+import type { Load } from '../load.ts';
+import type { Delivery } from '../shapes.ts';
+
+export function LatestDeliveries({ load }: { load: Load<readonly Delivery[]> }): JSX.Element {
+  const all = (
+    <a class="section-link" href="/console/deliveries">
+      All deliveries
+    </a>
+  );
+  return (
+    <Section title="Latest deliveries" aside={all} isFlush>
+      <Content load={load} />
+    </Section>
+  );
+}
+
+function Content({ load }: { load: Load<readonly Delivery[]> }): JSX.Element {
+  const { state } = load;
+  if (state.kind === 'loading') return <Skeleton rows={6} />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={load.reload} />;
+  if (state.value.length === 0) {
+    return (
+      <Empty icon="delivery" title="No deliveries yet">
+        <p>They appear here by themselves.</p>
+      </Empty>
+    );
+  }
+  return (
+    <ul class="rows latest">
+      {state.value.map((delivery) => (
+        <li key={delivery.id}>
+          <span class="latest-state">
+            <StateBadge state={shownState(delivery)} />
+          </span>
+          <a href={`/console/deliveries?delivery=${delivery.id}`}>
+            <Outside text={delivery.event} clip />
+          </a>
+          <span class="soft latest-outcome">{outcomeWords(delivery)}</span>
+          <span class="soft latest-age">
+            <Time at={delivery.createdAt} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

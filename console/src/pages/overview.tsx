@@ -1,0 +1,109 @@
+// The overview: how deliveries go right now, over time, and where somebody should look. Until there is a
+// first delivery it shows how to get one.
+import './overview.css';
+import { useSignal, useSignalEffect } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { get, withQuery } from '../api.ts';
+import { clock } from '../clock.ts';
+import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Notice } from '../components/notice.tsx';
+import { PageHeader, Section } from '../components/page.tsx';
+import { chosenRange, RangeLinks, rangeWords, type Range } from '../components/range-links.tsx';
+import { StackedBars } from '../components/stacked-bars.tsx';
+import { limits } from '../limits.ts';
+import { mergeDeliveries } from '../live-deliveries.ts';
+import { endMs, hasNews, withFrame } from '../live-stats.ts';
+import { useLoad, type Load } from '../load.ts';
+import { navigate } from '../router.ts';
+import type { Delivery, Page, Stats } from '../shapes.ts';
+import { useFrames, usePolling } from '../stream.ts';
+import { useThrottled } from '../throttle.ts';
+import { AttentionList } from './attention-list.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { LatestDeliveries } from './latest-deliveries.tsx';
+import { OverviewFigures } from './overview-figures.tsx';
+
+const latestMax = 8;
+
+export function OverviewPage(): JSX.Element {
+  const range = chosenRange();
+  const stats = useLiveStats(range);
+  const latest = useLatest();
+  // Decided once, when the page is opened: the steps must not vanish while somebody takes them.
+  const isFirstRun = useSignal<boolean | undefined>(undefined);
+  useEffect(() => {
+    if (latest.value !== undefined) isFirstRun.value ??= latest.value.length === 0;
+  }, [latest.value]);
+  return (
+    <>
+      <PageHeader title="Overview" note={`How deliveries went in ${rangeWords(range)}`}>
+        <RangeLinks />
+      </PageHeader>
+      {isFirstRun.value === true ? <FirstSteps latest={latest.value ?? []} /> : null}
+      <Figures stats={stats} range={range} />
+      <div class="overview-halves">
+        <AttentionList load={stats} />
+        <LatestDeliveries load={latest} />
+      </div>
+    </>
+  );
+}
+
+function Figures({ stats, range }: { stats: Load<Stats>; range: Range }): JSX.Element {
+  const { state, staleProblem, reload } = stats;
+  if (state.kind === 'loading') return <Skeleton rows={8} />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={reload} />;
+  const { value } = state;
+  return (
+    <>
+      {staleProblem === undefined ? null : (
+        <Notice tone="warn" title="These figures may be old">
+          <p>{staleProblem.detail}</p>
+        </Notice>
+      )}
+      <OverviewFigures stats={value} />
+      <Section title="Deliveries over time">
+        <StackedBars
+          steps={value.steps}
+          stepSeconds={value.stepSeconds}
+          label={`Deliveries in ${rangeWords(range)}. Enter shows the deliveries of the chosen time.`}
+          onSelect={(chosen) => navigate(withQuery('/console/deliveries', chosen))}
+        />
+      </Section>
+    </>
+  );
+}
+
+function useLiveStats(range: Range): Load<Stats> {
+  const stats = useLoad(range, (signal) => get<Stats>('/stats', { query: { range }, signal }));
+  const readSoon = useThrottled(stats.reload, limits.statsEveryMs);
+  useFrames((frame) => {
+    if (frame.isReset) return readSoon();
+    if (!hasNews(frame)) return;
+    stats.change((value) => withFrame(value, frame));
+    readSoon();
+  });
+  usePolling(stats.reload);
+  // Time goes on without any news, too.
+  const end = useSignal(Number.POSITIVE_INFINITY);
+  end.value = stats.value === undefined ? Number.POSITIVE_INFINITY : endMs(stats.value);
+  useSignalEffect(() => {
+    if (clock.value > end.value) readSoon();
+  });
+  return stats;
+}
+
+function useLatest(): Load<readonly Delivery[]> {
+  const latest = useLoad('latest', async (signal) => {
+    const page = await get<Page<Delivery>>('/deliveries', { query: { limit: latestMax }, signal });
+    return page.items;
+  });
+  const readSoon = useThrottled(latest.reload, limits.statsEveryMs);
+  useFrames((frame) => {
+    if (frame.isReset) return readSoon();
+    latest.change((shown) => mergeDeliveries(shown, frame.deliveries, { max: latestMax }));
+  });
+  usePolling(latest.reload);
+  return latest;
+}

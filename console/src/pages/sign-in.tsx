@@ -1,0 +1,70 @@
+// Asks for a key. The key is sent once, for a session; it is never kept by the page.
+import './sign-in.css';
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useAction } from '../action.ts';
+import type { ApiProblem } from '../api.ts';
+import { Button } from '../components/button.tsx';
+import { SecretField } from '../components/field.tsx';
+import { Mark } from '../components/mark.tsx';
+import { Notice } from '../components/notice.tsx';
+import { ThemeButton } from '../components/reader-buttons.tsx';
+import { linkProblem, signIn } from '../session.ts';
+
+export function SignInPage(): JSX.Element {
+  const key = useSignal('');
+  const enter = useAction(() => signIn({ key: key.value.trim() }), { quiet: true });
+  useEffect(() => {
+    document.title = 'Sign in · Ringback';
+  }, []);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (key.value.trim() !== '') enter.run();
+  };
+  return (
+    <main class="sign-in">
+      <form class="sign-in-box" onSubmit={submit}>
+        <p class="brand">
+          <Mark />
+          <span>Ringback</span>
+        </p>
+        <h1>Sign in</h1>
+        {linkProblem.value === undefined || enter.problem !== undefined ? null : (
+          <Notice tone="warn" title="The link no longer works">
+            <p>{linkSentence(linkProblem.value)}</p>
+          </Notice>
+        )}
+        <SecretField
+          label="API key"
+          value={key.value}
+          isMono
+          isRequired
+          autocomplete="current-password"
+          placeholder="rbk_…"
+          hint="It stays on this service: the browser keeps a session of 12 hours, not the key."
+          error={enter.problem === undefined ? undefined : keySentence(enter.problem)}
+          onInput={(value) => (key.value = value)}
+        />
+        <Button kind="primary" type="submit" isBusy={enter.isBusy}>
+          {enter.isBusy ? 'Signing in…' : 'Sign in'}
+        </Button>
+        <p class="soft">
+          No key at hand? Start the service again: its terminal prints a link that signs in once,
+          without a key.
+        </p>
+      </form>
+      <ThemeButton />
+    </main>
+  );
+}
+
+function linkSentence({ status, detail }: ApiProblem): string {
+  if (status !== 401) return detail;
+  return 'It works once and for one hour after the start. Use a key, or start the service again for a new link.';
+}
+
+function keySentence({ status, title, detail }: ApiProblem): string {
+  if (status !== 401) return `${title}. ${detail}`;
+  return 'This key does not work: it is mistyped, expired or revoked. Check it, or use another one.';
+}

@@ -1,0 +1,173 @@
+// Subscriptions: who hears what, how well it goes, and what can be done about it.
+import '../subscriptions/subscriptions.css';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { get } from '../api.ts';
+import { Button, LinkButton } from '../components/button.tsx';
+import { Empty, Failed, LoadMore, NoMatch, Skeleton } from '../components/list-states.tsx';
+import { NewItems } from '../components/new-items.tsx';
+import { Notice } from '../components/notice.tsx';
+import { PageHeader, Section } from '../components/page.tsx';
+import { Table } from '../components/table.tsx';
+import { limits } from '../limits.ts';
+import { useList, type List } from '../list.ts';
+import { useNews } from '../news.ts';
+import { useReading } from '../reading.ts';
+import { hrefWith, param, setParams } from '../router.ts';
+import { can } from '../session.ts';
+import type { Page, Subscription } from '../shapes.ts';
+import { useIsStale } from '../stale.ts';
+import { useFrames } from '../stream.ts';
+import { subscriptionColumns, subscriptionHref } from '../subscriptions/columns.tsx';
+import { SubscriptionDrawer } from '../subscriptions/drawer.tsx';
+import { useFigures, type AllFigures } from '../subscriptions/figures.ts';
+import {
+  clearHref,
+  hasFilter,
+  readFilter,
+  SubscriptionFilters,
+  type SubscriptionFilter,
+} from '../subscriptions/filters.tsx';
+import { NewSubscription } from '../subscriptions/new-subscription.tsx';
+
+export function SubscriptionsPage(): JSX.Element {
+  const filter = readFilter();
+  const list = useSubscriptions(filter);
+  const figures = useFigures(list.items.map(({ id }) => id));
+  const place = useRef<HTMLDivElement>(null);
+  const news = useNews(useReading(place), list.reload);
+  useFrames(({ subscriptions, isReset }) => {
+    const newest = list.items[0]?.id ?? '';
+    // Ids grow with time: a larger one was made later than all that are shown.
+    const fresh = subscriptions.filter((id) => id > newest).length;
+    const shown = list.items.filter(({ id }) => subscriptions.includes(id));
+    for (const { id } of shown) void readAgain(id, list);
+    if (fresh > 0 || isReset) news.note(hasFilter(filter) ? 0 : fresh);
+  });
+  const openId = param('subscription');
+  return (
+    <>
+      <PageHeader title="Subscriptions">
+        {can('subscribe') ? (
+          <LinkButton kind="primary" icon="plus" href={hrefWith({ new: 1 })}>
+            New subscription
+          </LinkButton>
+        ) : null}
+      </PageHeader>
+      <SubscriptionFilters filter={filter} />
+      <Section
+        title={hasFilter(filter) ? 'Subscriptions that match' : 'Newest subscriptions'}
+        aside={<NewItems news={news} />}
+        isFlush
+      >
+        <div ref={place} class="subscription-rows">
+          <Content list={list} figures={figures} filter={filter} />
+        </div>
+      </Section>
+      {openId === undefined ? null : (
+        <SubscriptionDrawer
+          key={openId}
+          id={openId}
+          onChange={(changed) => list.change((items) => replaced(items, changed))}
+          onClose={() => setParams({ subscription: undefined })}
+        />
+      )}
+      {param('new') === undefined || !can('subscribe') ? null : (
+        <NewSubscription onDone={list.reload} onClose={() => setParams({ new: undefined })} />
+      )}
+    </>
+  );
+}
+
+function useSubscriptions(filter: SubscriptionFilter): List<Subscription> {
+  return useList<Subscription>(JSON.stringify(filter), (cursor, signal) => {
+    const query = { ...filter, cursor, limit: limits.pageItems };
+    return get<Page<Subscription>>('/subscriptions', { query, ...(signal ? { signal } : {}) });
+  });
+}
+
+async function readAgain(id: string, list: List<Subscription>): Promise<void> {
+  try {
+    const changed = await get<Subscription>(`/subscriptions/${encodeURIComponent(id)}`);
+    list.change((items) => replaced(items, changed));
+  } catch {
+    // What is shown may be old by one change; the next frame or reading tells.
+  }
+}
+
+function replaced(items: readonly Subscription[], changed: Subscription): readonly Subscription[] {
+  return items.map((one) => (one.id === changed.id ? changed : one));
+}
+
+function Content({
+  list,
+  figures,
+  filter,
+}: {
+  list: List<Subscription>;
+  figures: AllFigures;
+  filter: SubscriptionFilter;
+}): JSX.Element {
+  const { state, items } = list;
+  const isStale = useIsStale(JSON.stringify(filter), list);
+  if (state.kind === 'loading') return <Skeleton />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={list.reload} />;
+  if (items.length === 0 && !list.hasMore) {
+    return hasFilter(filter) ? (
+      <NoMatch what="subscriptions" clearHref={clearHref()} />
+    ) : (
+      <NoneYet />
+    );
+  }
+  return (
+    <>
+      {figures.problem === undefined ? null : <NoFigures figures={figures} />}
+      <Table
+        caption="Subscriptions, newest first"
+        columns={subscriptionColumns(figures.byId)}
+        items={items}
+        idOf={({ id }) => id}
+        hrefOf={subscriptionHref}
+        selectedId={param('subscription')}
+        isStale={isStale}
+      />
+      <LoadMore
+        hasMore={list.hasMore}
+        isReading={list.isReadingMore}
+        shown={items.length}
+        what={items.length === 1 ? 'subscription' : 'subscriptions'}
+        onMore={list.loadMore}
+      />
+    </>
+  );
+}
+
+function NoneYet(): JSX.Element {
+  return (
+    <Empty icon="subscription" title="No subscriptions yet">
+      <p>A subscription says which URL hears which events.</p>
+      {can('subscribe') ? (
+        <p class="empty-actions">
+          <LinkButton kind="primary" icon="plus" href={hrefWith({ new: 1 })}>
+            New subscription
+          </LinkButton>
+        </p>
+      ) : (
+        <p>To make one, sign in with a key that has the scope “subscribe”.</p>
+      )}
+    </Empty>
+  );
+}
+
+function NoFigures({ figures }: { figures: AllFigures }): JSX.Element {
+  return (
+    <Notice tone="warn" title="The figures could not be read">
+      <p>
+        {figures.problem?.detail}{' '}
+        <Button size="small" onClick={figures.retry}>
+          Try again
+        </Button>
+      </p>
+    </Notice>
+  );
+}

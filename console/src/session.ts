@@ -1,0 +1,105 @@
+// Who is signed in, and what that key may do. The cookie itself is out of reach for scripts.
+import { computed, effect, signal } from '@preact/signals';
+import { ApiProblem, get, send, signedOutCount } from './api.ts';
+import { navigate, param, place } from './router.ts';
+import { readStored, writeStored } from './stored.ts';
+import type { Scope, Session } from './shapes.ts';
+
+export type SessionState =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly problem: ApiProblem }
+  | { readonly kind: 'out' }
+  | { readonly kind: 'in'; readonly session: Session };
+
+export const sessionState = signal<SessionState>({ kind: 'unknown' });
+
+export const session = computed(() =>
+  sessionState.value.kind === 'in' ? sessionState.value.session : undefined,
+);
+
+export const signInPath = '/console/sign-in';
+
+/** Whether the key may; scopes do not include each other. */
+export function can(scope: Scope): boolean {
+  return session.value?.scopes.includes(scope) ?? false;
+}
+
+/** Reads who is signed in. A ticket in the address is used first, and must not stay there. */
+export async function startSession(): Promise<void> {
+  effect(() => {
+    if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') leave();
+  });
+  const ticket = takeTicket();
+  if (ticket !== undefined) return await signInByLink(ticket);
+  // Asking while signed out only leaves a failed request in the browser's log.
+  if (place.value.path === signInPath || readStored('session') === 'out') leave();
+  else await readSession();
+}
+
+export async function readSession(): Promise<void> {
+  try {
+    enter(await get<Session>('/console/session'));
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    if (error.status === 401) leave();
+    else sessionState.value = { kind: 'failed', problem: error };
+  }
+}
+
+export async function signIn(secret: { key: string } | { ticket: string }): Promise<void> {
+  enter(await send<Session>('POST', '/console/session', { body: secret }));
+}
+
+export async function signOut(): Promise<void> {
+  await send<void>('DELETE', '/console/session');
+  forget();
+  navigate(signInPath);
+}
+
+/** Why the link did not sign in, for the page that asks for a key instead. */
+export const linkProblem = signal<ApiProblem | undefined>(undefined);
+
+async function signInByLink(ticket: string): Promise<void> {
+  try {
+    await signIn({ ticket });
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    // Whoever opens the link again is often signed in already.
+    await readSession();
+    if (sessionState.value.kind === 'out') linkProblem.value = error;
+  }
+}
+
+function takeTicket(): string | undefined {
+  const ticket = new URLSearchParams(location.hash.slice(1)).get('ticket');
+  if (ticket === null) return undefined;
+  history.replaceState(null, '', location.pathname + location.search);
+  return ticket;
+}
+
+function enter(entered: Session): void {
+  sessionState.value = { kind: 'in', session: entered };
+  linkProblem.value = undefined;
+  writeStored('session', 'in');
+  if (place.value.path === signInPath) navigate(wayBack(), { replace: true });
+}
+
+/** Signed out without having wished it: whoever signs in again comes back here. */
+function leave(): void {
+  forget();
+  if (place.value.path === signInPath) return;
+  const from = place.value.path + location.search;
+  const href = from === '/console' ? signInPath : `${signInPath}?to=${encodeURIComponent(from)}`;
+  navigate(href, { replace: true });
+}
+
+function forget(): void {
+  sessionState.value = { kind: 'out' };
+  writeStored('session', 'out');
+}
+
+/** Only pages of the console: a link must not lead elsewhere through the sign-in. */
+function wayBack(): string {
+  const to = param('to') ?? '/console';
+  return /^\/console(?:[/?]|$)/u.test(to) && !to.startsWith(signInPath) ? to : '/console';
+}

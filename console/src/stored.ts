@@ -1,0 +1,16 @@
+// Small choices of the reader, kept in this browser. A browser that keeps nothing is no failure.
+export function readStored(name: string): string | undefined {
+  try {
+    return localStorage.getItem(`ringback.${name}`) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeStored(name: string, value: string): void {
+  try {
+    localStorage.setItem(`ringback.${name}`, value);
+  } catch {
+    // Storage is full or forbidden: the choice lasts as long as the page.
+  }
+}

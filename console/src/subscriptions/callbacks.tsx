@@ -1,0 +1,138 @@
+// The callbacks of a subscription: what each hears and where it goes, or why nothing can be sent there.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useAction } from '../action.ts';
+import { send } from '../api.ts';
+import { StateBadge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { TextField } from '../components/field.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Part } from '../components/part.tsx';
+import { count, plural } from '../format.ts';
+import { limits } from '../limits.ts';
+import { can } from '../session.ts';
+import type { Callback, Subscription } from '../shapes.ts';
+import { sayDone } from '../toasts.ts';
+import { subscriptionPath } from './acts.tsx';
+import { sentenceOf } from './sentence.ts';
+
+type CallbacksProps = {
+  readonly subscription: Subscription;
+  readonly onChange: (changed: Subscription) => void;
+};
+
+export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Element {
+  const { callbacks, state } = subscription;
+  const changing = useSignal<Callback | undefined>(undefined);
+  const mayChange = can('subscribe') && state !== 'ended';
+  return (
+    <Part title={plural(callbacks.length, 'callback')}>
+      <ul class="callbacks">
+        {callbacks.map((callback) => (
+          <li key={callback.position}>
+            <CallbackLine callback={callback} />
+            {mayChange ? (
+              <Button
+                size="small"
+                label={`Change URL of ${callback.label} for ${callback.event}`}
+                onClick={() => (changing.value = callback)}
+              >
+                Change URL
+              </Button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {changing.value === undefined ? null : (
+        <ChangeUrl
+          subscription={subscription}
+          callback={changing.value}
+          onChange={onChange}
+          onClose={() => (changing.value = undefined)}
+        />
+      )}
+    </Part>
+  );
+}
+
+function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
+  const { label, event, method, url, inactive } = callback;
+  return (
+    <div class="callback">
+      <p class="cluster">
+        <b>
+          <Outside text={label} />
+        </b>
+        <span class="soft">
+          hears <Outside text={event === '*' ? 'every event' : event} mono={event !== '*'} />
+        </span>
+        {inactive === undefined ? null : <StateBadge state="inactive" />}
+      </p>
+      {url === undefined ? null : (
+        <p class="callback-url">
+          <span>
+            <span class="mono soft">{method}</span> <Outside text={beginning(url)} mono />
+          </span>
+          <CopyButton text={url} what="URL" isBare />
+        </p>
+      )}
+      {inactive === undefined ? null : (
+        <p class="callback-reason">
+          Nothing is sent: <Outside text={inactive} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** All of a long one is in the copy. */
+function beginning(url: string): string {
+  if (url.length <= limits.titleCharsMax) return url;
+  return `${url.slice(0, limits.titleCharsMax)}… (${count(url.length)} characters)`;
+}
+
+function ChangeUrl({
+  subscription,
+  callback,
+  onChange,
+  onClose,
+}: CallbacksProps & { readonly callback: Callback; readonly onClose: () => void }): JSX.Element {
+  const url = useSignal(callback.url ?? '');
+  const act = useAction(
+    async () => {
+      const body = { callbacks: [{ position: callback.position, url: url.value.trim() }] };
+      onChange(await send<Subscription>('PATCH', subscriptionPath(subscription.id), { body }));
+      sayDone('Changed. The next attempts go to the new URL.');
+      onClose();
+    },
+    { quiet: true },
+  );
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (url.value.trim() !== '') act.run();
+  };
+  return (
+    <Dialog title="Change the URL" onClose={onClose}>
+      <form class="stack" onSubmit={submit}>
+        <TextField
+          label={`Where ${callback.label} is sent`}
+          value={url.value}
+          isMono
+          isRequired
+          isFocused
+          hint="Attempts that still wait go there too."
+          error={act.problem === undefined ? undefined : sentenceOf(act.problem)}
+          onInput={(value) => (url.value = value)}
+        />
+        <div class="form-actions">
+          <Button onClick={onClose}>Keep as it is</Button>
+          <Button kind="primary" type="submit" isBusy={act.isBusy}>
+            Change URL
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,92 @@
+// The columns of the list of subscriptions.
+import type { JSX } from 'preact';
+import { StateBadge } from '../components/badge.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Sparkline } from '../components/sparkline.tsx';
+import type { Column } from '../components/table.tsx';
+import { compactCount, count, duration, percent } from '../format.ts';
+import { hrefWith } from '../router.ts';
+import type { Subscription } from '../shapes.ts';
+import { eventWords } from './event-words.ts';
+import type { Figures } from './figures.ts';
+
+export function subscriptionHref({ id }: Subscription): string {
+  return hrefWith({ subscription: id });
+}
+
+export function subscriptionColumns(
+  figures: ReadonlyMap<string, Figures>,
+): readonly Column<Subscription>[] {
+  const of = ({ id }: Subscription): Figures | undefined => figures.get(id);
+  return [
+    { name: 'url', title: 'URL', isWide: true, isHead: true, cell: urlCell },
+    {
+      name: 'events',
+      title: 'Events',
+      isWide: true,
+      cell: ({ callbacks }) => <Outside text={eventWords(callbacks)} clip />,
+    },
+    { name: 'state', title: 'State', cell: (one) => <StateBadge state={shownState(one)} /> },
+    { name: 'spark', title: 'Last 24 h', cell: (one) => <Spark figures={of(one)} /> },
+    {
+      name: 'success',
+      title: 'Success',
+      align: 'end',
+      cell: (one) => figure(of(one)?.totals.successRate, percent),
+    },
+    {
+      name: 'p95',
+      title: 'p95',
+      align: 'end',
+      cell: (one) => figure(of(one)?.totals.p95Ms, duration),
+    },
+    { name: 'pending', title: 'Pending', align: 'end', cell: (one) => pending(of(one)) },
+  ];
+}
+
+/** An active one none of whose callbacks can be reached is not active for those who read it. */
+function shownState({ state, callbacks }: Subscription): Subscription['state'] | 'inactive' {
+  const isDead = callbacks.every(({ inactive }) => inactive !== undefined);
+  return state === 'active' && isDead ? 'inactive' : state;
+}
+
+function urlCell(subscription: Subscription): JSX.Element {
+  const { callbacks, id } = subscription;
+  const urls = [...new Set(callbacks.flatMap(({ url }) => (url === undefined ? [] : [url])))];
+  return (
+    <span class="subscription-url">
+      <a href={subscriptionHref(subscription)} data-row>
+        <Outside text={urls[0] ?? `${id} (no callback can be reached)`} clip mono />
+      </a>
+      {urls.length > 1 ? <span class="soft">+{urls.length - 1}</span> : null}
+    </span>
+  );
+}
+
+function Spark({ figures }: { figures: Figures | undefined }): JSX.Element {
+  if (figures === undefined) return <span class="soft">–</span>;
+  const { delivered, failed, totals } = figures;
+  const failures = totals.retried + totals.dead;
+  return (
+    <Sparkline
+      good={delivered}
+      bad={failed}
+      label={`${count(totals.delivered)} delivered, ${count(failures)} failed attempts`}
+    />
+  );
+}
+
+function pending(figures: Figures | undefined): JSX.Element {
+  return figure(figures?.pending, (size) =>
+    figures?.pendingIsCapped === true ? `${compactCount(size)}+` : compactCount(size),
+  );
+}
+
+/** Nothing known and nothing there look the same: there is no figure. */
+function figure(value: number | null | undefined, words: (value: number) => string): JSX.Element {
+  return value === undefined || value === null ? (
+    <span class="soft">–</span>
+  ) : (
+    <span>{words(value)}</span>
+  );
+}

@@ -1,0 +1,174 @@
+// One subscription: its callbacks, secret, figures and newest deliveries, and what can be done with it.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { get, withQuery } from '../api.ts';
+import { StateBadge } from '../components/badge.tsx';
+import { LinkButton } from '../components/button.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { DeliveryList } from '../components/delivery-list.tsx';
+import { Drawer } from '../components/dialog.tsx';
+import { FanOut } from '../components/fan-out.tsx';
+import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Notice } from '../components/notice.tsx';
+import { Id, Outside } from '../components/outside.tsx';
+import { Fact, Facts, Part } from '../components/part.tsx';
+import { Time } from '../components/time.tsx';
+import { useDeliveriesOf } from '../deliveries-of.ts';
+import { limits } from '../limits.ts';
+import { useLoad } from '../load.ts';
+import { can } from '../session.ts';
+import type { Accepted, Subscription } from '../shapes.ts';
+import { useFrames } from '../stream.ts';
+import { useThrottled } from '../throttle.ts';
+import { Acts } from './acts.tsx';
+import { Callbacks } from './callbacks.tsx';
+import { DayFigures } from './day-figures.tsx';
+import { SecretPart } from './secret.tsx';
+
+export function SubscriptionDrawer({
+  id,
+  onChange,
+  onClose,
+}: {
+  readonly id: string;
+  readonly onChange: (changed: Subscription) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const load = useLoad(id, (signal) =>
+    get<Subscription>(`/subscriptions/${encodeURIComponent(id)}`, { signal }),
+  );
+  const readSoon = useThrottled(load.reload, limits.newsEveryMs);
+  useFrames(({ subscriptions, isReset }) => {
+    if (isReset || subscriptions.includes(id)) readSoon();
+  });
+  const change = (changed: Subscription): void => {
+    load.change(() => changed);
+    onChange(changed);
+  };
+  const { state } = load;
+  return (
+    <Drawer title="Subscription" onClose={onClose}>
+      {state.kind === 'loading' ? <Skeleton /> : null}
+      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
+      {state.kind === 'ready' ? <Shown subscription={state.value} onChange={change} /> : null}
+    </Drawer>
+  );
+}
+
+function Shown({
+  subscription,
+  onChange,
+}: {
+  subscription: Subscription;
+  onChange: (changed: Subscription) => void;
+}): JSX.Element {
+  const { id, state } = subscription;
+  const ping = useSignal<Pinged | undefined>(undefined);
+  const hasSecret = can('subscribe') && state !== 'ended';
+  return (
+    <>
+      <Head subscription={subscription} />
+      <StateNotice subscription={subscription} />
+      <Acts
+        subscription={subscription}
+        onChange={onChange}
+        onPing={(accepted) => (ping.value = { accepted, isHeld: state !== 'active' })}
+      />
+      {ping.value === undefined ? null : <Ping ping={ping.value} state={state} />}
+      <Callbacks subscription={subscription} onChange={onChange} />
+      <DayFigures id={id} />
+      <Recent id={id} />
+      {hasSecret ? <SecretPart id={id} /> : null}
+    </>
+  );
+}
+
+function Head({ subscription }: { subscription: Subscription }): JSX.Element {
+  const { id, state, contract, operation, createdAt, endedAt } = subscription;
+  return (
+    <Facts>
+      <Fact name="State">
+        <StateBadge state={state} />
+      </Fact>
+      <Fact name="Id">
+        <span class="cluster">
+          <Id id={id} />
+          <CopyButton text={id} what="id" isBare />
+        </span>
+      </Fact>
+      <Fact name="Contract">
+        <Outside text={contract} />, <Outside text={operation} mono />
+      </Fact>
+      <Fact name="Subscribed">
+        <Time at={createdAt} />
+      </Fact>
+      {endedAt === undefined ? null : (
+        <Fact name="Ended">
+          <Time at={endedAt} />
+        </Fact>
+      )}
+    </Facts>
+  );
+}
+
+function StateNotice({ subscription }: { subscription: Subscription }): JSX.Element | null {
+  switch (subscription.state) {
+    case 'active':
+      return null;
+    case 'paused':
+      return (
+        <Notice tone="warn" title="Paused">
+          <p>New events still make deliveries. They wait, and go when it is resumed.</p>
+        </Notice>
+      );
+    case 'disabled':
+      return (
+        <Notice tone="bad" title="Disabled: its receiver failed for too long">
+          <p>Mend the receiver or change its URL, then resume. What waited is sent then.</p>
+        </Notice>
+      );
+    case 'ended':
+      return (
+        <Notice tone="quiet" title="Ended">
+          <p>It hears nothing any more and cannot be resumed. What waited was cancelled.</p>
+        </Notice>
+      );
+  }
+}
+
+/** What was sent while it was not active waits. */
+type Pinged = { readonly accepted: Accepted; readonly isHeld: boolean };
+
+function Ping({ ping, state }: { ping: Pinged; state: Subscription['state'] }): JSX.Element {
+  const { eventId, deliveries } = ping.accepted;
+  return (
+    <Part title="Ping">
+      {ping.isHeld && state !== 'active' ? (
+        <p class="soft">The subscription is {state}: the ping waits until it is resumed.</p>
+      ) : null}
+      <FanOut key={eventId} eventId={eventId} expected={deliveries} />
+    </Part>
+  );
+}
+
+function Recent({ id }: { id: string }): JSX.Element {
+  const list = useDeliveriesOf({ subscriberId: id, limit: limits.recentItems });
+  const all = (
+    <LinkButton size="small" href={withQuery('/console/deliveries', { subscriberId: id })}>
+      All its deliveries
+    </LinkButton>
+  );
+  const { state } = list;
+  return (
+    <Part title="Newest deliveries" aside={all}>
+      {state.kind === 'loading' ? <Skeleton rows={3} /> : null}
+      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={list.reload} /> : null}
+      {state.kind === 'ready' && list.items.length === 0 ? (
+        <p class="soft">None yet. A ping makes one.</p>
+      ) : null}
+      {list.items.length === 0 ? null : (
+        <DeliveryList items={list.items} label="Newest deliveries" shows="event" />
+      )}
+    </Part>
+  );
+}

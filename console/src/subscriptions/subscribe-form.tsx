@@ -1,0 +1,134 @@
+// The three ways to subscribe by the built-in contract, as one form.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { useAction } from '../action.ts';
+import { newIdempotencyKey, send, type ApiProblem, type Sending } from '../api.ts';
+import { Button } from '../components/button.tsx';
+import { Choice, type Way } from '../components/choice.tsx';
+import { TextField } from '../components/field.tsx';
+import { ProblemNotice } from '../components/notice.tsx';
+import type { Subscribed } from '../shapes.ts';
+import { sentenceOf } from './sentence.ts';
+
+type Variant = 'body' | 'query' | 'multi';
+
+const ways: readonly Way<Variant>[] = [
+  { value: 'body', text: 'One URL for every event', hint: 'Whatever is published goes there.' },
+  { value: 'query', text: 'One URL for one event', hint: 'Hears one name only.' },
+  {
+    value: 'multi',
+    text: 'Three URLs for the course of a thing',
+    hint: 'Hears inProgress, failed and success, each at its own URL. One is enough.',
+  },
+];
+
+type FieldRow = {
+  readonly name: string;
+  readonly label: string;
+  /** How the service names the field in its answer. */
+  readonly field: string;
+  readonly placeholder: string;
+};
+
+const fieldsOf: Readonly<Record<Variant, readonly FieldRow[]>> = {
+  body: [row('callbackUrl', 'Callback URL', 'body#/callbackUrl')],
+  query: [
+    row('callbackUrl', 'Callback URL', 'query.callbackUrl'),
+    { ...row('event', 'Event', 'query.event'), placeholder: 'order.created' },
+  ],
+  multi: [
+    row('inProgressUrl', 'URL for inProgress', 'body#/inProgressUrl'),
+    row('failedUrl', 'URL for failed', 'body#/failedUrl'),
+    row('successUrl', 'URL for success', 'body#/successUrl'),
+  ],
+};
+
+export function SubscribeForm({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: (subscribed: Subscribed) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const variant = useSignal<Variant>('body');
+  const values = useSignal<Readonly<Record<string, string>>>({});
+  const key = useRef(newIdempotencyKey());
+  const rows = fieldsOf[variant.value];
+  const act = useAction(
+    async () => {
+      const sending = sendingOf(variant.value, values.value);
+      const idempotencyKey = key.current;
+      onMade(await send<Subscribed>('POST', '/subscribe', { ...sending, idempotencyKey }));
+    },
+    { quiet: true },
+  );
+  const set = (name: string, value: string): void => {
+    values.value = { ...values.value, [name]: value };
+    // Another request may not claim to be the one before.
+    key.current = newIdempotencyKey();
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    act.run();
+  };
+  return (
+    <form class="stack" onSubmit={submit}>
+      <Choice
+        label="What it hears"
+        ways={ways}
+        chosen={variant.value}
+        onChoose={(chosen) => {
+          variant.value = chosen;
+          key.current = newIdempotencyKey();
+        }}
+      />
+      {rows.map(({ name, label, field, placeholder }) => (
+        <TextField
+          key={name}
+          label={label}
+          value={values.value[name] ?? ''}
+          isMono
+          isRequired={variant.value !== 'multi'}
+          placeholder={placeholder}
+          error={act.problem?.of(field) === undefined ? undefined : sentenceOf(act.problem, field)}
+          onInput={(value) => set(name, value)}
+        />
+      ))}
+      <Rest problem={act.problem} rows={rows} />
+      <div class="form-actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="primary" type="submit" isBusy={act.isBusy}>
+          Subscribe
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** What belongs to none of the fields. */
+function Rest({
+  problem,
+  rows,
+}: {
+  readonly problem: ApiProblem | undefined;
+  readonly rows: readonly FieldRow[];
+}): JSX.Element | null {
+  if (problem === undefined || rows.some(({ field }) => problem.of(field) !== undefined)) {
+    return null;
+  }
+  return <ProblemNotice problem={problem} />;
+}
+
+function sendingOf(variant: Variant, values: Readonly<Record<string, string>>): Sending {
+  const given = fieldsOf[variant].flatMap(({ name }): [string, string][] => {
+    const value = values[name]?.trim() ?? '';
+    return value === '' ? [] : [[name, value]];
+  });
+  const fields = Object.fromEntries(given);
+  return variant === 'query' ? { query: fields } : { body: fields };
+}
+
+function row(name: string, label: string, field: string): FieldRow {
+  return { name, label, field, placeholder: 'https://receiver.example/hook' };
+}

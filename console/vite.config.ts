@@ -1,0 +1,21 @@
+// How the console is built: hashed files, nothing inline (the CSP would refuse it), nothing from another
+// host. Its output is read once by the service, at its start.
+import { join } from 'node:path';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  publicDir: false,
+  cacheDir: join(import.meta.dirname, 'dist', '.vite'),
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: join(import.meta.dirname, 'dist'),
+    emptyOutDir: true,
+    target: 'baseline-widely-available',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    sourcemap: false,
+    reportCompressedSize: false,
+  },
+});

@@ -1,0 +1,10 @@
+-- Who is signed in to the console, and the links that sign somebody in once. Only hashes of tokens: whoever
+-- reads this table can enter nowhere.
+create table session (
+  hash blob primary key check (length(hash) = 32),
+  kind text not null check (kind in ('ticket', 'session')),
+  key integer not null references key,
+  created_ms integer not null,
+  expires_ms integer not null check (expires_ms > created_ms)
+) strict, without rowid;
+create index session_expiry on session (expires_ms);

@@ -1,0 +1,64 @@
+// The built console in memory: read and compressed once, at the start. Only what was found then is
+// ever served: no name from a request reaches the file system.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, type Dirent } from 'node:fs';
+import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { limits } from '../../core/limits.ts';
+
+export interface ConsoleFile {
+  mediaType: string;
+  bytes: Uint8Array;
+  /** Undefined where compressing makes it no smaller. */
+  gzip: Uint8Array | undefined;
+  /** Differs for the two forms, as RFC 9110 asks of strong ones. */
+  etags: { plain: string; gzip: string };
+}
+
+export interface ConsoleFiles {
+  page: ConsoleFile;
+  /** By name. */
+  assets: ReadonlyMap<string, ConsoleFile>;
+}
+
+/** Undefined: the console was not built. */
+export function readConsole(folder: string): ConsoleFiles | undefined {
+  const page = filesIn(folder).find(({ name }) => name === 'index.html');
+  if (page === undefined) return undefined;
+  const assets = filesIn(join(folder, 'assets'));
+  if (assets.length > limits.consoleFilesMax) {
+    const expected = `expected at most ${limits.consoleFilesMax}`;
+    throw new Error(`Cannot serve the console: it has ${assets.length} files, ${expected}`);
+  }
+  return { page: read(page), assets: new Map(assets.map((entry) => [entry.name, read(entry)])) };
+}
+
+function filesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function read({ parentPath, name }: Dirent): ConsoleFile {
+  const bytes = readFileSync(join(parentPath, name));
+  const gzip = gzipSync(bytes, { level: 9 });
+  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return {
+    mediaType: mediaTypes[extname(name)] ?? 'application/octet-stream',
+    bytes,
+    gzip: gzip.length < bytes.length ? gzip : undefined,
+    etags: { plain: `"${tag}"`, gzip: `"${tag}-gzip"` },
+  };
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+};

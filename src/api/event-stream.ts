@@ -1,0 +1,74 @@
+// Server-sent events as the body of an answer. It takes one piece at a time: the next one when the client
+// has read the last, as far as the connection knows.
+import { Readable } from 'node:stream';
+
+export interface EventStream {
+  body: Readable;
+  isReady(): boolean;
+  send(piece: Uint8Array): void;
+  /** After this piece it ends. */
+  end(piece: Uint8Array): void;
+  /** Ends now. */
+  cut(): void;
+  /** Who hears that it can take more, and that it is over. */
+  tell(ears: { ready(): void; leave(): void }): void;
+}
+
+export function createEventStream(): EventStream {
+  let isReady = true;
+  let isOver = false;
+  let ears: Parameters<EventStream['tell']>[0] | undefined;
+  const body = new Readable({
+    highWaterMark: 1,
+    read: () => {
+      if (isReady) return;
+      isReady = true;
+      ears?.ready();
+    },
+    destroy: (error, done) => {
+      isReady = false;
+      ears?.leave();
+      done(error);
+    },
+  });
+  const push = (piece: Uint8Array): void => {
+    if (isOver || body.destroyed) return;
+    isReady = false;
+    body.push(piece);
+  };
+  return {
+    body,
+    isReady: () => isReady,
+    send: push,
+    end: (piece) => {
+      push(piece);
+      if (!isOver) body.push(null);
+      isOver = true;
+    },
+    cut: () => body.destroy(),
+    tell: (given) => {
+      ears = given;
+    },
+  };
+}
+
+export interface SentEvent {
+  event: string;
+  id?: string;
+  data: unknown;
+}
+
+/** JSON has no line breaks, so a line is enough. */
+export function eventBytes({ event, id, data }: SentEvent): Buffer {
+  const lines = [
+    `event: ${event}`,
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    `data: ${JSON.stringify(data)}`,
+  ];
+  return Buffer.from(`${lines.join('\n')}\n\n`);
+}
+
+/** A comment; with an id, which tells no event but moves the place to go on from. */
+export function commentBytes(comment: string, id: string | undefined): Buffer {
+  return Buffer.from(`: ${comment}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
+}

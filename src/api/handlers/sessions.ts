@@ -1,0 +1,80 @@
+// Handlers of the console's sessions. The token travels in a cookie that no script can read; it stands in
+// no body and in no log.
+import { withPrefix } from '../../core/id.ts';
+import type { Key } from '../../core/key.ts';
+import { Problem } from '../../core/problem.ts';
+import { getApp } from '../../engine/apps.ts';
+import type { Context } from '../../engine/context.ts';
+import type { Identifier } from '../../engine/identify.ts';
+import { signIn, signOut, type Credential, type OpenSession } from '../../engine/sessions.ts';
+import type { Call, Handlers, Reply } from '../call.ts';
+import * as fields from '../fields.ts';
+
+export interface SessionMeans {
+  context: Context;
+  identifier: Identifier;
+  publicUrl: () => string;
+}
+
+interface SignedIn {
+  key: Key;
+  session: OpenSession;
+}
+
+export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans): Handlers {
+  const reply = async (status: number, { key, session }: SignedIn): Promise<Reply> => {
+    const appId = withPrefix('app', key.appId);
+    const { name: appName } = await getApp(context, appId);
+    const expiresMs = Math.min(session.expiresMs, key.expiresMs ?? Infinity);
+    const leftMs = expiresMs - context.store.nowMs();
+    const body = {
+      appId,
+      appName,
+      keyId: `rbk_${key.id}`,
+      keyName: key.name,
+      scopes: key.scopes,
+      expiresAt: fields.time(expiresMs),
+    };
+    const setCookie = cookie({ value: session.token, leftMs, publicUrl: publicUrl() });
+    return { status, headers: { 'set-cookie': setCookie }, body };
+  };
+  return {
+    signIn: async (call) => {
+      const fault = call.crossOriginFault();
+      if (fault !== undefined) throw new Problem('cross_origin', `Cannot sign in: ${fault}`);
+      return reply(201, await signIn(context, identifier, credentialIn(call)));
+    },
+    // The cookie is set anew, so that the browser keeps it as long as the session is prolonged.
+    getSession: async (call) => reply(200, signedIn(call)),
+    signOut: async (call) => {
+      await signOut(context, identifier, signedIn(call).session);
+      const setCookie = cookie({ value: '', leftMs: 0, publicUrl: publicUrl() });
+      return { status: 204, headers: { 'set-cookie': setCookie } };
+    },
+  };
+}
+
+function credentialIn({ request }: Call): Credential {
+  const body = fields.bodyFields(request);
+  const ticket = fields.optionalText(body, 'ticket');
+  return ticket === undefined ? { key: fields.text(body, 'key') } : { ticket };
+}
+
+/** The contract lets nobody else in here. */
+function signedIn({ key, session }: Call): SignedIn {
+  if (key === undefined || session === undefined) throw new TypeError('expected a session');
+  return { key, session };
+}
+
+function cookie(given: { value: string; leftMs: number; publicUrl: string }): string {
+  const { value, leftMs, publicUrl } = given;
+  const isSecure = publicUrl.startsWith('https:');
+  return [
+    `ringback_session=${value}`,
+    'Path=/',
+    `Max-Age=${Math.max(0, Math.floor(leftMs / 1000))}`,
+    'HttpOnly',
+    'SameSite=Strict',
+    ...(isSecure ? ['Secure'] : []),
+  ].join('; ');
+}

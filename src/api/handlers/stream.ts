@@ -1,0 +1,70 @@
+// The handler of the live view: what changes in the caller's app, as server-sent events.
+import { limits } from '../../core/limits.ts';
+import { withPrefix } from '../../core/id.ts';
+import type { Frame } from '../../engine/frame.ts';
+import type { StreamHub } from '../../engine/stream.ts';
+import type { Call, Handlers, Reply } from '../call.ts';
+import { commentBytes, createEventStream, eventBytes } from '../event-stream.ts';
+import * as fields from '../fields.ts';
+import { showDelivery } from './deliveries.ts';
+import { showReplay } from './replays.ts';
+
+export function streamHandlers(hub: Pick<StreamHub, 'open'>): Handlers {
+  return { openStream: async (call) => openStream(hub, call) };
+}
+
+async function openStream(hub: Pick<StreamHub, 'open'>, call: Call): Promise<Reply> {
+  const { app, request, isStillWelcome } = call;
+  const stream = createEventStream();
+  const watcher = {
+    isReady: () => stream.isReady(),
+    take: (frame: Frame) => stream.send(bytesOf(frame)),
+    isWelcome: isStillWelcome,
+    stillHere: (cursor: string | undefined) => stream.send(commentBytes('still here', cursor)),
+    bye: () => stream.end(bye),
+    cut: () => stream.cut(),
+  };
+  const lastEventId = request.header.get('last-event-id');
+  stream.tell(await hub.open(watcher, { appNo: app.no, lastEventId }));
+  return {
+    status: 200,
+    // Nothing on the way may gather or change it. The connection ends with it: it cannot be known
+    // before whether a stop ends it, which must not wait for idle connections.
+    headers: {
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      connection: 'close',
+    },
+    mediaType: 'text/event-stream',
+    body: stream.body,
+  };
+}
+
+const bye = eventBytes({ event: 'bye', data: {} });
+
+/** Written once, for however many clients. */
+const written = new WeakMap<Frame, Buffer>();
+
+function bytesOf(frame: Frame): Buffer {
+  const known = written.get(frame);
+  if (known !== undefined) return known;
+  const retry = Buffer.from(`retry: ${limits.streamAgainMs}\n`);
+  const event = eventBytes({ event: 'changes', id: frame.cursor, data: showFrame(frame) });
+  const bytes = Buffer.concat([retry, event]);
+  written.set(frame, bytes);
+  return bytes;
+}
+
+function showFrame(frame: Frame): Record<string, unknown> {
+  const { published, delivered, retried, dead, cancelled } = frame.counts;
+  return {
+    at: fields.time(frame.atMs),
+    counts: { published, delivered, retried, dead, cancelled },
+    pending: frame.pending,
+    deliveries: frame.deliveries.map(showDelivery),
+    more: frame.more,
+    subscriptions: frame.subscriptions.map((id) => withPrefix('sub', id)),
+    replays: frame.replays.map(showReplay),
+    isReset: frame.isReset,
+  };
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hashToken, makeToken } from './session.ts';
+import { realWorld } from './world.ts';
+
+describe('makeToken', () => {
+  it('draws 256 bits, fit for a cookie and for an address, and gives their hash', () => {
+    const [one, other] = [makeToken(realWorld()), makeToken(realWorld())];
+    assert.match(one.token, /^[\w-]{43}$/);
+    assert.notEqual(one.token, other.token);
+    assert.equal(one.hash.length, 32);
+    assert.deepEqual(hashToken(one.token), one.hash);
+    assert.notDeepEqual(hashToken(other.token), one.hash);
+  });
+
+  it('is all of what it was drawn from', () => {
+    const { token } = makeToken({ randomBytes: (count) => new Uint8Array(count).fill(255) });
+    assert.deepEqual(Buffer.from(token, 'base64url'), Buffer.alloc(32, 255));
+  });
+});
+
+describe('hashToken', () => {
+  it('refuses what cannot be a token', () => {
+    const { token } = makeToken(realWorld());
+    for (const broken of ['', token.slice(1), `${token}A`, `${token.slice(1)}=`, `${token}\n`]) {
+      assert.equal(hashToken(broken), undefined, JSON.stringify(broken));
+    }
+  });
+});

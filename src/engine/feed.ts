@@ -1,0 +1,165 @@
+// The feed: every node writes down what changed on it, a few times a second, for the apps that somebody
+// watches through any node. It loses nothing while it runs; whoever begins to note says so first, and
+// that makes watchers look at everything again.
+import { writeDigest } from '../core/digest.ts';
+import { limits } from '../core/limits.ts';
+import type { World } from '../core/world.ts';
+import type { EditInput, Store } from '../store/store.ts';
+import type { Journal } from './journal.ts';
+
+export interface FeedMeans {
+  world: World;
+  store: Pick<Store, 'edit' | 'read' | 'nowMs' | 'isShared'>;
+  journal: Journal;
+  /** This node. */
+  self: { no(): number };
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Rows go through the store also where there is one node only. Four small rows a second are nothing
+ * beside what they tell of (bench/streams.ts), and there is one way for everybody to read them.
+ */
+export class Feed {
+  readonly #means: FeedMeans;
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+  #wake = new AbortController();
+  /** Apps that are watched through this node; those that were, for a while; and through others. */
+  readonly #held = new Set<number>();
+  readonly #lingering = new Map<number, number>();
+  #elsewhere: ReadonlySet<number> = new Set();
+  #lookedMs = -Infinity;
+  #renewedMs = -Infinity;
+  #seq = 0;
+  #writing: Promise<unknown> = Promise.resolve();
+  /** Handed to the store, which has not said that it has it. */
+  #unwritten: EditInput<'appendFeed'> | undefined;
+  #onWritten: (appNo: number) => void = () => undefined;
+
+  constructor(means: FeedMeans) {
+    this.#means = means;
+    means.journal.whenNoted(() => this.#wake.abort());
+    this.#done = this.#run();
+  }
+
+  /** Told when this node has written what changed in an app. */
+  whenWritten(act: (appNo: number) => void): void {
+    this.#onWritten = act;
+  }
+
+  /** Once it resolves, whatever changes on this node is in the feed; others follow within a second. */
+  async watch(appNo: number): Promise<void> {
+    const { journal, store } = this.#means;
+    this.#held.add(appNo);
+    journal.begin(appNo);
+    await Promise.all([this.#write(), store.isShared ? this.#renew([appNo]) : undefined]);
+  }
+
+  /** For a while changes are still noted: a client may come back and ask what it missed. */
+  unwatch(appNo: number): void {
+    this.#held.delete(appNo);
+    this.#lingering.set(appNo, this.#means.world.monotonicMs() + limits.watchLeaseMs);
+  }
+
+  /** What was noted last is written, if the store is there. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { world, onError } = this.#means;
+    this.#stop.abort();
+    const written = this.#done.then(async () => this.#write()).catch(onError);
+    const patience = new AbortController();
+    const enough = world.sleep(limits.storeAnswerMs, patience.signal).catch(() => undefined);
+    await Promise.race([written, enough]);
+    patience.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { world, store, journal } = this.#means;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      const restMs = await this.#round();
+      if (restMs > 0) await world.sleep(restMs, signal).catch(() => undefined); // Stopped.
+      if (restMs > 0 || journal.isNoted()) continue;
+      const either = AbortSignal.any([signal, this.#wake.signal]);
+      const idleMs = store.isShared ? limits.watchLookMs : limits.watchLeaseMs;
+      await world.sleep(idleMs, either).catch(() => undefined); // Stopped, or something changed.
+    }
+  }
+
+  /** Gives the time for which nothing more may be written. */
+  async #round(): Promise<number> {
+    const { world, store, journal, onError } = this.#means;
+    const nowMs = world.monotonicMs();
+    try {
+      if (store.isShared && nowMs - this.#lookedMs >= limits.watchLookMs) await this.#look(nowMs);
+      if (store.isShared && nowMs - this.#renewedMs >= limits.watchRenewMs) {
+        this.#renewedMs = nowMs;
+        await this.#renew([...this.#held]);
+      }
+      this.#dismiss(nowMs);
+      if (!journal.isNoted() && this.#unwritten === undefined) return 0;
+      await this.#write();
+      return limits.frameEveryMs;
+    } catch (error) {
+      onError(error);
+      return limits.streamAgainMs;
+    }
+  }
+
+  /** Which apps are watched through other nodes. */
+  async #look(nowMs: number): Promise<void> {
+    const { store, journal } = this.#means;
+    this.#lookedMs = nowMs;
+    this.#elsewhere = new Set(await store.read('watched', { nowMs: store.nowMs() }));
+    for (const appNo of this.#elsewhere) journal.begin(appNo);
+  }
+
+  async #renew(apps: readonly number[]): Promise<void> {
+    const { store, self } = this.#means;
+    const untilMs = store.nowMs() + limits.watchLeaseMs;
+    for (let at = 0; at < apps.length; at += limits.feedAppsAtOnce) {
+      const some = apps.slice(at, at + limits.feedAppsAtOnce);
+      await store.edit('watch', { node: self.no(), apps: some, untilMs });
+    }
+  }
+
+  /** Apps that nobody watches any more are not noted any more. */
+  #dismiss(nowMs: number): void {
+    const { journal } = this.#means;
+    for (const [appNo, untilMs] of this.#lingering) {
+      if (untilMs <= nowMs) this.#lingering.delete(appNo);
+    }
+    for (const appNo of journal.apps()) {
+      const isWatched = this.#held.has(appNo) || this.#lingering.has(appNo);
+      if (!isWatched && !this.#elsewhere.has(appNo)) journal.end(appNo);
+    }
+  }
+
+  /** One after the other: rows of a node must become visible in their order. */
+  async #write(): Promise<void> {
+    const before = this.#writing.catch(() => undefined); // Whoever asked for it has heard of it.
+    const written = before.then(async () => this.#writeNoted());
+    this.#writing = written;
+    return written;
+  }
+
+  async #writeNoted(): Promise<void> {
+    // As it was: it may be there already, and only the answer was lost.
+    if (this.#unwritten !== undefined) await this.#append(this.#unwritten);
+    const taken = this.#means.journal.take(limits.feedAppsAtOnce);
+    if (taken.length === 0) return;
+    const rows = taken.map(({ appNo, digest }) => {
+      this.#seq += 1;
+      return { appNo, seq: this.#seq, digest: writeDigest(digest) };
+    });
+    await this.#append({ node: this.#means.self.no(), rows });
+  }
+
+  async #append(input: EditInput<'appendFeed'>): Promise<void> {
+    this.#unwritten = input;
+    await this.#means.store.edit('appendFeed', input);
+    this.#unwritten = undefined;
+    for (const { appNo } of input.rows) this.#onWritten(appNo);
+  }
+}

@@ -1,0 +1,48 @@
+// A frame: what a client of the live view is told at once. Frames that a slow client missed merge into
+// one, which is no larger than any other.
+import { deliveryId } from '../core/delivery.ts';
+import { addCounts, mergeNamed, newest, type Digest, type NamedChanges } from '../core/digest.ts';
+import { limits } from '../core/limits.ts';
+import type { Replay } from '../core/replay.ts';
+import type { Delivery } from '../store/delivery-verbs.ts';
+
+export interface Frame extends Omit<Digest, 'deliveries' | 'replays'> {
+  /** What a client gives back to go on after this frame. */
+  cursor: string;
+  atMs: number;
+  pending: number;
+  /** Newest change last. */
+  deliveries: readonly Delivery[];
+  replays: readonly Replay[];
+}
+
+/** What a digest names, as it is now. */
+export type Found = Pick<Frame, 'deliveries' | 'replays'>;
+
+type Moment = Pick<Frame, 'cursor' | 'atMs' | 'pending'>;
+
+/** What the retention took meanwhile is left out. */
+export function frameOf(moment: Moment, digest: Digest, found: Found): Frame {
+  const byId = new Map(found.deliveries.map((delivery) => [deliveryId(delivery), delivery]));
+  const deliveries = digest.deliveries.flatMap((id) => byId.get(id) ?? []);
+  return { ...moment, ...digest, deliveries, replays: found.replays };
+}
+
+export function mergeFrames(older: Frame, newer: Frame): Frame {
+  const most = limits.frameDeliveriesMax;
+  const deliveries = newest(older.deliveries, newer.deliveries, most, deliveryId);
+  const named = mergeNamed(namesIn(older), namesIn(newer));
+  const replays = new Map([...older.replays, ...newer.replays].map((one) => [one.id, one]));
+  return {
+    ...newer,
+    ...named,
+    counts: addCounts(older.counts, newer.counts),
+    deliveries: deliveries.kept,
+    more: older.more + newer.more + deliveries.left,
+    replays: named.replays.flatMap((id) => replays.get(id) ?? []),
+  };
+}
+
+function namesIn(frame: Frame): NamedChanges {
+  return { ...frame, replays: frame.replays.map(({ id }) => id) };
+}

@@ -1,0 +1,71 @@
+// Signing in to the console and out of it: with a key, or once with the ticket of the link that a start
+// prints. A session can do what its key can do, and ends with it.
+import type { App } from '../core/app.ts';
+import { isLive, type Key } from '../core/key.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problem.ts';
+import { hashToken, makeToken, type Session } from '../core/session.ts';
+import type { Context } from './context.ts';
+import type { Identifier } from './identify.ts';
+
+/** A session with its token, as only its owner knows it. Never to be stored or logged. */
+export interface OpenSession extends Session {
+  token: string;
+}
+
+export type Credential = { key: string } | { ticket: string };
+
+type Means = Pick<Context, 'world' | 'store'>;
+
+export async function signIn(
+  context: Means,
+  identifier: Identifier,
+  credential: Credential,
+): Promise<{ key: Key; session: OpenSession }> {
+  const key =
+    'key' in credential
+      ? await identifier.identify(credential.key)
+      : await keyOfTicket(context, credential.ticket);
+  // Whatever was wrong with it looks the same from outside.
+  if (key === undefined) throw new Problem('unauthorized', refusal);
+  const { token, hash } = makeToken(context.world);
+  const createdMs = context.store.nowMs();
+  const session = { hash, keyId: key.id, createdMs, expiresMs: createdMs + limits.sessionMs };
+  await context.store.edit('createSession', { ...session, kind: 'session' });
+  return { key, session: { ...session, token } };
+}
+
+const refusal =
+  'Cannot sign in: expected a key that is valid now, or a link that is younger than an hour and was ' +
+  'not used before';
+
+export async function signOut(
+  { store }: Means,
+  identifier: Identifier,
+  session: Session,
+): Promise<void> {
+  await store.edit('endSession', { hash: session.hash });
+  identifier.forgetSession(session);
+}
+
+/** Good for one sign-in with the app's oldest key that may manage it; undefined when there is none. */
+export async function makeTicket(
+  { world, store }: Means,
+  app: Pick<App, 'no'>,
+): Promise<string | undefined> {
+  const found = await store.read('adminKey', { appNo: app.no, nowMs: world.nowMs() });
+  if (found === undefined) return undefined;
+  const { token, hash } = makeToken(world);
+  const expiresMs = store.nowMs() + limits.ticketMs;
+  await store.edit('createSession', { hash, kind: 'ticket', keyId: found.keyId, expiresMs });
+  return token;
+}
+
+async function keyOfTicket({ world, store }: Means, ticket: string): Promise<Key | undefined> {
+  const hash = hashToken(ticket);
+  if (hash === undefined) return undefined;
+  const taken = await store.edit('takeTicket', { hash });
+  if (taken.kind === 'not_found') return undefined;
+  const key = await store.read('key', { id: taken.keyId });
+  return key !== undefined && isLive(key, world.nowMs()) ? key : undefined;
+}

@@ -1,0 +1,58 @@
+// The first minute: the link of the terminal opens the console, signing out ends it, a key opens it again.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openStage, type Stage } from './stage.ts';
+
+describe('the first run', () => {
+  let on: Stage;
+  before(async () => {
+    on = await openStage();
+  });
+  after(async () => on[Symbol.asyncDispose]());
+
+  const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
+  const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in' });
+  const keyField = (page: Page) => page.getByLabel('API key', { exact: true });
+
+  it('opens by the link, out and in again with a key', async () => {
+    await on.visit(async (page) => {
+      await overview(page).waitFor();
+      assert.equal(page.url(), `${on.service.url}/console`, 'no ticket is left in the address');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await signInButton(page).waitFor();
+      assert.deepEqual(await page.context().cookies(), []);
+      await keyField(page).fill(on.service.key);
+      await keyField(page).press('Enter');
+      await overview(page).waitFor();
+      const [cookie] = await page.context().cookies();
+      assert.deepEqual(
+        [cookie?.name, cookie?.httpOnly, cookie?.sameSite],
+        ['ringback_session', true, 'Strict'],
+      );
+      await page.reload();
+      await overview(page).waitFor();
+    });
+  });
+
+  it('says that a link was used, and takes a key instead', async () => {
+    await on.visit(
+      async (page, faults) => {
+        const link = (await on.service.signInLink()) ?? '';
+        const ticket = link.replace(/^.*#ticket=/, '');
+        const used = { method: 'POST', path: '/console/session', key: null, body: { ticket } };
+        assert.equal((await on.service.call(used)).status, 201);
+        faults.expect(/console: Failed to load resource.* 401 .*\/console\/session\)$/);
+        await page.goto(link);
+        await page.getByText('The link no longer works').waitFor();
+        await keyField(page).fill('wrong');
+        await signInButton(page).click();
+        await page.getByText('This key does not work').waitFor();
+        await keyField(page).fill(on.service.key);
+        await signInButton(page).click();
+        await overview(page).waitFor();
+      },
+      { as: 'nobody' },
+    );
+  });
+});

@@ -1,0 +1,242 @@
+// Subscriptions in the console: made, pinged, paused and resumed, pointed elsewhere, given a new secret, and
+// ended. The receiver says what really happened.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
+import type { Received } from '../e2e/receiver.ts';
+import { openStage, type Stage } from './stage.ts';
+
+describe('the page of subscriptions', () => {
+  let on: Stage;
+  before(async () => {
+    on = await openStage();
+  });
+  after(async () => on[Symbol.asyncDispose]());
+  /** So many callbacks came before the test. */
+  let came = 0;
+  beforeEach(() => {
+    came = on.receiver.requests.length;
+    on.receiver.script = () => 200;
+  });
+
+  const drawer = (page: Page): Locator => page.getByRole('dialog', { name: 'Subscription' });
+  const press = async (place: Page | Locator, name: string): Promise<void> =>
+    place.getByRole('button', { name, exact: true }).click();
+  const shows = async (place: Page | Locator, text: string | RegExp): Promise<void> =>
+    place.getByText(text).first().waitFor();
+
+  async function subscribe(path: string): Promise<string> {
+    const body = { callbackUrl: `http://127.0.0.1:${on.receiver.port}/${path}` };
+    const answer = await on.service.call({ method: 'POST', path: '/subscribe', body });
+    assert.equal(answer.status, 201);
+    return String(answer.json['subscriberId']);
+  }
+
+  async function open(page: Page, id: string): Promise<Locator> {
+    await page.goto(`/console/subscriptions?subscription=${id}`);
+    await drawer(page).getByRole('button', { name: 'Ping' }).waitFor();
+    return drawer(page);
+  }
+
+  /** What a code block shows, once it is there. */
+  async function codeOf(place: Locator, label: string): Promise<string> {
+    const code = place.getByLabel(label, { exact: true }).getByText('whsec_');
+    return (await code.textContent()) ?? '';
+  }
+
+  async function newCallbacks(size: number): Promise<readonly Received[]> {
+    return (await on.receiver.waitFor(came + size)).slice(came);
+  }
+
+  it('makes one, whose ping arrives with a signature that its secret verifies', async () => {
+    await on.visit(async (page) => {
+      await page.getByRole('link', { name: 'Subscriptions' }).first().click();
+      await page.getByRole('link', { name: 'New subscription' }).first().click();
+      await page.getByRole('radio', { name: 'One URL for one event' }).check();
+      await page.getByLabel('Callback URL').fill(on.receiver.url);
+      await page.getByLabel('Event', { exact: true }).fill('order.created');
+      await page.keyboard.press('Enter');
+      const done = page.getByRole('dialog', { name: 'Subscribed' });
+      const secret = await codeOf(done, 'signing secret');
+      await done.getByRole('link', { name: 'Open it' }).click();
+      await shows(drawer(page), 'order.created');
+      await press(drawer(page), 'Ping');
+      await shows(drawer(page), '1 delivered');
+      const [ping] = await newCallbacks(1);
+      assert(ping);
+      verify(ping, secret);
+      const text = await page.locator('main').innerText();
+      assert(!text.includes(secret), 'the secret is gone when the dialog is');
+    });
+  });
+
+  it('says at the field why a URL is refused', async () => {
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 422 .*\/subscribe\)$/);
+      await page.goto('/console/subscriptions?new=1');
+      await page.getByLabel('Callback URL').fill('http://10.0.0.1/hook');
+      await page.keyboard.press('Enter');
+      await shows(page.getByRole('alert'), /host is 10\.0\.0\.1, of the class private/);
+      assert.equal(await page.getByLabel('Callback URL').getAttribute('aria-invalid'), 'true');
+    });
+  });
+
+  it('pauses, so that deliveries wait, and resumes, so that they go', async () => {
+    const id = await subscribe('paused');
+    await on.visit(async (page) => {
+      const shown = await open(page, id);
+      await press(shown, 'Pause');
+      await shows(shown, 'They wait, and go when it is resumed.');
+      await press(shown, 'Ping');
+      await shows(shown, '1 waiting');
+      await shows(shown, 'The subscription is paused');
+      assert.equal(on.receiver.requests.length, came, 'nothing was sent');
+      await press(shown, 'Resume');
+      await shows(shown, '1 delivered');
+      await newCallbacks(1);
+      await page.keyboard.press('Escape');
+      await page.getByRole('row', { name: /\/paused.*Active/ }).waitFor();
+    });
+  });
+
+  it('gives a new secret, while the old one still signs and counts down', async () => {
+    const id = await subscribe('rotated');
+    await on.visit(async (page) => {
+      const shown = await open(page, id);
+      assert.equal(await shown.getByText('whsec_').count(), 0, 'hidden until asked for');
+      await press(shown, 'Show secret');
+      const old = await codeOf(shown, 'signing secret');
+      await press(shown, 'Rotate secret');
+      await press(page.getByRole('dialog', { name: 'Rotate the secret?' }), 'Rotate secret');
+      const once = page.getByRole('dialog', { name: 'The new secret' });
+      const fresh = await codeOf(once, 'new signing secret');
+      assert.notEqual(fresh, old);
+      await shows(once, /in 23 h 59 min|in 24 h/);
+      await press(once, 'Done');
+      assert.equal(await codeOf(shown, 'old signing secret'), old);
+      assert.equal(await codeOf(shown, 'signing secret'), fresh);
+      await shows(shown, /The old secret still signs too, and ends in 2/);
+      await press(shown, 'Ping');
+      const [ping] = await newCallbacks(1);
+      assert(ping);
+      for (const secret of [old, fresh]) verify(ping, secret);
+      await press(shown, 'Hide secret');
+      assert.equal(await shown.getByText('whsec_').count(), 0);
+    });
+  });
+
+  it('points a callback elsewhere, and says why it does not', async () => {
+    const id = await subscribe('before');
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 422 .*\/subscriptions\//);
+      const shown = await open(page, id);
+      await press(shown, 'Change URL of myEvent for *');
+      const asked = page.getByRole('dialog', { name: 'Change the URL' });
+      await asked.getByLabel('Where myEvent is sent').fill('ftp://receiver.example');
+      await page.keyboard.press('Enter');
+      await shows(asked.getByRole('alert'), /scheme is "ftp", expected http or https/);
+      const url = `http://127.0.0.1:${on.receiver.port}/elsewhere`;
+      await asked.getByLabel('Where myEvent is sent').fill(url);
+      await press(asked, 'Change URL');
+      await shows(shown, url);
+      await press(shown, 'Ping');
+      assert.equal((await newCallbacks(1))[0]?.url, '/elsewhere');
+    });
+  });
+
+  it('ends one after asking, and nothing can be done with it then', async () => {
+    const id = await subscribe('ended');
+    await on.visit(async (page) => {
+      const shown = await open(page, id);
+      await press(shown, 'Unsubscribe');
+      const asked = page.getByRole('dialog', { name: 'End this subscription?' });
+      await shows(asked, 'This cannot be undone.');
+      await press(asked, 'Keep as it is');
+      await press(shown, 'Unsubscribe');
+      await press(asked, 'Unsubscribe');
+      await shows(shown, 'It hears nothing any more and cannot be resumed.');
+      assert.equal(await shown.getByRole('button', { name: /Ping|Pause|Secret/i }).count(), 0);
+      const { json } = await on.service.call({ path: `/subscriptions/${id}` });
+      assert.equal(json['state'], 'ended');
+    });
+  });
+
+  it('keeps its filters in the address, and says when nothing fits', async () => {
+    await subscribe('filtered');
+    await on.visit(async (page) => {
+      await page.goto('/console/subscriptions');
+      const rows = page.getByRole('row', { name: /127\.0\.0\.1/ });
+      await rows.first().waitFor();
+      await page.getByLabel('State').selectOption('disabled');
+      await shows(page, 'No subscriptions match');
+      await page.reload();
+      await shows(page, 'No subscriptions match');
+      assert.equal(new URL(page.url()).search, '?state=disabled');
+      await page.goBack();
+      await rows.first().waitFor();
+      await page.goForward();
+      await page.getByRole('link', { name: 'Clear filters' }).first().click();
+      await rows.first().waitFor();
+      assert.equal(new URL(page.url()).search, '');
+    });
+  });
+
+  it('works with the keyboard alone', async () => {
+    const id = await subscribe('keyboard');
+    await on.visit(async (page) => {
+      await page.keyboard.press('g');
+      await page.keyboard.press('s');
+      const link = page.getByRole('link', { name: /\/keyboard/ });
+      await link.waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await drawer(page).getByRole('button', { name: 'Ping' }).waitFor();
+      assert.equal(new URL(page.url()).searchParams.get('subscription'), id);
+      await tabTo(page, 'Pause');
+      await page.keyboard.press('Enter');
+      await shows(drawer(page), 'Paused');
+      await page.keyboard.press('Escape');
+      await drawer(page).waitFor({ state: 'detached' });
+      assert(await link.evaluate((one) => one === document.activeElement), 'the focus is back');
+    });
+  });
+
+  it('offers a key that only reads nothing that it may not do', async () => {
+    const id = await subscribe('read-only');
+    const body = { name: 'reader', scopes: ['read'] };
+    const { json } = await on.service.call({ method: 'POST', path: '/keys', body });
+    await on.visit(
+      async (page) => {
+        await page.goto('/console/sign-in');
+        await page.getByLabel('API key', { exact: true }).fill(String(json['key']));
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+        await page.goto(`/console/subscriptions?subscription=${id}`);
+        await shows(drawer(page), 'sign in with a key that has the scope “subscribe”');
+        const acts = /Pause|Ping|Unsubscribe|Change URL|secret/;
+        assert.equal(await drawer(page).getByRole('button', { name: acts }).count(), 0);
+        assert.equal(await page.getByText('New subscription').count(), 0);
+      },
+      { as: 'nobody' },
+    );
+  });
+});
+
+function verify({ body, headers }: Received, secret: string): void {
+  const signed = {
+    'webhook-id': String(headers['webhook-id']),
+    'webhook-timestamp': String(headers['webhook-timestamp']),
+    'webhook-signature': String(headers['webhook-signature']),
+  };
+  new Webhook(secret).verify(body.toString(), signed);
+}
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 30; presses += 1) {
+    const text = await page.evaluate(() => document.activeElement?.textContent ?? '');
+    if (text === name) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Cannot reach "${name}" with the Tab key`);
+}

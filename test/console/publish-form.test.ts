@@ -1,0 +1,93 @@
+// What the publish form knows of the contract: names to choose, the types that speak for a name, and a
+// schema in rows.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { namesOf, schemasOf, typesFor } from '../../console/src/events/event-types.ts';
+import { schemaRows } from '../../console/src/events/schema-rows.ts';
+import { limits } from '../../console/src/limits.ts';
+
+const type = (event: string, schema?: Record<string, unknown>) => ({
+  event,
+  callback: 'c',
+  contract: 'C',
+  ...(schema === undefined ? {} : { schema }),
+});
+
+describe('namesOf', () => {
+  it('leaves out patterns and templates', () => {
+    const types = ['*', 'a.*', '{$request.query.event}', 'paid', 'paid', 'a.b'].map((event) =>
+      type(event),
+    );
+    assert.deepEqual(namesOf(types), ['paid', 'a.b']);
+  });
+});
+
+describe('typesFor', () => {
+  it('finds all that hear the name, the most special first', () => {
+    const types = ['{$x}', '*', 'b.*', 'a.*', 'a.b', 'a'].map((event) => type(event));
+    const events = typesFor(types, 'a.b').map(({ event }) => event);
+    assert.deepEqual(events, ['a.b', 'a.*', '*', '{$x}']);
+  });
+});
+
+describe('schemasOf', () => {
+  it('has each schema once, and no type without one', () => {
+    const types = [type('a', { type: 'object' }), type('b', { type: 'object' }), type('c')];
+    assert.deepEqual(
+      schemasOf(types).map(({ event }) => event),
+      ['a'],
+    );
+  });
+});
+
+describe('schemaRows', () => {
+  it('says kind, rules and what must be there, through references', () => {
+    const rows = schemaRows({
+      $ref: '#/$defs/s0',
+      $defs: {
+        s0: {
+          type: 'object',
+          required: ['id'],
+          properties: {
+            id: { type: 'string', format: 'uuid', description: 'Of the order' },
+            amount: { type: ['number', 'null'], minimum: 0 },
+            lines: { type: 'array', items: { $ref: '#/$defs/s1' } },
+          },
+        },
+        s1: { enum: ['a', 'b'] },
+      },
+    });
+    const shown = rows.map(({ depth, name, kind, isRequired, rules }) =>
+      [depth, name, kind, isRequired ? 'required' : '', ...rules].join(' '),
+    );
+    assert.deepEqual(shown, [
+      '0 payload object required',
+      '1 id string (uuid) required',
+      '1 amount number or null  at least 0',
+      '1 lines array ',
+      '2 each item value  one of "a", "b"',
+    ]);
+    assert.equal(rows[1]?.description, 'Of the order');
+  });
+  it('ends for a schema that refers to itself', () => {
+    const rows = schemaRows({
+      $ref: '#/$defs/node',
+      $defs: { node: { properties: { next: { $ref: '#/$defs/node' } } } },
+    });
+    assert.deepEqual(
+      rows.map(({ name, kind }) => `${name}: ${kind}`),
+      ['payload: object', 'next: as above'],
+    );
+  });
+  it('shows the beginning of a schema that nobody would read to the end', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
+    );
+    assert.equal(schemaRows({ properties }).length, limits.schemaRowsMax);
+  });
+  it('bears what is no schema', () => {
+    for (const odd of [{}, { type: 3, enum: 'x' }, { $ref: '#/nowhere' }, { properties: [1] }]) {
+      assert.equal(schemaRows(odd).length, 1);
+    }
+  });
+});

@@ -1,0 +1,59 @@
+// The test event is one that the subscription hears, with an example that the contract takes.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { EventType, Subscription } from '../../console/src/shapes.ts';
+import { nameFor, testEvent } from '../../console/src/test-event.ts';
+
+const types: EventType[] = [
+  {
+    event: '{$request.query.event}',
+    callback: 'one',
+    contract: 'A',
+    example: { from: 'template' },
+  },
+  { event: '*', callback: 'all', contract: 'A', example: { from: 'all' } },
+  { event: 'order.*', callback: 'orders', contract: 'B', example: { from: 'orders' } },
+];
+
+function hears(contract: string, label: string, event: string): Subscription {
+  const callbacks = [
+    { position: 0, label: 'x', event: 'never', method: 'POST', inactive: 'no target' },
+    { position: 1, label, event, method: 'POST', url: 'https://a.example/' },
+  ];
+  const createdAt = '2026-11-02T10:00:00Z';
+  return { id: 'sub_1', state: 'active', contract, operation: 'x', callbacks, createdAt };
+}
+
+describe('testEvent', () => {
+  it('is heard by the active callback of the subscription', () => {
+    const event = testEvent(types, hears('B', 'orders', 'order.*'));
+    assert.deepEqual(event, { event: 'order.test', payload: { from: 'orders' }, contract: 'B' });
+  });
+  it('takes the example of a template whose name is known by now', () => {
+    const event = testEvent(types, hears('A', 'one', 'invoice.sent'));
+    assert.deepEqual(event, {
+      event: 'invoice.sent',
+      payload: { from: 'template' },
+      contract: 'A',
+    });
+  });
+  it('takes what the contract describes where nobody listens yet', () => {
+    assert.deepEqual(testEvent(types, undefined), {
+      event: 'test.event',
+      payload: { from: 'all' },
+      contract: 'A',
+    });
+    assert.equal(testEvent([], undefined).event, 'test.event');
+  });
+});
+
+describe('nameFor', () => {
+  it('makes a name that the pattern hears', () => {
+    assert.deepEqual(['*', 'a.b.*', 'a.b', '{$x}'].map(nameFor), [
+      'test.event',
+      'a.b.test',
+      'a.b',
+      'test.event',
+    ]);
+  });
+});

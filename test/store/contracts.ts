@@ -1,0 +1,18 @@
+// All suites that every store must pass, on every database.
+import { storeContract } from './contract.ts';
+import { deliveryContract } from './delivery-contract.ts';
+import { feedContract } from './feed-contract.ts';
+import { retentionContract } from './retention-contract.ts';
+import { searchContract } from './search-contract.ts';
+import { sessionContract } from './session-contract.ts';
+import { statsContract } from './stats-contract.ts';
+
+export const contracts = [
+  storeContract,
+  deliveryContract,
+  retentionContract,
+  searchContract,
+  sessionContract,
+  statsContract,
+  feedContract,
+];

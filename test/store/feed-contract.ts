@@ -1,0 +1,124 @@
+// The contract of the Store port, fourth part: what nodes tell of changes, and who watches.
+import { strict as assert } from 'node:assert';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Store } from '../../src/store/store.ts';
+import type { OpenSubject, Subject } from './contract.ts';
+import { callback, newApp, newSubscription } from './contract.ts';
+import { idMaker } from '../../src/core/id.ts';
+import { realWorld } from '../../src/core/world.ts';
+
+export function feedContract(name: string, open: OpenSubject): void {
+  describe(`the feed contract: ${name}`, () => {
+    const clock = { ms: 0 };
+    let subject: Subject;
+    let store: Store;
+    beforeEach(async () => {
+      clock.ms = 1_700_000_000_000;
+      subject = await open({ nowMs: () => clock.ms });
+      store = subject.store;
+    });
+    afterEach(async () => {
+      await subject.dispose();
+    });
+
+    const append = async (node: number, ...seqs: readonly number[]): Promise<void> => {
+      const rows = seqs.map((seq) => ({ appNo: 1, seq, digest: `{"seq":${seq}}` }));
+      await store.edit('appendFeed', { node, rows });
+    };
+    const after = async (heads: Record<number, number>, limit = 10): Promise<string[]> => {
+      const input = new Map(Object.entries(heads).map(([node, seq]) => [Number(node), seq]));
+      const { rows } = await store.read('feed', { appNo: 1, after: input, limit });
+      return rows.map(({ node, seq }) => `${node}-${seq}`);
+    };
+
+    describe('feed', () => {
+      it('gives the newest number of each node, and nothing else when nothing is asked', async () => {
+        await append(3, 1, 2);
+        await append(7, 5);
+        const found = await store.read('feed', { appNo: 1, after: undefined, limit: 10 });
+        const heads = new Map([
+          [3, 2],
+          [7, 5],
+        ]);
+        assert.deepEqual(found, { heads, rows: [] });
+      });
+
+      it('reads on after the last number of each node, in order, from the first of a new one', async () => {
+        await append(3, 1, 2, 3);
+        await append(7, 10);
+        await append(9, 1, 2);
+        assert.deepEqual(await after({ 3: 1, 7: 10 }), ['3-2', '3-3', '9-1', '9-2']);
+        const { rows } = await store.read('feed', {
+          appNo: 1,
+          after: new Map([[3, 2]]),
+          limit: 1,
+        });
+        assert.deepEqual(rows[0], { node: 3, seq: 3, digest: '{"seq":3}' });
+        assert.deepEqual(await after({}, 2), ['3-1', '3-2', '7-10', '9-1', '9-2']);
+      });
+
+      it('is of one app', async () => {
+        await store.edit('appendFeed', { node: 1, rows: [{ appNo: 2, seq: 1, digest: '{}' }] });
+        const found = await store.read('feed', { appNo: 1, after: new Map(), limit: 10 });
+        assert.deepEqual(found, { heads: new Map(), rows: [] });
+      });
+
+      it('has a row once that is told twice', async () => {
+        await append(3, 1);
+        await append(3, 1, 2);
+        assert.deepEqual(await after({}), ['3-1', '3-2']);
+      });
+    });
+
+    it('forgets what is older than its time, a bounded number at a time', async () => {
+      await append(3, 1, 2, 3);
+      clock.ms += 1;
+      await append(4, 1);
+      await store.edit('watch', { node: 3, apps: [1, 2], untilMs: clock.ms - 1 });
+      await store.edit('watch', { node: 4, apps: [1], untilMs: clock.ms });
+      const input = { beforeMs: clock.ms, limit: 2 };
+      assert.deepEqual(await store.edit('forgetFeed', input), { deleted: 2 });
+      assert.deepEqual(await store.edit('forgetFeed', input), { deleted: 1 });
+      assert.deepEqual(await store.edit('forgetFeed', input), { deleted: 0 });
+      assert.deepEqual(await after({}), ['4-1']);
+      assert.deepEqual(await store.read('watched', { nowMs: 0 }), [1]);
+    });
+
+    it('knows which apps are watched through any node, and until when', async () => {
+      await store.edit('watch', { node: 3, apps: [1, 2], untilMs: 1_000 });
+      await store.edit('watch', { node: 4, apps: [2], untilMs: 2_000 });
+      await store.edit('watch', { node: 3, apps: [1], untilMs: 1_500 });
+      const watched = async (nowMs: number): Promise<number[]> =>
+        [...(await store.read('watched', { nowMs }))].sort((a, b) => a - b);
+      assert.deepEqual(await watched(999), [1, 2]);
+      assert.deepEqual(await watched(1_499), [1, 2]);
+      assert.deepEqual(await watched(1_500), [2]);
+      assert.deepEqual(await watched(2_000), []);
+    });
+
+    it('finds deliveries by name and counts those that wait, of one app only', async () => {
+      const [app, other] = [await newApp(store), await newApp(store)];
+      const newId = idMaker({ ...realWorld(), nowMs: () => clock.ms });
+      const published: string[] = [];
+      for (const { no } of [app, app, other]) {
+        const subscription = newSubscription({ ...app, no }, { callbacks: [callback(0, 'a')] });
+        await store.edit('subscribe', { subscription, idempotency: undefined });
+        const id = newId();
+        published.push(id);
+        await store.edit('publish', {
+          appNo: no,
+          contract: subscription.contract,
+          events: [{ id, name: 'a', payload: Buffer.from('{}') }],
+          audience: { kind: 'subscription', id: subscription.id },
+          idempotency: undefined,
+        });
+      }
+      const names = [...published, newId()].map((event) => ({ event, n: 0 }));
+      const found = await store.read('deliveriesNamed', { appNo: app.no, names });
+      assert.deepEqual(
+        found.map(({ event, state }) => [event, state]),
+        published.slice(0, 2).map((event) => [event, 'due']),
+      );
+    });
+  });
+}

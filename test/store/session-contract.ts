@@ -1,0 +1,161 @@
+// The contract of the Store port, fourth part: who is signed in to the console.
+import { strict as assert } from 'node:assert';
+import { after, before, describe, it } from 'node:test';
+import type { App } from '../../src/core/app.ts';
+import { limits } from '../../src/core/limits.ts';
+import { makeToken, type SessionKind } from '../../src/core/session.ts';
+import { realWorld } from '../../src/core/world.ts';
+import type { NewKey, Store } from '../../src/store/store.ts';
+import { VerbFailed } from '../../src/store/store.ts';
+import type { OpenSubject, Subject } from './contract.ts';
+import { newApp, newKey } from './contract.ts';
+
+const lifeMs = 1_000;
+
+export function sessionContract(name: string, open: OpenSubject): void {
+  describe(`the session contract: ${name}`, () => {
+    const clock = { ms: 1_700_000_000_000 };
+    let subject: Subject;
+    let store: Store;
+    const key = newKey();
+    before(async () => {
+      subject = await open({ nowMs: () => clock.ms });
+      store = subject.store;
+      await newApp(store, key);
+    });
+    after(async () => subject.dispose());
+
+    const create = async (kind: SessionKind, keyId = key.id): Promise<Uint8Array> => {
+      const { hash } = makeToken(realWorld());
+      const input = { hash, kind, keyId, expiresMs: clock.ms + lifeMs };
+      assert.equal((await store.edit('createSession', input)).kind, 'created');
+      return hash;
+    };
+    const read = async (hash: Uint8Array) => store.read('session', { hash });
+
+    it('keeps a session with its key and its times', async () => {
+      const hash = await create('session');
+      const found = await read(hash);
+      assert.deepEqual(
+        { ...found, hash: Buffer.from(found?.hash ?? []) },
+        {
+          hash: Buffer.from(hash),
+          keyId: key.id,
+          createdMs: clock.ms,
+          expiresMs: clock.ms + lifeMs,
+        },
+      );
+      assert.equal(await read(makeToken(realWorld()).hash), undefined);
+    });
+
+    it('makes none for a key that is not there, and none that is over or has a broken hash', async () => {
+      const { hash } = makeToken(realWorld());
+      const good = { hash, kind: 'session', keyId: key.id, expiresMs: clock.ms + 1 } as const;
+      const unknown = await store.edit('createSession', { ...good, keyId: 'zzzzzzzz' });
+      assert.deepEqual(unknown, { kind: 'not_found' });
+      const over = { ...good, expiresMs: clock.ms };
+      await assert.rejects(store.edit('createSession', over), VerbFailed);
+      const short = { ...good, hash: hash.subarray(1) };
+      await assert.rejects(store.edit('createSession', short), VerbFailed);
+      assert.equal(await read(hash), undefined);
+    });
+
+    it('gives a ticket away once, to whoever comes first', async () => {
+      const hash = await create('ticket');
+      assert.equal(await read(hash), undefined, 'a ticket is no session');
+      const all = await Promise.all([1, 2, 3].map(async () => store.edit('takeTicket', { hash })));
+      assert.deepEqual(all, [
+        { kind: 'taken', keyId: key.id },
+        { kind: 'not_found' },
+        { kind: 'not_found' },
+      ]);
+    });
+
+    it('gives no ticket away that has expired, and no session', async () => {
+      const [ticket, session] = [await create('ticket'), await create('session')];
+      const taken = await store.edit('takeTicket', { hash: session });
+      assert.deepEqual(taken, { kind: 'not_found' });
+      clock.ms += lifeMs;
+      const late = await store.edit('takeTicket', { hash: ticket });
+      assert.deepEqual(late, { kind: 'not_found' });
+    });
+
+    it('prolongs a session, never shortens it, and leaves tickets and others alone', async () => {
+      const [session, other, ticket] = [
+        await create('session'),
+        await create('session'),
+        await create('ticket'),
+      ];
+      const untilMs = clock.ms + 10 * lifeMs;
+      for (const hash of [session, ticket]) {
+        await store.edit('prolongSession', { hash, expiresMs: untilMs });
+        await store.edit('prolongSession', { hash, expiresMs: clock.ms + 1 });
+      }
+      assert.equal((await read(session))?.expiresMs, untilMs);
+      assert.equal((await read(other))?.expiresMs, clock.ms + lifeMs);
+      clock.ms += lifeMs;
+      const late = await store.edit('takeTicket', { hash: ticket });
+      assert.deepEqual(late, { kind: 'not_found' });
+    });
+
+    it('ends a session for good', async () => {
+      const [session, other, ticket] = [
+        await create('session'),
+        await create('session'),
+        await create('ticket'),
+      ];
+      for (const hash of [session, session, ticket]) await store.edit('endSession', { hash });
+      await store.edit('prolongSession', { hash: session, expiresMs: clock.ms + lifeMs });
+      assert.equal(await read(session), undefined);
+      assert.notEqual(await read(other), undefined);
+      assert.equal((await store.edit('takeTicket', { hash: ticket })).kind, 'taken');
+    });
+
+    it('forgets what has expired, a bounded number at a time', async () => {
+      clock.ms += 100 * lifeMs;
+      const forget = async (limit: number): Promise<number> =>
+        (await store.edit('forgetSessions', { beforeMs: clock.ms, limit })).deleted;
+      while ((await forget(100)) > 0);
+      const old = [await create('session'), await create('ticket'), await create('session')];
+      clock.ms += lifeMs + 1;
+      const young = await create('session');
+      assert.deepEqual([await forget(2), await forget(2), await forget(2)], [2, 1, 0]);
+      for (const hash of old) assert.equal(await read(hash), undefined);
+      assert.notEqual(await read(young), undefined);
+    });
+
+    describe('adminKey', () => {
+      const admin = async (app: App): Promise<string | undefined> =>
+        (await store.read('adminKey', { appNo: app.no, nowMs: clock.ms }))?.keyId;
+      const add = async (app: App, changes: Partial<NewKey>): Promise<string> => {
+        const made = newKey({ scopes: ['read', 'admin'], ...changes });
+        await store.edit('createKey', { appNo: app.no, key: made });
+        return made.id;
+      };
+
+      it('is the oldest that may manage the app and opens the door', async () => {
+        const app = await newApp(store, newKey({ scopes: ['read'] }));
+        assert.equal(await admin(app), undefined);
+        await add(app, { expiresMs: clock.ms });
+        const revoked = await add(app, {});
+        await store.edit('revokeKey', { appNo: app.no, id: revoked });
+        const first = await add(app, { expiresMs: clock.ms + 1 });
+        const second = await add(app, {});
+        assert.equal(await admin(app), first);
+        clock.ms += 1;
+        assert.equal(await admin(app), second);
+        assert.equal(await admin({ ...app, no: app.no + 1_000 }), undefined);
+      });
+
+      it('is found behind many others', async () => {
+        const app = await newApp(store, newKey({ scopes: ['read'] }));
+        const others = Array.from({ length: limits.pieceRowsMin }, async () =>
+          add(app, { scopes: ['read'] }),
+        );
+        await Promise.all(others);
+        const wanted = await add(app, {});
+        assert.equal(await admin(app), wanted);
+      });
+    });
+  });
+}

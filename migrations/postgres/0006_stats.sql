@@ -42,7 +42,8 @@ create table stat_app (
 create index stat_app_fresh on stat_app (app, minute) where writer > 0;
 create index stat_app_age on stat_app (minute) where writer = 0;
 
--- Gathered in memory and written now and then: what a crash takes with it was never written.
+-- Gathered in memory and written now and then: what a crash takes with it was never written. There may be
+-- very many, so after some hours what is left of them are half hours, each in the row of its first minute.
 create table stat_subscription (
   subscription bigint not null,
   minute bigint not null check (minute > 0),
@@ -66,7 +67,8 @@ create table stat_subscription (
   l24 integer not null default 0, l25 integer not null default 0,
   primary key (subscription, minute)
 ) with (fillfactor = 80);
-create index stat_subscription_age on stat_subscription (minute);
+create index stat_subscription_fine on stat_subscription (minute) where minute % 30 > 0;
+create index stat_subscription_age on stat_subscription (minute) where minute % 30 = 0;
 
 -- What needs somebody's attention: receivers that fail, the worst last; what is switched off; callbacks
 -- that never had a target.

@@ -154,7 +154,11 @@ export const limits = {
   figuresEveryMs: 10_000,
   figuresRowsMax: 1_000,
   figuresGatheredMax: 10_000,
-  /** Figures are kept by the minute as long as events, but within these bounds; a subscription's less. */
+  /**
+   * Figures of an app are kept by the minute as long as events, but within these bounds; those of a
+   * subscription for the shorter time, and by the minute for some hours only.
+   */
+  figuresFineMs: 2 * 60 * 60 * 1000,
   figuresKeepMs: (7 * 24 + 1) * 60 * 60 * 1000,
   figuresKeepMaxMs: 31 * 24 * 60 * 60 * 1000,
   /** Statistics: subscriptions at once, and what is counted of one that waits: alone, among others. */

@@ -13,6 +13,9 @@ const shapes: Readonly<Record<Range, { steps: number; stepMinutes: number }>> = 
   '7d': { steps: 56, stepMinutes: 180 },
 };
 
+/** What is left of the minutes of a subscription after a while; a divisor of the longer steps. */
+export const coarseMinutes = 30;
+
 /** Most steps of a stretch that is given by its ends. */
 export const stepsMax = 120;
 const dayMinutes = 24 * 60;

@@ -1,6 +1,7 @@
 // The keeper tidies up: it ends and deletes what is past its time, in small steps, for as long as it
 // runs. It never takes more than half of the store's time.
 import { limits } from '../core/limits.ts';
+import type { EditInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 
 type Means = Pick<Context, 'store' | 'world'> & {
@@ -127,10 +128,10 @@ export class Keeper {
   }
 
   /** By the minute as long as the events, but long enough for every chart, and not for ever. */
-  #figuresKeptMs(): { appKeepMs: number; subscriptionKeepMs: number } {
-    const { figuresKeepMs, figuresKeepMaxMs } = limits;
+  #figuresKeptMs(): Omit<EditInput<'tidyFigures'>, 'limit'> {
+    const { figuresFineMs, figuresKeepMs, figuresKeepMaxMs } = limits;
     const appKeepMs = Math.min(Math.max(this.#means.retentionMs, figuresKeepMs), figuresKeepMaxMs);
-    return { appKeepMs, subscriptionKeepMs: figuresKeepMs };
+    return { appKeepMs, subscriptionFineMs: figuresFineMs, subscriptionKeepMs: figuresKeepMs };
   }
 
   #tell(): void {

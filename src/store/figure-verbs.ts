@@ -7,11 +7,17 @@ export interface FigureEdits {
   /** Writes figures of subscriptions that were gathered, at most `limit` rows. */
   keepFigures: { input: { limit: number }; output: { written: number; isMore: boolean } };
   /**
-   * Puts minutes of apps together that are over, and deletes what is older than its time, at most
-   * `limit` rows of each kind. What an app did in all stays known.
+   * Puts minutes of apps together that are over, makes half hours of subscriptions' minutes that are
+   * older than `subscriptionFineMs`, and deletes what is older than its time; at most `limit` rows of
+   * each kind. What an app did in all stays known.
    */
   tidyFigures: {
-    input: { appKeepMs: number; subscriptionKeepMs: number; limit: number };
+    input: {
+      appKeepMs: number;
+      subscriptionFineMs: number;
+      subscriptionKeepMs: number;
+      limit: number;
+    };
     output: { moved: number; isMore: boolean };
   };
 }

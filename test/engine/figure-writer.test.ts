@@ -11,12 +11,10 @@ function stage(answer: (call: number) => Promise<{ written: number; isMore: bool
   const world = virtualWorld();
   const written: number[] = [];
   const errors: unknown[] = [];
-  const edit: Store['edit'] = async (verb) => {
-    assert.equal(verb, 'keepFigures');
+  const edit = async (verb: string): Promise<{ written: number; isMore: boolean }> => {
+    assert.equal(verb, 'keepFigures'); // The one verb that is asked for.
     written.push(world.monotonicMs());
-    // The one verb that is asked for.
-    const given: unknown = await answer(written.length);
-    return given as never;
+    return answer(written.length);
   };
   const store = { edit } as unknown as Store;
   const writer = new FigureWriter({ store, world, onError: (error) => errors.push(error) });

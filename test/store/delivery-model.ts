@@ -386,7 +386,9 @@ export class Model {
 
   /** Nothing is too old here: what was counted can be added up. */
   #tidyFigures(limit: number): void {
-    const input = { appKeepMs: this.#nowMs(), subscriptionKeepMs: this.#nowMs(), limit };
+    const keepMs = this.#nowMs();
+    const ofSubscriptions = { subscriptionFineMs: keepMs, subscriptionKeepMs: keepMs };
+    const input = { appKeepMs: keepMs, ...ofSubscriptions, limit };
     const { moved, isMore } = this.#store.edit('tidyFigures', input);
     assert(moved <= limit && isMore === (moved === limit));
   }

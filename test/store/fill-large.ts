@@ -53,7 +53,7 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
      select 1 + i % 20, 1 + i / 20, case when i > 199000 then 1 else 0 end, 1
      from generate_series(1, 200000) i`,
     `insert into stat_subscription (subscription, minute, made)
-     select 1 + i % 50, 1 + i / 50, 1 from generate_series(1, 100000) i`,
+     select 1 + i % 500, 1 + i / 500, 1 from generate_series(1, 100000) i`,
   ];
   const dayMs = 24 * 60 * 60 * 1000;
   for (let day = 0; day < days; day += 1) {

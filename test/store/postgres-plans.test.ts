@@ -37,6 +37,7 @@ const repeatedReads = Object.entries({
   'replayable.name': ['text'],
   'feed.after': ['bigint', 'bigint', 'bigint', 'bigint'],
   'subscriptions.callbacks': ['bigint'],
+  'figures.subscription': ['text', 'bigint'],
   'figures.ofSubscription': ['bigint', 'bigint', 'bigint', 'bigint'],
   'figures.waiting': ['bigint', 'bigint'],
   'figures.running': ['bigint'],
@@ -96,7 +97,12 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'nodes.free': [alive, 'filters a range of delivery_running'],
   // Minutes that are not put together yet, and those that are too old: as many as a step takes.
   'tidyFigures.fold': ['reads all of stat_app_fresh', 'sorts by app, minute', 'sorts by app'],
+  'tidyFigures.coarsen': [
+    'filters a range of stat_subscription_fine',
+    'sorts by subscription, coarse',
+  ],
   'tidyFigures.oldOfApps': ['filters a range of stat_app_age'],
+  'tidyFigures.oldOfSubscriptions': ['filters a range of stat_subscription_age'],
   // As many as a batch has to do with.
   'writeFigures.app': ['sorts by app'],
   'writeFigures.subscription': ['sorts by subscription, minute'],

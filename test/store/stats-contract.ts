@@ -307,6 +307,40 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.deepEqual([capped?.pending, capped?.isCapped], [2, true]);
       });
 
+      it('has by the half hour what is older than some hours', async () => {
+        clock.ms = Math.ceil(clock.ms / (30 * minuteMs)) * 30 * minuteMs;
+        const startMs = clock.ms;
+        const { app, one } = await staged([callback(0, 'a')]);
+        for (const minutes of [7, 22, 1]) {
+          clock.ms += minutes * minuteMs;
+          await leased(one, { room: 0 });
+        }
+        await keep();
+        const minutesOf = async (): Promise<unknown> => {
+          const span = { fromMinute: minuteOf(startMs), untilMinute: minuteOf(startMs) + 60 };
+          const asked = { ids: [one.id], span: { ...span, stepMinutes: 1 }, pendingMax: 9 };
+          const [found] = await store.read('subscriptionFigures', { appNo: app.no, ...asked });
+          return found?.steps.map(({ step, figures }) => [step, figures.counts.made]);
+        };
+        const minutes = [
+          [7, 1],
+          [29, 1],
+          [30, 1],
+        ];
+        clock.ms += 60 * minuteMs;
+        await tidy();
+        assert.deepEqual(await minutesOf(), minutes);
+        clock.ms += 120 * minuteMs;
+        await tidy();
+        const halfHours = [
+          [0, 2],
+          [30, 1],
+        ];
+        assert.deepEqual(await minutesOf(), halfHours);
+        await tidy();
+        assert.deepEqual(await minutesOf(), halfHours);
+      });
+
       it('forgets what is older than its time', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         await leased(one, { room: 0 });
@@ -397,7 +431,8 @@ export function statsContract(name: string, open: OpenSubject): void {
     }
 
     async function tidy(keepMs = 400 * dayMs): Promise<void> {
-      const input = { appKeepMs: keepMs, subscriptionKeepMs: keepMs, limit: 2 };
+      const kept = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
+      const input = { ...kept, subscriptionFineMs: 2 * 60 * minuteMs, limit: 2 };
       while ((await store.edit('tidyFigures', input)).isMore);
     }
   });

@@ -86,6 +86,7 @@ const edits = {
   // Without a limit: which of the oldest rows go first, each decides for itself.
   tidyFigures: record({
     kind: one('tidyFigures' as const),
+    fineMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
     keepMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
   }),
   poison: record({

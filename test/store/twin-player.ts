@@ -175,8 +175,8 @@ export class Player {
       case 'keepFigures':
         return editCall('keepFigures', { limit: each.limit });
       case 'tidyFigures': {
-        const { keepMs } = each;
-        const keep = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
+        const { fineMs: subscriptionFineMs, keepMs } = each;
+        const keep = { appKeepMs: keepMs, subscriptionFineMs, subscriptionKeepMs: keepMs };
         return editCall('tidyFigures', { ...keep, limit: 500 });
       }
       case 'poison':

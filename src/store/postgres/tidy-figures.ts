@@ -1,12 +1,13 @@
 // Tidies figures up: minutes that are over, of all nodes, are put together in one row, and what is older
 // than its time goes. The row of minute 0 keeps the sum of all that is over. Nodes may do this at once:
 // each takes rows that no other is at.
-import { minuteMs, minuteOf } from '../../core/stats-span.ts';
-import { appColumns, increments, sums } from '../figure-columns.ts';
+import { coarseMinutes, minuteMs, minuteOf } from '../../core/stats-span.ts';
+import { appColumns, increments, subscriptionColumns, sums } from '../figure-columns.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import type { Tx } from './tx.ts';
 
 const { all, counts } = appColumns;
+const { all: ofSubscription } = subscriptionColumns;
 
 export const tidyFiguresSql = {
   // In one statement, so that nothing can be counted to a row between its being added and its going.
@@ -28,6 +29,23 @@ export const tidyFiguresSql = {
       select app, 0, 0, ${sums(counts)} from gone group by app order by app
       on conflict (app, minute, writer) do update set ${increments('stat_app', counts)})
     select app from gone`,
+  coarsen: `
+    with fine as materialized (
+      select subscription, minute from stat_subscription
+      where minute % ${coarseMinutes} > 0 and minute < $1::bigint
+      order by minute limit $2 for update skip locked),
+    gone as (
+      delete from stat_subscription using fine
+      where stat_subscription.subscription = fine.subscription
+        and stat_subscription.minute = fine.minute
+      returning stat_subscription.*, fine.minute - fine.minute % ${coarseMinutes} as coarse),
+    kept as (
+      insert into stat_subscription (subscription, minute, ${ofSubscription.join(', ')})
+      select subscription, coarse, ${sums(ofSubscription)}
+      from gone group by subscription, coarse order by subscription, coarse
+      on conflict (subscription, minute) do update
+      set ${increments('stat_subscription', ofSubscription)})
+    select subscription from gone`,
   oldOfApps: `
     delete from stat_app where (app, minute, writer) in
       (select app, minute, writer from stat_app
@@ -36,19 +54,22 @@ export const tidyFiguresSql = {
     returning app`,
   oldOfSubscriptions: `
     delete from stat_subscription where (subscription, minute) in
-      (select subscription, minute from stat_subscription where minute < $1::bigint
+      (select subscription, minute from stat_subscription
+       where minute % ${coarseMinutes} = 0 and minute < $1::bigint
        order by minute limit $2 for update skip locked)
     returning subscription`,
 } as const;
 
 export async function tidyFigures(
   tx: Tx,
-  { appKeepMs, subscriptionKeepMs, limit }: EditInput<'tidyFigures'>,
+  input: EditInput<'tidyFigures'>,
   nowMs: number,
 ): Promise<EditOutput<'tidyFigures'>> {
-  const { fold, oldOfApps, oldOfSubscriptions } = tidyFiguresSql;
+  const { appKeepMs, subscriptionFineMs, subscriptionKeepMs, limit } = input;
+  const { fold, coarsen, oldOfApps, oldOfSubscriptions } = tidyFiguresSql;
   const moved = await Promise.all([
     tx.query(fold, [minuteOf(nowMs - minuteMs), limit]),
+    tx.query(coarsen, [minuteOf(nowMs - subscriptionFineMs), limit]),
     tx.query(oldOfApps, [minuteOf(nowMs - appKeepMs), limit]),
     tx.query(oldOfSubscriptions, [minuteOf(nowMs - subscriptionKeepMs), limit]),
   ]);

@@ -1,5 +1,8 @@
 // Reading figures: what an app did in all, and what it or its subscriptions did in each step of a span.
 // Nothing here counts deliveries, except those of one subscription that wait, and of them only so many.
+// Measured over HTTP with a million deliveries of a week (bench/overview.ts, 2 cores with four times as much
+// to do): an app's hour in 3 ms on SQLite and 11 on PostgreSQL, its week in 17 and 38; a trivial read took 2
+// and 8. Fifty subscriptions with their day take 50 to 100 ms on both.
 import type { Counts } from '../../core/figures.ts';
 import { noFigures } from '../../core/figures.ts';
 import type { Span } from '../../core/stats-span.ts';
@@ -9,7 +12,7 @@ import type { StepFigures } from '../figure-verbs.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, text } from '../row.ts';
 import type { Script, Value } from '../statement.ts';
-import { all, first, forEach, only } from '../statement.ts';
+import { all, forEach, only } from '../statement.ts';
 import { attention } from './attention.ts';
 import { oldestPending } from './oldest-pending.ts';
 import type { Read } from './verb.ts';
@@ -32,7 +35,7 @@ export const figuresSql = {
   ofApp: `
     select ${step('?2', '?4')}, ${sums(appColumns.all)} from stat_app
     where app = ?1 and minute > 0 and minute >= ?2 and minute < ?3 group by step`,
-  subscription: 'select no from subscription where id = ?1 and app = ?2',
+  subscription: 'select no, id from subscription where id = ?1 and app = ?2',
   // Compared as one, which only fits the primary key: by the minute alone all subscriptions are read.
   ofSubscription: `
     select cast(?1 as bigint) as subscription, ${step('?2', '?4')}, ${sums(subscriptionColumns.all)}
@@ -67,11 +70,13 @@ export const appFigures: Read<'appFigures'> = function* ({ appNo, span }) {
 
 export const subscriptionFigures: Read<'subscriptionFigures'> = function* (input) {
   const { appNo, ids, span, pendingMax } = input;
-  const known: { id: string; no: number }[] = [];
-  for (const id of ids) {
-    const row = yield* first(figuresSql.subscription, id, appNo);
-    if (row !== undefined) known.push({ id, no: integer(row, 'no') });
-  }
+  const asked = ids.map((id) => [id, appNo]);
+  const rows = yield* forEach(figuresSql.subscription, asked);
+  const numbers = new Map(rows.map((row) => [text(row, 'id'), integer(row, 'no')]));
+  const known = ids.flatMap((id) => {
+    const no = numbers.get(id);
+    return no === undefined ? [] : [{ id, no }];
+  });
   const each = (...more: readonly Value[]): (readonly Value[])[] =>
     known.map(({ no }) => [no, ...more]);
   const steps = bySubscription(

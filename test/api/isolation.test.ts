@@ -59,9 +59,22 @@ const keyed = contract.operations.filter(({ parameters }) =>
 function filtersOf({ parameters, path }: Operation): string[] {
   const has = (name: string): boolean => parameters.some((one) => one.name === name);
   const states: readonly string[] =
-    path === '/deliveries' ? deliveryStates : ['active', 'paused', 'disabled', 'ended'];
+    path === '/deliveries'
+      ? [...deliveryStates, 'pending', 'retrying']
+      : ['active', 'paused', 'disabled', 'ended'];
   const byState = has('state') ? states.map((state) => `state=${state}`) : [];
-  return [...byState, ...(has('event') ? ['event=e'] : [])];
+  const others = {
+    event: path === '/subscriptions' ? ['e'] : ['e', 'e.*', '*'],
+    status: ['2xx', '200', '4xx', '500'],
+    error: ['status', 'exhausted'],
+    from: ['2000-01-01T00:00:00Z'],
+    until: ['2999-01-01T00:00:00Z'],
+    url: ['http'],
+  };
+  const byOthers = Object.entries(others).flatMap(([name, values]) =>
+    has(name) ? values.map((value) => `${name}=${value}`) : [],
+  );
+  return [...byState, ...byOthers];
 }
 
 /** Bodies with which an operation would do something, if it were let. */

@@ -911,7 +911,7 @@ const rows: readonly Row[] = [
     [`${path}: an empty event`, list(`${path}?event=`), '400 invalid_request', 'query.event'],
     [
       `${path}: a long event`,
-      list(`${path}?event=${'e'.repeat(129)}`),
+      list(`${path}?event=${'e'.repeat(131)}`),
       '400 invalid_request',
       'query.event',
     ],

@@ -1,5 +1,5 @@
 // When a new key expires, as it is chosen. Pure.
-import { fromField } from '../deliveries/local-time.ts';
+import { fromField } from '../local-time.ts';
 
 const dayMs = 86_400_000;
 

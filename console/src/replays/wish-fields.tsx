@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { get, type ApiProblem } from '../api.ts';
 import { NumberField, Select, SuggestField, TextField, TimeField } from '../components/field.tsx';
-import { fromField, toField } from '../deliveries/local-time.ts';
+import { fromField, toField } from '../local-time.ts';
 import { readResult, resultSuggestions, resultText } from '../deliveries/result-text.ts';
 import { useLoad } from '../load.ts';
 import { setParams } from '../router.ts';

@@ -110,15 +110,15 @@ async function besidePublishing(store: Store, cases: readonly SearchCase[]): Pro
   let searches = 0;
   for (let round = 0; round < publishRounds; round += 1) {
     rates.without.push(await run());
-    let isOver = false;
+    const over = new AbortController();
     const searching = (async () => {
-      for (; !isOver; searches += 1) {
+      for (; !over.signal.aborted; searches += 1) {
         const one = cases[searches % cases.length];
         if (one !== undefined) await search(store, one, undefined);
       }
     })();
     rates.beside.push(await run());
-    isOver = true;
+    over.abort();
     await searching;
   }
   const [without, beside] = [median(rates.without), median(rates.beside)];

@@ -88,12 +88,12 @@ describe('applyMigrations', () => {
 
   it('refuses a newer schema', async () => {
     await using database = await freshStoreDatabase();
-    await database.query("insert into ringback.migration values (6, 'later', 0)");
+    await database.query("insert into ringback.migration values (7, 'later', 0)");
     const options = { url: database.url, migrationsDir, nowMs };
     const expected = {
       url: database.url,
       code: 'newer_schema',
-      message: /it is at migration 6, and this program knows migrations up to 5; start the newer/,
+      message: /it is at migration 7, and this program knows migrations up to 6; start the newer/,
     };
     await refused(applyMigrations(options), expected);
     await refused(readDueMigrations(options), expected);

@@ -74,6 +74,9 @@ export async function fillPostgres(client: Client, options: FillOptions): Promis
   }
   const slices = Math.ceil(options.events / rowsAtOnce) + 1;
   await client.query("select setval('slice', $1)", [slices]);
+  for (const table of ['app', 'subscription', 'lane', 'callback']) {
+    await client.query(`select setval('${table}_no_seq', max(no)) from ${table}`);
+  }
   await client.query(spansSql);
   await client.query('vacuum analyze');
 }

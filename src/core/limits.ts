@@ -23,7 +23,7 @@ export const limits = {
   /** Lists: items per page, and rows a query may examine to fill one; some rows count for several. */
   pageItemsDefault: 50,
   pageItemsMax: 500,
-  rowsExaminedMax: 50_000,
+  rowsExaminedMax: 40_000,
   /** Rows with payloads that a list reads at once, and statements on its way to fill one page. */
   eventsReadAtOnce: 8,
   pageStatementsMax: 1_000,
@@ -34,7 +34,7 @@ export const limits = {
   /** What a look costs, in rows examined. */
   lookRows: 10,
   /** So many failures and a search goes through all of them, whatever else it asks for. */
-  failuresFewMax: 10_000,
+  failuresFewMax: 20_000,
   /** Store batches. */
   batchEditsMax: 512,
   editsWaitingMax: 4_096,

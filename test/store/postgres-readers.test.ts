@@ -23,7 +23,7 @@ describe('lists that wait', { timeout: 60_000 }, () => {
     const filter = { event: undefined, subscription: undefined, name: undefined };
     const page = { limit: 50, after: undefined };
     const lists = Array.from({ length: limits.databaseReadersMax + 2 }, async (_, i) => {
-      const input = { appNo, page, filter: { ...filter, state: 'due' } } as const;
+      const input = { appNo, page, filter: { ...filter, state: 'running' } } as const;
       await store.read('deliveries', input).catch(() => undefined);
       ended.push(i);
     });

@@ -2,13 +2,73 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { App } from '../../src/core/app.ts';
+import { firstIdAt } from '../../src/core/id.ts';
+import { birthsFor } from '../../src/store/slots.ts';
+import { preparePublish } from '../../src/store/sqlite/publish.ts';
 import { prepareScripts } from '../../src/store/sqlite/run-script.ts';
 import type { Script } from '../../src/store/statement.ts';
 import { nextStep } from '../../src/store/verbs/fill-page.ts';
 import type { Range } from '../../src/store/verbs/spans.ts';
 import { walkSpans } from '../../src/store/verbs/spans.ts';
 import type { Stretch } from '../../src/store/verbs/walk.ts';
-import { openMemory } from './open-memory.ts';
+import type { EditInput } from '../../src/store/store.ts';
+import { newKey } from './contract.ts';
+import type { Opened } from './open-memory.ts';
+import { newId, openMemory } from './open-memory.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+describe('the span of a slice', () => {
+  it('is written a few times in the life of a slice, and covers its events', () => {
+    const opened = openMemory();
+    const app = addApp(opened);
+    const spans = () => opened.db.prepare('select * from slice_span').all();
+    const seen = new Set<string>();
+    for (let second = 0; second < 500; second += 1) {
+      opened.clock.ms += 1_000;
+      const id = firstIdAt(opened.clock.ms);
+      publish(opened, app, id);
+      const [span] = spans();
+      assert(String(span?.['first_event']) <= id && id <= String(span?.['last_event']));
+      seen.add(String(span?.['last_event']));
+    }
+    assert(seen.size < 12, `it was written ${seen.size} times`);
+    assert.equal(spans().length, 1);
+  });
+
+  it('covers an event that is older than the others, or was undone before', () => {
+    const opened = openMemory();
+    const app = addApp(opened);
+    const span = () => ({ ...opened.db.prepare('select * from slice_span').get() });
+    publish(opened, app, firstIdAt(opened.clock.ms));
+    const old = firstIdAt(opened.clock.ms - dayMs);
+    opened.db.exec('begin');
+    publishAlone(opened, app, old);
+    opened.db.exec('rollback');
+    assert.notEqual(span()['first_event'], old);
+    publish(opened, app, old);
+    assert.equal(span()['first_event'], old);
+  });
+
+  it('goes when its events have gone, a day later, and the others stay', () => {
+    const opened = openMemory();
+    const app = addApp(opened);
+    const first = opened.clock.ms;
+    publish(opened, app, firstIdAt(first));
+    opened.db.exec('insert into slice_span select 99, first_event, last_event from slice_span');
+    opened.clock.ms += 10 * dayMs;
+    publish(opened, app, firstIdAt(opened.clock.ms));
+    const slices = () => opened.db.prepare('select slice from slice_span').all().length;
+    const retain = (beforeMs: number) => opened.edit('retain', { beforeMs, limit: 100 });
+    retain(first + dayMs);
+    assert.equal(slices(), 2);
+    retain(first + 3 * dayMs);
+    assert.equal(slices(), 1);
+    retain(opened.clock.ms + 3 * dayMs);
+    assert.equal(slices(), 1, 'nothing is below all events when there are none');
+  });
+});
 
 describe('walkSpans', () => {
   const { db } = openMemory();
@@ -50,6 +110,33 @@ describe('walkSpans', () => {
     );
   });
 });
+
+function addApp({ edit }: Opened): App {
+  const id = newId();
+  const output = edit('createApp', { id, name: id, key: newKey() });
+  assert(output.kind === 'created');
+  return output.app;
+}
+
+function publish({ edit }: Opened, app: App, id: string): void {
+  edit('publish', inputOf(app, id));
+}
+
+/** In a transaction of the test's. */
+function publishAlone({ db, clock }: Opened, app: App, id: string): void {
+  const context = { nowMs: clock.ms, births: birthsFor(undefined) };
+  preparePublish(db)(inputOf(app, id), context);
+}
+
+function inputOf(app: App, id: string): EditInput<'publish'> {
+  return {
+    appNo: app.no,
+    contract: 'Ringback',
+    events: [{ id, name: 'a', payload: Buffer.from('1') }],
+    audience: { kind: 'everyone' },
+    idempotency: undefined,
+  };
+}
 
 function* stretchesIn(range: Range): Script<Stretch[]> {
   const walk = walkSpans(range);

@@ -57,6 +57,7 @@ const context: Context = {
   defaultApp: app,
   changed,
   changes: noChanges,
+  replayWaits: changed,
 };
 const own = await loadContract(join(import.meta.dirname, '..', 'openapi.yaml'));
 

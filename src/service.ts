@@ -1,6 +1,6 @@
 // The only wiring: settings and the outside world become a running service. Starting is undone in
 // reverse order when something fails half way, and when the service is disposed of.
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -13,7 +13,6 @@ import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
-import type { KeyRing } from './core/seal.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
 import { Deadlines } from './egress/deadlines.ts';
@@ -30,13 +29,12 @@ import { Intake } from './engine/intake.ts';
 import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
+import { openRing } from './engine/open-ring.ts';
+import { Replayer } from './engine/replayer.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
-import { fitsStore } from './engine/unlock.ts';
-import { CannotOpenStore } from './store/cannot-open-store.ts';
-import { encryptionKeyBytes, readOrMakeKeyFile } from './store/key-file.ts';
-import { openStore, type Database } from './store/open.ts';
+import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
 export interface Outside {
@@ -253,32 +251,30 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
-  const context = { world, store, guard, newId, ring, defaultApp: app, changed, changes };
+  const replayer =
+    config.role === 'api' ? undefined : startReplayer({ world, log, store, changes });
+  cleanup.use(replayer);
+  const replayWaits = (): void => replayer?.wake();
+  const own = { world, store, guard, newId, ring };
+  const context: Context = { ...own, defaultApp: app, changed, changes, replayWaits };
   return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 
-/** The keys that open this database's secrets; refuses to start with others. */
-async function openRing(
-  { database, encryptionKey }: Pick<Config, 'database' | 'encryptionKey'>,
-  store: Store,
-  world: World,
-): Promise<KeyRing> {
-  const dataDir = 'dataDir' in database ? database.dataDir : ':memory:';
-  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
-  const needsFile = encryptionKey === undefined && dataDir !== ':memory:';
-  const keyFile = needsFile ? readOrMakeKeyFile(dataDir, world) : undefined;
-  const ring = encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
-  if (await fitsStore({ store, ring, world })) return ring;
-  if (keyFile?.isNew === true) rmSync(keyFile.path);
-  throw new CannotOpenStore(
-    'failed',
-    `Cannot open the secrets in ${placeOf(database)}: the encryption key is another one than this ` +
-      'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
-  );
-}
-
-function placeOf(database: Database): string {
-  return 'dataDir' in database ? `"${database.dataDir}"` : 'PostgreSQL';
+function startReplayer({
+  world,
+  log,
+  store,
+  changes,
+}: Pick<Outside, 'world' | 'log'> & { store: Store; changes: Journal['changes'] }): Replayer {
+  return new Replayer({
+    world,
+    store,
+    onMoved: ({ id, appNo, state, matched, replayed, skipped }) => {
+      changes.replay(appNo, id);
+      if (state === 'done') log.info({ replay: id, matched, replayed, skipped }, 'replay done');
+    },
+    onError: (err) => log.warn({ err }, 'replay put off'),
+  });
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

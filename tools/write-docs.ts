@@ -1,6 +1,9 @@
 // `npm run docs`: writes the pages that are made from code. A test holds them equal.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { failuresPage } from './failures-page.ts';
 import { settingsPage } from './settings-page.ts';
 
-writeFileSync(join(import.meta.dirname, '..', 'docs', 'settings.md'), settingsPage());
+const docs = join(import.meta.dirname, '..', 'docs');
+writeFileSync(join(docs, 'settings.md'), settingsPage());
+writeFileSync(join(docs, 'failures.md'), failuresPage());

@@ -12,6 +12,7 @@ import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
+import { replayHandlers } from './handlers/replays.ts';
 import { sessionHandlers } from './handlers/sessions.ts';
 import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
 import { statsHandlers } from './handlers/stats.ts';
@@ -42,6 +43,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
     ...deliveryHandlers(context),
     ...streamHandlers(means.hub),
+    ...replayHandlers(context),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...statsHandlers(context),

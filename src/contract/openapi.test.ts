@@ -212,6 +212,7 @@ describe('openapi.yaml', () => {
       'getOpenapiYaml',
       'listContracts',
       'getContract',
+      'getContractReport',
       'getDocs',
     ];
     const pages = ['getConsole', 'getConsolePage', 'getConsoleFile', 'signIn'];

@@ -47,10 +47,10 @@ export function mergeDigests(older: Digest, newer: Digest): Digest {
   };
 }
 
-export type NamedChanges = Pick<Digest, 'subscriptions' | 'replays' | 'isReset'>;
+type NamedChanges = Pick<Digest, 'subscriptions' | 'replays' | 'isReset'>;
 
 /** Nobody counts the subscriptions that are too many, so whoever shows them must look again. */
-export function mergeNamed(older: NamedChanges, newer: NamedChanges): NamedChanges {
+function mergeNamed(older: NamedChanges, newer: NamedChanges): NamedChanges {
   const subscriptions = newest(
     older.subscriptions,
     newer.subscriptions,

@@ -7,7 +7,7 @@ const shape = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const chanceBits = 80n;
 const chanceMax = (1n << chanceBits) - 1n;
 
-export type IdPrefix = 'app' | 'sub' | 'evt' | 'req';
+export type IdPrefix = 'app' | 'sub' | 'evt' | 'rpl' | 'req';
 
 /** Makes ids that sort by creation, also within one millisecond and when the clock steps back. */
 export function idMaker(world: Pick<World, 'nowMs' | 'randomBytes'>): () => string {
@@ -44,6 +44,15 @@ export function timeOf(id: string): number {
   return ms;
 }
 
+/** How much of the way from one id to another lies behind a third: from 0 to 1, and 0 without a way. */
+export function shareBetween(first: string, last: string, at: string): number {
+  const [from, to, here] = [decode(first), decode(last), decode(at)];
+  if (here <= from || to <= from) return 0;
+  if (here >= to) return 1;
+  const parts = 10_000n;
+  return Number(((here - from) * parts) / (to - from)) / Number(parts);
+}
+
 export function withPrefix(prefix: IdPrefix, id: string): string {
   return `${prefix}_${id}`;
 }
@@ -63,6 +72,12 @@ function encode(value: bigint): string {
     rest >>= 5n;
   }
   return text;
+}
+
+function decode(id: string): bigint {
+  let value = 0n;
+  for (const char of id) value = (value << 5n) | BigInt(alphabet.indexOf(char));
+  return value;
 }
 
 function toBigInt(bytes: Uint8Array): bigint {

@@ -165,6 +165,27 @@ export const limits = {
    * lost its power by then, and a clock that was set back less than this cannot part the two.
    */
   subscriptionKeepMs: 24 * 60 * 60 * 1000,
+  /** Replays of one app that run at a time; deliveries a second, by default and at most. */
+  replaysRunningMax: 20,
+  replayRateDefault: 50,
+  replayRateMax: 1_000,
+  /** A replay goes in steps of about this long, of at most so many deliveries. */
+  replayStepMs: 250,
+  replayStepMax: 250,
+  /** What a late step may catch up with. */
+  replayCatchUpMs: 1_000,
+  /** Ended deliveries that one step may look at, and running replays a node looks at. */
+  replayRowsExaminedMax: 2_000,
+  replaysReadAtOnce: 16,
+  /** Among several nodes: how often each looks for replays, and how late one may be before others help. */
+  replayPollMs: 1_000,
+  replayPatienceMs: 2_000,
+  /** A replay whose step failed waits this long; after a failure of the store, all do. */
+  replayAgainMs: 10_000,
+  replayStoreAgainMs: 500,
+  /** A dry run counts so many, for so long. */
+  dryRunMatchedMax: 10_000,
+  dryRunMs: 2_000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,

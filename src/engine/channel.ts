@@ -5,11 +5,10 @@ import { emptyDigest, mergeDigests, readDigest, type Digest } from '../core/dige
 import { pendingOf } from '../core/figures.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
-import type { Delivery } from '../store/delivery-verbs.ts';
 import type { FeedRow } from '../store/feed-verbs.ts';
 import type { Store } from '../store/store.ts';
 import { moveOn, readCursor, writeCursor, type FeedCursor } from './feed-cursor.ts';
-import { frameOf, mergeFrames, type Frame } from './frame.ts';
+import { frameOf, mergeFrames, type Frame, type Named } from './frame.ts';
 
 export interface ChannelMeans {
   appNo: number;
@@ -133,8 +132,8 @@ export class Channel {
     const moment = { cursor: this.cursor(), atMs: this.#means.store.nowMs(), pending };
     for (const client of joining) {
       const digest = await this.#missedSince(client.resume);
-      const deliveries = await this.#deliveries(digest);
-      this.#welcome(client, frameOf(moment, digest, deliveries));
+      const named = await this.#named(digest);
+      this.#welcome(client, frameOf(moment, digest, named));
     }
   }
 
@@ -176,9 +175,9 @@ export class Channel {
   }
 
   async #frame({ atMs, heads }: FeedCursor, digest: Digest): Promise<Frame> {
-    const [deliveries, pending] = await Promise.all([this.#deliveries(digest), this.#pending()]);
+    const [named, pending] = await Promise.all([this.#named(digest), this.#pending()]);
     const cursor = writeCursor({ atMs, heads: moveOn(this.#at.heads, heads) });
-    return frameOf({ cursor, atMs, pending }, digest, deliveries);
+    return frameOf({ cursor, atMs, pending }, digest, named);
   }
 
   #handOut(frame: Frame | undefined): void {
@@ -203,10 +202,14 @@ export class Channel {
     }
   }
 
-  async #deliveries({ deliveries }: Digest): Promise<readonly Delivery[]> {
+  async #named({ deliveries, replays }: Digest): Promise<Named> {
     const { store, appNo } = this.#means;
     const names = deliveries.flatMap((id) => parseDeliveryId(id) ?? []);
-    return names.length === 0 ? [] : store.read('deliveriesNamed', { appNo, names });
+    const [found, moved] = await Promise.all([
+      names.length === 0 ? [] : store.read('deliveriesNamed', { appNo, names }),
+      Promise.all(replays.map(async (id) => store.read('replay', { appNo, id }))),
+    ]);
+    return { deliveries: found, replays: moved.filter((one) => one !== undefined) };
   }
 
   async #pending(): Promise<number> {

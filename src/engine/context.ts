@@ -18,6 +18,8 @@ export interface Context {
   changed: (subscription: string, state: SubscriptionState) => void;
   /** Told of whatever happens, for those who watch. */
   changes: Changes;
+  /** Told when a replay was started. */
+  replayWaits: () => void;
   /** The app that anonymous calls belong to, where a contract allows them. */
   defaultApp: App;
 }

@@ -117,10 +117,13 @@ export class Keeper {
     const { store, retentionMs } = this.#means;
     // Never by this machine's clock: one that is wrong would throw away what others keep.
     const beforeMs = store.nowMs() - retentionMs;
-    const { expired, deleted, isMore } = await store.edit('retain', { beforeMs, limit });
-    this.#retained.expired += expired;
-    this.#retained.deleted += deleted;
-    return isMore;
+    const [history, replays] = await Promise.all([
+      store.edit('retain', { beforeMs, limit }),
+      store.edit('forgetReplays', { endedBeforeMs: beforeMs, limit }),
+    ]);
+    this.#retained.expired += history.expired;
+    this.#retained.deleted += history.deleted + replays.deleted;
+    return history.isMore || replays.deleted === limit;
   }
 
   /** By the minute as long as the events, but long enough for every chart, and not for ever. */

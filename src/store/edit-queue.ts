@@ -91,8 +91,8 @@ function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
 }
 
 /**
- * A rescue and a sweep go through lanes of any app, in their own order: nothing is locked before. Figures
- * are of many apps, too.
+ * A rescue, a sweep and a step of a replay go through lanes in an order of their own: nothing is locked
+ * before. Figures are of many apps, too.
  */
 const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'publish',
@@ -100,6 +100,7 @@ const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'sweep',
   'keepFigures',
   'tidyFigures',
+  'advanceReplay',
 ]);
 
 function kindOf({ edit: { call } }: Waiting): EditVerb | 'other' {

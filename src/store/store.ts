@@ -18,6 +18,7 @@ import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { SessionEdits, SessionReads } from './session-verbs.ts';
 import type { Page, PageInput } from './page.ts';
+import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
 
 export type { Idempotency, Page, PageInput };
 
@@ -72,7 +73,7 @@ export interface NewSubscription {
 
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
 export interface Edits
-  extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdits, FigureEdits, FeedEdits {
+  extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdits, FigureEdits, FeedEdits, ReplayEdits {
   createApp: {
     input: { id: string; name: string; key: NewKey };
     output:
@@ -131,7 +132,8 @@ export interface Edits
   forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
-export interface Reads extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads {
+export interface Reads
+  extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads, ReplayReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };

@@ -16,13 +16,14 @@ const hook = 'http://127.0.0.1:9000/hook';
 const world = realWorld();
 const newId = idMaker(world);
 
-type Kind = 'subscription' | 'event' | 'delivery' | 'key' | 'app';
+type Kind = 'subscription' | 'event' | 'delivery' | 'replay' | 'key' | 'app';
 
 /** What an id parameter names, by the path; an operation that fits nothing must be added here. */
 function kindOf({ path }: Operation): Kind {
   if (/^\/(?:subscriptions|unsubscribe$)/.test(path)) return 'subscription';
   if (path.startsWith('/events')) return 'event';
   if (path.startsWith('/deliveries')) return 'delivery';
+  if (path.startsWith('/replays')) return 'replay';
   if (path.startsWith('/keys')) return 'key';
   if (path.startsWith('/apps/')) return 'app';
   throw new Error(`Cannot tell what the id of ${path} names: say it in isolation.test.ts`);
@@ -125,6 +126,10 @@ describe('another app', () => {
       const body = { name: 'a key', scopes: ['read'] };
       return String((await ok({ method: 'POST', path: '/keys', key, body })).json['id']);
     }
+    if (kind === 'replay') {
+      // With nothing to send again it is done at once.
+      return String((await ok({ method: 'POST', path: '/replays', key, body: {} })).json['id']);
+    }
     // Paused, so that nothing moves by itself while it is looked at.
     const subscriberId = await make('subscription', { key, appId });
     const path = `/subscriptions/${subscriberId}`;
@@ -144,7 +149,7 @@ describe('another app', () => {
   };
 
   const random = (kind: Kind): string => {
-    const prefixes = { subscription: 'sub', event: 'evt', app: 'app' } as const;
+    const prefixes = { subscription: 'sub', event: 'evt', replay: 'rpl', app: 'app' } as const;
     if (kind === 'key') return `rbk_${makeKey(world).id}`;
     return kind === 'delivery' ? `dlv_${newId()}_0` : withPrefix(prefixes[kind], newId());
   };
@@ -159,6 +164,7 @@ describe('another app', () => {
       ],
       event: [`/events/${id}`, `/deliveries?eventId=${id}`],
       delivery: [`/deliveries/${id}`],
+      replay: [`/replays/${id}`],
       key: [`/keys/${id}`],
       app: [],
     }[kind];
@@ -211,8 +217,10 @@ describe('another app', () => {
       assert.deepEqual(normal(answer, foreign), normal(wanted, unknown));
       assert.deepEqual(await look(kind, foreign, theirs), untouched, 'nothing happened to it');
       const { status } = await service.call(callOf(operation, own, ours.key));
-      // A delivery that has not ended cannot be sent again, which only its owner hears.
-      const isFound = operationId === 'retryDelivery' ? status === 409 : status < 300;
+      // A delivery that has not ended cannot be sent again, nor a replay cancelled that is done, which
+      // only its owner hears.
+      const isTooLate = ['retryDelivery', 'cancelReplay'].includes(operationId);
+      const isFound = isTooLate ? status === 409 : status < 300;
       assert.ok(isFound, `its own: ${status}`);
     });
 
@@ -310,7 +318,7 @@ describe('another app', () => {
     }
   }
 
-  for (const path of ['/events', '/events/batch']) {
+  for (const path of ['/events', '/events/batch', '/replays']) {
     it(`cannot be addressed by POST ${path}`, async () => {
       const foreign = await make('subscription', theirs);
       const untouched = await look('subscription', foreign, theirs);
@@ -319,7 +327,8 @@ describe('another app', () => {
       const ask = async (subscriberId: string): Promise<Answer> => {
         const what = path === '/events' ? event : { events: [event] };
         const headers = { 'X-Request-Id': 'fixed' };
-        const body = { ...what, subscriberId };
+        const isReplay = path === '/replays';
+        const body = isReplay ? { filter: { subscriberId } } : { ...what, subscriberId };
         return service.call({ method: 'POST', path, key: ours.key, headers, body });
       };
       const answer = await ask(foreign);
@@ -355,6 +364,7 @@ describe('another app', () => {
         subscribeOperation: { callbackUrl: hook },
         publishEvent: event,
         publishEvents: { events: [event] },
+        createReplay: { filter: { state: 'ended' } },
       };
       const body = wanted[operationId];
       assert.ok(body, `say in isolation.test.ts what ${operationId} takes`);

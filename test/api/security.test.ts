@@ -303,7 +303,8 @@ describe('the scopes of openapi.yaml', () => {
   }
 
   it('leave open only what ruling 28 names', () => {
-    const documents = ['/openapi.json', '/openapi.yaml', '/contracts', '/contracts/{title}'];
+    const contracts = ['/contracts', '/contracts/{title}', '/contracts/{title}/report'];
+    const documents = ['/openapi.json', '/openapi.yaml', ...contracts];
     const console = ['/console', '/console/{page}', '/console/assets/{file}', '/console/session'];
     const paths = ['/healthz', '/readyz', ...documents, '/docs', ...console];
     assert.deepEqual(

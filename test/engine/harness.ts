@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
+import type { Replay } from '../../src/core/replay.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
@@ -14,6 +15,7 @@ import { createJournal } from '../../src/engine/journal.ts';
 import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
 import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { publish } from '../../src/engine/publish.ts';
+import { Replayer } from '../../src/engine/replayer.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
 import { storeOver } from '../../src/store/open.ts';
@@ -40,6 +42,8 @@ export interface Engine extends AsyncDisposable {
   errors: unknown[];
   /** What the keeper said that it ended and deleted. */
   retained: Retained[];
+  /** Replays as steps of this engine left them. */
+  moved: Replay[];
 }
 
 export type Sqlite = ReturnType<typeof openSqlite>;
@@ -90,8 +94,13 @@ export async function startEngine(
   const reach = createReach({ store, world }, () => keeper.wake());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
-  const context = { world, store, guard, newId, ring, defaultApp: app, changed, changes };
   const onError = (error: unknown): void => void errors.push(error);
+  const moved: Replay[] = [];
+  const onMoved = (replay: Replay): void => void moved.push(replay);
+  const replayer = new Replayer({ world, store, onMoved, onError });
+  const replayWaits = (): void => replayer.wake();
+  const own = { world, store, guard, newId, ring };
+  const context: Context = { ...own, defaultApp: app, changed, changes, replayWaits };
   const self = await startLiveness({
     world,
     store,
@@ -120,6 +129,7 @@ export async function startEngine(
     feed,
     errors,
     retained,
+    moved,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
       subscribeBody(context, callbackUrl),
     publish: async (name) => publishOne(context, name),
@@ -127,6 +137,7 @@ export async function startEngine(
       await delivering[Symbol.asyncDispose]();
       await feed[Symbol.asyncDispose]();
       await self[Symbol.asyncDispose]();
+      await replayer[Symbol.asyncDispose]();
       await keeper[Symbol.asyncDispose]();
       await store.close();
     },
@@ -149,7 +160,7 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
 export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
   const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
   const changed = (): void => undefined; // Nobody here holds anything of a subscription.
-  const told = { changed, changes: noChanges };
+  const told = { changed, changes: noChanges, replayWaits: changed };
   return { ...context, ...told, store: storeOver(transport, context.world) };
 }
 

@@ -41,6 +41,12 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
     `insert into session (hash, kind, key, created_ms, expires_ms)
      select sha256(i::text::bytea), 'session', 1 + i % ${lanes}, 1, i + 1
      from generate_series(1, ${keys}) i`,
+    `insert into replay (id, app, wanted, rate, state, first_event, last_event, event, n, below_n,
+       next_ms, created_ms, ended_ms)
+     select lpad(i::text, 26, '0'), 1 + i % ${apps}, 'dead', 50,
+       case i % 100 when 0 then 'running' else 'done' end, '', '', '', 0, 0, i, i,
+       case i % 100 when 0 then null else i end
+     from generate_series(1, ${keys}) i`,
     `insert into inbox (id, app, name, payload, created_ms)
      select lpad(i::text, 26, '0'), 1, 'name', '\\x00', 1 from generate_series(1, 5000) i`,
     `insert into stat_app (app, minute, writer, made)

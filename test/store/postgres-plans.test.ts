@@ -83,6 +83,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'forgetSubscriptions.firstEvent': ['reads all of event (id)'],
   // The oldest that have ended; lanes that are not swept yet hold up few of them.
   'forgetSubscriptions.oldest': ['filters a range of subscription_ended'],
+  // As many as are asked for, of those that run.
+  'replays.due': ['reads all of replay_running'],
   // As many as came in the batch, or as a subscription has lanes.
   'keepKeys.keep': ['sorts by app, key'],
   'makeDeliveries.order': ['sorts by no'],

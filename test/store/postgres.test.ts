@@ -4,6 +4,7 @@ import { openCluster } from '../../src/store/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import type { OpenSubject } from './contract.ts';
 import { contracts } from './contracts.ts';
+import { replayContract } from './replay-contract.ts';
 
 const onPostgres: OpenSubject = async ({ nowMs }) => {
   const database = await freshStoreDatabase();
@@ -23,6 +24,6 @@ const onPostgres: OpenSubject = async ({ nowMs }) => {
   };
 };
 
-for (const contract of contracts) {
+for (const contract of [...contracts, replayContract]) {
   contract('PostgreSQL', onPostgres);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/open.ts';
 import type { OpenSubject } from './contract.ts';
 import { contracts } from './contracts.ts';
+import { replayContract } from './replay-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
   const store = await openEmbedded({ dataDir: ':memory:', world, onFatal: fail });
@@ -32,6 +33,9 @@ for (const contract of contracts) {
   contract('SQLite in memory', inMemory);
   contract('SQLite in a file, behind threads', inFile);
 }
+
+// Behind threads they run in test/e2e/replay.test.ts, where a process is killed in the middle.
+replayContract('SQLite in memory', inMemory);
 
 function fail(error: Error): void {
   throw error;

@@ -12,6 +12,8 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const idempotency = record({ key: fc.nat(2), print: fc.nat(1) });
 export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : never;
 
+const endedState = fc.constantFrom('dead' as const, 'delivered', 'cancelled', 'ended', 'ended');
+
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 
@@ -72,6 +74,20 @@ const edits = {
     kind: one('tidyFigures' as const),
     keepMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
   }),
+  replay: record({
+    kind: one('replay' as const),
+    app: fc.constantFrom(0 as const, 0, 0, 1),
+    state: endedState,
+    name: maybe(fc.oneof(name, pattern)),
+    who: maybe(who),
+    status: maybe(fc.constantFrom('5xx', '500', '2xx')),
+    error: maybe(fc.constantFrom('exhausted', 'status', 'expired')),
+    rate: fc.constantFrom(1, 7, 1_000),
+    runningMax: fc.constantFrom(1, 5),
+    idempotency: maybe(idempotency),
+  }),
+  cancelReplay: record({ kind: one('cancelReplay' as const), which }),
+  forgetReplays: record({ kind: one('forgetReplays' as const), agoMs: fc.constantFrom(0, 10_000) }),
   poison: record({
     kind: one('poison' as const),
     how: fc.constantFrom('publish', 'subscribe', 'edit', 'key'),
@@ -96,6 +112,9 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.setting },
   { weight: 2, arbitrary: edits.keepFigures },
   { weight: 2, arbitrary: edits.tidyFigures },
+  { weight: 2, arbitrary: edits.replay },
+  { weight: 1, arbitrary: edits.cancelReplay },
+  { weight: 1, arbitrary: edits.forgetReplays },
   { weight: 1, arbitrary: edits.poison },
 );
 export type EditCommand = typeof edit extends fc.Arbitrary<infer T> ? T : never;
@@ -180,6 +199,17 @@ export const command = fc.oneof(
       kind: one('retain' as const),
       which,
       limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  // By itself: it is fenced by what was read before. Without a replay it begins one that finds much.
+  {
+    weight: 4,
+    arbitrary: record({
+      kind: one('advance' as const),
+      state: endedState,
+      which,
+      limit: fc.integer({ min: 1, max: 6 }),
+      isStale: fc.constantFrom(false, false, false, false, true),
     }),
   },
   { weight: 3, arbitrary: record({ kind: one('wait' as const), ms: fc.nat(40_000) }) },

@@ -82,6 +82,9 @@ export class Player {
       case 'retain':
         await this.#retain(command);
         break;
+      case 'advance':
+        await this.#advance(command);
+        break;
       case 'wait':
         this.#twins.nowMs += command.ms;
         break;
@@ -168,9 +171,54 @@ export class Player {
         const keep = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
         return editCall('tidyFigures', { ...keep, limit: 500 });
       }
+      case 'replay':
+        return this.#replay(each);
+      case 'cancelReplay':
+        return editCall('cancelReplay', { appNo, id: this.#idOf('replay', each.which) });
+      case 'forgetReplays': {
+        const endedBeforeMs = this.#twins.nowMs - each.agoMs;
+        return editCall('forgetReplays', { endedBeforeMs, limit: 500 });
+      }
       case 'poison':
         return this.#poison(each);
     }
+  }
+
+  #replay(each: Extract<EditCommand, { kind: 'replay' }>): EditCall {
+    const { state, name, who, status, error, rate, runningMax } = each;
+    const subscription = who === undefined ? undefined : this.#idOf('subscription', who);
+    const times = { fromMs: undefined, untilMs: undefined };
+    return editCall('createReplay', {
+      replay: {
+        id: this.#id(),
+        appNo: this.#apps[each.app],
+        filter: { state, event: name, subscription, status, error, ...times },
+        ratePerSecond: rate,
+      },
+      runningMax,
+      idempotency: keyOf(each.idempotency),
+    });
+  }
+
+  async #advance(command: Extract<Command, { kind: 'advance' }>): Promise<void> {
+    const { which, limit, isStale, state } = command;
+    const running = (): Row[] =>
+      this.#twins.table('replay').filter((each) => each['state'] === 'running');
+    if (running().length === 0) {
+      const wide = { name: undefined, who: undefined, status: undefined, error: undefined };
+      const rest = { app: 0, rate: 7, runningMax: 1, idempotency: undefined } as const;
+      await this.#twins.send([this.#replay({ kind: 'replay', state, ...wide, ...rest })]);
+    }
+    const row = pick(running(), which);
+    if (row === undefined) return;
+    const [id, appNo] = [String(row['id']), Number(row['app'])];
+    const replay = await this.#twins.read('replay', { appNo, id });
+    assert(replay !== undefined);
+    const { filter, cursor, lastEvent, createdMs: endedByMs } = replay;
+    const walk = { appNo, filter, endedByMs, after: cursor, lastEvent, limit };
+    const { names, reached: to, isLast } = await this.#twins.read('replayable', walk);
+    const from = { event: cursor.event, n: cursor.n + (isStale ? 1 : 0) };
+    await this.#twins.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
   }
 
   #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
@@ -511,7 +559,7 @@ export class Player {
     return Number(pick(this.#twins.table('node'), index)?.['no'] ?? 1);
   }
 
-  #idOf(table: 'subscription' | 'key', index: number): string {
+  #idOf(table: 'subscription' | 'replay' | 'key', index: number): string {
     return String(pick(this.#twins.table(table), index)?.['id'] ?? this.#id());
   }
 

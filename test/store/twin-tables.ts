@@ -39,9 +39,9 @@ export const differences = {
     where failures >= ${brokenAfter} and ready_ms between $1 and ${never - 1}`,
   /**
    * Numbers from a sequence: what was undone leaves a gap in PostgreSQL's. The first row stands for
-   * the first row and so on; none of these tables ever loses a row.
+   * the first row and so on; those that lose rows lose the same ones.
    */
-  numbered: ['app', 'key', 'subscription', 'lane', 'callback'],
+  numbered: ['app', 'key', 'subscription', 'lane', 'callback', 'replay'],
   /** What a database says about a broken rule; the verb that failed stands before it. */
   message: (message: string) => message.replace(/: .*$/s, ''),
   /** A cursor holds a number from a sequence: of a row, or of a slice. */
@@ -76,6 +76,7 @@ export const emptied = [
   'callback',
   'lane',
   'subscription',
+  'replay',
   'key',
   'idem',
   'app',

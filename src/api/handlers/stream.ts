@@ -7,6 +7,7 @@ import type { Call, Handlers, Reply } from '../call.ts';
 import { commentBytes, createEventStream, eventBytes } from '../event-stream.ts';
 import * as fields from '../fields.ts';
 import { showDelivery } from './deliveries.ts';
+import { showReplay } from './replays.ts';
 
 export function streamHandlers(hub: Pick<StreamHub, 'open'>): Handlers {
   return { openStream: async (call) => openStream(hub, call) };
@@ -63,7 +64,7 @@ function showFrame(frame: Frame): Record<string, unknown> {
     deliveries: frame.deliveries.map(showDelivery),
     more: frame.more,
     subscriptions: frame.subscriptions.map((id) => withPrefix('sub', id)),
-    replays: [],
+    replays: frame.replays.map(showReplay),
     isReset: frame.isReset,
   };
 }

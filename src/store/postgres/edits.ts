@@ -2,6 +2,7 @@
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
+import { advanceReplay } from './advance-replay.ts';
 import { forget, forgetFeed } from './forget.ts';
 import type { FigureContext } from './write-figures.ts';
 import { keepFigures } from './write-figures.ts';
@@ -27,6 +28,11 @@ export async function applyEdit(
   const { nowMs, givenMs, facts, gathered } = context;
   if (call.verb === 'forget') return forget(tx, call.input);
   if (call.verb === 'forgetFeed') return forgetFeed(tx, call.input);
+  if (call.verb === 'advanceReplay') {
+    const { output, replayed } = await advanceReplay(tx, call.input, { nowMs, facts });
+    context.left.waiting += replayed;
+    return output;
+  }
   if (isShared(call)) return tx.run(editScript(call, nowMs, facts));
   switch (call.verb) {
     case 'publish': {

@@ -41,6 +41,7 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
 
 function appsOf(call: EditCall): number[] {
   if (call.verb === 'subscribe') return [call.input.subscription.appNo];
+  if (call.verb === 'createReplay') return [call.input.replay.appNo];
   return isOfApp(call) ? [call.input.appNo] : [];
 }
 

@@ -94,9 +94,9 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<number> 
 }
 
 /** The first free place of each ordered lane. */
-async function takePlaces(
+export async function takePlaces(
   tx: Tx,
-  deliveries: readonly NewDelivery[],
+  deliveries: readonly Pick<NewDelivery, 'lane'>[],
   nowMs: number,
 ): Promise<Map<number, number>> {
   const joining = new Map<number, number>();
@@ -114,7 +114,7 @@ async function takePlaces(
   );
 }
 
-function nextPlace(places: Map<number, number>, lane: number): number {
+export function nextPlace(places: Map<number, number>, lane: number): number {
   const place = places.get(lane);
   if (place === undefined) throw new Error(`Cannot join lane ${lane}: it has no place`);
   places.set(lane, place + 1);

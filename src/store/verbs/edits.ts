@@ -3,11 +3,13 @@ import type { EditCall } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
+import { advanceReplay } from './advance-replay.ts';
 import { createApp } from './apps.ts';
 import { editSubscription } from './edit-subscription.ts';
 import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
+import { cancelReplay, createReplay, forgetReplays } from './replays.ts';
 import { retryDelivery } from './retry-delivery.ts';
 import {
   createSession,
@@ -41,6 +43,10 @@ const shared = {
   appendFeed,
   watch,
   forgetFeed,
+  createReplay,
+  cancelReplay,
+  advanceReplay,
+  forgetReplays,
 } as const satisfies { [V in EditVerb]?: Edit<V> };
 
 export type SharedEdit = keyof typeof shared;

@@ -12,6 +12,7 @@ export const idempotencySql = {
   keep: `
     insert into idem (app, key, print, result, created_ms) values (?1, ?2, ?3, ?4, ?5)
     on conflict (app, key) do nothing returning app`,
+  drop: 'delete from idem where app = ?1 and key = ?2',
   find: 'select print, result from idem where app = ?1 and key = ?2',
 } as const;
 
@@ -33,4 +34,9 @@ export function* keepOnce({ appNo, idempotency, nowMs, result }: KeptResult): Sc
   const row = yield* only(idempotencySql.find, appNo, key);
   const isSame = Buffer.compare(bytes(row, 'print'), print) === 0;
   return isSame ? { kind: 'same', result: text(row, 'result') } : { kind: 'other' };
+}
+
+/** Forgets a key that was kept for something that did not happen. */
+export function* dropKey(appNo: number, { key }: Idempotency): Script<void> {
+  yield* all(idempotencySql.drop, appNo, key);
 }

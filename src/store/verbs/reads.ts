@@ -13,6 +13,8 @@ import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
 import { adminKey, session } from './sessions.ts';
+import { replayable, replayRange } from './replayable.ts';
+import { replay, replays, runningReplays } from './replays.ts';
 import { subscription, subscriptions } from './subscriptions.ts';
 import { tally } from './tally.ts';
 import { targets } from './targets.ts';
@@ -42,6 +44,11 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   feed,
   watched,
   deliveriesNamed,
+  replay,
+  replays,
+  runningReplays,
+  replayable,
+  replayRange,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

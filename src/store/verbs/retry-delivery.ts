@@ -1,7 +1,9 @@
 // Retry by hand: a dead delivery goes on where it stopped; a delivered or cancelled one stays what it
 // is, and the same event goes to the same callback once more.
 import type { DeliveryName } from '../../core/delivery.ts';
-import { factOf } from '../counting.ts';
+import type { Lane } from '../../core/lane.ts';
+import { factOf, type Fact } from '../counting.ts';
+import type { Row } from '../row.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, first, only } from '../statement.ts';
@@ -31,12 +33,30 @@ export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs, fac
   if (row === undefined) return { kind: 'not_found' };
   const lane = yield* lockLane(integer(row, 'lane'));
   if (lane.state === 'ended') return { kind: 'ended' };
+  const n = yield* sendAgain({ event, n: oldN, appNo, row, lane }, nowMs, facts);
+  return n === undefined ? { kind: 'pending' } : { kind: 'due', n };
+};
+
+export interface SendingAgain extends DeliveryName {
+  appNo: number;
+  /** Of its end. */
+  row: Row;
+  /** Locked. */
+  lane: Lane;
+}
+
+/** Makes an ended delivery due, and gives its number; undefined when another node was faster. */
+export function* sendAgain(
+  { event, n: oldN, appNo, row, lane }: SendingAgain,
+  nowMs: number,
+  facts: Fact[],
+): Script<number | undefined> {
   const isDead = integer(row, 'state') === endStates.dead;
   if (isDead) {
     const removed = yield* first(retryDeliverySql.remove, event, oldN);
-    if (removed === undefined) return { kind: 'pending' }; // Another node was faster.
+    if (removed === undefined) return undefined;
   }
-  const n = isDead ? oldN : yield* nextNumber(input);
+  const n = isDead ? oldN : yield* nextNumber(event);
   const attempts = isDead ? integer(row, 'attempts') : 0;
   const dueMs = yield* joinLane(lane, nowMs);
   const callback = integer(row, 'callback');
@@ -45,10 +65,10 @@ export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs, fac
   yield* all(retryDeliverySql.insert, ...values);
   yield* wakeLane(lane, nowMs);
   facts.push(factOf(isDead ? 'revived' : 'made', { appNo, lane: lane.no }));
-  return { kind: 'due', n };
-};
+  return n;
+}
 
-function* nextNumber({ event }: DeliveryName): Script<number> {
+function* nextNumber(event: string): Script<number> {
   const ofFanOut = yield* first(retryDeliverySql.nextOfFanOut, event);
   return integer(ofFanOut ?? (yield* only(retryDeliverySql.next, event)), 'n');
 }

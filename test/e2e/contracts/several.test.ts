@@ -1,6 +1,7 @@
 // Several documents in one service: kept apart, told apart, and shown; and those that cannot be served
 // side by side.
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { header, receive } from '../receiver.ts';
@@ -154,6 +155,20 @@ describe('what is shown of foreign documents', () => {
     const none = await service.call({ path: '/contracts/Ringback', key: null });
     assert.equal(none.status, 404);
     assert.match(none.text, /expected .*The shop.* or .*The bank/);
+  });
+
+  it('/contracts/{title}/report says what one does, and nothing of this machine', async () => {
+    await using service = await serve(both);
+    const { json, text } = await service.call({ path: '/contracts/The%20bank/report', key: null });
+    assert.equal(json['title'], 'The bank');
+    const [subscribes] = json['subscribes'] as Record<string, unknown>[];
+    assert.deepEqual(
+      [subscribes?.['method'], subscribes?.['path'], subscribes?.['operationId']],
+      ['POST', '/bank/hooks', 'subscribe'],
+    );
+    assert(!('file' in json) && !text.includes(tmpdir()), text);
+    const none = await service.call({ path: '/contracts/Ringback/report', key: null });
+    assert.equal(none.status, 404);
   });
 
   it('/event-types has the events of all of them, with schema, example and contract', async () => {

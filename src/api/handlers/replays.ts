@@ -1,0 +1,105 @@
+// Handlers of replays: count first, start, see how far one has come, cancel.
+import { endedStates } from '../../core/fits-delivery.ts';
+import { withPrefix } from '../../core/id.ts';
+import { limits } from '../../core/limits.ts';
+import { Problem } from '../../core/problem.ts';
+import { progressOf, type Replay, type ReplayFilter } from '../../core/replay.ts';
+import type { Context } from '../../engine/context.ts';
+import {
+  cancelReplay,
+  countReplayable,
+  createReplay,
+  getReplay,
+  listReplays,
+  type ReplayWish,
+} from '../../engine/replays.ts';
+import type { Call, Handlers } from '../call.ts';
+import * as fields from '../fields.ts';
+
+export function replayHandlers(context: Context): Handlers {
+  return {
+    createReplay: async (call) => {
+      const body = fields.bodyFields(call.request);
+      const wish = readWish(call, body);
+      if (body['dryRun'] === true) {
+        return { status: 200, body: await countReplayable(context, call.app, wish.filter) };
+      }
+      const replay = await createReplay(context, call.app, wish);
+      const headers = { location: `/replays/${withPrefix('rpl', replay.id)}` };
+      return { status: 201, headers, body: showReplay(replay) };
+    },
+    listReplays: async ({ app, request }) => {
+      const page = await listReplays(context, app, fields.pageInput(request));
+      const items = page.items.map(showReplay);
+      return { status: 200, body: { items, nextCursor: page.next ?? null } };
+    },
+    getReplay: async ({ app, request }) => {
+      const replay = await getReplay(context, app, fields.pathText(request, 'id'));
+      return { status: 200, body: showReplay(replay) };
+    },
+    cancelReplay: async ({ app, request }) => {
+      const replay = await cancelReplay(context, app, fields.pathText(request, 'id'));
+      return { status: 200, body: showReplay(replay) };
+    },
+  };
+}
+
+function readWish({ request, bytes }: Call, body: fields.Fields): ReplayWish {
+  const filter = fields.object(body['filter'] ?? {}, 'filter');
+  const state = fields.optionalText(filter, 'state');
+  const key = request.header.get('idempotency-key');
+  return {
+    filter: {
+      state: endedStates.find((one) => one === state) ?? 'dead',
+      event: fields.optionalText(filter, 'event'),
+      subscriberId: fields.optionalText(filter, 'subscriberId'),
+      status: fields.optionalText(filter, 'status'),
+      error: fields.optionalText(filter, 'error'),
+      fromMs: readTime(filter, 'from'),
+      untilMs: readTime(filter, 'until'),
+    },
+    ratePerSecond: fields.optionalInteger(body, 'ratePerSecond') ?? limits.replayRateDefault,
+    idempotency: key === undefined ? undefined : { key, operation: 'createReplay', parts: [bytes] },
+  };
+}
+
+/** RFC 3339 knows leap seconds, the clock does not. */
+function readTime(filter: fields.Fields, name: string): number | undefined {
+  const text = fields.optionalText(filter, name);
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isFinite(ms)) return ms;
+  const field = `body#/filter/${name}`;
+  const message = `is ${JSON.stringify(text)}, expected a time without a leap second`;
+  throw new Problem('invalid_request', `${field} ${message}`, { faults: [{ field, message }] });
+}
+
+export function showReplay(replay: Replay): Record<string, unknown> {
+  const { id, state, filter, ratePerSecond, matched, replayed, skipped } = replay;
+  const { createdMs, endedMs } = replay;
+  return {
+    id: withPrefix('rpl', id),
+    state,
+    filter: showFilter(filter, createdMs),
+    ratePerSecond,
+    matched,
+    replayed,
+    skipped,
+    progress: progressOf(replay),
+    createdAt: fields.time(createdMs),
+    ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
+  };
+}
+
+function showFilter(filter: ReplayFilter, createdMs: number): Record<string, unknown> {
+  const { state, event, subscription, status, error, fromMs, untilMs } = filter;
+  return {
+    state,
+    ...(event === undefined ? {} : { event }),
+    ...(subscription === undefined ? {} : { subscriberId: withPrefix('sub', subscription) }),
+    ...(status === undefined ? {} : { status }),
+    ...(error === undefined ? {} : { error }),
+    ...(fromMs === undefined ? {} : { from: fields.time(fromMs) }),
+    until: fields.time(untilMs ?? createdMs),
+  };
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fitsEnding, fitsEvent, type EndedFilter, type Ending } from './fits-delivery.ts';
+
+const anything = { state: 'ended', status: undefined, error: undefined } as const;
+
+function fits(found: Partial<Ending>, filter: Partial<EndedFilter>): boolean {
+  const ending: Ending = { state: 'dead', status: undefined, error: undefined, ...found };
+  return fitsEnding(ending, { ...anything, ...filter });
+}
+
+describe('fitsEnding', () => {
+  it('takes one way to end, or any', () => {
+    for (const state of ['delivered', 'dead', 'cancelled'] as const) {
+      assert.equal(fits({ state }, { state }), true);
+      assert.equal(fits({ state }, {}), true);
+      assert.equal(fits({ state }, { state: state === 'dead' ? 'delivered' : 'dead' }), false);
+    }
+    for (const state of ['due', 'running'] as const) assert.equal(fits({ state }, {}), false);
+  });
+
+  it('takes a class of statuses, or one of them', () => {
+    assert.equal(fits({ status: 503 }, { status: '5xx' }), true);
+    assert.equal(fits({ status: 503 }, { status: '503' }), true);
+    assert.equal(fits({ status: 503 }, { status: '4xx' }), false);
+    assert.equal(fits({ status: 503 }, { status: '500' }), false);
+    assert.equal(fits({ status: undefined }, { status: '5xx' }), false);
+  });
+
+  it('takes the error of the last attempt, or why it is dead', () => {
+    assert.equal(fits({ error: 'timeout' }, { error: 'timeout' }), true);
+    assert.equal(fits({ error: 'timeout' }, { error: 'dns' }), false);
+    assert.equal(fits({ error: 'timeout' }, { error: 'exhausted' }), true);
+    assert.equal(fits({ error: 'expired' }, { error: 'exhausted' }), false);
+    assert.equal(fits({ error: 'expired' }, { error: 'expired' }), true);
+    assert.equal(fits({ state: 'delivered' }, { error: 'exhausted' }), false);
+  });
+});
+
+describe('fitsEvent', () => {
+  it('takes a name, a pattern that hears it, or nothing at all', () => {
+    for (const pattern of ['a.b', 'a.*', '*', undefined]) {
+      assert.equal(fitsEvent('a.b', pattern), true);
+    }
+    for (const pattern of ['a', 'a.b.*', 'b.*', 'A.b']) {
+      assert.equal(fitsEvent('a.b', pattern), false);
+    }
+  });
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { firstIdAt } from './id.ts';
+import { limits } from './limits.ts';
+import { nextStepMs, progressOf, stepMax } from './replay.ts';
+
+describe('stepMax', () => {
+  it('is what the rate allows in a quarter of a second, at least one', () => {
+    assert.deepEqual([1, 4, 5, 50, 1_000].map(stepMax), [1, 1, 2, 13, 250]);
+    assert.equal(stepMax(limits.replayRateMax) <= limits.replayStepMax, true);
+  });
+});
+
+describe('nextStepMs', () => {
+  it('counts from where the last step ended in theory, so that the rate is exact', () => {
+    const at = { nextMs: 1_000_000, ratePerSecond: 7 };
+    let { nextMs } = at;
+    for (let sent = 0; sent < 700; sent += 2) {
+      nextMs = nextStepMs({ ...at, nextMs }, nextMs + 30, 2);
+    }
+    assert.equal(Math.round(nextMs), 1_000_000 + 100_000);
+  });
+
+  it('does not catch up with what was lost for long', () => {
+    const at = { nextMs: 1_000_000, ratePerSecond: 10 };
+    assert.equal(nextStepMs(at, 9_000_000, 1), 9_000_000 - limits.replayCatchUpMs + 100);
+  });
+
+  it('is not put off by a step that sent nothing', () => {
+    assert.equal(nextStepMs({ nextMs: 1_000, ratePerSecond: 10 }, 1_200, 0), 1_000);
+  });
+});
+
+describe('progressOf', () => {
+  const walk = { firstEvent: firstIdAt(1_000), lastEvent: firstIdAt(2_000) };
+  const at = (ms: number): number =>
+    progressOf({ ...walk, state: 'running', cursor: { event: firstIdAt(ms), n: 0, below: 1 } });
+
+  it('is how much of the time between the first and the last event lies behind', () => {
+    assert.deepEqual([at(1_000), at(1_250), at(2_000)], [0, 0.25, 1]);
+  });
+
+  it('stays between 0 and 1, and is 1 when it is done', () => {
+    assert.deepEqual([at(0), at(9_000)], [0, 1]);
+    const cursor = { event: '', n: -1, below: 0 };
+    const nothing = { firstEvent: '', lastEvent: '', cursor };
+    assert.equal(progressOf({ ...nothing, state: 'done' }), 1);
+    assert.equal(progressOf({ ...nothing, state: 'cancelled' }), 0);
+  });
+});

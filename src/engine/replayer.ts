@@ -1,0 +1,113 @@
+// The replayer takes running replays on, step by step: it reads what the next step would send again, and
+// has the store do it. It never takes more than half of the store's time, and holds nothing in memory that
+// a crash could lose. On several nodes each has one; the store lets one of them take each step.
+import { limits } from '../core/limits.ts';
+import { stepMax, type Replay } from '../core/replay.ts';
+import type { World } from '../core/world.ts';
+import { VerbFailed, type Store } from '../store/store.ts';
+
+export interface ReplayerMeans {
+  world: Pick<World, 'monotonicMs' | 'sleep'>;
+  store: Pick<Store, 'edit' | 'read' | 'nowMs' | 'pollMs' | 'isShared'>;
+  /** A step of this node has moved it on, or ended it. */
+  onMoved: (replay: Replay) => void;
+  onError: (error: unknown) => void;
+}
+
+/** What a node knows of a running replay besides its row. */
+interface Standing {
+  /** The last step was taken here; others wait, so that nodes do not do everything twice. */
+  isMine: boolean;
+  /** Its step has failed: not before this time, by the store's clock. */
+  notBeforeMs: number;
+}
+
+export class Replayer {
+  readonly #means: ReplayerMeans;
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+  #wake = new AbortController();
+  /** Of those that were running at the last look. */
+  #standings = new Map<string, Standing>();
+
+  constructor(means: ReplayerMeans) {
+    this.#means = means;
+    this.#done = this.#replayOn();
+  }
+
+  /** There is a new one. */
+  wake(): void {
+    this.#wake.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+  }
+
+  async #replayOn(): Promise<void> {
+    const { world, onError } = this.#means;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      const either = AbortSignal.any([signal, this.#wake.signal]);
+      const restMs = await this.#round().catch((error: unknown) => {
+        onError(error);
+        return limits.replayStoreAgainMs;
+      });
+      await world.sleep(restMs, either).catch(() => undefined); // Woken or stopped.
+    }
+  }
+
+  /** At most one step; gives how long to rest after it. */
+  async #round(): Promise<number> {
+    const { world, store } = this.#means;
+    const beganMs = world.monotonicMs();
+    const limit = limits.replaysReadAtOnce;
+    const running = await store.read('runningReplays', { limit });
+    this.#remember(running);
+    const [first] = running.toSorted((a, b) => this.#dueMs(a) - this.#dueMs(b));
+    const pollMs = store.isShared ? limits.replayPollMs : store.pollMs;
+    if (first === undefined) return pollMs;
+    const waitMs = this.#dueMs(first) - store.nowMs();
+    if (waitMs > 0) return Math.min(Math.ceil(waitMs), pollMs);
+    await this.#step(first);
+    // A step waits for its turn among the other writes, so the more there is to do, the longer is the rest.
+    return world.monotonicMs() - beganMs;
+  }
+
+  async #step(replay: Replay): Promise<void> {
+    const { store, onMoved, onError } = this.#means;
+    const { id, appNo, filter, cursor, lastEvent, createdMs: endedByMs } = replay;
+    const limit = stepMax(replay.ratePerSecond);
+    try {
+      const walk = { appNo, filter, endedByMs, after: cursor, lastEvent, limit };
+      const { names, reached: to, isLast } = await store.read('replayable', walk);
+      const from = { event: cursor.event, n: cursor.n };
+      const result = await store.edit('advanceReplay', { id, from, to, names, isLast });
+      this.#standings.set(id, { isMine: result.kind === 'stepped', notBeforeMs: 0 });
+      if (result.kind === 'stepped') onMoved(result.replay);
+    } catch (error) {
+      if (!(error instanceof VerbFailed)) throw error;
+      onError(error); // Something is wrong with this one, and others must not wait for it.
+      const notBeforeMs = store.nowMs() + limits.replayAgainMs;
+      this.#standings.set(id, { isMine: false, notBeforeMs });
+    }
+  }
+
+  /** When this node would take the next step. */
+  #dueMs({ id, nextMs }: Replay): number {
+    const { isMine, notBeforeMs } = this.#standings.get(id) ?? newcomer;
+    const patienceMs = isMine || !this.#means.store.isShared ? 0 : limits.replayPatienceMs;
+    return Math.max(nextMs + patienceMs, notBeforeMs);
+  }
+
+  #remember(running: readonly Replay[]): void {
+    this.#standings = new Map(
+      running.map(({ id }) => [id, this.#standings.get(id) ?? newcomer] as const),
+    );
+  }
+}
+
+/** Whoever sees it first takes its first step. */
+const newcomer: Standing = { isMine: true, notBeforeMs: 0 };

@@ -1,0 +1,94 @@
+// One step of a replay: what the walk found is sent again, and the cursor moves on, in one transaction.
+// So a crash neither repeats nor leaves out anything, and of two nodes that try one changes nothing.
+// Measured on SQLite: 250 delivered ones take 6 ms, on a machine with ten times too much to do 40.
+import { strict as assert } from 'node:assert';
+import { limits } from '../../core/limits.ts';
+import type { Replay } from '../../core/replay.ts';
+import { nextStepMs } from '../../core/replay.ts';
+import { integer } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { first, only } from '../statement.ts';
+import type { EditInput } from '../store.ts';
+import { lockLane } from './lanes.ts';
+import { madeOf } from './replayable.ts';
+import { toReplay } from './replays.ts';
+import { sendAgain } from './retry-delivery.ts';
+import type { Edit } from './verb.ts';
+
+export const advanceReplaySql = {
+  // Writes nothing new, but locks the row: on PostgreSQL another node may be at the same step.
+  begin: 'update replay set n = n where id = ?1 returning *',
+  done: `
+    select lane, callback, state, attempts, slice from delivery_done
+    where event = ?1 and n = ?2 and app = ?3 and ended_ms <= ?4`,
+  end: `
+    update replay set event = ?2, n = ?3, below_n = ?4, matched = matched + ?5 + ?6,
+      replayed = replayed + ?5, skipped = skipped + ?6, next_ms = ?7, state = ?8, ended_ms = ?9
+    where id = ?1 returning *`,
+} as const;
+
+export const advanceReplay: Edit<'advanceReplay'> = function* (input, nowMs, facts) {
+  const step = yield* beginStep(input);
+  if (step === undefined) return { kind: 'moved' };
+  const { appNo, createdMs } = step.replay;
+  let replayed = 0;
+  for (const { event, n } of input.names) {
+    const row = yield* first(advanceReplaySql.done, event, n, appNo, createdMs);
+    if (row === undefined) continue; // It waits again, or has gone.
+    const lane = yield* lockLane(integer(row, 'lane'));
+    if (lane.state === 'ended') continue;
+    const sent = yield* sendAgain({ event, n, appNo, row, lane }, nowMs, facts);
+    if (sent !== undefined) replayed += 1;
+  }
+  return yield* endStep({ input, step, replayed }, nowMs);
+};
+
+export interface BegunStep {
+  replay: Replay;
+  /** Deliveries that the event at the end of the step has, before the step makes any. */
+  below: number;
+}
+
+/** Undefined: it is not there any more, or not running. */
+export function* beginStep({
+  id,
+  from,
+  to,
+  names,
+}: EditInput<'advanceReplay'>): Script<BegunStep | undefined> {
+  assert(names.length <= limits.replayStepMax, `Cannot replay ${names.length} in one step`);
+  const row = yield* first(advanceReplaySql.begin, id);
+  if (row === undefined) return undefined;
+  const replay = toReplay(row);
+  const { state, cursor } = replay;
+  if (state !== 'running' || cursor.event !== from.event || cursor.n !== from.n) return undefined;
+  if (to.event === from.event) return { replay, below: replay.cursor.below };
+  return { replay, below: yield* madeOf(to.event) };
+}
+
+interface EndingStep {
+  input: EditInput<'advanceReplay'>;
+  step: BegunStep;
+  replayed: number;
+}
+
+export function* endStep(
+  { input, step, replayed }: EndingStep,
+  nowMs: number,
+): Script<{ kind: 'stepped'; replay: Replay }> {
+  const { id, to, names, isLast } = input;
+  const skipped = names.length - replayed;
+  const row = yield* only(
+    advanceReplaySql.end,
+    id,
+    to.event,
+    to.n,
+    step.below,
+    replayed,
+    skipped,
+    nextStepMs(step.replay, nowMs, replayed),
+    isLast ? 'done' : 'running',
+    isLast ? nowMs : null,
+  );
+  return { kind: 'stepped', replay: toReplay(row) };
+}

@@ -1,0 +1,149 @@
+// Walks ended deliveries of an app, oldest first, for a replay or its dry run, and says which of them fit.
+// A walk looks at a bounded number of rows: dead ones have an index of their own, which names an app's;
+// all others are few among many only where many apps share a database, and then the walk takes longer.
+import { strict as assert } from 'node:assert';
+import type { DeliveryName } from '../../core/delivery.ts';
+import { fitsEnding, fitsEvent } from '../../core/fits-delivery.ts';
+import { firstIdAt } from '../../core/id.ts';
+import { limits } from '../../core/limits.ts';
+import type { ReplayRange, ReplayScope, ReplayWalk } from '../replay-verbs.ts';
+import type { Row } from '../row.ts';
+import { integer, maybe, text } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, first, forEach } from '../statement.ts';
+import { toEndState } from './end-states.ts';
+import type { Read } from './verb.ts';
+
+const columns = 'event, n, app, lane, state, code, error, ended_ms';
+const between = 'event >= ?1 and event < ?2';
+// What a row of two says alone does not tell PostgreSQL which days to leave out.
+const behind = '(event, n) > (?1, ?2) and event >= ?1 and event <= ?3';
+
+export const replayableSql = {
+  first: `select event from delivery_done where ${between} order by event, n limit 1`,
+  last: `
+    select event from delivery_done where ${between} order by event desc, n desc limit 1`,
+  firstDead: `
+    select event from delivery_done where app = ?3 and state = 2 and ${between}
+    order by event, n limit 1`,
+  lastDead: `
+    select event from delivery_done where app = ?3 and state = 2 and ${between}
+    order by event desc, n desc limit 1`,
+  all: `
+    select ${columns} from delivery_done where ${behind} order by event, n limit ?4 + 0`,
+  dead: `
+    select ${columns} from delivery_done where app = ?5 and state = 2 and ${behind}
+    order by event, n limit ?4 + 0`,
+  lanes: `
+    select lane.no from subscription join lane on lane.subscription = subscription.no
+    where subscription.id = ?1 and subscription.app = ?2`,
+  name: 'select id, name from event where id = ?1',
+  made: `
+    select coalesce(deliveries, (select made from fanout where fanout.event = event.id)) as made
+    from event where id = ?1`,
+} as const;
+
+/** Above every id. */
+const newest = '~';
+
+export const replayRange: Read<'replayRange'> = (scope) => rangeOf(scope);
+
+export function* rangeOf({ appNo, filter }: ReplayScope): Script<ReplayRange | undefined> {
+  const { state, fromMs = 0, untilMs } = filter;
+  const from = firstIdAt(fromMs);
+  const until = untilMs === undefined ? newest : firstIdAt(untilMs);
+  const isDead = state === 'dead';
+  const lowest = isDead
+    ? yield* first(replayableSql.firstDead, from, until, appNo)
+    : yield* first(replayableSql.first, from, until);
+  if (lowest === undefined) return undefined;
+  const highest = isDead
+    ? yield* first(replayableSql.lastDead, from, until, appNo)
+    : yield* first(replayableSql.last, from, until);
+  assert(highest !== undefined, 'Where there is a first one there is a last one');
+  return { firstEvent: text(lowest, 'event'), lastEvent: text(highest, 'event') };
+}
+
+/** How many deliveries an event has by now. */
+export function* madeOf(event: string): Script<number> {
+  const row = yield* first(replayableSql.made, event);
+  return row === undefined ? 0 : (maybe(integer, row, 'made') ?? 0);
+}
+
+export const replayable: Read<'replayable'> = function* ({ limit, ...walk }) {
+  const names: DeliveryName[] = [];
+  const lanes = yield* lanesOf(walk);
+  let reached: DeliveryName = walk.after;
+  let left: number = limits.replayRowsExaminedMax;
+  // A few at first: they often suffice.
+  for (let most = Math.max(limit, rowsAtFirst); left > 0; most = Math.min(most * 2, left)) {
+    const rows = yield* rowsBehind(walk, reached, most);
+    const fitting = yield* ofEvents(walk, rows.filter(fitsOf(walk, lanes)));
+    const taken = fitting.slice(0, limit - names.length);
+    names.push(...taken.map(toName));
+    const isFull = names.length === limit;
+    const last = isFull ? taken.at(-1) : rows.at(-1);
+    const { event, n } = last === undefined ? reached : toName(last);
+    reached = { event, n };
+    const isLast = rows.length < most && taken.length === fitting.length;
+    if (isLast || isFull) return { names, reached, isLast };
+    left -= most;
+  }
+  return { names, reached, isLast: false };
+};
+
+const rowsAtFirst = 64;
+
+function* rowsBehind(
+  { appNo, filter, lastEvent }: ReplayWalk,
+  { event, n }: DeliveryName,
+  most: number,
+): Script<readonly Row[]> {
+  const values = [event, n, lastEvent, most] as const;
+  return filter.state === 'dead'
+    ? yield* all(replayableSql.dead, ...values, appNo)
+    : yield* all(replayableSql.all, ...values);
+}
+
+/** Of the subscription that is asked for. */
+function* lanesOf({
+  appNo,
+  filter: { subscription },
+}: ReplayWalk): Script<ReadonlySet<number> | undefined> {
+  if (subscription === undefined) return undefined;
+  const found = yield* all(replayableSql.lanes, subscription, appNo);
+  return new Set(found.map((row) => integer(row, 'no')));
+}
+
+/** By what its own row says. */
+function fitsOf(
+  { appNo, filter, endedByMs, after }: ReplayWalk,
+  lanes: ReadonlySet<number> | undefined,
+): (row: Row) => boolean {
+  return (row) => {
+    const isYounger = text(row, 'event') === after.event && integer(row, 'n') >= after.below;
+    if (isYounger || integer(row, 'ended_ms') > endedByMs) return false;
+    if (integer(row, 'app') !== appNo || lanes?.has(integer(row, 'lane')) === false) return false;
+    const state = toEndState(integer(row, 'state'));
+    const [status, error] = [maybe(integer, row, 'code'), maybe(text, row, 'error')];
+    return fitsEnding({ state, status, error }, filter);
+  };
+}
+
+/** Events are looked up only where their names matter. */
+function* ofEvents(
+  { filter: { event: pattern } }: ReplayWalk,
+  rows: readonly Row[],
+): Script<readonly Row[]> {
+  if (pattern === undefined || pattern === '*') return rows;
+  const ids = new Set(rows.map((row) => text(row, 'event')));
+  const values = Array.from(ids, (id) => [id]);
+  const found = yield* forEach(replayableSql.name, values);
+  const fitting = found.filter((row) => fitsEvent(text(row, 'name'), pattern));
+  const heard = new Set(fitting.map((row) => text(row, 'id')));
+  return rows.filter((row) => heard.has(text(row, 'event')));
+}
+
+function toName(row: Row): DeliveryName {
+  return { event: text(row, 'event'), n: integer(row, 'n') };
+}

@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { failuresPage } from '../../tools/failures-page.ts';
+
+describe('failuresPage', () => {
+  it('is what docs/failures.md says: if not, run npm run docs', () => {
+    const page = readFileSync(new URL('../../docs/failures.md', import.meta.url), 'utf8');
+    assert.equal(page, failuresPage());
+  });
+});

@@ -41,6 +41,8 @@ export const limits = {
   replaySinceMs: 86_400_000,
   /** Ids in one reading of figures; the service takes no more. */
   figureIdsMax: 50,
+  /** Nodes say every 10 s that they are there. */
+  nodesEveryMs: 10_000,
   chordMs: 1_500,
   clockSkewMs: 2_000,
 } as const;

@@ -56,6 +56,12 @@ export async function signOut(): Promise<void> {
   navigate(signInPath);
 }
 
+/** The session has ended with its key: there is nothing left to ask the service. */
+export function leaveForGood(): void {
+  forget();
+  navigate(signInPath);
+}
+
 /** Why the link did not sign in, for the page that asks for a key instead. */
 export const linkProblem = signal<ApiProblem | undefined>(undefined);
 

@@ -1,13 +1,100 @@
-// The page of contract. Not there yet: the frame only.
+// The contract as it is executed: what subscribes and to what, what can be published, what was repaired.
+// It says what the service does, not only what the document says.
+import '../contract/contract.css';
 import type { JSX } from 'preact';
-import { Empty } from '../components/list-states.tsx';
+import { get, withQuery } from '../api.ts';
+import { LinkButton } from '../components/button.tsx';
+import { Select } from '../components/field.tsx';
+import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
+import { Outside } from '../components/outside.tsx';
 import { PageHeader } from '../components/page.tsx';
+import { EventsSection } from '../contract/events.tsx';
+import { SubscribeSection, UnsubscribeSection } from '../contract/operations.tsx';
+import type { ContractReport } from '../contract/report.ts';
+import { CannotRun, WarningsSection } from '../contract/warnings.tsx';
+import { plural } from '../format.ts';
+import { useLoad } from '../load.ts';
+import { param, setParams } from '../router.ts';
+import type { Contract } from '../shapes.ts';
 
 export function ContractPage(): JSX.Element {
+  const contracts = useLoad('contracts', (signal) =>
+    get<{ items: readonly Contract[] }>('/contracts', { signal }),
+  );
+  const { state } = contracts;
+  const items = contracts.value?.items ?? [];
+  const chosen = param('contract') ?? items[0]?.title;
   return (
     <>
-      <PageHeader title="Contract" />
-      <Empty icon="clock" title="This page is being built" />
+      <PageHeader title="Contract" note="What this service does with the OpenAPI document">
+        <LinkButton href={withQuery('/docs', { contract: chosen })} isOutside>
+          Reference
+        </LinkButton>
+        <LinkButton href="/openapi.yaml" isOutside>
+          openapi.yaml
+        </LinkButton>
+      </PageHeader>
+      {items.length > 1 ? (
+        <div class="contract-choice">
+          <Select
+            label="Contract"
+            value={chosen ?? ''}
+            options={items.map(({ title, version }) => ({
+              value: title,
+              text: version === undefined ? title : `${title} (${version})`,
+            }))}
+            onChange={(contract) => setParams({ contract })}
+          />
+        </div>
+      ) : null}
+      {state.kind === 'loading' ? <Skeleton rows={8} /> : null}
+      {state.kind === 'failed' ? (
+        <Failed problem={state.problem} onRetry={contracts.reload} />
+      ) : null}
+      {state.kind === 'ready' && chosen === undefined ? (
+        <Empty icon="contract" title="No contract is executed" />
+      ) : null}
+      {chosen === undefined ? null : <Report key={chosen} title={chosen} />}
+    </>
+  );
+}
+
+function Report({ title }: { title: string }): JSX.Element {
+  const load = useLoad(title, (signal) =>
+    get<ContractReport>(`/contracts/${encodeURIComponent(title)}/report`, { signal }),
+  );
+  const { state } = load;
+  if (state.kind === 'loading') return <Skeleton rows={8} />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={load.reload} />;
+  const { value } = state;
+  return (
+    <>
+      <p class="soft">
+        <Outside text={value.title} /> <Outside text={value.version} />, OpenAPI{' '}
+        <Outside text={value.openapi} />
+        {value.otherOperations === 0
+          ? ''
+          : `, and ${plural(value.otherOperations, 'operation')} without callbacks`}
+        .{' '}
+        <a href={`/contracts/${encodeURIComponent(value.title)}`} target="_blank" rel="noreferrer">
+          The document as it is executed
+        </a>
+      </p>
+      <CannotRun reasons={value.cannotRun} />
+      <div class="contract-columns">
+        <div>
+          {value.subscribes.map((operation) => (
+            <SubscribeSection key={operation.operationId} operation={operation} />
+          ))}
+          {value.unsubscribes.map((operation) => (
+            <UnsubscribeSection key={operation.operationId} operation={operation} />
+          ))}
+        </div>
+        <div>
+          <EventsSection events={value.events} />
+          <WarningsSection warnings={value.warnings} />
+        </div>
+      </div>
     </>
   );
 }

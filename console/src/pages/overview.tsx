@@ -16,12 +16,14 @@ import { mergeDeliveries } from '../live-deliveries.ts';
 import { endMs, hasNews, withFrame } from '../live-stats.ts';
 import { useLoad, type Load } from '../load.ts';
 import { navigate } from '../router.ts';
+import { can } from '../session.ts';
 import type { Delivery, Page, Stats } from '../shapes.ts';
 import { useFrames, usePolling } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 import { AttentionList } from './attention-list.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LatestDeliveries } from './latest-deliveries.tsx';
+import { NodeList } from './node-list.tsx';
 import { OverviewFigures } from './overview-figures.tsx';
 
 const latestMax = 8;
@@ -46,6 +48,7 @@ export function OverviewPage(): JSX.Element {
         <AttentionList load={stats} />
         <LatestDeliveries load={latest} />
       </div>
+      {can('operator') ? <NodeList /> : null}
     </>
   );
 }

@@ -1,13 +1,137 @@
-// The page of replays. Not there yet: the frame only.
+// Replays: sending many deliveries again, counted before and watched while it goes on.
+import '../replays/replays.css';
 import type { JSX } from 'preact';
-import { Empty } from '../components/list-states.tsx';
-import { PageHeader } from '../components/page.tsx';
+import { useRef } from 'preact/hooks';
+import { get, withQuery } from '../api.ts';
+import { LinkButton } from '../components/button.tsx';
+import { Empty, Failed, LoadMore, Skeleton } from '../components/list-states.tsx';
+import { NewItems } from '../components/new-items.tsx';
+import { Notice } from '../components/notice.tsx';
+import { PageHeader, Section } from '../components/page.tsx';
+import { Table } from '../components/table.tsx';
+import { limits } from '../limits.ts';
+import { useList, type List } from '../list.ts';
+import { useNews } from '../news.ts';
+import { useReading } from '../reading.ts';
+import { replayColumns, replayHref } from '../replays/columns.tsx';
+import { ReplayDrawer } from '../replays/drawer.tsx';
+import { ReplayForm } from '../replays/form.tsx';
+import { mergeReplays } from '../replays/live-replays.ts';
+import { noWish } from '../replays/wish.ts';
+import { hrefWith, param, setParams } from '../router.ts';
+import { can } from '../session.ts';
+import type { Page, Replay } from '../shapes.ts';
+import { useFrames, usePolling } from '../stream.ts';
 
 export function ReplaysPage(): JSX.Element {
+  const list = useReplays();
+  const rows = useRef<HTMLDivElement>(null);
+  const news = useNews(useReading(rows), list.reload);
+  useFrames(({ replays, isReset }) => {
+    const shown = new Set(list.items.map(({ id }) => id));
+    // What is shown moves on in its place, also under the reader's eyes; rows do not.
+    list.change((items) =>
+      mergeReplays(
+        items,
+        replays.filter(({ id }) => shown.has(id)),
+      ),
+    );
+    const newest = list.items[0]?.id ?? '';
+    const fresh = replays.filter(({ id }) => id > newest).length;
+    if (fresh > 0 || isReset) news.note(fresh);
+  });
+  usePolling(list.reload);
+  const openId = param('replay');
+  const change = (changed: Replay): void => list.change((items) => mergeReplays(items, [changed]));
   return (
     <>
-      <PageHeader title="Replays" />
-      <Empty icon="clock" title="This page is being built" />
+      <PageHeader title="Replays" note="Deliveries that have ended, sent again">
+        {can('admin') ? (
+          <LinkButton kind="primary" icon="replay" href={hrefWith({ new: 1, replay: undefined })}>
+            New replay
+          </LinkButton>
+        ) : null}
+      </PageHeader>
+      <Section title="Newest replays" aside={<NewItems news={news} />} isFlush>
+        <div ref={rows} class="replay-rows">
+          <Content list={list} />
+        </div>
+      </Section>
+      {param('new') === undefined || !can('admin') ? null : (
+        <ReplayForm
+          onStarted={(replay) => {
+            change(replay);
+            setParams({ ...noWish, replay: replay.id }, { replace: true });
+          }}
+          onClose={() => setParams(noWish)}
+        />
+      )}
+      {openId === undefined || param('new') !== undefined ? null : (
+        <ReplayDrawer
+          key={openId}
+          id={openId}
+          onChange={change}
+          onClose={() => setParams({ replay: undefined })}
+        />
+      )}
     </>
+  );
+}
+
+function useReplays(): List<Replay> {
+  return useList<Replay>('replays', (cursor, signal) => {
+    const query = { cursor, limit: limits.pageItems };
+    return get<Page<Replay>>('/replays', { query, ...(signal ? { signal } : {}) });
+  });
+}
+
+function Content({ list }: { list: List<Replay> }): JSX.Element {
+  const { state, items, staleProblem } = list;
+  if (state.kind === 'loading') return <Skeleton />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={list.reload} />;
+  if (items.length === 0 && !list.hasMore) return <NoneYet />;
+  return (
+    <>
+      {staleProblem === undefined ? null : (
+        <Notice tone="warn" title="This list may be old">
+          <p>{staleProblem.detail}</p>
+        </Notice>
+      )}
+      <Table
+        caption="Replays, newest first"
+        columns={replayColumns}
+        items={items}
+        idOf={({ id }) => id}
+        hrefOf={replayHref}
+        selectedId={param('replay')}
+      />
+      <LoadMore
+        hasMore={list.hasMore}
+        isReading={list.isReadingMore}
+        shown={items.length}
+        what={items.length === 1 ? 'replay' : 'replays'}
+        onMore={list.loadMore}
+      />
+    </>
+  );
+}
+
+function NoneYet(): JSX.Element {
+  return (
+    <Empty icon="replay" title="No replays yet">
+      <p>When a receiver was down for long, a replay sends again what it missed.</p>
+      {can('admin') ? (
+        <p class="empty-actions">
+          <LinkButton kind="primary" icon="replay" href={hrefWith({ new: 1 })}>
+            New replay
+          </LinkButton>
+          <LinkButton href={withQuery('/console/deliveries', { state: 'dead' })}>
+            Look at dead deliveries
+          </LinkButton>
+        </p>
+      ) : (
+        <p>To start one, sign in with a key that has the scope “admin”.</p>
+      )}
+    </Empty>
   );
 }

@@ -1,0 +1,116 @@
+// One key: what it may do, since when and until when, and how to replace or end it.
+import type { JSX } from 'preact';
+import { get } from '../api.ts';
+import { Badge } from '../components/badge.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Drawer } from '../components/dialog.tsx';
+import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Notice } from '../components/notice.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Fact, Facts, Part } from '../components/part.tsx';
+import { Time } from '../components/time.tsx';
+import { useLoad } from '../load.ts';
+import type { Key } from '../shapes.ts';
+import { Expires, isOwn, KeyState, LastUsed, overlapOf } from './columns.tsx';
+import { keyPath } from './key-path.ts';
+import { RevokeButton } from './revoke-button.tsx';
+import { RotateButton } from './rotate-button.tsx';
+import { scopesInOrder, scopeWords } from './scopes.ts';
+
+export function KeyDrawer({
+  id,
+  onChange,
+  onClose,
+}: {
+  readonly id: string;
+  readonly onChange: (changed: Key) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const load = useLoad(id, (signal) => get<Key>(keyPath(id), { signal }));
+  const change = (changed: Key): void => {
+    load.change(() => changed);
+    onChange(changed);
+  };
+  const { state } = load;
+  return (
+    <Drawer title="Key" onClose={onClose}>
+      {state.kind === 'loading' ? <Skeleton /> : null}
+      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
+      {state.kind === 'ready' ? <Shown apiKey={state.value} onChange={change} /> : null}
+    </Drawer>
+  );
+}
+
+function Shown({
+  apiKey,
+  onChange,
+}: {
+  apiKey: Key;
+  onChange: (changed: Key) => void;
+}): JSX.Element {
+  const until = overlapOf(apiKey);
+  return (
+    <>
+      <KeyFacts apiKey={apiKey} />
+      {until === undefined ? null : (
+        <Notice tone="info" title="Two secrets work">
+          <p>
+            It was rotated. The old one ends <Time at={until} as="countdown" />.
+          </p>
+        </Notice>
+      )}
+      {apiKey.state === 'revoked' ? null : (
+        <div class="cluster">
+          <RotateButton apiKey={apiKey} onChange={onChange} />
+          <RevokeButton apiKey={apiKey} onChange={onChange} />
+        </div>
+      )}
+      <Part title="What it may do">
+        <Facts>
+          {scopesInOrder(apiKey.scopes).map((scope) => (
+            <Fact key={scope} name={scope}>
+              {scopeWords.find((one) => one.scope === scope)?.hint}
+            </Fact>
+          ))}
+        </Facts>
+      </Part>
+    </>
+  );
+}
+
+function KeyFacts({ apiKey }: { apiKey: Key }): JSX.Element {
+  const { id, name, createdAt, revokedAt } = apiKey;
+  return (
+    <Facts>
+      <Fact name="Name">
+        <span class="cluster">
+          <Outside text={name} />
+          {isOwn(apiKey) ? <Badge tone="info" icon="key" text="You" /> : null}
+        </span>
+      </Fact>
+      <Fact name="State">
+        <KeyState {...apiKey} />
+      </Fact>
+      <Fact name="Begins with">
+        <span class="cluster">
+          <span class="mono">{id}…</span>
+          <CopyButton text={id} what="id" isBare />
+        </span>
+      </Fact>
+      <Fact name="Made">
+        <Time at={createdAt} />
+      </Fact>
+      <Fact name="Last used">
+        <LastUsed {...apiKey} />
+      </Fact>
+      <Fact name="Expires">
+        <Expires {...apiKey} />
+      </Fact>
+      {revokedAt === undefined ? null : (
+        <Fact name="Revoked">
+          <Time at={revokedAt} />
+        </Fact>
+      )}
+    </Facts>
+  );
+}

@@ -1,0 +1,197 @@
+// Makes a key: its name, what it may do, until when. Then its secret, once.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useAction } from '../action.ts';
+import { send } from '../api.ts';
+import { nowMs } from '../clock.ts';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Checkbox, Select, TextField, TimeField } from '../components/field.tsx';
+import { Notice, ProblemNotice } from '../components/notice.tsx';
+import { can } from '../session.ts';
+import type { KeyOnce, Scope } from '../shapes.ts';
+import { expiresAt, expiries } from './expiry.ts';
+import { SecretOnce } from './secret-once.tsx';
+import { scopesInOrder, scopeWords } from './scopes.ts';
+
+export function NewKey({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: () => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const made = useSignal<KeyOnce | undefined>(undefined);
+  if (made.value !== undefined) {
+    return <SecretOnce title="The new key" secret={made.value.key} onClose={onClose} />;
+  }
+  return (
+    <Form
+      onMade={(key) => {
+        made.value = key;
+        onMade();
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+function Form({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: (key: KeyOnce) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const wish = useSignal<Wish>(firstWish);
+  const faults = useSignal<Faults>({});
+  const act = useAction(
+    async () => {
+      const { name, scopes, expiry, at } = wish.value;
+      const until = expiresAt(expiry, at, nowMs());
+      const rest = until === undefined ? {} : { expiresAt: until };
+      const body = { name: name.trim(), scopes: scopesInOrder(scopes), ...rest };
+      onMade(await send<KeyOnce>('POST', '/keys', { body }));
+    },
+    { quiet: true },
+  );
+  const submit = (): void => {
+    faults.value = faultsOf(wish.value);
+    if (Object.keys(faults.value).length === 0) act.run();
+  };
+  const isAtRefused = act.problem?.of('body#/expiresAt') !== undefined;
+  const shown = { ...(isAtRefused ? { at: 'Choose a time to come.' } : {}), ...faults.value };
+  return (
+    <Dialog
+      title="New key"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Close</Button>
+          <Button kind="primary" isBusy={act.isBusy} onClick={submit}>
+            Make key
+          </Button>
+        </>
+      }
+    >
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Fields
+          wish={wish.value}
+          faults={shown}
+          onChange={(changes) => (wish.value = { ...wish.value, ...changes })}
+        />
+      </form>
+      {act.problem === undefined || isAtRefused ? null : <ProblemNotice problem={act.problem} />}
+    </Dialog>
+  );
+}
+
+type Wish = {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** One of the choices, and the time of the last of them. */
+  readonly expiry: string;
+  readonly at: string;
+};
+
+type Faults = { readonly name?: string; readonly scopes?: string; readonly at?: string };
+
+const firstWish: Wish = { name: '', scopes: ['publish', 'read'], expiry: 'never', at: '' };
+
+function faultsOf({ name, scopes, expiry, at }: Wish): Faults {
+  return {
+    ...(name.trim() === '' ? { name: 'Give it a name, so that you know it later.' } : {}),
+    ...(scopes.length === 0 ? { scopes: 'Choose at least one.' } : {}),
+    ...(expiry === 'at' && at === '' ? { at: 'Choose a time.' } : {}),
+  };
+}
+
+function Fields({
+  wish,
+  faults,
+  onChange,
+}: {
+  readonly wish: Wish;
+  readonly faults: Faults;
+  readonly onChange: (changes: Partial<Wish>) => void;
+}): JSX.Element {
+  return (
+    <>
+      <TextField
+        label="Name"
+        hint="Who or what uses it."
+        value={wish.name}
+        placeholder="Shop, production"
+        maxLength={128}
+        isFocused
+        error={faults.name}
+        onInput={(name) => onChange({ name })}
+      />
+      <ScopeBoxes
+        chosen={wish.scopes}
+        fault={faults.scopes}
+        onChange={(scopes) => onChange({ scopes })}
+      />
+      <Select
+        label="Expires"
+        value={wish.expiry}
+        options={expiries}
+        onChange={(expiry) => onChange({ expiry })}
+      />
+      {wish.expiry === 'at' ? (
+        <TimeField
+          label="Expires at"
+          hint="Your own time."
+          value={wish.at}
+          error={faults.at}
+          onInput={(at) => onChange({ at })}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function ScopeBoxes({
+  chosen,
+  fault,
+  onChange,
+}: {
+  readonly chosen: readonly Scope[];
+  readonly fault: string | undefined;
+  readonly onChange: (chosen: readonly Scope[]) => void;
+}): JSX.Element {
+  // Only keys of the app that runs the service can hold it, and who holds it is of that app.
+  const offered = scopeWords.filter(({ scope }) => scope !== 'operator' || can('operator'));
+  return (
+    <fieldset class="choice">
+      <legend class="field-label">What it may do</legend>
+      {offered.map(({ scope, hint }) => (
+        <Checkbox
+          key={scope}
+          label={scope}
+          hint={hint}
+          isChecked={chosen.includes(scope)}
+          onChange={(isChecked) =>
+            onChange(isChecked ? [...chosen, scope] : chosen.filter((one) => one !== scope))
+          }
+        />
+      ))}
+      {fault === undefined ? null : (
+        <p class="field-error" role="alert">
+          {fault}
+        </p>
+      )}
+      {chosen.includes('admin') ? (
+        <Notice tone="quiet">
+          <p>A key with “admin” can make keys with any other scope of this app.</p>
+        </Notice>
+      ) : null}
+    </fieldset>
+  );
+}

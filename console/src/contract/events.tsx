@@ -1,0 +1,60 @@
+// The events of a contract that can be published, each with a payload that all who hear it accept.
+import type { JSX } from 'preact';
+import { Code } from '../components/code.tsx';
+import { Empty } from '../components/list-states.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Section } from '../components/page.tsx';
+import { visible } from '../visible.ts';
+import type { EventReport } from './report.ts';
+
+export function EventsSection({ events }: { events: readonly EventReport[] }): JSX.Element {
+  return (
+    <Section title="Events to publish" isFlush>
+      {events.length === 0 ? (
+        <Empty icon="event" title="No event would be heard">
+          <p>No callback of this contract can run. The warnings say why.</p>
+        </Empty>
+      ) : (
+        <ul class="contract-events">
+          {events.map((event) => (
+            <li key={event.event}>
+              <OneEvent event={event} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function OneEvent({ event }: { event: EventReport }): JSX.Element {
+  const { payload, callbacks } = event;
+  return (
+    <>
+      <div class="contract-event">
+        <b>
+          <Outside text={event.event} mono />
+        </b>
+        <p class="soft">
+          {words(event.event)} Heard by <Outside text={callbacks.join(', ')} />.
+        </p>
+      </div>
+      {payload.kind === 'sample' ? (
+        <Code
+          text={JSON.stringify(payload.value)}
+          label={`example of ${visible(event.event).slice(0, 80)}`}
+        />
+      ) : (
+        <p class="soft">
+          There is no example: <Outside text={payload.why} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function words(event: string): string {
+  if (event === '*') return 'Any name.';
+  if (event.includes('{')) return 'The name that the subscriber asked for.';
+  return event.endsWith('.*') ? 'Any name that begins so.' : '';
+}

@@ -1,0 +1,176 @@
+// Operations of a contract that subscribe and unsubscribe: what they need, which callbacks they register.
+import type { JSX } from 'preact';
+import { Badge } from '../components/badge.tsx';
+import { Notice } from '../components/notice.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Section } from '../components/page.tsx';
+import { Fact, Facts } from '../components/part.tsx';
+import type {
+  CallbackReport,
+  SubscribeReport,
+  UnsubscribeReport,
+  VariantReport,
+} from './report.ts';
+import { needsOf, templateParts, waysOf } from './template-parts.ts';
+
+export function SubscribeSection({ operation }: { operation: SubscribeReport }): JSX.Element {
+  const { variants } = operation;
+  return (
+    <Section title="Subscribe" aside={<Call {...operation} />}>
+      <div class="stack">
+        <OperationFacts {...operation} />
+        {variants.map((variant) => (
+          <Variant key={variant.name} variant={variant} />
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+export function UnsubscribeSection({ operation }: { operation: UnsubscribeReport }): JSX.Element {
+  const { takes, status } = operation;
+  return (
+    <Section title="Unsubscribe" aside={<Call {...operation} />}>
+      <div class="stack">
+        <OperationFacts {...operation} />
+        <Facts>
+          <Fact name="Takes">
+            the subscriber id in <Outside text={takes} />
+          </Fact>
+          <Fact name="Answers">{status}</Fact>
+        </Facts>
+      </div>
+    </Section>
+  );
+}
+
+type Called = Pick<SubscribeReport, 'method' | 'path' | 'operationId' | 'security' | 'scope'>;
+
+function Call({ method, path }: Called): JSX.Element {
+  return (
+    <code class="contract-call">
+      <b>{method.toUpperCase()}</b> <Outside text={path} />
+    </code>
+  );
+}
+
+function OperationFacts({ operationId, security, scope }: Called): JSX.Element {
+  const ways = waysOf(security);
+  return (
+    <Facts>
+      <Fact name="Operation">
+        <Outside text={operationId} mono />
+      </Fact>
+      <Fact name={ways.length > 1 ? 'Asks for one of' : 'Asks for'}>
+        <ul class="contract-ways">
+          {ways.map((way) => (
+            <li key={way}>
+              <Outside text={way} />
+            </li>
+          ))}
+        </ul>
+      </Fact>
+      {scope === undefined ? null : (
+        <Fact name="Scope">
+          <Outside text={scope} mono />
+        </Fact>
+      )}
+    </Facts>
+  );
+}
+
+function Variant({ variant }: { variant: VariantReport }): JSX.Element {
+  const { name, needs, needsAny, status, callbacks } = variant;
+  return (
+    <div class="variant">
+      <h3>
+        {name === '' ? (
+          'Callbacks'
+        ) : (
+          <>
+            Variant <Outside text={name} mono />
+          </>
+        )}
+      </h3>
+      <p class="soft">
+        {needs.length === 0 ? null : (
+          <>
+            Needs <Outside text={needs.join(' and ')} />.{' '}
+          </>
+        )}
+        {needsAny.length === 0 ? null : (
+          <>
+            Needs at least one of <Outside text={needsAny.join(', ')} />.{' '}
+          </>
+        )}
+        Answers {status}.
+      </p>
+      <ul class="contract-callbacks">
+        {callbacks.map((callback, at) => (
+          <li key={at}>
+            <Callback callback={callback} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
+  const { label, method, hears, does, inactive, repairs, unsubscribeStatus, reads } = callback;
+  return (
+    <>
+      <p class="cluster">
+        <b>
+          <Outside text={label} />
+        </b>
+        {inactive === undefined ? null : <Badge tone="warn" icon="pause" text="Never made" />}
+        {repairs.length === 0 ? null : <Badge tone="info" icon="check" text="Repaired" />}
+      </p>
+      {callback.key === undefined ? null : (
+        <p class="template mono" dir="ltr">
+          <span class="template-method">{method.toUpperCase()}</span>{' '}
+          <Template template={callback.key} reads={reads} />
+        </p>
+      )}
+      <p>
+        On <Outside text={hears} />: <Outside text={does} />.
+      </p>
+      <p class="soft">
+        {needsOf(reads).length === 0
+          ? 'It reads nothing from the request.'
+          : 'What is marked is read from the request that subscribes.'}{' '}
+        A receiver that answers {unsubscribeStatus} ends the subscription.
+      </p>
+      {inactive === undefined ? null : (
+        <Notice tone="warn">
+          <p>
+            <Outside text={inactive} />
+          </p>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function Template({
+  template,
+  reads,
+}: {
+  template: string;
+  reads: CallbackReport['reads'];
+}): JSX.Element {
+  return (
+    <>
+      {templateParts(template, reads).map((part, at) =>
+        part.kind === 'text' ? (
+          <Outside key={at} text={part.text} />
+        ) : (
+          <mark key={at} class="expression" title={part.place}>
+            <Outside text={part.text} />
+          </mark>
+        ),
+      )}
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+// What was repaired in a contract, what it says that is ignored, and what cannot run, each with its place.
+import type { JSX } from 'preact';
+import { Badge } from '../components/badge.tsx';
+import { Empty } from '../components/list-states.tsx';
+import { Notice } from '../components/notice.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Section } from '../components/page.tsx';
+import type { ContractReport } from './report.ts';
+
+export function CannotRun({ reasons }: { reasons: readonly string[] }): JSX.Element | null {
+  if (reasons.length === 0) return null;
+  return (
+    <Notice tone="bad" title="Some of it cannot run">
+      <ul class="notice-list">
+        {reasons.map((reason) => (
+          <li key={reason}>
+            <Outside text={reason} />
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}
+
+export function WarningsSection({
+  warnings,
+}: {
+  warnings: ContractReport['warnings'];
+}): JSX.Element {
+  return (
+    <Section title="Warnings and repairs" isFlush>
+      {warnings.length === 0 ? (
+        <Empty icon="check" title="Nothing to mend">
+          <p>The contract is executed as it is written.</p>
+        </Empty>
+      ) : (
+        <ul class="contract-warnings">
+          {warnings.map(({ kind, file, pointer, message }, at) => (
+            <li key={at}>
+              {kind === 'repair' ? (
+                <Badge tone="info" icon="check" text="Repaired" />
+              ) : (
+                <Badge tone="warn" icon="alert" text="Warning" />
+              )}
+              <div>
+                <Outside text={message} />
+                <p class="soft">
+                  <Outside text={`${file ?? ''}${pointer}`} mono />
+                </p>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,52 @@
+// The nodes of the service, in small: the processes that work on this database.
+import './node-list.css';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { get } from '../api.ts';
+import { Badge } from '../components/badge.tsx';
+import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Section } from '../components/page.tsx';
+import { Time } from '../components/time.tsx';
+import { limits } from '../limits.ts';
+import { useLoad } from '../load.ts';
+import { isPaused } from '../stream.ts';
+import type { ServiceNode } from '../shapes.ts';
+
+const roles = { all: 'requests and deliveries', api: 'requests', worker: 'deliveries' } as const;
+
+export function NodeList(): JSX.Element {
+  const load = useLoad('nodes', (signal) =>
+    get<{ items: readonly ServiceNode[] }>('/nodes', { signal }),
+  );
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden && !isPaused.peek()) load.reload();
+    }, limits.nodesEveryMs);
+    return () => clearInterval(timer);
+  }, []);
+  const { state } = load;
+  return (
+    <Section title="Nodes" isFlush>
+      {state.kind === 'loading' ? <Skeleton rows={2} /> : null}
+      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
+      <ul class="rows nodes">
+        {load.value?.items.map((node) => (
+          <li key={node.name + node.startedAt}>
+            <span class="cluster">
+              <Outside text={node.name} mono />
+              {node.self ? <Badge tone="quiet" text="this one" /> : null}
+            </span>
+            <span class="soft">{roles[node.role]}</span>
+            <span class="soft">
+              version <Outside text={node.version} />
+            </span>
+            <span class="soft">
+              started <Time at={node.startedAt} />, seen <Time at={node.lastSeenAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

@@ -1,0 +1,34 @@
+// The columns of the list of replays.
+import type { JSX } from 'preact';
+import { StateBadge } from '../components/badge.tsx';
+import type { Column } from '../components/table.tsx';
+import { Time } from '../components/time.tsx';
+import { hrefWith } from '../router.ts';
+import type { Replay } from '../shapes.ts';
+import { FilterWords } from './filter-words.tsx';
+import { ReplayProgress } from './progress-words.tsx';
+
+export function replayHref({ id }: Replay): string {
+  return hrefWith({ replay: id });
+}
+
+export const replayColumns: readonly Column<Replay>[] = [
+  { name: 'what', title: 'What', cell: What, isWide: true, isHead: true },
+  { name: 'state', title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+  { name: 'progress', title: 'Progress', cell: (replay) => <ReplayProgress replay={replay} /> },
+  {
+    name: 'rate',
+    title: 'Limit',
+    cell: ({ ratePerSecond }) => `${ratePerSecond} / s`,
+    align: 'end',
+  },
+  { name: 'age', title: 'Started', cell: ({ createdAt }) => <Time at={createdAt} />, align: 'end' },
+];
+
+function What(replay: Replay): JSX.Element {
+  return (
+    <a class="clip" href={replayHref(replay)} data-row>
+      <FilterWords filter={replay.filter} />
+    </a>
+  );
+}

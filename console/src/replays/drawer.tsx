@@ -1,0 +1,175 @@
+// One replay: how far it has come, what it sends again, and its end.
+import type { JSX } from 'preact';
+import { get, withQuery } from '../api.ts';
+import { clock } from '../clock.ts';
+import { StateBadge } from '../components/badge.tsx';
+import { LinkButton } from '../components/button.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Drawer } from '../components/dialog.tsx';
+import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Id, Outside } from '../components/outside.tsx';
+import { Fact, Facts, Part } from '../components/part.tsx';
+import { Progress } from '../components/progress.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
+import { Time } from '../components/time.tsx';
+import { count, duration, percent } from '../format.ts';
+import { useLoad } from '../load.ts';
+import { can } from '../session.ts';
+import type { Replay } from '../shapes.ts';
+import { useFrames, usePolling } from '../stream.ts';
+import { CancelButton } from './cancel-button.tsx';
+import { RangeWords, resultWords } from './filter-words.tsx';
+import { newer } from './live-replays.ts';
+import { leftWords, ratePerSecond, rateWords } from './pace.ts';
+import { stateSentence, wishFor } from './wish.ts';
+
+export function ReplayDrawer({
+  id,
+  onChange,
+  onClose,
+}: {
+  readonly id: string;
+  readonly onChange: (changed: Replay) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const load = useLoad(id, (signal) =>
+    get<Replay>(`/replays/${encodeURIComponent(id)}`, { signal }),
+  );
+  useFrames(({ replays, isReset }) => {
+    if (isReset) return load.reload();
+    load.change((shown) =>
+      newer(
+        shown,
+        replays.find((one) => one.id === id),
+      ),
+    );
+  });
+  usePolling(load.reload);
+  const change = (changed: Replay): void => {
+    load.change(() => changed);
+    onChange(changed);
+  };
+  const { state } = load;
+  return (
+    <Drawer title="Replay" onClose={onClose}>
+      {state.kind === 'loading' ? <Skeleton /> : null}
+      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
+      {state.kind === 'ready' ? <Shown replay={state.value} onChange={change} /> : null}
+    </Drawer>
+  );
+}
+
+function Shown({
+  replay,
+  onChange,
+}: {
+  replay: Replay;
+  onChange: (changed: Replay) => void;
+}): JSX.Element {
+  const { id, state, createdAt, endedAt, filter } = replay;
+  return (
+    <>
+      <Facts>
+        <Fact name="State">
+          <span role="status">
+            <StateBadge state={state} />
+          </span>
+        </Fact>
+        <Fact name="Id">
+          <span class="cluster">
+            <Id id={id} />
+            <CopyButton text={id} what="id" isBare />
+          </span>
+        </Fact>
+        <Fact name="Started">
+          <Time at={createdAt} />
+        </Fact>
+        {endedAt === undefined ? null : (
+          <Fact name={state === 'cancelled' ? 'Cancelled' : 'Done'}>
+            <Time at={endedAt} />, after{' '}
+            {duration(Math.max(Date.parse(endedAt) - Date.parse(createdAt), 0))}
+          </Fact>
+        )}
+      </Facts>
+      <HowFar replay={replay} />
+      {can('admin') ? (
+        <div class="cluster">
+          {state === 'running' ? (
+            <CancelButton replay={replay} onChange={onChange} />
+          ) : (
+            <LinkButton
+              icon="replay"
+              href={withQuery('/console/replays', wishFor(filter, replay.ratePerSecond))}
+            >
+              New replay like this
+            </LinkButton>
+          )}
+        </div>
+      ) : null}
+      <What replay={replay} />
+    </>
+  );
+}
+
+function HowFar({ replay }: { replay: Replay }): JSX.Element {
+  const { state, progress, matched, replayed, skipped } = replay;
+  const rate = ratePerSecond(replay, clock.value);
+  const left = leftWords(replay, clock.value);
+  const tempo = rate === undefined ? 'as fast as it may' : rateWords(rate);
+  return (
+    <Part title="Progress">
+      <Progress value={progress} label="Replay" tone={state === 'cancelled' ? 'quiet' : 'accent'} />
+      <p class="replay-line">
+        <span>{percent(progress)} of the time range</span>
+        <span class="soft">
+          {state === 'running' ? `${tempo}${left === undefined ? '' : `, ${left}`}` : tempo}
+        </span>
+      </p>
+      <Stats>
+        <Stat name="Fit so far" value={count(matched)} />
+        <Stat name="Sent again" value={count(replayed)} />
+        <Stat
+          name="Skipped"
+          value={count(skipped)}
+          note={skipped === 0 ? undefined : 'waiting already, or its subscription ended'}
+        />
+      </Stats>
+    </Part>
+  );
+}
+
+function What({ replay }: { replay: Replay }): JSX.Element {
+  const { filter, ratePerSecond: limit } = replay;
+  const { event, subscriberId, from, until } = filter;
+  const result = resultWords(filter);
+  const seen = { event, subscriberId, from, until };
+  return (
+    <Part
+      title="What it sends again"
+      aside={
+        <LinkButton size="small" href={withQuery('/console/deliveries', seen)}>
+          Their deliveries
+        </LinkButton>
+      }
+    >
+      <Facts>
+        <Fact name="Deliveries">{stateSentence(filter.state)}</Fact>
+        <Fact name="Events">
+          {event === undefined ? 'All' : <Outside text={event} mono />}, published{' '}
+          <RangeWords filter={filter} />
+        </Fact>
+        <Fact name="Subscription">
+          {subscriberId === undefined ? (
+            'All'
+          ) : (
+            <a href={withQuery('/console/subscriptions', { subscription: subscriberId })}>
+              <Id id={subscriberId} />
+            </a>
+          )}
+        </Fact>
+        {result === undefined ? null : <Fact name="Result">{result}</Fact>}
+        <Fact name="Limit">{limit} per second</Fact>
+      </Facts>
+    </Part>
+  );
+}

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { layoutFaults } from '../test/browser/layout-faults.ts';
-import { openScene, type Shown } from '../test/browser/scene.ts';
+import { nothingShown, openScene, type Shown } from '../test/browser/scene.ts';
 import { windows, type Window } from '../test/browser/windows.ts';
 import { smallPng } from './small-png.ts';
 import { settled, firstRunView, showView, signInView, views } from '../test/browser/views.ts';
@@ -19,36 +19,27 @@ const faults: string[] = [];
 await mkdir(folder, { recursive: true });
 await using scene = await openScene();
 const { stage } = scene;
-const nothing: Shown = {
-  deadId: '',
-  deliveredId: '',
-  retryingId: '',
-  failingSubscriberId: '',
-  eventId: '',
-  replayId: '',
-};
-for (const window of shotWindows()) {
-  await stage.visit(async (page) => shoot(page, window, { view: signInView, shown: nothing }), {
-    ...window.options,
-    as: 'nobody',
-  });
+for (const window of windows) {
   await stage.visit(
-    async (page) => shoot(page, window, { view: firstRunView, shown: nothing }),
+    async (page) => shoot(page, window, { view: signInView, shown: nothingShown }),
+    {
+      ...window.options,
+      as: 'nobody',
+    },
+  );
+  await stage.visit(
+    async (page) => shoot(page, window, { view: firstRunView, shown: nothingShown }),
     window.options,
   );
 }
 const shown = await scene.play();
-for (const window of shotWindows()) {
+for (const window of windows) {
   await stage.visit(async (page) => {
     for (const view of views) await shoot(page, window, { view, shown });
   }, window.options);
 }
 if (allBytes > allBytesMax) faults.push(`all pictures have ${allBytes} bytes`);
 if (faults.length > 0) throw new Error(`The pages have faults:\n${faults.join('\n')}`);
-
-function shotWindows(): readonly Window[] {
-  return windows.filter(({ isShot }) => isShot);
-}
 
 async function shoot(
   page: Page,

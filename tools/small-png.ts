@@ -99,14 +99,23 @@ function nearest(left: number, up: number, corner: number): number {
   return byUp <= byCorner ? up : corner;
 }
 
-/** The most frequent colours; a rarer one becomes the nearest of them. They are edges of letters. */
+/**
+ * The most frequent colour of each neighbourhood, so that a rare hue stays, then the most frequent of all;
+ * any other becomes the nearest of them. Those are edges of letters.
+ */
 function chooseColours(pixels: Uint32Array): { palette: number[]; indexOf: Map<number, number> } {
   const counts = new Map<number, number>();
   for (const colour of pixels) counts.set(colour, (counts.get(colour) ?? 0) + 1);
   const byCount = [...counts].sort(([, one], [, other]) => other - one).map(([colour]) => colour);
-  const palette = byCount.slice(0, coloursMax);
+  const firsts = new Map<number, number>();
+  for (const colour of byCount) {
+    const near = colour & 0xe0e0e0;
+    if (!firsts.has(near)) firsts.set(near, colour);
+  }
+  const palette = [...new Set([...firsts.values(), ...byCount])].slice(0, coloursMax);
   const indexOf = new Map(palette.map((colour, at) => [colour, at]));
-  for (const colour of byCount.slice(coloursMax)) {
+  for (const colour of byCount) {
+    if (indexOf.has(colour)) continue;
     let best = 0;
     for (let at = 1; at < palette.length; at += 1) {
       if (distance(colour, palette[at]) < distance(colour, palette[best])) best = at;

@@ -22,7 +22,19 @@ export interface Shown {
   failingSubscriberId: string;
   eventId: string;
   replayId: string;
+  keyId: string;
 }
+
+/** Before the hour is played. */
+export const nothingShown: Shown = {
+  deadId: '',
+  deliveredId: '',
+  retryingId: '',
+  failingSubscriberId: '',
+  eventId: '',
+  replayId: '',
+  keyId: '',
+};
 
 const minutes = 62;
 const minuteMs = 60_000;
@@ -64,7 +76,7 @@ async function playHour({ stage, world, securePort, closedPort }: Set): Promise<
   const { service, receiver } = stage;
   let minute = 0;
   receiver.script = async (request) => answerOf(request, minute);
-  await makeKeys(stage);
+  const keyId = await makeKeys(stage);
   const at = (host: string, path: string): string =>
     `http://${nameOf(host)}:${receiver.port}${path}`;
   await subscribe(service, at('shop', '/callbacks/orders'));
@@ -98,7 +110,7 @@ async function playHour({ stage, world, securePort, closedPort }: Set): Promise<
     world.moveOn(minuteMs);
   }
   await publishMinute(stage, minute);
-  return findShown(stage, failing.id);
+  return { ...(await findShown(stage, failing.id)), keyId };
 }
 
 /** As receivers are: most are fine, one is ill for a while, one is always slow. */
@@ -160,10 +172,12 @@ function orderEvent(number: number): { event: string; payload: object } {
 }
 
 function eventOf(event: string, more: object): { event: string; payload: object } {
-  return { event, payload: { message: `${event.replace('.', ' ')}`, ...more } };
+  return { event, payload: { message: event.replace('.', ' '), ...more } };
 }
 
-async function makeKeys({ service }: Stage): Promise<void> {
+/** The id of one that is in use. */
+async function makeKeys({ service }: Stage): Promise<string> {
+  let usedId = '';
   const keys = [
     { name: 'Shop backend', scopes: ['publish'] },
     { name: 'Grafana', scopes: ['read'], expiresAt: '2027-06-30T00:00:00Z' },
@@ -173,16 +187,19 @@ async function makeKeys({ service }: Stage): Promise<void> {
   for (const body of keys) {
     const { status, json: made } = await service.call({ method: 'POST', path: '/keys', body });
     assert.equal(status, 201);
-    const { id } = made;
-    if (body.name === 'Grafana')
+    const id = String(made['id']);
+    if (body.name === 'Grafana') {
       await service.call({ path: '/stats?range=1h', key: String(made['key']) });
+      usedId = id;
+    }
     if (body.name.startsWith('Former')) {
-      await service.call({ method: 'DELETE', path: `/keys/${String(id)}` });
+      await service.call({ method: 'DELETE', path: `/keys/${id}` });
     }
   }
+  return usedId;
 }
 
-async function findShown(stage: Stage, failingSubscriberId: string): Promise<Shown> {
+async function findShown(stage: Stage, failingSubscriberId: string): Promise<Omit<Shown, 'keyId'>> {
   const { service } = stage;
   const find = async (query: string): Promise<DeliveryView> => {
     const read = async (): Promise<ListPage<DeliveryView>> => get(service, `/deliveries?${query}`);

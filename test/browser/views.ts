@@ -66,15 +66,84 @@ export const views: readonly View[] = [
     path: () => '/console/events?publish=1&name=order.created',
     text: 'What the payload must be',
   },
-  { name: 'replays', path: () => '/console/replays', text: 'Replays' },
-  { name: 'keys', path: () => '/console/keys', text: 'Keys' },
-  { name: 'contract', path: () => '/console/contract', text: 'Contract' },
+  { name: 'replays', path: () => '/console/replays', text: /replays shown/ },
+  {
+    name: 'replay',
+    path: ({ replayId }) => `/console/replays?replay=${replayId}`,
+    text: 'What it sends again',
+  },
+  {
+    name: 'new-replay',
+    path: () => '/console/replays?new=1&state=dead',
+    text: /Sends deliveries again/,
+  },
+  { name: 'keys', path: () => '/console/keys', text: /keys shown/ },
+  { name: 'key', path: ({ keyId }) => `/console/keys?key=${keyId}`, text: 'Revoke' },
+  { name: 'new-key', path: () => '/console/keys?new=1', text: 'What it may do' },
+  { name: 'contract', path: () => '/console/contract', text: /The document as it is executed/ },
 ];
+
+const subscriptionPath = ({ failingSubscriberId }: Shown): string =>
+  `/console/subscriptions?subscription=${failingSubscriberId}`;
+
+/** What asks before it acts, and the other small dialogs. */
+export const dialogViews: readonly View[] = [
+  {
+    name: 'rotate-secret',
+    path: subscriptionPath,
+    open: async (page) => press(page, 'Rotate secret'),
+    text: 'Rotate the secret?',
+  },
+  {
+    name: 'unsubscribe',
+    path: subscriptionPath,
+    open: async (page) => press(page, 'Unsubscribe'),
+    text: 'End this subscription?',
+  },
+  {
+    name: 'change-url',
+    path: subscriptionPath,
+    open: async (page) =>
+      page
+        .getByRole('button', { name: /^Change URL/ })
+        .first()
+        .click(),
+    text: 'Change the URL',
+  },
+  {
+    name: 'cancel-replay',
+    path: ({ replayId }) => `/console/replays?replay=${replayId}`,
+    open: async (page) => press(page, 'Cancel replay'),
+    text: 'Cancel this replay?',
+  },
+  {
+    name: 'rotate-key',
+    path: ({ keyId }) => `/console/keys?key=${keyId}`,
+    open: async (page) => page.getByRole('button', { name: /^Rotate/ }).click(),
+    text: /Rotate this key\?/,
+  },
+  {
+    name: 'revoke-key',
+    path: ({ keyId }) => `/console/keys?key=${keyId}`,
+    open: async (page) => page.getByRole('button', { name: /^Revoke/ }).click(),
+    text: 'Revoke this key?',
+  },
+  {
+    name: 'help',
+    path: () => '/console/deliveries',
+    open: async (page) => page.keyboard.press('?'),
+    text: 'Keyboard shortcuts',
+  },
+];
+
+async function press(page: Page, name: string): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+}
 
 export async function showView(page: Page, view: View, shown: Shown): Promise<void> {
   await page.goto(view.path(shown));
   await view.open?.(page);
-  await page.locator('main').getByText(view.text).first().waitFor();
+  await page.locator('main, dialog').getByText(view.text).first().waitFor();
   await settled(page);
 }
 

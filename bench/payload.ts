@@ -48,17 +48,8 @@ const guard = createGuard({
 });
 const ring = [world.randomBytes(32)] as const;
 const changed = (): void => undefined;
-const context: Context = {
-  world,
-  store,
-  newId,
-  guard,
-  ring,
-  defaultApp: app,
-  changed,
-  changes: noChanges,
-  replayWaits: changed,
-};
+const told = { changed, changes: noChanges, replayWaits: changed };
+const context: Context = { world, store, newId, guard, ring, defaultApp: app, ...told };
 const own = await loadContract(join(import.meta.dirname, '..', 'openapi.yaml'));
 
 const checking = compileContract({ path: 'bench.json', root: makeDocument() });

@@ -14,8 +14,8 @@ import { join } from 'node:path';
 import { serve, type Serving } from '../test/cli/child.ts';
 
 const streams = 100;
-const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
-const roundMs = Number(process.env['BENCH_ROUND_MS'] ?? 4_000);
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12);
+const roundMs = Number(process.env['BENCH_ROUND_MS'] ?? 1_500);
 const ratioMin = 0.8;
 /** Publishers at a time, and events of each publish: enough for more than 2,000 events a second. */
 const publishers = 8;

@@ -29,13 +29,12 @@ import { Intake } from './engine/intake.ts';
 import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
-import { openRing } from './engine/open-ring.ts';
-import { Replayer } from './engine/replayer.ts';
+import { Replayer, type Done } from './engine/replayer.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
+import { openRing } from './engine/unlock.ts';
 import { openStore } from './store/open.ts';
-import type { Store } from './store/store.ts';
 
 export interface Outside {
   world: World;
@@ -86,15 +85,17 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     onError: (err) => log.error({ err }, 'heartbeat failed'),
   });
   cleanup.use(self);
+  const deadlines = new Deadlines(outside.world);
+  cleanup.defer(() => deadlines.close());
   const feed = new Feed({
     world: outside.world,
-    store: context.store,
+    store: inTime(context.store, { deadlines, answerMs: limits.storeAnswerMs }),
     journal: opened.journal,
     self,
     onError: (err) => log.warn({ err }, 'changes not told yet'),
   });
   cleanup.use(feed);
-  const parts = { ...opened, config, outside, contracts, self, feed };
+  const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
   if (config.role !== 'api') startWork(parts, cleanup);
   const url = await startServing(parts, cleanup);
   const running = cleanup.move();
@@ -124,6 +125,7 @@ interface Parts {
   contracts: Contracts;
   self: Liveness;
   feed: Feed;
+  deadlines: Deadlines;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
@@ -151,11 +153,9 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
 async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
-  const { config, outside, contracts, self } = parts;
+  const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const deadlines = new Deadlines(world);
-  cleanup.defer(() => deadlines.close());
   const context = {
     ...parts.context,
     store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
@@ -251,30 +251,18 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
-  const replayer =
-    config.role === 'api' ? undefined : startReplayer({ world, log, store, changes });
-  cleanup.use(replayer);
-  const replayWaits = (): void => replayer?.wake();
-  const own = { world, store, guard, newId, ring };
-  const context: Context = { ...own, defaultApp: app, changed, changes, replayWaits };
-  return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
-}
-
-function startReplayer({
-  world,
-  log,
-  store,
-  changes,
-}: Pick<Outside, 'world' | 'log'> & { store: Store; changes: Journal['changes'] }): Replayer {
-  return new Replayer({
-    world,
+  const replaying = {
     store,
-    onMoved: ({ id, appNo, state, matched, replayed, skipped }) => {
-      changes.replay(appNo, id);
-      if (state === 'done') log.info({ replay: id, matched, replayed, skipped }, 'replay done');
-    },
-    onError: (err) => log.warn({ err }, 'replay put off'),
-  });
+    world,
+    changes,
+    onDone: (done: Done) => log.info(done, 'replay done'),
+    onError: (err: unknown) => log.warn({ err }, 'replay put off'),
+  };
+  const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
+  cleanup.use(replayer);
+  const told = { changed, changes, replayWaits: () => replayer?.wake() };
+  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

@@ -55,12 +55,37 @@ export function pageInput({ query }: Message, kind: CursorKind = 'row'): PageInp
   const fields = Object.fromEntries(query);
   const after = optionalText(fields, 'cursor');
   if (after !== undefined && !isCursor(after, kind)) {
-    const message = 'is no cursor, expected the nextCursor of the page before';
-    throw new Problem('invalid_request', `query.cursor ${message}`, {
-      faults: [{ field: 'query.cursor', message }],
-    });
+    throw badQuery('cursor', 'is no cursor, expected the nextCursor of the page before');
   }
   return { limit: optionalInteger(fields, 'limit') ?? limits.pageItemsDefault, after };
+}
+
+/** `from` and `until` of a query. */
+export function timeRange({ query }: Message): {
+  fromMs: number | undefined;
+  untilMs: number | undefined;
+} {
+  const fields = Object.fromEntries(query);
+  const fromMs = optionalTime(fields, 'from');
+  const untilMs = optionalTime(fields, 'until');
+  if (fromMs !== undefined && untilMs !== undefined && fromMs > untilMs) {
+    throw badQuery('until', 'is before from, expected a time that is not');
+  }
+  return { fromMs, untilMs };
+}
+
+/** The contract has checked how it is written; a leap second is written well and still no time here. */
+function optionalTime(fields: Fields, name: string): number | undefined {
+  const written = optionalText(fields, name);
+  if (written === undefined) return undefined;
+  const ms = Date.parse(written);
+  if (Number.isNaN(ms)) throw badQuery(name, 'is no time that a clock shows');
+  return ms;
+}
+
+function badQuery(name: string, message: string): Problem {
+  const field = `query.${name}`;
+  return new Problem('invalid_request', `${field} ${message}`, { faults: [{ field, message }] });
 }
 
 /** `overlapSeconds` of a rotation, in milliseconds. */

@@ -47,10 +47,10 @@ export function mergeDigests(older: Digest, newer: Digest): Digest {
   };
 }
 
-type NamedChanges = Pick<Digest, 'subscriptions' | 'replays' | 'isReset'>;
+export type NamedChanges = Pick<Digest, 'subscriptions' | 'replays' | 'isReset'>;
 
 /** Nobody counts the subscriptions that are too many, so whoever shows them must look again. */
-function mergeNamed(older: NamedChanges, newer: NamedChanges): NamedChanges {
+export function mergeNamed(older: NamedChanges, newer: NamedChanges): NamedChanges {
   const subscriptions = newest(
     older.subscriptions,
     newer.subscriptions,

@@ -20,14 +20,21 @@ export const limits = {
   /** Idempotency-Key header. */
   idempotencyKeyCharsMax: 255,
   idempotencyKeepMs: 24 * 60 * 60 * 1000,
-  /** Lists: items per page, and rows a query may examine to fill one. */
+  /** Lists: items per page, and rows a query may examine to fill one; some rows count for several. */
   pageItemsDefault: 50,
   pageItemsMax: 500,
-  rowsExaminedMax: 10_000,
-  /** Rows that a list reads at once, those with payloads, and looks on its way to fill one page. */
-  rowsReadAtOnce: 64,
+  rowsExaminedMax: 50_000,
+  /** Rows with payloads that a list reads at once, and statements on its way to fill one page. */
   eventsReadAtOnce: 8,
   pageStatementsMax: 1_000,
+  /** A statement of a search: rows that it examines at first and at most, and places it looks at. */
+  pieceRowsMin: 64,
+  pieceRowsMax: 4_096,
+  pieceLooksMax: 64,
+  /** What a look costs, in rows examined. */
+  lookRows: 10,
+  /** So many failures and a search goes through all of them, whatever else it asks for. */
+  failuresFewMax: 10_000,
   /** Store batches. */
   batchEditsMax: 512,
   editsWaitingMax: 4_096,
@@ -37,6 +44,9 @@ export const limits = {
   payloadBytesWaitingMax: 32 * 1_048_576,
   /** Rows that share a slice number, so that long indexes grow in a few hot pages. */
   sliceRowsMax: 4_096,
+  /** How far ahead of its events the span of a slice reaches: as far as it is old, between these. */
+  sliceReachMs: 1_000,
+  sliceReachMaxMs: 10 * 60_000,
   /** Payloads in one page of events. */
   pageBytesMax: 4 * 1_048_576,
   /** SQLite: how long a locked file is waited for, and pages in the log before it is folded in. */

@@ -5,10 +5,11 @@ import { emptyDigest, mergeDigests, readDigest, type Digest } from '../core/dige
 import { pendingOf } from '../core/figures.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
+import type { Delivery } from '../store/delivery-verbs.ts';
 import type { FeedRow } from '../store/feed-verbs.ts';
 import type { Store } from '../store/store.ts';
 import { moveOn, readCursor, writeCursor, type FeedCursor } from './feed-cursor.ts';
-import { frameOf, mergeFrames, type Frame, type Named } from './frame.ts';
+import { frameOf, mergeFrames, type Found, type Frame } from './frame.ts';
 
 export interface ChannelMeans {
   appNo: number;
@@ -39,6 +40,12 @@ export function clientOf(listener: Listener, lastEventId: string | undefined): C
   return { listener, resume, missed: undefined, sentMs: -Infinity };
 }
 
+/**
+ * Measured (bench/streams.ts, SQLite, two cores shared with much else, load 8 to 17): with 100 streams
+ * open the service delivers as much as without them, 1.09 in twelve rounds of about 1,000 a second; in four
+ * shorter runs 0.72, 0.93, 1.15 and 1.28, so the noise is larger than the difference. 0.43 ms of CPU for
+ * each delivery, with them and without; memory ends at 380 MB, with them and without.
+ */
 export class Channel {
   readonly #means: ChannelMeans;
   readonly #stop = new AbortController();
@@ -132,8 +139,7 @@ export class Channel {
     const moment = { cursor: this.cursor(), atMs: this.#means.store.nowMs(), pending };
     for (const client of joining) {
       const digest = await this.#missedSince(client.resume);
-      const named = await this.#named(digest);
-      this.#welcome(client, frameOf(moment, digest, named));
+      this.#welcome(client, frameOf(moment, digest, await this.#found(digest)));
     }
   }
 
@@ -175,9 +181,9 @@ export class Channel {
   }
 
   async #frame({ atMs, heads }: FeedCursor, digest: Digest): Promise<Frame> {
-    const [named, pending] = await Promise.all([this.#named(digest), this.#pending()]);
+    const [found, pending] = await Promise.all([this.#found(digest), this.#pending()]);
     const cursor = writeCursor({ atMs, heads: moveOn(this.#at.heads, heads) });
-    return frameOf({ cursor, atMs, pending }, digest, named);
+    return frameOf({ cursor, atMs, pending }, digest, found);
   }
 
   #handOut(frame: Frame | undefined): void {
@@ -202,14 +208,19 @@ export class Channel {
     }
   }
 
-  async #named({ deliveries, replays }: Digest): Promise<Named> {
+  async #found(digest: Digest): Promise<Found> {
+    const { store, appNo } = this.#means;
+    const [deliveries, ...replays] = await Promise.all([
+      this.#deliveries(digest),
+      ...digest.replays.map(async (id) => store.read('replay', { appNo, id })),
+    ]);
+    return { deliveries, replays: replays.filter((replay) => replay !== undefined) };
+  }
+
+  async #deliveries({ deliveries }: Digest): Promise<readonly Delivery[]> {
     const { store, appNo } = this.#means;
     const names = deliveries.flatMap((id) => parseDeliveryId(id) ?? []);
-    const [found, moved] = await Promise.all([
-      names.length === 0 ? [] : store.read('deliveriesNamed', { appNo, names }),
-      Promise.all(replays.map(async (id) => store.read('replay', { appNo, id }))),
-    ]);
-    return { deliveries: found, replays: moved.filter((one) => one !== undefined) };
+    return names.length === 0 ? [] : store.read('deliveriesNamed', { appNo, names });
   }
 
   async #pending(): Promise<number> {

@@ -16,10 +16,10 @@ export interface Context {
   ring: KeyRing;
   /** Told when a subscription changed, before the change is answered. */
   changed: (subscription: string, state: SubscriptionState) => void;
-  /** Told of whatever happens, for those who watch. */
-  changes: Changes;
   /** Told when a replay was started. */
   replayWaits: () => void;
+  /** Told of whatever happens, for those who watch. */
+  changes: Changes;
   /** The app that anonymous calls belong to, where a contract allows them. */
   defaultApp: App;
 }

@@ -1,19 +1,17 @@
 // Deliveries to look at, and to send again.
 import type { App } from '../core/app.ts';
 import type { Attempt } from '../core/attempt.ts';
-import { parseDeliveryId, type DeliveryName, type DeliveryState } from '../core/delivery.ts';
+import { parseDeliveryId, type DeliveryName } from '../core/delivery.ts';
 import { withoutPrefix, type IdPrefix } from '../core/id.ts';
 import { Problem } from '../core/problem.ts';
-import type { Delivery } from '../store/delivery-verbs.ts';
+import type { Delivery, DeliveryFilter } from '../store/delivery-verbs.ts';
 import type { Page, PageInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 
 type Owner = Pick<App, 'no'>;
 
-export interface DeliveryQuery {
+export interface DeliveryQuery extends Omit<DeliveryFilter, 'event' | 'subscription'> {
   page: PageInput;
-  state: DeliveryState | undefined;
-  name: string | undefined;
   eventId: string | undefined;
   subscriberId: string | undefined;
 }
@@ -21,11 +19,11 @@ export interface DeliveryQuery {
 export async function listDeliveries(
   { store }: Context,
   app: Owner,
-  { page, state, name, eventId, subscriberId }: DeliveryQuery,
+  { page, eventId, subscriberId, ...query }: DeliveryQuery,
 ): Promise<Page<Delivery>> {
   const event = bareId('evt', 'eventId', eventId);
   const subscription = bareId('sub', 'subscriberId', subscriberId);
-  const filter = { state, name, event, subscription };
+  const filter = { ...query, event, subscription };
   return store.read('deliveries', { appNo: app.no, page, filter });
 }
 

@@ -3,6 +3,7 @@ import type { App } from '../core/app.ts';
 import type { Event } from '../core/event.ts';
 import { withoutPrefix } from '../core/id.ts';
 import { Problem } from '../core/problem.ts';
+import type { EventFilter } from '../store/delivery-verbs.ts';
 import type { Page, PageInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 
@@ -11,9 +12,9 @@ type Owner = Pick<App, 'no'>;
 export async function listEvents(
   { store }: Context,
   app: Owner,
-  { name, ...page }: PageInput & { name: string | undefined },
+  query: EventFilter & { page: PageInput },
 ): Promise<Page<Event>> {
-  return store.read('events', { appNo: app.no, page, name });
+  return store.read('events', { appNo: app.no, ...query });
 }
 
 export async function getEvent({ store }: Context, app: Owner, id: string): Promise<Event> {

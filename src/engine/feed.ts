@@ -52,7 +52,6 @@ export class Feed {
   async watch(appNo: number): Promise<void> {
     const { journal, store } = this.#means;
     this.#held.add(appNo);
-    this.#lingering.delete(appNo);
     journal.begin(appNo);
     await Promise.all([this.#write(), store.isShared ? this.#renew([appNo]) : undefined]);
   }

@@ -1,7 +1,7 @@
 // A frame: what a client of the live view is told at once. Frames that a slow client missed merge into
 // one, which is no larger than any other.
 import { deliveryId } from '../core/delivery.ts';
-import { addCounts, newest, type Digest } from '../core/digest.ts';
+import { addCounts, mergeNamed, newest, type Digest, type NamedChanges } from '../core/digest.ts';
 import { limits } from '../core/limits.ts';
 import type { Replay } from '../core/replay.ts';
 import type { Delivery } from '../store/delivery-verbs.ts';
@@ -16,31 +16,33 @@ export interface Frame extends Omit<Digest, 'deliveries' | 'replays'> {
   replays: readonly Replay[];
 }
 
+/** What a digest names, as it is now. */
+export type Found = Pick<Frame, 'deliveries' | 'replays'>;
+
 type Moment = Pick<Frame, 'cursor' | 'atMs' | 'pending'>;
 
-/** What a digest names, as it is now. */
-export type Named = Pick<Frame, 'deliveries' | 'replays'>;
-
 /** What the retention took meanwhile is left out. */
-export function frameOf(moment: Moment, digest: Digest, named: Named): Frame {
-  const byId = new Map(named.deliveries.map((delivery) => [deliveryId(delivery), delivery]));
+export function frameOf(moment: Moment, digest: Digest, found: Found): Frame {
+  const byId = new Map(found.deliveries.map((delivery) => [deliveryId(delivery), delivery]));
   const deliveries = digest.deliveries.flatMap((id) => byId.get(id) ?? []);
-  return { ...moment, ...digest, deliveries, replays: named.replays };
+  return { ...moment, ...digest, deliveries, replays: found.replays };
 }
 
-/** Nobody counts the subscriptions and replays that are too many: whoever shows them must look again. */
 export function mergeFrames(older: Frame, newer: Frame): Frame {
-  const { frameDeliveriesMax, frameSubscriptionsMax, frameReplaysMax } = limits;
-  const deliveries = newest(older.deliveries, newer.deliveries, frameDeliveriesMax, deliveryId);
-  const subscriptions = newest(older.subscriptions, newer.subscriptions, frameSubscriptionsMax);
-  const replays = newest(older.replays, newer.replays, frameReplaysMax, ({ id }) => id);
+  const most = limits.frameDeliveriesMax;
+  const deliveries = newest(older.deliveries, newer.deliveries, most, deliveryId);
+  const named = mergeNamed(namesIn(older), namesIn(newer));
+  const replays = new Map([...older.replays, ...newer.replays].map((one) => [one.id, one]));
   return {
     ...newer,
+    ...named,
     counts: addCounts(older.counts, newer.counts),
     deliveries: deliveries.kept,
     more: older.more + newer.more + deliveries.left,
-    subscriptions: subscriptions.kept,
-    replays: replays.kept,
-    isReset: older.isReset || newer.isReset || subscriptions.left > 0 || replays.left > 0,
+    replays: named.replays.flatMap((id) => replays.get(id) ?? []),
   };
+}
+
+function namesIn(frame: Frame): NamedChanges {
+  return { ...frame, replays: frame.replays.map(({ id }) => id) };
 }

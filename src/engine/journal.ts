@@ -31,10 +31,7 @@ interface Notes {
   isReset: boolean;
 }
 
-/**
- * Measured (one core shared with others): 30 ns to tell of a change nobody watches, 0.6 µs otherwise; a
- * thousand publishes and settlements a second take less than 0.2 % of a core.
- */
+/** Measured (a core shared with others): 4 to 20 ns for a change nobody watches, 300 to 500 otherwise. */
 export function createJournal(): Journal {
   const notes = new Map<number, Notes>();
   const noted = new Set<number>();

@@ -5,13 +5,22 @@ import { limits } from '../core/limits.ts';
 import { stepMax, type Replay } from '../core/replay.ts';
 import type { World } from '../core/world.ts';
 import { VerbFailed, type Store } from '../store/store.ts';
+import type { Changes } from './changes.ts';
 
 export interface ReplayerMeans {
   world: Pick<World, 'monotonicMs' | 'sleep'>;
   store: Pick<Store, 'edit' | 'read' | 'nowMs' | 'pollMs' | 'isShared'>;
-  /** A step of this node has moved it on, or ended it. */
-  onMoved: (replay: Replay) => void;
+  changes: Pick<Changes, 'replay'>;
+  /** A step of this node was the last one. */
+  onDone: (done: Done) => void;
   onError: (error: unknown) => void;
+}
+
+export interface Done {
+  replay: string;
+  matched: number;
+  replayed: number;
+  skipped: number;
 }
 
 /** What a node knows of a running replay besides its row. */
@@ -77,7 +86,7 @@ export class Replayer {
   }
 
   async #step(replay: Replay): Promise<void> {
-    const { store, onMoved, onError } = this.#means;
+    const { store, onError } = this.#means;
     const { id, appNo, filter, cursor, lastEvent, createdMs: endedByMs } = replay;
     const limit = stepMax(replay.ratePerSecond);
     try {
@@ -86,13 +95,18 @@ export class Replayer {
       const from = { event: cursor.event, n: cursor.n };
       const result = await store.edit('advanceReplay', { id, from, to, names, isLast });
       this.#standings.set(id, { isMine: result.kind === 'stepped', notBeforeMs: 0 });
-      if (result.kind === 'stepped') onMoved(result.replay);
+      if (result.kind === 'stepped') this.#tell(result.replay);
     } catch (error) {
       if (!(error instanceof VerbFailed)) throw error;
       onError(error); // Something is wrong with this one, and others must not wait for it.
       const notBeforeMs = store.nowMs() + limits.replayAgainMs;
       this.#standings.set(id, { isMine: false, notBeforeMs });
     }
+  }
+
+  #tell({ id, appNo, state, matched, replayed, skipped }: Replay): void {
+    this.#means.changes.replay(appNo, id);
+    if (state === 'done') this.#means.onDone({ replay: id, matched, replayed, skipped });
   }
 
   /** When this node would take the next step. */

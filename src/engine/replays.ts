@@ -33,8 +33,8 @@ export async function createReplay(
   });
   switch (result.kind) {
     case 'created':
-      context.replayWaits();
       context.changes.replay(app.no, result.replay.id);
+      context.replayWaits();
       return result.replay;
     case 'repeated':
       return result.replay;

@@ -10,8 +10,8 @@ import {
   validSecrets,
   type SigningSecret,
 } from '../core/signing-secret.ts';
-import type { Subscription, SubscriptionState } from '../core/subscription.ts';
-import type { EditInput, Page, PageInput } from '../store/store.ts';
+import type { Subscription } from '../core/subscription.ts';
+import type { EditInput, Page, ReadInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { openSecrets, sealSecrets } from './secrets.ts';
 import { accept } from './targets.ts';
@@ -43,9 +43,9 @@ export async function getSubscription(
 export async function listSubscriptions(
   { store }: Context,
   app: Owner,
-  { state, ...page }: PageInput & { state: SubscriptionState | undefined },
+  query: Omit<ReadInput<'subscriptions'>, 'appNo'>,
 ): Promise<Page<Subscription>> {
-  return store.read('subscriptions', { appNo: app.no, page, state });
+  return store.read('subscriptions', { appNo: app.no, ...query });
 }
 
 export interface SubscriptionChange {

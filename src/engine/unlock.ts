@@ -1,13 +1,41 @@
 // Proves at every start that the encryption key is the one this database was made with. Without the
 // proof a wrong key would show only when the first secret fails to open, in the middle of the night.
-import { nonceBytes, open, seal } from '../core/seal.ts';
+import { rmSync } from 'node:fs';
+import { nonceBytes, open, seal, type KeyRing } from '../core/seal.ts';
+import type { World } from '../core/world.ts';
+import { CannotOpenStore } from '../store/cannot-open-store.ts';
+import { encryptionKeyBytes, readOrMakeKeyFile } from '../store/key-file.ts';
+import type { Database } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
 
-const settingName = 'encryption_check';
-const context = 'encryption check';
-const words = 'the key fits';
+export interface Locked {
+  database: Database;
+  /** As it is set; undefined: the one in the data folder. */
+  encryptionKey: KeyRing | undefined;
+}
 
-export async function fitsStore({
+/** The keys that open this database's secrets; refuses to start with others. */
+export async function openRing(
+  { database, encryptionKey }: Locked,
+  store: Store,
+  world: World,
+): Promise<KeyRing> {
+  const dataDir = 'dataDir' in database ? database.dataDir : ':memory:';
+  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
+  const needsFile = encryptionKey === undefined && dataDir !== ':memory:';
+  const keyFile = needsFile ? readOrMakeKeyFile(dataDir, world) : undefined;
+  const ring = encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
+  if (await fitsStore({ store, ring, world })) return ring;
+  if (keyFile?.isNew === true) rmSync(keyFile.path);
+  throw new CannotOpenStore(
+    'failed',
+    `Cannot open the secrets in ${placeOf(database)}: the encryption key is another one than this ` +
+      'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
+  );
+}
+
+async function fitsStore({
   store,
   ring,
   world,
@@ -17,4 +45,12 @@ export async function fitsStore({
   const { value } = await store.edit('keepSetting', { name: settingName, value: fresh });
   const plain = open(value, { ring, context });
   return plain !== undefined && Buffer.from(plain).toString() === words;
+}
+
+const settingName = 'encryption_check';
+const context = 'encryption check';
+const words = 'the key fits';
+
+function placeOf(database: Database): string {
+  return 'dataDir' in database ? `"${database.dataDir}"` : 'PostgreSQL';
 }

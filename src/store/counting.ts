@@ -31,14 +31,15 @@ export function publishedFact(appNo: number, events: number): Fact {
 }
 
 /** `state`: how it ended; undefined when it goes back. One that was given back was not even tried. */
-export function settledFact(
-  owner: Owner,
-  { outcome, attempt }: Settlement,
-  state: EndState | undefined,
-): Fact[] {
+export function noteSettled(
+  facts: Fact[],
+  { appNo, lane }: Owner,
+  { settlement, state }: { settlement: Settlement; state: EndState | undefined },
+): void {
+  const { outcome, attempt } = settlement;
   const what = state ?? (outcome.kind === 'retry' ? 'retried' : undefined);
-  if (what === undefined) return [];
-  return [{ ...factOf(what, owner), tookMs: attempt?.tookMs }];
+  if (what === undefined) return;
+  facts.push({ appNo, lane, what, times: 1, tookMs: attempt?.tookMs });
 }
 
 /** What an item noted goes when the item is undone, of which its error tells. */
@@ -55,12 +56,17 @@ export function unlessUndone<T>(facts: Fact[], item: () => T): T {
 /** Figures by app, in the order of their numbers. */
 export function figuresByApp(facts: readonly Fact[]): [appNo: number, figures: Figures][] {
   const found = new Map<number, Figures>();
-  for (const fact of facts) {
-    const figures = found.get(fact.appNo) ?? noFigures();
-    found.set(fact.appNo, figures);
-    count(figures, fact);
-  }
+  for (const fact of facts) count(figuresIn(found, fact.appNo), fact);
   return [...found].sort(([a], [b]) => a - b);
+}
+
+/** The figures under a key, made when missing. */
+export function figuresIn(found: Map<number, Figures>, key: number): Figures {
+  const known = found.get(key);
+  if (known !== undefined) return known;
+  const made = noFigures();
+  found.set(key, made);
+  return made;
 }
 
 export function count({ counts, took }: Figures, { what, times, tookMs }: Fact): void {

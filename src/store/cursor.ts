@@ -1,9 +1,8 @@
 // Cursors of lists: where the last row examined stands, as text. To callers they are opaque. Most lists
-// are in the order of row numbers; events and deliveries are in the order of their slices and names.
+// are in the order of row numbers; events and deliveries are in the order of their names.
 
-/** Where an event or a delivery stands among all. After a slice that is done, its event is empty. */
+/** Where an event or a delivery stands among all. */
 export interface Position {
-  slice: number;
   event: string;
   n: number;
 }
@@ -12,7 +11,7 @@ export type CursorKind = 'row' | 'position';
 
 const shapes: Readonly<Record<CursorKind, RegExp>> = {
   row: /^[1-9][0-9]{0,14}$/,
-  position: /^([1-9][0-9]{0,14})_([0-7][0-9a-hjkmnp-tv-z]{25})?_(0|[1-9][0-9]{0,8})$/,
+  position: /^([0-7][0-9a-hjkmnp-tv-z]{25})_(0|[1-9][0-9]{0,8})$/,
 };
 
 /** Whether a text from outside can be a cursor, of any list or of one kind of list. */
@@ -32,16 +31,16 @@ export function belowCursor(cursor: string | undefined): number {
   return Number(cursor);
 }
 
-export function cursorAtPosition({ slice, event, n }: Position): string {
-  return `${slice}_${event}_${n}`;
+export function cursorAtPosition({ event, n }: Position): string {
+  return `${event}_${n}`;
 }
 
 /** Where to go on, newest first: names below this one. */
 export function belowPosition(cursor: string | undefined): Position {
-  if (cursor === undefined) return { slice: Number.MAX_SAFE_INTEGER, event: '~', n: 0 };
+  if (cursor === undefined) return { event: '~', n: 0 };
   const found = shapes.position.exec(cursor);
   if (found === null) throw noCursor(cursor);
-  return { slice: Number(found[1]), event: found[2] ?? '', n: Number(found[3]) };
+  return { event: found[1] ?? '', n: Number(found[2]) };
 }
 
 function noCursor(cursor: string): TypeError {

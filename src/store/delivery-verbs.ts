@@ -88,7 +88,7 @@ export interface DeliveryReads {
   targets: { input: { callbacks: readonly number[] }; output: readonly Target[] };
   event: { input: { appNo: number; id: string }; output: Event | undefined };
   events: {
-    input: { appNo: number; page: PageInput; name: string | undefined };
+    input: { appNo: number; page: PageInput } & EventFilter;
     output: Page<Event>;
   };
   delivery: { input: { appNo: number } & DeliveryName; output: Delivery | undefined };
@@ -119,12 +119,23 @@ export interface Target {
   secrets: Uint8Array;
 }
 
-export interface DeliveryFilter {
-  state: DeliveryState | undefined;
-  /** Event name, not a pattern. */
+export interface EventFilter {
+  /** A name, or a pattern; `*` is any. */
   name: string | undefined;
+  /** When it was published, as its id says: from the first, up to but not including the second. */
+  fromMs?: number | undefined;
+  untilMs?: number | undefined;
+}
+
+export interface DeliveryFilter extends EventFilter {
+  /** `pending`: due or running; `retrying`: pending after a failed attempt; `ended`: neither. */
+  state: DeliveryState | 'pending' | 'retrying' | 'ended' | undefined;
   event: string | undefined;
   subscription: string | undefined;
+  /** Of the last answer: a class (`4xx`) or a code (`404`). */
+  status?: string | undefined;
+  /** Of the last attempt; or why it is dead: `expired`, `exhausted`. */
+  error?: string | undefined;
 }
 
 export interface Delivery extends DeliveryName {

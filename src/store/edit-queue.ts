@@ -91,16 +91,16 @@ function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
 }
 
 /**
- * A rescue, a sweep and a step of a replay go through lanes in an order of their own: nothing is locked
- * before. Figures are of many apps, too.
+ * A rescue and a sweep go through lanes of any app, and a step of a replay through many of one, in their
+ * own order: nothing is locked before. Figures are of many apps, too.
  */
 const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'publish',
   'rescue',
   'sweep',
+  'advanceReplay',
   'keepFigures',
   'tidyFigures',
-  'advanceReplay',
 ]);
 
 function kindOf({ edit: { call } }: Waiting): EditVerb | 'other' {

@@ -2,10 +2,10 @@
 // batch would cost more than the batch. They are kept by lane, because that is what a batch knows; who a
 // lane belongs to is found out when they are written. What a crash takes with it was never written.
 import type { Figures } from '../core/figures.ts';
-import { addFigures, noFigures } from '../core/figures.ts';
+import { addFigures } from '../core/figures.ts';
 import { limits } from '../core/limits.ts';
 import type { Fact } from './counting.ts';
-import { count } from './counting.ts';
+import { count, figuresIn } from './counting.ts';
 
 export interface LaneFigures {
   lane: number;
@@ -27,38 +27,47 @@ export interface Gathered {
 }
 
 export function createGathered(most: number = limits.figuresGatheredMax): Gathered {
-  const kept = new Map<string, LaneFigures>();
+  /** By minute, then by lane. */
+  const kept = new Map<number, Map<number, Figures>>();
   let taken: LaneFigures[] = [];
 
-  const entryOf = (lane: number, minute: number): LaneFigures => {
-    const key = `${lane} ${minute}`;
-    const known = kept.get(key);
+  const lanesOf = (minute: number): Map<number, Figures> => {
+    const known = kept.get(minute);
     if (known !== undefined) return known;
-    const entry = { lane, minute, figures: noFigures() };
-    kept.set(key, entry);
-    return entry;
+    const made = new Map<number, Figures>();
+    kept.set(minute, made);
+    return made;
   };
+  const size = (): number => [...kept.values()].reduce((sum, lanes) => sum + lanes.size, 0);
 
   return {
     add: (facts, minute) => {
+      const lanes = lanesOf(minute);
       for (const fact of facts) {
-        if (fact.lane !== undefined) count(entryOf(fact.lane, minute).figures, fact);
+        if (fact.lane !== undefined) count(figuresIn(lanes, fact.lane), fact);
       }
+      if (lanes.size === 0) kept.delete(minute);
     },
     isEmpty: () => kept.size === 0,
-    isFull: () => kept.size >= most,
-    take: (count_) => {
-      const some = [...kept].slice(0, count_);
-      for (const [key] of some) kept.delete(key);
-      taken = [...taken, ...some.map(([, entry]) => entry)];
-      return some.map(([, entry]) => entry);
+    isFull: () => size() >= most,
+    take: (rows) => {
+      const some: LaneFigures[] = [];
+      for (const [minute, lanes] of kept) {
+        for (const [lane, figures] of lanes.entries().take(rows - some.length)) {
+          lanes.delete(lane);
+          some.push({ lane, minute, figures });
+        }
+        if (lanes.size === 0) kept.delete(minute);
+      }
+      taken = [...taken, ...some];
+      return some;
     },
     done: () => {
       taken = [];
     },
     undo: () => {
       for (const { lane, minute, figures } of taken) {
-        addFigures(entryOf(lane, minute).figures, figures);
+        addFigures(figuresIn(lanesOf(minute), lane), figures);
       }
       taken = [];
     },

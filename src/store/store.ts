@@ -141,7 +141,15 @@ export interface Reads
   apps: { input: { page: PageInput }; output: Page<App> };
   subscription: { input: { appNo: number; id: string }; output: Subscription | undefined };
   subscriptions: {
-    input: { appNo: number; page: PageInput; state: SubscriptionState | undefined };
+    input: {
+      appNo: number;
+      page: PageInput;
+      state: SubscriptionState | undefined;
+      /** A name: those with a callback that hears it. */
+      event?: string | undefined;
+      /** Those with a callback whose URL contains this text; upper and lower case are the same. */
+      url?: string | undefined;
+    };
     output: Page<Subscription>;
   };
   /** Proves that the database answers, and says which migration it is at. */

@@ -123,8 +123,8 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const policy = { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false };
   const guard = createGuard({ policy, resolver: fakeResolver({}) });
   const ring = [world.randomBytes(32)] as const;
-  const ignore = (): void => undefined;
-  const told = { changed: ignore, replayWaits: ignore, changes: noChanges };
+  const nothing = (): undefined => undefined;
+  const told = { changed: nothing, changes: noChanges, replayWaits: nothing };
   return { context: { world, store, newId, guard, ring, defaultApp: app, ...told }, key: secret };
 }
 

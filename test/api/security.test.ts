@@ -252,6 +252,7 @@ describe('the scopes of openapi.yaml', () => {
   const expectedScope = ({ path, method }: Operation): string => {
     if (path.startsWith('/apps') || path === '/nodes') return 'operator';
     if (path.startsWith('/keys') || path.endsWith('/retry')) return 'admin';
+    if (path.startsWith('/replays') && method === 'POST') return 'admin';
     if (method === 'GET' && !path.endsWith('/secret')) return 'read';
     return path.startsWith('/events') ? 'publish' : 'subscribe';
   };

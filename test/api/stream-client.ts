@@ -16,7 +16,7 @@ export interface FrameView {
   deliveries: Record<string, unknown>[];
   more: number;
   subscriptions: string[];
-  replays: unknown[];
+  replays: Record<string, unknown>[];
   isReset: boolean;
 }
 

@@ -6,7 +6,7 @@ import { realWorld, type World } from '../../src/core/world.ts';
 import { receive } from '../e2e/receiver.ts';
 import { get, publish, subscribe, type DeliveryView, type Page } from '../e2e/stage.ts';
 import { start, type Running } from './harness.ts';
-import { openStream, sumOf, type SentEvent } from './stream-client.ts';
+import { openStream, sumOf, type FrameView, type SentEvent } from './stream-client.ts';
 
 const hasDelivered = ({ data }: SentEvent): boolean => data.counts.delivered > 0;
 
@@ -85,15 +85,32 @@ describe('GET /stream', () => {
     const isTold = ({ data }: SentEvent): boolean => data.subscriptions.includes(id);
     await act('PATCH', `/subscriptions/${id}`, { state: 'paused' });
     await stream.until(isTold);
-    await act('PATCH', `/subscriptions/${id}`, { state: 'active' });
-    await stream.until(isTold);
-    await act('POST', `/subscriptions/${id}/secret/rotate`);
-    await stream.until(isTold);
     const { items } = await get<Page<DeliveryView>>(service, '/deliveries');
     await act('POST', `/deliveries/${items[0]?.id}/retry`);
+    await stream.until(({ data }) => data.deliveries.some(({ state }) => state === 'due'));
+    await act('PATCH', `/subscriptions/${id}`, { state: 'active' });
     await stream.until(hasDelivered);
+    await act('POST', `/subscriptions/${id}/secret/rotate`);
+    await stream.until(isTold);
     await act('DELETE', `/subscriptions/${id}`);
     await stream.until(isTold);
+  });
+
+  it('shows a replay as it moves on, and as it ends', async () => {
+    await using service = await start();
+    await using receiver = await receive();
+    await subscribe(service, receiver.url);
+    using stream = await openStream(service.url, service);
+    await publish(service, 'order.created');
+    await stream.until(hasDelivered);
+    const body = { filter: { state: 'delivered' } };
+    const { json } = await service.call({ method: 'POST', path: '/replays', body });
+    const isDone = ({ replays }: FrameView): boolean =>
+      replays.some((one) => one['id'] === json['id'] && one['state'] === 'done');
+    const events = await stream.until(({ data }) => isDone(data));
+    const shown = await get(service, `/replays/${String(json['id'])}`);
+    assert.deepEqual(events.at(-1)?.data.replays, [shown]);
+    assert.equal(events.at(-1)?.data.replays[0]?.['replayed'], 1);
   });
 
   it('goes on after Last-Event-ID with what was missed, and only that', async () => {
@@ -197,6 +214,7 @@ describe('GET /stream', () => {
   it('refuses more than an app may have', async () => {
     await using service = await start();
     await using open = new AsyncDisposableStack();
+    await service.call({ method: 'HEAD', path: '/stream' }); // Leaves none open.
     for (let count = 0; count < limits.streamsPerAppMax; count += 1) {
       open.use(await openStream(service.url, service));
     }

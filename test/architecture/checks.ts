@@ -35,7 +35,10 @@ export function consoleImportsTooMuch(tree: Tree): string[] {
     ([, to]) => !to.startsWith('console/src/') && !(to.startsWith('src/core/') && isPure(to, tree)),
   );
   const packages = inside.flatMap(([path, text]) =>
-    [...text.matchAll(/(?:from|import)\s*\(?\s*'([^.'][^']*)'/g)].map(([, to = '']) => [path, to]),
+    [...text.matchAll(/(?<!')\b(?:from|import)\s*\(?\s*'([^.'][^']*)'/g)].map(([, to = '']) => [
+      path,
+      to,
+    ]),
   );
   const strange = packages.filter(([, to = '']) => !/^(@preact\/signals|preact(\/.*)?)$/.test(to));
   return [...wrong, ...strange].map(([from, to]) => `${from} imports ${to}`);

@@ -108,6 +108,30 @@ describe('the page of events', () => {
     });
   });
 
+  it('counts what comes while somebody reads, and shows it when they ask', async () => {
+    const send = async (event: string): Promise<void> => {
+      const body = { event, payload: { message: 'here' } };
+      const { status } = await on.service.call({ method: 'POST', path: '/events', body });
+      assert.equal(status, 202);
+    };
+    await send('order.read');
+    await on.visit(async (page) => {
+      await page.goto('/console/events');
+      await page
+        .getByRole('row', { name: /order\.read/ })
+        .first()
+        .hover();
+      await page.getByRole('button', { name: /^Live/ }).waitFor();
+      await send('order.later');
+      await send('order.later');
+      await page.getByRole('button', { name: '2 new' }).waitFor();
+      const late = page.getByRole('row', { name: /order\.later/ });
+      assert.equal(await late.count(), 0, 'nothing moved under the pointer');
+      await page.getByRole('button', { name: '2 new' }).click();
+      await late.nth(1).waitFor();
+    });
+  });
+
   it('shows hostile text as text', async () => {
     const message = `<img src=x onerror="alert(1)">\u202e${'W'.repeat(10_000)}`;
     const body = { event: 'x'.repeat(128), payload: { message, '</script><script>alert(1)': 1 } };

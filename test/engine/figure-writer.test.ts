@@ -15,7 +15,8 @@ function stage(answer: (call: number) => Promise<{ written: number; isMore: bool
     assert.equal(verb, 'keepFigures');
     written.push(world.monotonicMs());
     // The one verb that is asked for.
-    return (await answer(written.length)) as never;
+    const given: unknown = await answer(written.length);
+    return given as never;
   };
   const store = { edit } as unknown as Store;
   const writer = new FigureWriter({ store, world, onError: (error) => errors.push(error) });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
-import type { Replay } from '../../src/core/replay.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
@@ -42,8 +41,6 @@ export interface Engine extends AsyncDisposable {
   errors: unknown[];
   /** What the keeper said that it ended and deleted. */
   retained: Retained[];
-  /** Replays as steps of this engine left them. */
-  moved: Replay[];
 }
 
 export type Sqlite = ReturnType<typeof openSqlite>;
@@ -95,12 +92,9 @@ export async function startEngine(
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
   const onError = (error: unknown): void => void errors.push(error);
-  const moved: Replay[] = [];
-  const onMoved = (replay: Replay): void => void moved.push(replay);
-  const replayer = new Replayer({ world, store, onMoved, onError });
-  const replayWaits = (): void => replayer.wake();
-  const own = { world, store, guard, newId, ring };
-  const context: Context = { ...own, defaultApp: app, changed, changes, replayWaits };
+  const replayer = new Replayer({ world, store, changes, onDone: () => undefined, onError });
+  const told = { changed, changes, replayWaits: () => replayer.wake() };
+  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
   const self = await startLiveness({
     world,
     store,
@@ -129,7 +123,6 @@ export async function startEngine(
     feed,
     errors,
     retained,
-    moved,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
       subscribeBody(context, callbackUrl),
     publish: async (name) => publishOne(context, name),

@@ -5,7 +5,8 @@ import { idMaker } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Replay } from '../../src/core/replay.ts';
 import { createApp } from '../../src/engine/apps.ts';
-import { Replayer, type ReplayerMeans } from '../../src/engine/replayer.ts';
+import { noChanges } from '../../src/engine/changes.ts';
+import { Replayer, type Done, type ReplayerMeans } from '../../src/engine/replayer.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../src/store/store.ts';
 import { callback, newSubscription } from '../store/contract.ts';
@@ -20,7 +21,7 @@ interface Stage extends AsyncDisposable {
   asked: { reads: number; edits: number };
   faults: { edit: (id: string) => Error | undefined; isAway: boolean; editMs: number };
   errors: unknown[];
-  moved: Replay[];
+  done: Done[];
   /** Starts a replay of everything. */
   replay: (ratePerSecond: number) => Promise<string>;
   cancel: (id: string) => Promise<void>;
@@ -53,7 +54,7 @@ async function stage(deliveries: number): Promise<Stage> {
   const asked = { reads: 0, edits: 0 };
   const faults: Stage['faults'] = { edit: () => undefined, isAway: false, editMs: 0 };
   const errors: unknown[] = [];
-  const moved: Replay[] = [];
+  const done: Done[] = [];
   const replayers: Replayer[] = [];
   const store: Store = {
     ...inner,
@@ -76,7 +77,7 @@ async function stage(deliveries: number): Promise<Stage> {
     asked,
     faults,
     errors,
-    moved,
+    done,
     replay: async (ratePerSecond) => {
       const none = { event: undefined, subscription: undefined, status: undefined };
       const rest = { error: undefined, fromMs: undefined, untilMs: undefined };
@@ -96,9 +97,10 @@ async function stage(deliveries: number): Promise<Stage> {
     },
     due: async () => (await inner.read('tally', {})).due,
     start: (changes = {}) => {
-      const onMoved = (replay: Replay): void => void moved.push(replay);
+      const onDone = (one: Done): void => void done.push(one);
       const onError = (error: unknown): void => void errors.push(error);
-      const replayer = new Replayer({ world, store, onMoved, onError, ...changes });
+      const means = { world, store, changes: noChanges, onDone, onError };
+      const replayer = new Replayer({ ...means, ...changes });
       replayers.push(replayer);
       return replayer;
     },
@@ -131,6 +133,7 @@ describe('Replayer', () => {
       await world.pass(1_000);
       const { state, matched, replayed, skipped } = await find(id);
       assert.deepEqual([state, matched, replayed, skipped], ['done', total, total, 0]);
+      assert.deepEqual(here.done, [{ replay: id, matched, replayed, skipped }]);
       assert.deepEqual(here.errors, []);
     }
   });
@@ -216,7 +219,7 @@ describe('Replayer', () => {
     await replay(1_000);
     faults.editMs = 400;
     const times: number[] = [];
-    start({ onMoved: () => times.push(world.nowMs()) });
+    start({ changes: { replay: () => times.push(world.nowMs()) } });
     await world.pass(5_000);
     const gaps = times.slice(1).map((ms, index) => ms - (times[index] ?? 0));
     assert.ok(gaps.length >= 3 && gaps.every((gap) => gap >= 800), JSON.stringify(gaps));

@@ -1,6 +1,7 @@
 // The live view on a made-up clock: which frames a client gets, when, and what is in them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { emptyDigest, noCounts, writeDigest } from '../../src/core/digest.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Frame } from '../../src/engine/frame.ts';
 import { StreamHub, type Seat, type Watcher } from '../../src/engine/stream.ts';
@@ -156,6 +157,20 @@ describe('StreamHub', () => {
     assert.equal(early.frames.at(-1), late.frames.at(-1), 'made once for all');
   });
 
+  it('makes one that came just now wait for its second frame, not for the next change', async () => {
+    const world = virtualWorld();
+    await using on = await stage(world);
+    const early = await watch(world, on);
+    await world.pass(1_000);
+    const late = await watch(world, on);
+    await on.engine.subscribe();
+    await world.settle();
+    assert.deepEqual([early.frames.length, late.frames.length], [2, 1]);
+    await world.pass(2 * limits.frameEveryMs);
+    assert.equal(late.frames[1]?.subscriptions.length, 1);
+    assert.equal(early.frames.length, 2);
+  });
+
   it('shows the newest changes of many, and counts the rest', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
@@ -225,6 +240,21 @@ describe('StreamHub', () => {
       await on.engine.publish();
       await world.pass(1_000);
       assert.equal(second.sum('published'), 2, 'nothing is told twice');
+    });
+
+    it('tells nothing twice that the others have yet to hear', async () => {
+      const world = virtualWorld();
+      await using on = await stage(world);
+      const first = await watch(world, on);
+      await world.pass(1_000);
+      const counts = { ...noCounts, published: 1 };
+      const digest = writeDigest({ ...emptyDigest, counts });
+      const rows = [{ appNo: on.appNo, seq: 1, digest }];
+      await on.engine.context.store.edit('appendFeed', { node: 77, rows });
+      const second = await watch(world, on, first.frames[0]?.cursor);
+      await on.engine.publish(); // So that the feed is read.
+      await world.pass(1_000);
+      assert.deepEqual([first.sum('published'), second.sum('published')], [2, 2]);
     });
 
     it('has nothing to tell when nothing happened for long', async () => {

@@ -3,6 +3,7 @@ import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { retentionContract } from './retention-contract.ts';
+import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
 import { statsContract } from './stats-contract.ts';
 
@@ -10,6 +11,7 @@ export const contracts = [
   storeContract,
   deliveryContract,
   retentionContract,
+  searchContract,
   sessionContract,
   statsContract,
   feedContract,

@@ -38,14 +38,14 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
     `insert into idem (app, key, print, result, created_ms)
      select 1 + i % ${apps}, sha256(i::text::bytea), sha256('x'), 'r', i
      from generate_series(1, ${keys}) i`,
-    `insert into session (hash, kind, key, created_ms, expires_ms)
-     select sha256(i::text::bytea), 'session', 1 + i % ${lanes}, 1, i + 1
-     from generate_series(1, ${keys}) i`,
     `insert into replay (id, app, wanted, rate, state, first_event, last_event, event, n, below_n,
        next_ms, created_ms, ended_ms)
      select lpad(i::text, 26, '0'), 1 + i % ${apps}, 'dead', 50,
        case i % 100 when 0 then 'running' else 'done' end, '', '', '', 0, 0, i, i,
        case i % 100 when 0 then null else i end
+     from generate_series(1, ${keys}) i`,
+    `insert into session (hash, kind, key, created_ms, expires_ms)
+     select sha256(i::text::bytea), 'session', 1 + i % ${lanes}, 1, i + 1
      from generate_series(1, ${keys}) i`,
     `insert into inbox (id, app, name, payload, created_ms)
      select lpad(i::text, 26, '0'), 1, 'name', '\\x00', 1 from generate_series(1, 5000) i`,
@@ -77,6 +77,9 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
          case when i % 500 = 0 then (1991::bigint << 32) + 1 end ${all}`,
     );
   }
+  steps.push(`
+    insert into slice_span (slice, first_event, last_event)
+    select slice, min(id), max(id) from event group by slice`);
   for (const step of steps) await client.query(step);
   await analyze(client);
 }

@@ -4,9 +4,10 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { realWorld } from '../../src/core/world.ts';
-import { connect, type ConnectionKind } from '../../src/store/postgres/connect.ts';
+import { connect } from '../../src/store/postgres/connect.ts';
 import { repeated } from '../../src/store/postgres/repeat.ts';
 import { toPostgres } from '../../src/store/postgres/tx.ts';
+import { piecesSql } from '../../src/store/verbs/pieces.ts';
 import { openDatabase, type Database } from '../postgres/database.ts';
 import { sharedPostgres } from '../postgres/shared.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
@@ -17,51 +18,44 @@ import { statementsIn } from './statements.ts';
 
 const own = (await statementsIn('postgres')).filter(({ name }) => !name.startsWith('savepoint.'));
 const statements = await statementsIn('verbs');
-const shared = statements.map(({ name, sql }) => ({ name, sql: toPostgres(sql) }));
+/** Asked for many values at once and in no other way. */
+const neverAlone = /^(pieces\.|walkEvents\.|spans\.has|subscriptions\.sought)/;
+const shared = statements
+  .filter(({ name }) => !neverAlone.test(name))
+  .map(({ name, sql }) => ({ name, sql: toPostgres(sql) }));
 
-/** Reads alone use these; they go over plain connections, whose planner may do what it thinks best. */
-const reads = [
-  'apps.list',
-  'attention.',
-  'attempts.',
-  'delivery.',
-  'events.',
-  'figures.',
-  'feed.heads',
-  'feed.after',
-  'health.',
-  'keys.list',
-  'keys.oldest',
-  'nodes.list',
-  'sessions.find',
-  'oldestPending.',
-  'subscriptions.list',
-  'tally.',
-  'targets.',
-  'walk',
-  'watch.apps',
-];
+const ofPiece = [
+  'bigint text bigint text bigint', // Where it belongs, and the piece.
+  'bigint bigint bigint', // App, slice, lane.
+  'bigint text text bigint bigint text bigint bigint bigint', // The filter.
+].flatMap((types) => types.split(' '));
 /** Those that lists ask for many rows at once, by the types of their values. */
 const repeatedReads = Object.entries({
   'delivery.live': ['text', 'bigint', 'bigint'],
   'delivery.done': ['text', 'bigint', 'bigint'],
   'events.one': ['text', 'bigint'],
+  'replayable.name': ['text'],
   'feed.after': ['bigint', 'bigint', 'bigint', 'bigint'],
   'subscriptions.callbacks': ['bigint'],
-  'walkDeliveries.ofEvent': ['text', 'bigint', 'bigint'],
   'figures.ofSubscription': ['bigint', 'bigint', 'bigint', 'bigint'],
   'figures.waiting': ['bigint', 'bigint'],
   'figures.running': ['bigint'],
   'attention.lastTried': ['bigint'],
+  'subscriptions.sought': ['bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'text'],
+  'spans.hasEvents': ['bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text'],
+  'spans.hasLive': ['bigint', 'bigint', 'bigint'],
+  'walkEvents.ofSlice': 'bigint text text bigint bigint bigint text text'.split(' '),
+  ...Object.fromEntries(Object.keys(piecesSql).map((name) => [`pieces.${name}`, ofPiece])),
 }).map(([of, types]) => {
   const sql = statements.find(({ name }) => name === of)?.sql;
   assert(sql !== undefined, `there is no statement ${of}`);
   return { name: `${of}, repeated`, sql: repeated(sql, types) };
 });
-const isRead = (name: string): boolean => reads.some((read) => name.startsWith(read));
-const ofEngine = [...own, ...shared.filter(({ name }) => !isRead(name))];
+const all = [...own, ...shared, ...repeatedReads];
 
 const alive = 'reads all of node_alive';
+const last = 'sorts by event, n';
+const newest = 'sorts by event DESC, n DESC';
 
 /** What may stand in a plan besides, and why it is short. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
@@ -72,7 +66,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'fanOut.oldest': ['reads all of fanout_pkey'],
   'outlook.fanOut': ['reads all of fanout_pkey'],
   'sweep.lanes': ['filters a range of lane_sweep'],
-  'health.schema': ['scans migration'],
+  'health.schema': ['reads all of migration_pkey'],
   // Steps over what is under way: what nodes have taken out of the inbox, or lease.
   'inbox.take': ['reads all of inbox_pkey', 'sorts by no'],
   'inbox.isAny': ['reads all of inbox_pkey'],
@@ -100,12 +94,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // As many as receivers want no more.
   'settle.lockApps': ['sorts by no'],
   'nodes.free': [alive, 'filters a range of delivery_running'],
-  'walkDeliveries.running': ['reads all of delivery_running', 'sorts by event DESC, n DESC'],
-  // At most a slice.
-  'walkEvents.all': ['sorts by id DESC'],
-  'walkSlices.live': ['sorts by event DESC, n DESC'],
-  'walkSlices.liveOfSubscription': ['sorts by event DESC, n DESC'],
-  'walkSlices.doneOfSubscription': ['sorts by event DESC, n DESC'],
   // Minutes that are not put together yet, and those that are too old: as many as a step takes.
   'tidyFigures.fold': ['reads all of stat_app_fresh', 'sorts by app, minute', 'sorts by app'],
   'tidyFigures.oldOfApps': ['filters a range of stat_app_age'],
@@ -125,6 +113,21 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'attention.lastTried': ['sorts by started_ms DESC, event DESC, n DESC'],
   'attention.lastTried, repeated': ['sorts by started_ms DESC, event DESC, n DESC'],
   'attention.inactive': ['sorts by id DESC'],
+  // A few thousand slices at most.
+  'spans.below': ['filters a range of slice_span_first'],
+  'spans.reaching': ['filters a range of slice_span_first'],
+  'forgetSpans.old': ['filters a range of slice_span_first', 'reads all of event (id)'],
+  // As many rows as a piece may examine, of which the last is looked for.
+  'subscriptions.sought, repeated': ['sorts by no'],
+  'pieces.doneByKey, repeated': [last],
+  'pieces.liveByKey, repeated': [last],
+  'pieces.failed, repeated': [last],
+  'pieces.retried, repeated': [last],
+  'pieces.running, repeated': [last, newest, 'reads all of delivery_running'],
+  // At most a slice; on days that are still empty at most a stretch, which is some slices.
+  'walkEvents.ofSlice, repeated': ['sorts by id DESC', 'sorts by id'],
+  'pieces.doneOfLane, repeated': [last, newest, 'filters a range of delivery_done (event, n)'],
+  'pieces.liveOfLane, repeated': [last, newest, 'filters a range of delivery_live_pkey'],
   // For tests only.
   'tally.all': ['scans delivery_live', 'scans delivery_done'],
 };
@@ -166,7 +169,7 @@ describe('the plan on PostgreSQL', { skip: await tooOld() }, () => {
   });
 
   describe('on empty tables, of', () => {
-    for (const { name, sql } of ofEngine) it(name, async () => holds('engine', { name, sql }));
+    for (const { name, sql } of all) it(name, async () => holds({ name, sql }));
   });
 
   describe('on large tables, of', () => {
@@ -175,11 +178,7 @@ describe('the plan on PostgreSQL', { skip: await tooOld() }, () => {
       await fillLarge(client, realWorld().nowMs() - dayMs);
       await client.end();
     });
-    for (const { name, sql } of ofEngine) it(name, async () => holds('engine', { name, sql }));
-    const ofReads = shared.filter((each) => isRead(each.name));
-    for (const { name, sql } of [...ofReads, ...repeatedReads]) {
-      it(name, async () => holds('plain', { name, sql }));
-    }
+    for (const { name, sql } of all) it(name, async () => holds({ name, sql }));
   });
 
   it('needs every exception that is listed', () => {
@@ -192,12 +191,12 @@ describe('the plan on PostgreSQL', { skip: await tooOld() }, () => {
   it('finds events by their id also in a day that was analyzed while it was empty', async () => {
     await database.query('analyze');
     const { sql = '' } = own.find(({ name }) => name === 'claim.events') ?? {};
-    const { nodes, indexes } = await explain('engine', sql);
+    const { nodes, indexes } = await explain(sql);
     assert.deepEqual(indexesOf(nodes, indexes), hot['claim.events']);
   });
 
-  async function holds(kind: ConnectionKind, { name, sql }: { name: string; sql: string }) {
-    const { nodes, indexes, text } = await explain(kind, sql);
+  async function holds({ name, sql }: { name: string; sql: string }) {
+    const { nodes, indexes, text } = await explain(sql);
     const allowed = exceptions[name] ?? [];
     const found = findings(nodes, indexes);
     const bad = [...found].filter((finding) => !allowed.includes(finding));
@@ -221,19 +220,13 @@ interface Explained {
   text: string;
 }
 
-type Explain = (kind: ConnectionKind, sql: string) => Promise<Explained>;
+type Explain = (sql: string) => Promise<Explained>;
 
 /** The plan that is kept for all values, as the engine's connections have it. */
 async function explainer(url: string, clients: Client[]): Promise<Explain> {
-  const opened = new Map<ConnectionKind, Client>();
-  for (const kind of ['engine', 'plain'] as const) {
-    const client = await connect({ url, kind, purpose: 'plans', onLost });
-    clients.push(client);
-    opened.set(kind, client);
-  }
-  return async (kind, sql) => {
-    const client = opened.get(kind);
-    assert(client !== undefined);
+  const client = await connect({ url, kind: 'engine', purpose: 'plans', onLost });
+  clients.push(client);
+  return async (sql) => {
     const { rows } = await client.query<{ 'QUERY PLAN': unknown }>(
       `explain (generic_plan, format json) ${sql}`,
     );

@@ -26,6 +26,8 @@ const all = [
   { number: 6, name: 'stats' },
   { number: 7, name: 'session' },
   { number: 8, name: 'stream' },
+  { number: 9, name: 'replay' },
+  { number: 10, name: 'search' },
 ];
 
 describe('applyMigrations', () => {

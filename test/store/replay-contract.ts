@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { App } from '../../src/core/app.ts';
 import type { DeliveryName } from '../../src/core/delivery.ts';
+import { pendingOf } from '../../src/core/figures.ts';
 import { fitsEnding, fitsEvent } from '../../src/core/fits-delivery.ts';
 import { firstIdAt, idMaker } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
@@ -231,6 +232,8 @@ export function replayContract(name: string, open: OpenSubject): void {
           [one.event, one.n, 0, 1],
         );
         assert.deepEqual(await tally(), { running: 1 });
+        const counts = await store.read('counts', { appNo: app.no });
+        assert.deepEqual([counts.made, counts.revived, pendingOf(counts)], [1, 1, 1]);
       });
 
       it('makes a successor of the same event for a delivered or cancelled one', async () => {
@@ -252,6 +255,8 @@ export function replayContract(name: string, open: OpenSubject): void {
           4,
         );
         assert.deepEqual(await tally(), { running: 2, delivered: 1, cancelled: 1 });
+        const counts = await store.read('counts', { appNo: app.no });
+        assert.deepEqual([counts.made, counts.revived, pendingOf(counts)], [4, 0, 2]);
       });
 
       it('skips what waits or ended again, has gone, or has no subscription any more', async () => {

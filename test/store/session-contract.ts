@@ -149,7 +149,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
 
       it('is found behind many others', async () => {
         const app = await newApp(store, newKey({ scopes: ['read'] }));
-        const others = Array.from({ length: limits.rowsReadAtOnce }, async () =>
+        const others = Array.from({ length: limits.pieceRowsMin }, async () =>
           add(app, { scopes: ['read'] }),
         );
         await Promise.all(others);

@@ -189,7 +189,11 @@ describe('the schema', () => {
       { number: 3, name: 'cluster' },
       { number: 4, name: 'retention' },
       { number: 5, name: 'life' },
-      { number: 6, name: 'session' },
+      { number: 6, name: 'stats' },
+      { number: 7, name: 'session' },
+      { number: 8, name: 'stream' },
+      { number: 9, name: 'replay' },
+      { number: 10, name: 'search' },
     ]);
   });
 

@@ -68,12 +68,6 @@ const edits = {
     which,
   }),
   setting: record({ kind: one('setting' as const), which: fc.nat(2) }),
-  keepFigures: record({ kind: one('keepFigures' as const), limit: fc.integer({ min: 1, max: 4 }) }),
-  // Without a limit: which of the oldest rows go first, each decides for itself.
-  tidyFigures: record({
-    kind: one('tidyFigures' as const),
-    keepMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
-  }),
   replay: record({
     kind: one('replay' as const),
     app: fc.constantFrom(0 as const, 0, 0, 1),
@@ -88,6 +82,12 @@ const edits = {
   }),
   cancelReplay: record({ kind: one('cancelReplay' as const), which }),
   forgetReplays: record({ kind: one('forgetReplays' as const), agoMs: fc.constantFrom(0, 10_000) }),
+  keepFigures: record({ kind: one('keepFigures' as const), limit: fc.integer({ min: 1, max: 4 }) }),
+  // Without a limit: which of the oldest rows go first, each decides for itself.
+  tidyFigures: record({
+    kind: one('tidyFigures' as const),
+    keepMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
+  }),
   poison: record({
     kind: one('poison' as const),
     how: fc.constantFrom('publish', 'subscribe', 'edit', 'key'),
@@ -110,11 +110,11 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.key },
   { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },
-  { weight: 2, arbitrary: edits.keepFigures },
-  { weight: 2, arbitrary: edits.tidyFigures },
   { weight: 2, arbitrary: edits.replay },
   { weight: 1, arbitrary: edits.cancelReplay },
   { weight: 1, arbitrary: edits.forgetReplays },
+  { weight: 2, arbitrary: edits.keepFigures },
+  { weight: 2, arbitrary: edits.tidyFigures },
   { weight: 1, arbitrary: edits.poison },
 );
 export type EditCommand = typeof edit extends fc.Arbitrary<infer T> ? T : never;

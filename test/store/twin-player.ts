@@ -164,13 +164,6 @@ export class Player {
         const value = digest(String(this.#twins.nowMs));
         return editCall('keepSetting', { name: `setting ${each.which}`, value });
       }
-      case 'keepFigures':
-        return editCall('keepFigures', { limit: each.limit });
-      case 'tidyFigures': {
-        const { keepMs } = each;
-        const keep = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
-        return editCall('tidyFigures', { ...keep, limit: 500 });
-      }
       case 'replay':
         return this.#replay(each);
       case 'cancelReplay':
@@ -178,6 +171,13 @@ export class Player {
       case 'forgetReplays': {
         const endedBeforeMs = this.#twins.nowMs - each.agoMs;
         return editCall('forgetReplays', { endedBeforeMs, limit: 500 });
+      }
+      case 'keepFigures':
+        return editCall('keepFigures', { limit: each.limit });
+      case 'tidyFigures': {
+        const { keepMs } = each;
+        const keep = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
+        return editCall('tidyFigures', { ...keep, limit: 500 });
       }
       case 'poison':
         return this.#poison(each);

@@ -11,8 +11,11 @@ export const yearMs = 365 * dayMs;
 
 /** Every way in which the two may differ, and why. */
 export const differences = {
-  /** Tables that only one has: who migrated when; the door for programs that publish by SQL. */
-  tables: ['migration', 'sqlite_sequence', 'inbox', 'life'],
+  /**
+   * Tables that only one has: who migrated when; the door for programs that publish by SQL. And what
+   * speaks of slices, which are not the same; that lists find everything by it is seen in the replies.
+   */
+  tables: ['migration', 'sqlite_sequence', 'inbox', 'life', 'slice_span'],
   columns: {
     // SQLite numbers rows that hold payloads, and tells nobody. PostgreSQL takes slices from a
     // sequence, another one every ten minutes.
@@ -44,8 +47,8 @@ export const differences = {
   numbered: ['app', 'key', 'subscription', 'lane', 'callback', 'replay'],
   /** What a database says about a broken rule; the verb that failed stands before it. */
   message: (message: string) => message.replace(/: .*$/s, ''),
-  /** A cursor holds a number from a sequence: of a row, or of a slice. */
-  cursor: (next: string) => next.replace(/^\d+/, ''),
+  /** A cursor may be a number from a sequence. */
+  cursor: (next: string) => next.replace(/^\d+$/, ''),
 } as const;
 
 export type Cell = string | number | null;

@@ -102,12 +102,13 @@ export class Twins implements AsyncDisposable {
   async reset(): Promise<void> {
     this.nowMs = startMs;
     await this.#forgetFigures();
-    for (const name of emptied) this.#db.exec(`delete from ${name}`);
+    const all = [...emptied, 'slice_span'];
+    for (const name of all) this.#db.exec(`delete from ${name}`);
     this.#db.exec('delete from sqlite_sequence');
     const restart = [...differences.numbered, 'node'].map(
       (name) => `setval('${name}_no_seq', 1, false)`,
     );
-    const deletes = emptied.map((name) => `delete from ${name}`);
+    const deletes = all.map((name) => `delete from ${name}`);
     await this.#client.query([...deletes, `select ${restart.join(', ')}`].join(';'));
   }
 

@@ -26,7 +26,7 @@ export function FanOut({
     return <Failed problem={list.state.problem} onRetry={list.reload} />;
   }
   const { items } = list;
-  if (items.length === 0 && expected === 0) return <NobodyHears />;
+  if (items.length === 0) return expected === 0 ? <NobodyHears /> : <BeingMade />;
   const isPart = list.hasMore || items.length < (expected ?? 0);
   return (
     <div class="stack">
@@ -50,6 +50,14 @@ function StateCounts({ items }: { items: readonly Delivery[] }): JSX.Element {
       {countStates(items).map(({ state, size }) => (
         <StateBadge key={state} state={state} count={size} />
       ))}
+    </p>
+  );
+}
+
+function BeingMade(): JSX.Element {
+  return (
+    <p class="soft" role="status">
+      Its deliveries are being made. They appear here by themselves.
     </p>
   );
 }

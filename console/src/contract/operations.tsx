@@ -11,7 +11,7 @@ import type {
   UnsubscribeReport,
   VariantReport,
 } from './report.ts';
-import { needsOf, templateParts, waysOf } from './template-parts.ts';
+import { templateParts, waysOf } from './template-parts.ts';
 
 export function SubscribeSection({ operation }: { operation: SubscribeReport }): JSX.Element {
   const { variants } = operation;
@@ -19,6 +19,10 @@ export function SubscribeSection({ operation }: { operation: SubscribeReport }):
     <Section title="Subscribe" aside={<Call {...operation} />}>
       <div class="stack">
         <OperationFacts {...operation} />
+        <p class="soft">
+          What is marked in a callback is read from the request that subscribes. A receiver that
+          answers 410 ends the subscription, unless another code is named.
+        </p>
         {variants.map((variant) => (
           <Variant key={variant.name} variant={variant} />
         ))}
@@ -136,12 +140,9 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
       <p>
         On <Outside text={hears} />: <Outside text={does} />.
       </p>
-      <p class="soft">
-        {needsOf(reads).length === 0
-          ? 'It reads nothing from the request.'
-          : 'What is marked is read from the request that subscribes.'}{' '}
-        A receiver that answers {unsubscribeStatus} ends the subscription.
-      </p>
+      {unsubscribeStatus === 410 ? null : (
+        <p class="soft">A receiver that answers {unsubscribeStatus} ends the subscription.</p>
+      )}
       {inactive === undefined ? null : (
         <Notice tone="warn">
           <p>

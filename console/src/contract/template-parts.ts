@@ -20,12 +20,7 @@ export function templateParts(key: string, reads: Reads): TemplatePart[] {
   return parts;
 }
 
-/** What it needs from the request, each once. */
-export function needsOf(reads: Reads): Reads {
-  return [...new Map(reads.map((read) => [read.expression, read])).values()];
-}
-
 /** The ways to send a key, one by one: they are told as one sentence. */
 export function waysOf(security: string): string[] {
-  return security.split(/,? or (?=a )/u).map((way) => way.replace(/,$/u, ''));
+  return security.split(', or ');
 }

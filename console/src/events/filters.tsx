@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { LinkButton } from '../components/button.tsx';
 import { TextField, TimeField } from '../components/field.tsx';
 import { fromField, toField } from '../deliveries/local-time.ts';
+import { patternFlaw } from '../event-name.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 
 export type EventFilter = {
@@ -32,6 +33,7 @@ export function EventFilters({ filter }: { filter: EventFilter }): JSX.Element {
         placeholder="order.*"
         isMono
         maxLength={128}
+        error={patternFlaw(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField

@@ -64,13 +64,13 @@ export function wishFor(filter: ReplayFilter, ratePerSecond: number): Record<str
 }
 
 const stateWords: Readonly<Record<string, string>> = {
-  dead: 'Dead',
-  delivered: 'Delivered',
-  cancelled: 'Cancelled',
-  ended: 'All ended',
+  dead: 'Dead deliveries',
+  delivered: 'What was delivered',
+  cancelled: 'Cancelled deliveries',
+  ended: 'All that had ended',
 };
 
-/** `Dead deliveries`. */
+/** Which deliveries, without what else they must fit. */
 export function stateSentence(state: string | undefined): string {
-  return `${stateWords[state ?? 'dead'] ?? state} deliveries`;
+  return stateWords[state ?? 'dead'] ?? `Deliveries that are ${state}`;
 }

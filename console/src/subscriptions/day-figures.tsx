@@ -60,6 +60,7 @@ function Figures({ stats }: { stats: Stats }): JSX.Element {
       <StackedBars
         steps={steps}
         stepSeconds={stepSeconds}
+        size="small"
         label="Deliveries of this subscription in the last 24 hours"
       />
     </>

@@ -123,7 +123,7 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
       );
     case 'disabled':
       return (
-        <Notice tone="bad" title="Disabled: its receiver failed for days">
+        <Notice tone="bad" title="Disabled: its receiver failed for too long">
           <p>Mend the receiver or change its URL, then resume. What waited is sent then.</p>
         </Notice>
       );

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { LinkButton } from '../components/button.tsx';
 import { Select, TextField } from '../components/field.tsx';
+import { nameFlaw } from '../event-name.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 
 const states = [
@@ -45,6 +46,7 @@ export function SubscriptionFilters({ filter }: { filter: SubscriptionFilter }):
         placeholder="order.created"
         isMono
         maxLength={128}
+        error={nameFlaw(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField

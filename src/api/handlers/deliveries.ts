@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Attempt } from '../../core/attempt.ts';
 import { attemptId, deliveryId, deliveryStates, type DeliveryName } from '../../core/delivery.ts';
-import { withPrefix } from '../../core/id.ts';
+import { timeOf, withPrefix } from '../../core/id.ts';
 import type { Context } from '../../engine/context.ts';
 import { getDelivery, listDeliveries, retryDelivery } from '../../engine/deliveries.ts';
 import type { Delivery } from '../../store/delivery-verbs.ts';
@@ -16,8 +16,11 @@ export function deliveryHandlers(context: Context): Handlers {
       const state = fields.optionalText(query, 'state');
       const page = await listDeliveries(context, app, {
         page: fields.pageInput(request, 'position'),
-        state: deliveryStates.find((one) => one === state),
+        state: listedStates.find((one) => one === state),
         name: fields.optionalText(query, 'event'),
+        status: fields.optionalText(query, 'status'),
+        error: fields.optionalText(query, 'error'),
+        ...fields.timeRange(request),
         eventId: fields.optionalText(query, 'eventId'),
         subscriberId: fields.optionalText(query, 'subscriberId'),
       });
@@ -36,9 +39,11 @@ export function deliveryHandlers(context: Context): Handlers {
   };
 }
 
+const listedStates = [...deliveryStates, 'pending', 'retrying'] as const;
+
 export function showDelivery(delivery: Delivery): Record<string, unknown> {
   const { event, eventName, subscription, callback, state, attempts, status, error } = delivery;
-  const { dueMs, createdMs, endedMs } = delivery;
+  const { dueMs, endedMs } = delivery;
   return {
     id: deliveryId(delivery),
     state,
@@ -50,7 +55,8 @@ export function showDelivery(delivery: Delivery): Record<string, unknown> {
     ...(status === undefined ? {} : { status }),
     ...(error === undefined ? {} : { error }),
     ...(dueMs === undefined ? {} : { nextAttemptAt: fields.time(dueMs) }),
-    createdAt: fields.time(createdMs),
+    // As `from` and `until` mean it.
+    createdAt: fields.time(timeOf(event)),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
   };
 }

@@ -5,7 +5,7 @@ import { definitionsOf } from '../../contract/hearing.ts';
 import { sampleOf } from '../../contract/sample.ts';
 import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
-import { withPrefix } from '../../core/id.ts';
+import { timeOf, withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
 import { readOpaqueJson } from '../../core/json.ts';
 import type { Fault } from '../../core/problem.ts';
@@ -45,8 +45,11 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
     },
     listEvents: async ({ app, request }) => {
       const name = fields.optionalText(Object.fromEntries(request.query), 'event');
-      const input = { ...fields.pageInput(request, 'position'), name };
-      const page = await listEvents(context, app, input);
+      const page = await listEvents(context, app, {
+        page: fields.pageInput(request, 'position'),
+        name,
+        ...fields.timeRange(request),
+      });
       const items = page.items.map(showEvent);
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
     },
@@ -100,12 +103,13 @@ function showWarnings(warnings: readonly Fault[]): Record<string, unknown> {
 }
 
 function showEvent(event: Event): Record<string, unknown> {
-  const { id, name, createdMs, deliveries, rejected } = event;
+  const { id, name, deliveries, rejected } = event;
   return {
     id: withPrefix('evt', id),
     event: name,
     deliveries: deliveries ?? null,
-    createdAt: fields.time(createdMs),
+    // As `from` and `until` mean it.
+    createdAt: fields.time(timeOf(id)),
     ...(rejected === undefined ? {} : { rejected }),
   };
 }

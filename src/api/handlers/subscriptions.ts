@@ -18,8 +18,13 @@ import * as fields from '../fields.ts';
 export function subscriptionHandlers(context: Context): Handlers {
   return {
     listSubscriptions: async ({ app, request }) => {
-      const state = readState(fields.optionalText(Object.fromEntries(request.query), 'state'));
-      const page = await listSubscriptions(context, app, { ...fields.pageInput(request), state });
+      const query = Object.fromEntries(request.query);
+      const page = await listSubscriptions(context, app, {
+        page: fields.pageInput(request),
+        state: readState(fields.optionalText(query, 'state')),
+        event: fields.optionalText(query, 'event'),
+        url: fields.optionalText(query, 'url'),
+      });
       const items = page.items.map(showSubscription);
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
     },

@@ -28,11 +28,7 @@ export async function applyEdit(
   const { nowMs, givenMs, facts, gathered } = context;
   if (call.verb === 'forget') return forget(tx, call.input);
   if (call.verb === 'forgetFeed') return forgetFeed(tx, call.input);
-  if (call.verb === 'advanceReplay') {
-    const { output, replayed } = await advanceReplay(tx, call.input, { nowMs, facts });
-    context.left.waiting += replayed;
-    return output;
-  }
+  if (call.verb === 'advanceReplay') return advanceReplay(tx, call.input, context);
   if (isShared(call)) return tx.run(editScript(call, nowMs, facts));
   switch (call.verb) {
     case 'publish': {

@@ -8,6 +8,7 @@ import type { EditInput, EditOutput } from '../store.ts';
 import type { Fact } from '../counting.ts';
 import type { Gathered } from '../gathered.ts';
 import type { Expiring } from './expire.ts';
+import { forgetSpans } from '../verbs/forget-spans.ts';
 import { expire } from './expire.ts';
 import { writeAppFigures } from './write-figures.ts';
 import { forgetSubscriptions } from './forget-subscriptions.ts';
@@ -83,6 +84,7 @@ export class House {
       forgetSubscriptions(tx, { endedBeforeMs, limit: limit - ended }),
     );
     const nodes = await this.#write(async (tx) => forgetNodes(tx, beforeMs));
+    await this.#write(async (tx) => tx.run(forgetSpans(beforeMs, limit)));
     return { expired, deleted: dropped + deleted + nodes, isMore };
   }
 

@@ -66,6 +66,7 @@ export async function rejectInbox(
   const [row] = await tx.query(inboxSql.remove, [no]);
   if (row === undefined) return { kind: 'taken' };
   const slice = await slices.take(tx, 1, nowMs);
+  await slices.cover(tx, [{ event: text(row, 'id'), slice }], nowMs);
   const event = [text(row, 'id'), integer(row, 'app'), text(row, 'name'), slice, nowMs];
   await tx.query(inboxSql.reject, [...event, bytes(row, 'payload'), reason]);
   return { kind: 'rejected' };

@@ -184,6 +184,8 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
     const rows = 1 + (isMany(event) ? 0 : event.listeners.length);
     slice.push(await slices.take(tx, rows, nowMs));
   }
+  const sliced = events.map(({ id }, index) => ({ event: id, slice: slice[index] ?? 0 }));
+  const covered = slices.cover(tx, sliced, nowMs);
   const inserted = tx.query(publishSql.events, [
     events.map(({ id }) => id),
     events.map(({ appNo }) => appNo),
@@ -216,7 +218,7 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
         })),
   );
   const made = makeDeliveries(tx, { deliveries, births, nowMs, facts });
-  const [, , waiting] = await Promise.all([inserted, begun, made]);
+  const [waiting] = await Promise.all([made, covered, inserted, begun]);
   left.waiting += waiting;
   left.fanOuts += many.length;
 }

@@ -1,6 +1,7 @@
 // Reads, each on a connection of its own while it lasts; those that look more than once see one instant.
 import { limits } from '../../core/limits.ts';
 import type { ReadCall, ReadReply } from '../call.ts';
+import { hotReads } from '../hot-reads.ts';
 import type { ReadVerb } from '../store.ts';
 import { readScript } from '../verbs/reads.ts';
 import { storeFailure, verbFailure } from './failure.ts';
@@ -23,9 +24,6 @@ function isSingle(call: ReadCall): boolean {
   return single.has(call.verb) || (call.verb === 'targets' && call.input.callbacks.length === 1);
 }
 
-/** Deliveries and requests wait for these, and each is a row or a few. */
-const hot: ReadonlySet<ReadVerb> = new Set(['targets', 'key', 'health', 'app', 'event']);
-
 export interface Readers {
   read(call: ReadCall): Promise<ReadReply>;
   close(): Promise<void>;
@@ -37,7 +35,7 @@ export function createReaders(openLink: () => Link): Readers {
   const common = new Pool(openLink, limits.databaseReadersMax - 1);
   return {
     read: async (call) => {
-      const pool = hot.has(call.verb) && !common.isFree() ? kept : common;
+      const pool = hotReads.has(call.verb) && !common.isFree() ? kept : common;
       if (pool.waiting() >= limits.readsWaitingMax) {
         const message = `Cannot read: ${pool.waiting()} wait already`;
         return { kind: 'unavailable', message, trace: '' };

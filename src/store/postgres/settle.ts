@@ -3,7 +3,7 @@
 import type { Lane } from '../../core/lane.ts';
 import { settled as laneSettled } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
-import { settledFact } from '../counting.ts';
+import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
 import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
@@ -189,15 +189,11 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     return items.length === 0 ? [] : [lane];
   });
   await writeLanes(tx, lanes);
-  const facts = [
-    ...ended.facts,
-    ...cancelled.facts,
-    ...backs.flatMap(({ i, settlement, lane }) =>
-      returned.has(i)
-        ? settledFact({ appNo: found.apps.get(i) ?? 0, lane: lane.no }, settlement, undefined)
-        : [],
-    ),
-  ];
+  const facts = [...ended.facts, ...cancelled.facts];
+  for (const { i, settlement, lane } of backs) {
+    const owner = { appNo: found.apps.get(i) ?? 0, lane: lane.no };
+    if (returned.has(i)) noteSettled(facts, owner, { settlement, state: undefined });
+  }
   return { moved: piece.filter(isMoved), wentBack: returned.size, facts, owners };
 }
 
@@ -241,7 +237,7 @@ async function end(tx: Tx, items: readonly Item[], nowMs: number): Promise<Ended
     const settlement = settlementOf.get(i);
     if (settlement === undefined) continue;
     const owner = { appNo: integer(row, 'app'), lane: lane.no };
-    ended.facts.push(...settledFact(owner, settlement, stateOf(settlement)));
+    noteSettled(ended.facts, owner, { settlement, state: stateOf(settlement) });
   }
   return ended;
 }

@@ -1,16 +1,36 @@
 // Slices: runs of a few thousand rows in the order they were published. Each node fills its own, and
-// takes the next number from the database; a batch that is undone leaves a short one behind.
+// takes the next number from the database; a batch that is undone leaves a short one behind. What a search
+// trusts, the span of a slice, is written with its events.
 import { limits } from '../../core/limits.ts';
 import { integer, one } from '../row.ts';
+import { reachOf } from '../slice-reach.ts';
 import type { Tx } from './tx.ts';
 
 export const slicesSql = {
   next: "select nextval('slice') as slice",
+  // Writes nothing, and locks nothing, where the span reaches far enough.
+  widen: `
+    insert into slice_span as known (slice, first_event, last_event)
+    select x.slice, x.first, x.reach
+    from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as x (slice, first, last, reach)
+    where not exists (
+      select from slice_span where slice_span.slice = x.slice
+        and first_event <= x.first and last_event >= x.last)
+    on conflict (slice) do update set
+      first_event = least(known.first_event, excluded.first_event),
+      last_event = greatest(known.last_event, excluded.last_event)`,
 } as const;
+
+export interface Sliced {
+  event: string;
+  slice: number;
+}
 
 export interface Slices {
   /** The slice of what is written next, which is that many rows. */
   take(tx: Tx, rows: number, nowMs: number): Promise<number>;
+  /** In the transaction that writes the events: their slices reach as far as they do. */
+  cover(tx: Tx, events: readonly Sliced[], nowMs: number): Promise<void>;
 }
 
 export function createSlices(): Slices {
@@ -26,6 +46,19 @@ export function createSlices(): Slices {
       }
       rowsInSlice += rows;
       return slice;
+    },
+    cover: async (tx, events, nowMs) => {
+      const spans = [...Map.groupBy(events, (one_) => one_.slice)]
+        .sort(([a], [b]) => a - b)
+        .map(([no, some]) => ({ no, ids: some.map(({ event }) => event).sort() }));
+      const firsts = spans.map(({ ids }) => ids[0] ?? '');
+      const lasts = spans.map(({ ids }) => ids.at(-1) ?? '');
+      await tx.query(slicesSql.widen, [
+        spans.map(({ no }) => no),
+        firsts,
+        lasts,
+        lasts.map((last) => reachOf(last, nowMs - sinceMs)),
+      ]);
     },
   };
 }

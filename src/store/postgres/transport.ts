@@ -104,7 +104,7 @@ class PostgresNode {
       floors: keepFloors(options.floorMs),
     };
     this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
-    this.readers = createReaders(() => new Link({ url, kind: 'plain', purpose: 'read' }));
+    this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
     this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });
     this.#work = new Link({ url, kind: 'engine', purpose: 'work' });
     this.#side = new Link({ url, kind: 'plain', purpose: 'side' });

@@ -16,12 +16,14 @@ import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
 import type { Plan, Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
-import { prepareScripts } from './run-script.ts';
+import { prepareScripts, prepareSteps } from './run-script.ts';
 import { prepareWork } from './work.ts';
 import { prepareWrite } from './write.ts';
 
 export interface SqliteReader {
   read: (call: ReadCall) => ReadReply;
+  /** The same, with a pause after each statement. One at a time: it holds a transaction. */
+  readInSteps: (call: ReadCall) => Generator<undefined, ReadReply>;
   close: () => void;
 }
 
@@ -99,7 +101,7 @@ export function adapterOn(db: DatabaseSync, lock: Lock = noLock): Sqlite {
       if (written.kind !== 'written') return written;
       return { kind: 'worked', settled: written.replies, ...written.last.worked };
     },
-    read: reader.read,
+    ...reader,
     close: () => {
       reader.close();
       lock.release();
@@ -109,6 +111,11 @@ export function adapterOn(db: DatabaseSync, lock: Lock = noLock): Sqlite {
 
 function readerOn(db: DatabaseSync): SqliteReader {
   const runScript = prepareScripts(db);
+  const runInSteps = prepareSteps(db);
+  const failed = ({ verb }: ReadCall, error: unknown): ReadReply => {
+    if (db.isOpen && db.isTransaction) db.exec('rollback');
+    return storeFailure(error) ?? verbFailure(verb, error);
+  };
   return {
     read: (call) => {
       try {
@@ -117,8 +124,17 @@ function readerOn(db: DatabaseSync): SqliteReader {
         db.exec('commit');
         return { kind: 'done', output };
       } catch (error) {
-        if (db.isOpen && db.isTransaction) db.exec('rollback');
-        return storeFailure(error) ?? verbFailure(call.verb, error);
+        return failed(call, error);
+      }
+    },
+    *readInSteps(call) {
+      try {
+        db.exec('begin');
+        const output = yield* runInSteps(readScript(call));
+        db.exec('commit');
+        return { kind: 'done', output };
+      } catch (error) {
+        return failed(call, error);
       }
     },
     close: () => db.close(),

@@ -79,7 +79,7 @@ function prepareAccept(db: DatabaseSync): Accept {
     const listeners = listenersOf(event, input);
     const isMany = listeners.length > limits.targetsAtOnceMax;
     const deliveries = isMany ? undefined : listeners.length;
-    const slice = takeSlice(1 + (deliveries ?? 0));
+    const slice = takeSlice(id, 1 + (deliveries ?? 0), context.nowMs);
     insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload);
     if (isMany) fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);
     else {

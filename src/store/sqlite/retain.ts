@@ -9,6 +9,8 @@ import { prepareExpire } from './expire.ts';
 import { prepareForgetEvents } from './forget-events.ts';
 import { prepareForgetSubscriptions } from './forget-subscriptions.ts';
 import { maybe, one, text } from '../row.ts';
+import { forgetSpans } from '../verbs/forget-spans.ts';
+import { prepareScripts } from './run-script.ts';
 import type { Edit } from './edit.ts';
 
 export const retainSql = {
@@ -21,6 +23,7 @@ export function prepareRetain(db: DatabaseSync): Edit<'retain'> {
   const firstPending = prepareFirstPending(db);
   const forgetEvents = prepareForgetEvents(db);
   const forgetSubscriptions = prepareForgetSubscriptions(db);
+  const runScript = prepareScripts(db);
   return ({ beforeMs, limit }, { nowMs, facts }) => {
     assert(limit >= 1, `Cannot retain by ${limit} rows: to SQLite a negative limit means no limit`);
     const below = firstIdAt(beforeMs);
@@ -32,6 +35,7 @@ export function prepareRetain(db: DatabaseSync): Edit<'retain'> {
     const isHeldUp = pending !== undefined && pending < below;
     const events = forgetEvents(isHeldUp ? pending : below, limit - ended);
     if (events.isMore || isHeldUp) return { expired, ...events };
+    runScript(forgetSpans(beforeMs, limit));
     const left = limit - ended - events.deleted;
     const { deleted, isMore } = forgetSubscriptions(beforeMs - limits.subscriptionKeepMs, left);
     return { expired, deleted: events.deleted + deleted, isMore };

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { settled } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
-import { settledFact } from '../counting.ts';
+import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
 import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
@@ -51,7 +51,7 @@ export function prepareSettle(db: DatabaseSync): Settle {
       end({ event, n, state, attempts, status: attempt?.status, error, nowMs });
     }
     const owner = { appNo: integer(row, 'app'), lane: lane.no };
-    facts.push(...settledFact(owner, settlement, state));
+    noteSettled(facts, owner, { settlement, state });
     const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (times !== undefined) lanes.write(lane, times);
     if (outcome.kind === 'gone') return runScript(endOwner(integer(row, 'callback'), nowMs));

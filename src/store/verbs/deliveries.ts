@@ -1,53 +1,151 @@
-// Lists of deliveries, newest first, from the queue and the history together. Each filter has the index
+// Lists of deliveries, newest first, from the queue and the history together. Each filter has the way
 // that serves it best; whatever else was asked is looked at row by row, and only so many rows.
+import { limits } from '../../core/limits.ts';
+import type { Position } from '../cursor.ts';
 import { belowPosition, cursorAtPosition } from '../cursor.ts';
-import type { Delivery, DeliveryFilter } from '../delivery-verbs.ts';
+import type { DeliveryFilter } from '../delivery-verbs.ts';
+import { integer } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, first, only } from '../statement.ts';
 import { deliveriesNamed, nameKey } from './delivery.ts';
-import { fillPage } from './fill-page.ts';
+import type { Walk } from './fill-page.ts';
+import { fillPage, nextStep } from './fill-page.ts';
+import type { Places } from './pieces.ts';
+import { placesFor } from './pieces.ts';
+import type { Sought } from './sought.ts';
+import { isAnyName, rangeOf, soughtBy } from './sought.ts';
+import type { Range } from './spans.ts';
+import { aboveAll, walkSpans } from './spans.ts';
 import type { Read } from './verb.ts';
-import type { WalkDeliveries } from './walk.ts';
-import { walkByEvents, walkDead, walkOfEvent, walkRunning } from './walk-deliveries.ts';
-import { walkLive, walkOfSubscription } from './walk-slices.ts';
+import type { Step, Stretch } from './walk.ts';
+import { walkStretches } from './walk.ts';
+import { walkEvents } from './walk-events.ts';
+
+export const deliveriesSql = {
+  subscription: 'select no from subscription where id = ?1 and app = ?2',
+  lanes: 'select no from lane where subscription = ?1',
+  failed: `
+    select count(*) as count from (
+      select 1 from delivery_done indexed by delivery_failed
+      where app = ?1 and state <> 1 and event >= ?2 and event <= ?3 limit ?4 + 0) as few`,
+  retried: `
+    select count(*) as count from (
+      select 1 from delivery_live indexed by delivery_retried
+      where app = ?1 and attempts > 0 and event >= ?2 and event <= ?3 limit ?4 + 0) as few`,
+} as const;
 
 export const deliveries: Read<'deliveries'> = function* ({ appNo, page, filter }) {
-  const walk = bestWalk(filter);
+  const range = rangeOf(belowPosition(page.after), filter);
   return yield* fillPage({
-    walk: walk({ appNo, filter, below: belowPosition(page.after) }),
+    walk: walk({ appNo, filter, range }),
     limit: page.limit,
-    toCursor: ({ slice, event, n }) => cursorAtPosition({ slice, event, n: n ?? 0 }),
+    toCursor: cursorAtPosition,
     toItems: function* (steps) {
-      const names = steps.flatMap(({ event, n }) => (n === undefined ? [] : [{ event, n }]));
-      const found = yield* deliveriesNamed(appNo, names);
-      return steps.map(({ event, n }) => {
-        const one = n === undefined ? undefined : found.get(nameKey({ event, n }));
-        return one !== undefined && fits(one, filter) ? one : undefined;
-      });
+      const found = yield* deliveriesNamed(appNo, steps);
+      return steps.map((step) => found.get(nameKey(step)));
     },
   });
 };
 
-function bestWalk({ event, subscription, state }: DeliveryFilter): WalkDeliveries {
-  if (event !== undefined) return walkOfEvent;
-  if (subscription !== undefined) return walkOfSubscription;
-  switch (state) {
-    case 'due':
-      return walkLive;
-    case 'running':
-      return walkRunning;
-    case 'dead':
-      return walkDead;
-    case 'delivered':
-    case 'cancelled':
-    case undefined:
-      return walkByEvents;
+interface Search {
+  appNo: number;
+  filter: DeliveryFilter;
+  range: Range;
+}
+
+/** All ways lead through names in the same order, so each page may choose its own. */
+function* walk({ appNo, filter, range }: Search): Walk<Step> {
+  const owner = filter.subscription;
+  const found = owner === undefined ? 0 : yield* numberOf(appNo, owner);
+  if (found === undefined) return;
+  const sought = soughtBy(filter, found);
+  const lanes = found === 0 ? [] : yield* all(deliveriesSql.lanes, found);
+  const places = placesFor({ appNo, sought, lanes: lanes.map((row) => integer(row, 'no')) });
+  const { event } = filter;
+  const isName = !isAnyName(sought.names);
+  const ofNames = { of: 'events', appNo, names: sought.names } as const;
+  const isNarrow = isName || found > 0;
+  if (event !== undefined) {
+    yield* walkStretches(walkEvent(event, range), places.byKey);
+  } else if (isOfFailures(sought) && (!isNarrow || (yield* areFew(appNo, range)))) {
+    yield* walkStretches(walkWhole(range), places.failures);
+  } else if (found > 0) {
+    yield* walkStretches(walkSpans(range, isName ? ofNames : undefined), places.ofLanes);
+  } else if (filter.state === 'running') {
+    yield* walkStretches(walkWhole(range), places.running);
+  } else if (filter.state === 'due' || filter.state === 'pending') {
+    yield* walkStretches(walkSpans(range, { of: 'live', appNo }), places.byKey);
+  } else if (isOneCode(sought)) {
+    yield* walkStretches(walkSpans(range, ofNames), places.byKey);
+  } else {
+    yield* walkByEvents({ appNo, range, sought, places });
   }
 }
 
-function fits(found: Delivery, { state, name, event, subscription }: DeliveryFilter): boolean {
-  return (
-    (state === undefined || found.state === state) &&
-    (name === undefined || found.eventName === name) &&
-    (event === undefined || found.event === event) &&
-    (subscription === undefined || found.subscription === subscription)
-  );
+function* numberOf(appNo: number, id: string): Script<number | undefined> {
+  const row = yield* first(deliveriesSql.subscription, id, appNo);
+  return row === undefined ? undefined : integer(row, 'no');
 }
+
+/** Whether all that fit are dead, cancelled, or wait after a failed attempt. */
+function isOfFailures({ states: [least, most], attemptsMin, codes, error }: Sought): boolean {
+  const isEndOfFailure = least > 1 && most <= 3;
+  const isAnswerOfFailure = codes[0] >= 300 || (codes[0] > 0 && codes[1] < 200);
+  return isEndOfFailure || attemptsMin > 0 || isAnswerOfFailure || error !== '';
+}
+
+function isOneCode({ codes: [least, most] }: Sought): boolean {
+  return least === most;
+}
+
+/** In an outage failures are many, and names or subscriptions are the better way. */
+function* areFew(appNo: number, { below, from }: Range): Script<boolean> {
+  let count = 0;
+  for (const sql of [deliveriesSql.failed, deliveriesSql.retried]) {
+    const row = yield* only(sql, appNo, from, below.event, limits.failuresFewMax - count);
+    count += integer(row, 'count');
+    if (count === limits.failuresFewMax) return false;
+  }
+  return true;
+}
+
+function* walkWhole({ below, from }: Range): Walk<Stretch> {
+  yield { below, from, slices: [] };
+}
+
+function* walkEvent(event: string, { below, from }: Range): Walk<Stretch> {
+  if (event >= from && event < aboveAll(below)) yield stretchOf(event, below);
+}
+
+interface ByEvents {
+  appNo: number;
+  range: Range;
+  sought: Sought;
+  places: Places;
+}
+
+/** Most events have few deliveries, and most of those fit. */
+function walkByEvents({ appNo, range, sought: { names }, places }: ByEvents): Walk<Step> {
+  const upTo = { event: aboveAll(range.below), n: 0 };
+  const events = walkEvents({ appNo, names, range: { ...range, below: upTo } });
+  return walkStretches(stretchesOf(events, range.below), places.byKey, { looks: eventsAtFirst });
+}
+
+const eventsAtFirst = 8;
+
+function* stretchesOf(events: Walk<Step>, below: Position): Walk<Stretch | Step> {
+  for (;;) {
+    const step = yield* nextStep(events);
+    if (step === undefined) return;
+    yield step.fits ? stretchOf(step.event, below) : step;
+  }
+}
+
+/** All deliveries of an event, or what is left of them where the page before ended. */
+function stretchOf(event: string, below: Position): Stretch {
+  const isRest = event === below.event;
+  return { below: isRest ? below : { event, n: newestN }, from: event, slices: [] };
+}
+
+/** Above every number of a delivery. */
+const newestN = 1_000_000_000;

@@ -6,6 +6,7 @@ import type { Row } from '../row.ts';
 import { bytes, integer, maybe, text } from '../row.ts';
 import { first, forEach } from '../statement.ts';
 import { fillPage } from './fill-page.ts';
+import { namesOf, rangeOf } from './sought.ts';
 import type { Read } from './verb.ts';
 import { walkEvents } from './walk-events.ts';
 
@@ -18,13 +19,14 @@ export const event: Read<'event'> = function* ({ appNo, id }) {
   return maybeEvent(yield* first(eventsSql.one, id, appNo));
 };
 
-export const events: Read<'events'> = function* ({ appNo, page: { limit, after }, name }) {
+export const events: Read<'events'> = function* ({ appNo, page: { limit, after }, ...filter }) {
+  const range = rangeOf(belowPosition(after), filter);
   return yield* fillPage({
-    walk: walkEvents({ appNo, name, below: belowPosition(after) }),
+    walk: walkEvents({ appNo, names: namesOf(filter), range }),
     limit,
-    toCursor: ({ slice, event: id }) => cursorAtPosition({ slice, event: id, n: 0 }),
+    toCursor: cursorAtPosition,
     toItems: function* (steps) {
-      const ids = steps.flatMap(({ event: id }) => (id === '' ? [] : [[id, appNo]]));
+      const ids = steps.map(({ event: id }) => [id, appNo]);
       const rows = yield* forEach(eventsSql.one, ids);
       const found = new Map(rows.map((row) => [text(row, 'id'), row]));
       return steps.map(({ event: id }) => maybeEvent(found.get(id)));

@@ -4,32 +4,36 @@ import { limits } from '../../core/limits.ts';
 import type { Page } from '../page.ts';
 import type { Script } from '../statement.ts';
 import { all } from '../statement.ts';
-import type { Walk } from './fill-page.ts';
+import type { Stepped, Walk } from './fill-page.ts';
 import { fillPage } from './fill-page.ts';
 
 describe('fillPage', () => {
-  it('reads in sets, and stops after so many rows with a cursor', () => {
-    const { page, statements } = run(fill({ steps: 20_000, fits: () => false }));
+  it('stops after so many rows, with a cursor where it stopped', () => {
+    const { page } = run(fill({ steps: 2 * limits.rowsExaminedMax, fits: () => false }));
     assert.deepEqual(page, { items: [], next: String(limits.rowsExaminedMax - 1) });
-    assert(statements <= Math.ceil(limits.rowsExaminedMax / limits.rowsReadAtOnce) + 1);
   });
 
-  it('reads no more than the page, if all of it fits', () => {
+  it('reads its items at once', () => {
     const { page, statements } = run(fill({ steps: 100, limit: 50, fits: () => true }));
     assert.equal(page.items.length, 50);
     assert.equal(page.next, '49');
     assert.equal(statements, 1);
   });
 
-  it('ends within a set where the page is full, and goes on behind its last item', () => {
+  it('goes on behind its last item, wherever it looked for another one', () => {
     const odd = (n: number): boolean => n % 2 === 1;
     const { page } = run(fill({ steps: 100, limit: 3, fits: odd }));
     assert.deepEqual(page, { items: [1, 3, 5], next: '5' });
   });
 
-  it('has no cursor when the walk has ended, full or not', () => {
+  it('goes on where it stopped, if nothing fits between its last item and that', () => {
+    const { page } = run(fill({ steps: 2 * limits.rowsExaminedMax, fits: (n) => n < 3 }));
+    assert.deepEqual(page, { items: [0, 1, 2], next: String(limits.rowsExaminedMax - 1) });
+  });
+
+  it('has no cursor when nothing more fits, full or not', () => {
     for (const limit of [10, 11]) {
-      const { page } = run(fill({ steps: 10, limit, fits: () => true }));
+      const { page } = run(fill({ steps: 1_000, limit, fits: (n) => n < 10 }));
       assert.deepEqual([page.items.length, page.next], [10, undefined]);
     }
   });
@@ -64,21 +68,24 @@ interface Filling {
 
 function fill({ steps, limit = 50, fits, looks = 0, bytes = 0 }: Filling): Script<Page<number>> {
   return fillPage({
-    walk: walk(steps, looks),
+    walk: walk(steps, looks, fits),
     limit,
     toCursor: ({ n }) => String(n),
     toItems: function* (some) {
-      yield* all('items');
-      return some.map(({ n }) => (fits(n) ? n : undefined));
+      assert(some.every(({ n }) => fits(n)));
+      if (some.length > 0) yield* all('items');
+      return some.map(({ n }) => n);
     },
     weigh: () => bytes,
   });
 }
 
-function* walk(steps: number, looks: number): Walk<{ n: number }> {
+type Step = Stepped & { n: number };
+
+function* walk(steps: number, looks: number, fits: (n: number) => boolean): Walk<Step> {
   for (let n = 0; n < steps; n += 1) {
     for (let i = 0; i < looks; i += 1) yield* all('look');
-    yield { n };
+    yield { n, fits: fits(n), cost: 1 };
   }
 }
 

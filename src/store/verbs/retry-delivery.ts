@@ -2,7 +2,8 @@
 // is, and the same event goes to the same callback once more.
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
-import { factOf, type Fact } from '../counting.ts';
+import type { Fact } from '../counting.ts';
+import { factOf } from '../counting.ts';
 import type { Row } from '../row.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';

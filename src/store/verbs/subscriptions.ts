@@ -1,11 +1,14 @@
 // Reading subscriptions, one and in lists, always within one app.
+import { ownPrefix } from '../../core/event.ts';
+import { limits } from '../../core/limits.ts';
 import type { Subscription } from '../../core/subscription.ts';
 import { belowCursor, cursorAt } from '../cursor.ts';
 import type { Row } from '../row.ts';
-import { integer, text, toSubscription } from '../row.ts';
+import { integer, toSubscription } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, first, forEach } from '../statement.ts';
-import type { Walk } from './fill-page.ts';
+import type { ReadInput } from '../store.ts';
+import type { Stepped, Walk } from './fill-page.ts';
 import { fillPage } from './fill-page.ts';
 import type { Read } from './verb.ts';
 
@@ -16,9 +19,26 @@ export const subscriptionsSql = {
   callbacks: `
     select subscription, position, label, event, definition, method, url, inactive
     from callback where subscription = ?1 order by position`,
-  list: `
+  byNo: `
     select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms
-    from subscription where app = ?1 and no < ?2 order by no desc limit ?3 + 0`,
+    from subscription where no = ?1`,
+  // The last row says how many were examined. A count and not `exists`: PostgreSQL might answer that by
+  // reading all callbacks.
+  sought: `
+    with seen as (
+      select no, state from subscription
+      where app = ?1 and no < ?2 order by no desc limit ?3 + 0)
+    select no, 0 as examined from seen
+    where (?4 = '' or state = ?4)
+      and (?5 = '' or 0 < (
+        select count(*) from callback where subscription = seen.no
+          and (event = ?5 or event = '*' and ?6 = 0 or substr(event, length(event) - 1) = '.*'
+            and substr(?5, 1, length(event) - 1) = substr(event, 1, length(event) - 1))))
+      and (?7 = '' or 0 < (
+        select count(*) from callback where subscription = seen.no
+          and replace(lower(url), ?7, '') <> lower(url)))
+    union all
+    select no, (select count(*) from seen) from (select no from seen order by no limit 1) as edge`,
 } as const;
 
 /** A subscription with the store's number for it. */
@@ -36,39 +56,54 @@ export const subscription: Read<'subscription'> = function* (input) {
   return (yield* findSubscription(input))?.subscription;
 };
 
-export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, state }) {
+export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, ...filter }) {
   return yield* fillPage({
-    walk: walkRows(appNo, belowCursor(page.after)),
+    walk: walkRows(appNo, belowCursor(page.after), filter),
     limit: page.limit,
-    toCursor: (row) => cursorAt(integer(row, 'no')),
-    toItems: function* (rows) {
-      const wanted = rows.filter((row) => state === undefined || text(row, 'state') === state);
-      const numbers = wanted.map((row) => [integer(row, 'no')]);
+    toCursor: ({ no }) => cursorAt(no),
+    toItems: function* (steps) {
+      const numbers = steps.map(({ no }) => [no]);
+      const rows = yield* forEach(subscriptionsSql.byNo, numbers);
       const callbacks = Map.groupBy(yield* forEach(subscriptionsSql.callbacks, numbers), (row) =>
         integer(row, 'subscription'),
       );
-      return rows.map((row) =>
-        wanted.includes(row)
-          ? toSubscription(row, callbacks.get(integer(row, 'no')) ?? [])
-          : undefined,
-      );
+      const found = new Map(rows.map((row) => [integer(row, 'no'), row]));
+      return steps.map(({ no }) => {
+        const row = found.get(no);
+        return row && toSubscription(row, callbacks.get(no) ?? []);
+      });
     },
   });
 };
 
-const rowsAtOnce = 256;
+interface Step extends Stepped {
+  no: number;
+}
 
-function* walkRows(appNo: number, below: number): Walk<Row> {
+type Filter = Omit<ReadInput<'subscriptions'>, 'appNo' | 'page'>;
+
+function* walkRows(appNo: number, below: number, filter: Filter): Walk<Step> {
+  const { state = '', event = '', url = '' } = filter;
+  const isOwn = event.startsWith(ownPrefix) ? 1 : 0;
+  const sought = [state, event, isOwn, url.toLowerCase()];
   let from = below;
-  for (;;) {
-    const rows = yield* all(subscriptionsSql.list, appNo, from, rowsAtOnce);
-    for (const row of rows) {
-      from = integer(row, 'no');
-      yield row;
-    }
-    if (rows.length < rowsAtOnce) return;
+  for (let most: number = limits.pieceRowsMin; ; most = Math.min(most * 4, subscriptionsAtOnce)) {
+    const rows = yield* forEach(subscriptionsSql.sought, [[appNo, from, most, ...sought]]);
+    const steps = rows.map((row): Step & { examined: number } => {
+      const examined = integer(row, 'examined');
+      const cost = examined * limits.lookRows; // Its callbacks are looked at, too.
+      return { no: integer(row, 'no'), fits: examined === 0, cost, examined };
+    });
+    const edge = steps.find(({ fits }) => !fits);
+    if (edge === undefined) return;
+    yield* steps.filter(({ fits }) => fits).sort((a, b) => b.no - a.no);
+    yield edge;
+    from = edge.no;
+    if (edge.examined < most) return;
   }
 }
+
+const subscriptionsAtOnce = 1_024;
 
 function* withCallbacks(row: Row): Script<Found> {
   const no = integer(row, 'no');

@@ -1,0 +1,67 @@
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import { factOf } from './counting.ts';
+import type { LaneFigures } from './gathered.ts';
+import { createGathered } from './gathered.ts';
+
+const made = (lane: number) => factOf('made', { appNo: 1, lane });
+const shown = (some: readonly LaneFigures[]): number[][] =>
+  some.map(({ lane, minute, figures }) => [lane, minute, figures.counts.made]);
+
+describe('createGathered', () => {
+  it('adds up by lane and minute, and gives the oldest minute first', () => {
+    const gathered = createGathered();
+    gathered.add([made(1), made(2), made(1)], 7);
+    gathered.add([made(1)], 8);
+    gathered.add([made(1)], 7);
+    assert.deepEqual(shown(gathered.take(9)), [
+      [1, 7, 3],
+      [2, 7, 1],
+      [1, 8, 1],
+    ]);
+    assert(gathered.isEmpty());
+  });
+
+  it('leaves out what belongs to no lane', () => {
+    const gathered = createGathered();
+    gathered.add([{ ...made(1), lane: undefined }], 7);
+    assert(gathered.isEmpty());
+    assert.deepEqual(gathered.take(9), []);
+  });
+
+  it('takes no more than asked for', () => {
+    const gathered = createGathered();
+    gathered.add([made(1), made(2)], 7);
+    gathered.add([made(3), made(4)], 8);
+    assert.deepEqual(shown(gathered.take(3)), [
+      [1, 7, 1],
+      [2, 7, 1],
+      [3, 8, 1],
+    ]);
+    gathered.done();
+    assert.deepEqual(shown(gathered.take(3)), [[4, 8, 1]]);
+    assert(gathered.isEmpty());
+  });
+
+  it('puts back what was not written, beside what came meanwhile', () => {
+    const gathered = createGathered();
+    gathered.add([made(1)], 7);
+    gathered.take(1);
+    gathered.add([made(1)], 7);
+    gathered.undo();
+    gathered.undo();
+    assert.deepEqual(shown(gathered.take(9)), [[1, 7, 2]]);
+    gathered.done();
+    gathered.undo();
+    assert(gathered.isEmpty());
+  });
+
+  it('is full when so many wait', () => {
+    const gathered = createGathered(3);
+    gathered.add([made(1), made(1)], 7);
+    gathered.add([made(1)], 8);
+    assert(!gathered.isFull());
+    gathered.add([made(2)], 8);
+    assert(gathered.isFull());
+  });
+});

@@ -1,0 +1,129 @@
+// Keys in the console: made, with a secret that is shown once; used; rotated; revoked. Revoking one's own
+// key signs out.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { openStage, type Stage } from './stage.ts';
+
+describe('the page of keys', () => {
+  let on: Stage;
+  before(async () => {
+    on = await openStage();
+  });
+  after(async () => on[Symbol.asyncDispose]());
+
+  const dialog = (page: Page, name: string): Locator =>
+    page.getByRole('dialog', { name, exact: true });
+  const press = async (place: Page | Locator, name: string): Promise<void> =>
+    place.getByRole('button', { name, exact: true }).click();
+  const statusWith = async (key: string, path = '/keys'): Promise<number> =>
+    (await on.service.call({ path, key })).status;
+
+  async function secretIn(place: Locator): Promise<string> {
+    const code = place.getByLabel('key', { exact: true }).getByText('rbk_');
+    return (await code.textContent()) ?? '';
+  }
+
+  async function make(
+    name: string,
+    scopes: readonly string[],
+  ): Promise<{ id: string; key: string }> {
+    const body = { name, scopes };
+    const { json } = await on.service.call({ method: 'POST', path: '/keys', body });
+    return { id: String(json['id']), key: String(json['key']) };
+  }
+
+  it('makes one whose secret is shown once, and revokes it', async () => {
+    await on.visit(async (page) => {
+      await page.getByRole('link', { name: 'Keys' }).first().click();
+      await page.getByRole('link', { name: 'New key' }).click();
+      const form = dialog(page, 'New key');
+      await press(form, 'Make key');
+      await form.getByText('Give it a name').waitFor();
+      await form.getByLabel('Name').fill('Shop');
+      await form.getByLabel('publish').uncheck();
+      await form.getByLabel('admin').check();
+      await form.getByLabel('Expires', { exact: true }).selectOption('In 30 days');
+      await page.keyboard.press('Tab');
+      await press(form, 'Make key');
+      const once = dialog(page, 'The new key');
+      const secret = await secretIn(once);
+      assert.equal(await statusWith(secret), 200, 'it works');
+      await press(once, 'Done');
+      await page.getByRole('row', { name: /^Shop .* read, admin .* Active$/u }).waitFor();
+      await page.reload();
+      await page.getByRole('row', { name: /^Shop /u }).waitFor();
+      assert(!(await page.content()).includes(secret), 'it is gone');
+
+      await page.getByRole('link', { name: 'Shop' }).click();
+      await press(dialog(page, 'Key'), 'Revoke');
+      await press(dialog(page, 'Revoke this key?'), 'Revoke key');
+      await dialog(page, 'Key').getByText('Revoked', { exact: true }).first().waitFor();
+      assert.equal(await statusWith(secret), 401, 'it does not work any more');
+      assert.equal(await dialog(page, 'Key').getByRole('button', { name: 'Rotate' }).count(), 0);
+      await page.keyboard.press('Escape');
+      await page.getByRole('row', { name: /^Shop .* Revoked$/u }).waitFor();
+    });
+  });
+
+  it('rotates one by the keyboard: both secrets work, and the end of the old one is counted', async () => {
+    const { id, key } = await make('Rotated', ['admin']);
+    await on.visit(async (page) => {
+      await page.goto(`/console/keys?key=${id}`);
+      await dialog(page, 'Key').getByRole('button', { name: 'Rotate' }).press('Enter');
+      const question = dialog(page, 'Rotate this key?');
+      await question.getByLabel('How long the old secret').selectOption('1 more hour');
+      await question.getByRole('button', { name: 'Rotate key' }).press('Enter');
+      const once = dialog(page, 'The new secret');
+      const secret = await secretIn(once);
+      await once.getByText(/ends in 5\d min/u).waitFor();
+      assert.notEqual(secret, key);
+      assert.deepEqual([await statusWith(key), await statusWith(secret)], [200, 200]);
+      await once.getByRole('button', { name: 'Done' }).press('Enter');
+      await dialog(page, 'Key').getByText('Two secrets work').waitFor();
+    });
+  });
+
+  it('warns before one revokes the own key, and then signs out', async () => {
+    const { key } = await make('Mine', ['read', 'admin']);
+    await on.visit(
+      async (page) => {
+        await page.goto('/console/sign-in?to=/console/keys');
+        await page.getByLabel('API key', { exact: true }).fill(key);
+        await page.keyboard.press('Enter');
+        await page.getByRole('row', { name: /^Mine You /u }).waitFor();
+        await page.getByRole('link', { name: 'Mine' }).click();
+        await press(dialog(page, 'Key'), 'Revoke');
+        const question = dialog(page, 'Revoke this key?');
+        await question.getByText('You are signed in with this key').waitFor();
+        await press(question, 'Keep as it is');
+        assert.equal(await statusWith(key), 200);
+        await press(dialog(page, 'Key'), 'Revoke');
+        await press(question, 'Revoke and sign out');
+        await page.getByRole('button', { name: 'Sign in' }).waitFor();
+        assert.equal(page.url(), `${on.service.url}/console/sign-in`);
+        assert.equal(await statusWith(key), 401);
+        await page.goto('/console/keys');
+        await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      },
+      { as: 'nobody' },
+    );
+  });
+
+  it('is not offered to a key that may not', async () => {
+    const { key } = await make('Reader', ['read']);
+    await on.visit(
+      async (page) => {
+        await page.goto('/console/sign-in?to=/console/replays');
+        await page.getByLabel('API key', { exact: true }).fill(key);
+        await page.keyboard.press('Enter');
+        await page.getByText('No replays yet').waitFor();
+        assert.equal(await page.getByRole('link', { name: 'New replay' }).count(), 0);
+        assert.equal(await page.getByRole('link', { name: 'Keys' }).count(), 0);
+        await page.goto('/console/keys');
+        await page.getByText('This page needs a key with the scope “admin”').waitFor();
+      },
+      { as: 'nobody' },
+    );
+  });
+});

@@ -1,0 +1,156 @@
+// Replays in the console: counted before anything is sent, watched while they go on, cancelled, and done.
+// The receiver says what was really sent again.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { until } from '../e2e/stage.ts';
+import { header } from '../e2e/receiver.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const delivered = 30;
+const dead = 3;
+
+describe('the page of replays', () => {
+  let on: Stage;
+  before(async () => {
+    // Two attempts, so that what fails is dead at once.
+    on = await openStage({ env: { RINGBACK_RETRY: '1ms' } });
+    on.receiver.script = ({ headers }) => (headers['ringback-event'] === 'order.lost' ? 500 : 200);
+    const body = { callbackUrl: on.receiver.url };
+    await on.service.call({ method: 'POST', path: '/subscribe', body });
+    const names = [...many('order.paid', delivered), ...many('order.lost', dead)];
+    for (const event of names) {
+      const sent = { event, payload: { message: 'hello' } };
+      await on.service.call({ method: 'POST', path: '/events', body: sent });
+    }
+    await until(
+      async () => {
+        const { json } = await on.service.call({ path: '/deliveries?limit=100' });
+        return json['items'] as { state: string }[];
+      },
+      (items) => items.filter(hasEnded).length === delivered + dead,
+    );
+  });
+  after(async () => on[Symbol.asyncDispose]());
+
+  const form = (page: Page): Locator => page.getByRole('dialog', { name: 'New replay' });
+  const drawer = (page: Page): Locator => page.getByRole('dialog', { name: 'Replay', exact: true });
+  const press = async (place: Page | Locator, name: string): Promise<void> =>
+    place.getByRole('button', { name, exact: true }).click();
+
+  it('counts, and sends nothing before that is asked for', async () => {
+    await on.visit(async (page) => {
+      const came = on.receiver.requests.length;
+      await page.getByRole('link', { name: 'Replays' }).first().click();
+      await page.getByText('No replays yet').waitFor();
+      await page.getByRole('link', { name: 'New replay' }).first().click();
+      await press(form(page), 'Count');
+      await form(page).getByText('3 deliveries would be sent again').waitFor();
+      await form(page).getByRole('button', { name: 'Replay 3 deliveries' }).waitFor();
+      await form(page).getByLabel('Event', { exact: true }).fill('order.none');
+      await page.keyboard.press('Tab');
+      await form(page).getByRole('button', { name: 'Count', exact: true }).waitFor();
+      const go = form(page).getByRole('button', { name: /^Replay/u });
+      assert.equal(await go.count(), 0, 'what was counted is not what would be sent');
+      await form(page).getByLabel('Event', { exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await form(page).getByText('Nothing fits').waitFor();
+      assert.equal(
+        await form(page)
+          .getByRole('button', { name: /^Replay/u })
+          .count(),
+        0,
+      );
+      assert.match(page.url(), /event=order\.none/);
+      await page.reload();
+      assert.equal(
+        await form(page).getByLabel('Event', { exact: true }).inputValue(),
+        'order.none',
+      );
+      await page.keyboard.press('Escape');
+      await page.getByText('No replays yet').waitFor();
+      assert.equal(page.url(), `${on.service.url}/console/replays`);
+      assert.equal(on.receiver.requests.length, came);
+    });
+  });
+
+  it('shows the progress of a slow one, and cancels it', async () => {
+    await on.visit(async (page) => {
+      await page.goto('/console/replays?new=1&state=delivered&event=order.*&rate=1');
+      await press(form(page), 'Count');
+      await press(form(page), `Replay ${delivered} deliveries`);
+      await drawer(page).getByText('Running').waitFor();
+      const bar = drawer(page).getByRole('progressbar');
+      await page.waitForFunction(
+        (element) => element instanceof HTMLProgressElement && element.value > 0,
+        await bar.elementHandle(),
+      );
+      await press(drawer(page), 'Cancel replay');
+      const question = page.getByRole('dialog', { name: 'Cancel this replay?' });
+      await press(question, 'Cancel replay');
+      await drawer(page).getByText('Cancelled', { exact: true }).first().waitFor();
+      assert.equal(await drawer(page).getByRole('button', { name: 'Cancel replay' }).count(), 0);
+      const { replayed, state } = await newestReplay();
+      assert.equal(state, 'cancelled');
+      assert(replayed > 0 && replayed < delivered, `${replayed} were sent again`);
+      await page.keyboard.press('Escape');
+      await page.getByRole('row', { name: /What was delivered of order\.\* Cancelled/u }).waitFor();
+    });
+  });
+
+  it('takes one to its end, by the keyboard alone and live', async () => {
+    await on.visit(async (page) => {
+      on.receiver.script = () => 200;
+      const came = on.receiver.requests.length;
+      await page.goto('/console/replays');
+      await page.keyboard.press('Tab');
+      await page.getByRole('link', { name: 'New replay' }).first().focus();
+      await page.keyboard.press('Enter');
+      await form(page).getByLabel('Event', { exact: true }).focus();
+      await page.keyboard.type('order.lost');
+      await page.keyboard.press('Enter');
+      const button = form(page).getByRole('button', { name: `Replay ${dead} deliveries` });
+      await button.waitFor();
+      await button.press('Enter');
+      await drawer(page).getByText('Done', { exact: true }).first().waitFor();
+      await drawer(page).getByText('100% of the time range').waitFor();
+      const again = (await on.receiver.waitFor(came + dead)).slice(came);
+      assert.deepEqual(
+        again.map((one) => header(one, 'ringback-event')),
+        many('order.lost', dead),
+      );
+      const replay = await newestReplay();
+      assert.deepEqual([replay.state, replay.replayed, replay.skipped], ['done', dead, 0]);
+      await page.reload();
+      await drawer(page).getByRole('link', { name: 'New replay like this' }).click();
+      assert.equal(
+        await form(page).getByLabel('Event', { exact: true }).inputValue(),
+        'order.lost',
+      );
+    });
+  });
+
+  it('says at the field what is wrong', async () => {
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 404 .*\/replays\)$/);
+      await page.goto('/console/replays?new=1&subscriberId=sub_01jc4t6v8m3q5r7w9x1y2z3a4b');
+      await press(form(page), 'Count');
+      await form(page).getByRole('alert').getByText('This names no subscription.').waitFor();
+    });
+  });
+
+  async function newestReplay(): Promise<{ state: string; replayed: number; skipped: number }> {
+    const { json } = await on.service.call({ path: '/replays?limit=1' });
+    const [newest] = json['items'] as { state: string; replayed: number; skipped: number }[];
+    assert(newest);
+    return newest;
+  }
+});
+
+function hasEnded({ state }: { state: string }): boolean {
+  return state === 'delivered' || state === 'dead';
+}
+
+function many(name: string, times: number): string[] {
+  return Array.from({ length: times }, () => name);
+}

@@ -1,0 +1,130 @@
+// The pure parts of the pages of replays, keys and the contract.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { expiresAt } from '../../console/src/api-keys/expiry.ts';
+import { scopesInOrder } from '../../console/src/api-keys/scopes.ts';
+import { templateParts, waysOf } from '../../console/src/contract/template-parts.ts';
+import { mergeReplays } from '../../console/src/replays/live-replays.ts';
+import { leftWords, ratePerSecond, rateWords } from '../../console/src/replays/pace.ts';
+import { rateFault, requestOf, wishFor, wishOf } from '../../console/src/replays/wish.ts';
+import type { Replay } from '../../console/src/shapes.ts';
+
+const beganMs = Date.parse('2026-11-02T10:00:00Z');
+
+function replay(changes: Partial<Replay> = {}): Replay {
+  return {
+    id: 'rpl_2',
+    state: 'running',
+    filter: { state: 'dead' },
+    ratePerSecond: 50,
+    matched: 100,
+    replayed: 100,
+    skipped: 0,
+    progress: 0.25,
+    createdAt: new Date(beganMs).toISOString(),
+    ...changes,
+  };
+}
+
+describe('the pace of a replay', () => {
+  it('says nothing before there is something to go by', () => {
+    assert.equal(ratePerSecond(replay(), beganMs + 500), undefined);
+    assert.equal(leftWords(replay(), beganMs + 500), undefined);
+    assert.equal(leftWords(replay({ progress: 0.001 }), beganMs + 60_000), undefined);
+  });
+
+  it('is what was sent in the time it took, and what is left by that', () => {
+    assert.equal(ratePerSecond(replay(), beganMs + 10_000), 10);
+    assert.equal(leftWords(replay(), beganMs + 10_000), 'about 30 s left');
+    assert.equal(leftWords(replay({ progress: 0.99 }), beganMs + 10_000), 'nearly done');
+    assert.equal(rateWords(0.52), '0.5 per second');
+    assert.equal(rateWords(48.4), '48 per second');
+  });
+
+  it('stands still once it has ended', () => {
+    const endedAt = new Date(beganMs + 10_000).toISOString();
+    const done = replay({ state: 'done', progress: 1, endedAt });
+    assert.equal(ratePerSecond(done, beganMs + 99_000), 10);
+    assert.equal(leftWords(done, beganMs + 99_000), undefined);
+  });
+});
+
+describe('mergeReplays', () => {
+  it('moves what is shown on in its place, and puts new ones on top', () => {
+    const shown = [replay(), replay({ id: 'rpl_1', state: 'done' })];
+    const moved = [replay({ matched: 120 }), replay({ id: 'rpl_3' }), replay({ id: 'rpl_0' })];
+    const merged = mergeReplays(shown, moved);
+    assert.deepEqual(
+      merged.map(({ id, matched }) => [id, matched]),
+      [
+        ['rpl_3', 100],
+        ['rpl_2', 120],
+        ['rpl_1', 100],
+      ],
+      'an older one belongs to a page that was not read',
+    );
+  });
+
+  it('never goes back: neither counts nor an end', () => {
+    const [late] = mergeReplays([replay({ matched: 120 })], [replay({ matched: 100 })]);
+    assert.equal(late?.matched, 120);
+    const [over] = mergeReplays([replay({ state: 'cancelled' })], [replay()]);
+    assert.equal(over?.state, 'cancelled');
+  });
+});
+
+describe('the wish for a replay', () => {
+  it('goes from the address to the request, with what is left out as the service has it', () => {
+    const wish = wishOf(new URLSearchParams('new=1&event=order.*&status=&rate=5&other=x'));
+    assert.deepEqual(wish, { event: 'order.*', rate: '5' });
+    const filter = { state: 'dead', event: 'order.*' };
+    assert.deepEqual(requestOf(wish), { filter, ratePerSecond: 5 });
+    assert.equal(requestOf({}).ratePerSecond, 50);
+  });
+
+  it('knows which rates there are', () => {
+    for (const rate of ['0', '1001', '1.5', 'x', '-3']) assert.ok(rateFault(rate), rate);
+    for (const rate of [undefined, '1', '1000']) assert.equal(rateFault(rate), undefined);
+  });
+
+  it('can be made of a replay, until now instead of until then', () => {
+    const filter = { state: 'dead', event: 'a', until: '2026-11-02T10:00:00Z' } as const;
+    assert.deepEqual(wishFor(filter, 7), { new: '1', state: 'dead', event: 'a', rate: '7' });
+  });
+});
+
+describe('keys', () => {
+  it('expire after days, at a time, or never', () => {
+    assert.equal(expiresAt('never', '', beganMs), undefined);
+    assert.equal(expiresAt('30', '', beganMs), '2026-12-02T10:00:00.000Z');
+    const at = expiresAt('at', '2027-01-01T00:00', beganMs);
+    assert.equal(at, new Date('2027-01-01T00:00').toISOString());
+  });
+
+  it('have their scopes in one order', () => {
+    assert.deepEqual(scopesInOrder(['admin', 'publish']), ['publish', 'admin']);
+  });
+});
+
+describe('the contract in words', () => {
+  it('takes the key of a callback apart', () => {
+    const reads = [{ expression: '$request.body#/url', place: 'the request body at /url' }];
+    assert.deepEqual(templateParts('{$request.body#/url}/data?x={$method}', reads), [
+      { kind: 'expression', text: '{$request.body#/url}', place: 'the request body at /url' },
+      { kind: 'text', text: '/data?x=' },
+      { kind: 'expression', text: '{$method}', place: undefined },
+    ]);
+    assert.deepEqual(templateParts('https://a.example', []), [
+      { kind: 'text', text: 'https://a.example' },
+    ]);
+  });
+
+  it('tells the ways to send a key one by one', () => {
+    const words = 'a key in header X-API-Key and an app id in header X, or a key in query api_key';
+    assert.deepEqual(waysOf(words), [
+      'a key in header X-API-Key and an app id in header X',
+      'a key in query api_key',
+    ]);
+    assert.deepEqual(waysOf('nothing'), ['nothing']);
+  });
+});

@@ -1,0 +1,57 @@
+// What is wrong with how a page lies: it scrolls sideways, or text is cut that nobody can get to see.
+import type { Page } from 'playwright-core';
+
+/** A sentence for each fault, none if the page is well. */
+export async function layoutFaults(page: Page): Promise<string[]> {
+  return page.evaluate(findFaults);
+}
+
+/** Runs in the page, so it must stand alone. */
+function findFaults(): string[] {
+  const faults: string[] = [];
+  const name = (element: Element): string => {
+    const text = (element.textContent ?? '').trim().slice(0, 40);
+    const classes = element.getAttribute('class') ?? '';
+    return `<${element.localName} class="${classes}"> "${text}"`;
+  };
+  const sizes = ({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Element): string =>
+    `${scrollWidth}x${scrollHeight} in ${clientWidth}x${clientHeight}`;
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth)
+    faults.push(`the document scrolls sideways: ${sizes(root)}`);
+  const top = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+  const off = '.off-screen, .skip-link, .icon, option, datalist, script';
+  const scrollers = 'pre, textarea, [data-scrolls]';
+  for (const element of top.querySelectorAll('*')) {
+    if (element.closest(off) !== null || !element.checkVisibility()) continue;
+    if ((element.textContent ?? '').trim() === '') continue;
+    const style = getComputedStyle(element);
+    const isWide = element.scrollWidth > element.clientWidth;
+    const isHigh = element.scrollHeight > element.clientHeight + 1;
+    const hides = (overflow: string): boolean => overflow === 'hidden' || overflow === 'clip';
+    const isMeant =
+      (style.textOverflow === 'ellipsis' || style.webkitLineClamp !== 'none') &&
+      element.closest('[title]') !== null;
+    const isBox = element.clientWidth > 0;
+    if (isBox && !isMeant && hides(style.overflowX) && isWide) {
+      faults.push(`cut at its side: ${name(element)} ${sizes(element)}`);
+    }
+    if (isBox && !isMeant && hides(style.overflowY) && isHigh) {
+      faults.push(`cut at its foot: ${name(element)} ${sizes(element)}`);
+    }
+    const scrolls = style.overflowX === 'auto' || style.overflowX === 'scroll';
+    if (scrolls && isWide && element.closest(scrollers) === null) {
+      faults.push(`scrolls sideways: ${name(element)} ${sizes(element)}`);
+    }
+    // Text that leaves the window, or the box of its control, though nothing hides it.
+    const box = element.getBoundingClientRect();
+    if (element.children.length === 0 && box.right > root.clientWidth + 1) {
+      const inScroller = element.closest(`${scrollers}, [title]`) !== null;
+      if (!inScroller) faults.push(`leaves the window: ${name(element)} to ${box.right}`);
+    }
+    if (element.matches('button, .button, .badge') && isBox && (isWide || isHigh)) {
+      faults.push(`is too small for its text: ${name(element)} ${sizes(element)}`);
+    }
+  }
+  return faults;
+}

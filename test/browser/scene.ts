@@ -1,0 +1,242 @@
+// An hour in the life of a shop, on the real service: callbacks that arrive, fail, hang and are refused, with
+// figures, retries that count down, dead ones, replays and keys. For screenshots and for tests that look.
+import assert from 'node:assert/strict';
+import { movableWorld, type MovableWorld } from '../e2e/movable-world.ts';
+import { receive, type Reply, type Received } from '../e2e/receiver.ts';
+import { get, inState, patch, subscribe, until, type DeliveryView } from '../e2e/stage.ts';
+import type { Page as ListPage } from '../e2e/stage.ts';
+import { makeCertificate } from '../egress/certificate.ts';
+import { openStage, type Stage } from './stage.ts';
+
+export interface Scene extends AsyncDisposable {
+  stage: Stage;
+  /** Plays the hour; before, the service is as new. */
+  play: () => Promise<Shown>;
+}
+
+/** What is worth to be opened. */
+export interface Shown {
+  deadId: string;
+  deliveredId: string;
+  retryingId: string;
+  failingSubscriberId: string;
+  eventId: string;
+  replayId: string;
+  keyId: string;
+}
+
+/** Before the hour is played. */
+export const nothingShown: Shown = {
+  deadId: '',
+  deliveredId: '',
+  retryingId: '',
+  failingSubscriberId: '',
+  eventId: '',
+  replayId: '',
+  keyId: '',
+};
+
+const minutes = 62;
+const minuteMs = 60_000;
+const hosts = ['shop', 'billing', 'search', 'crm', 'audit', 'legacy'];
+
+export async function openScene(): Promise<Scene> {
+  await using opened = new AsyncDisposableStack();
+  const world = movableWorld();
+  // It begins in the past and ends now, so that the browser's clock agrees with the service's.
+  world.moveOn(-minutes * minuteMs);
+  const stage = opened.use(
+    await openStage({
+      world,
+      names: Object.fromEntries(hosts.map((host) => [nameOf(host), ['127.0.0.1']])),
+      env: { RINGBACK_RETRY: '20s,8m,15m', RINGBACK_TIMEOUT: '800ms' },
+    }),
+  );
+  const expired = opened.use(
+    await receive(() => 200, makeCertificate(nameOf('crm'), { until: '20261001' })),
+  );
+  // Nobody listens there any more.
+  const { port: closedPort, ...closed } = await receive();
+  await closed[Symbol.asyncDispose]();
+  const kept = opened.move();
+  return {
+    stage,
+    play: async () => playHour({ stage, world, securePort: expired.port, closedPort }),
+    [Symbol.asyncDispose]: async () => kept.disposeAsync(),
+  };
+}
+
+function nameOf(host: string): string {
+  return `${host}.nordwind.example`;
+}
+
+type Set = { stage: Stage; world: MovableWorld; securePort: number; closedPort: number };
+
+async function playHour({ stage, world, securePort, closedPort }: Set): Promise<Shown> {
+  const { service, receiver } = stage;
+  let minute = 0;
+  receiver.script = async (request) => answerOf(request, minute);
+  const keyId = await makeKeys(stage);
+  const at = (host: string, path: string): string =>
+    `http://${nameOf(host)}:${receiver.port}${path}`;
+  await subscribe(service, at('shop', '/callbacks/orders'));
+  await subscribe(service, { callbackUrl: at('billing', '/invoices'), event: 'invoice.paid' });
+  const failing = await subscribe(service, {
+    callbackUrl: at('search', '/reindex'),
+    event: 'product.updated',
+  });
+  await subscribe(service, {
+    callbackUrl: `https://${nameOf('crm')}:${securePort}/contacts`,
+    event: 'customer.created',
+  });
+  await subscribe(service, {
+    body: {
+      inProgressUrl: at('audit', '/exports/running'),
+      failedUrl: at('audit', '/exports/failed'),
+      successUrl: at('audit', '/exports/done'),
+    },
+  });
+  await subscribe(service, {
+    callbackUrl: `http://${nameOf('legacy')}:${closedPort}/soap-bridge`,
+    event: 'order.cancelled',
+  });
+  const paused = await subscribe(service, {
+    callbackUrl: at('audit', '/everything'),
+    event: 'order.shipped',
+  });
+  assert.equal((await patch(service, paused.id, { state: 'paused' })).status, 200);
+  for (; minute < minutes; minute += 1) {
+    await publishMinute(stage, minute);
+    world.moveOn(minuteMs);
+  }
+  await publishMinute(stage, minute);
+  return { ...(await findShown(stage, failing.id)), keyId };
+}
+
+/** As receivers are: most are fine, one is ill for a while, one is always slow. */
+async function answerOf({ url, order }: Received, minute: number): Promise<Reply> {
+  if (url.startsWith('/reindex')) {
+    return order % 3 === 0
+      ? {
+          status: 503,
+          headers: { ...plainText, 'retry-after': '120' },
+          body: 'Index is rebuilding\n',
+        }
+      : { status: 500, headers: json, body: '{"error":"index_locked","shard":3,"retryable":true}' };
+  }
+  if (url.startsWith('/invoices') && minute > 24 && minute < 36 && order % 3 !== 0) {
+    return { status: 502, headers: plainText, body: 'Bad gateway' };
+  }
+  if (url.startsWith('/exports/failed')) return new Promise(() => {}); // Hangs until the timeout.
+  if (url.startsWith('/callbacks') && order % 41 === 0)
+    return { status: 404, body: 'No such route' };
+  return { status: 200, headers: json, body: '{"received":true}' };
+}
+
+const json = { 'content-type': 'application/json', server: 'nginx/1.29' };
+const plainText = { 'content-type': 'text/plain', server: 'nginx/1.29' };
+
+async function publishMinute({ service }: Stage, minute: number): Promise<void> {
+  const body = { events: eventsOf(minute) };
+  const answer = await service.call({ method: 'POST', path: '/events/batch', body });
+  assert.equal(answer.status, 202, answer.text);
+  // What fails has a pace of its own, so only the receiver that is well is waited for.
+  const isLeft = ({ attemptCount, callback }: DeliveryView): boolean =>
+    attemptCount === 0 && callback.url.includes('/callbacks/');
+  await until(
+    async () => {
+      const page = await get<ListPage<DeliveryView>>(service, '/deliveries?state=due&limit=500');
+      return page.items.filter(isLeft).length;
+    },
+    (left) => left === 0,
+  );
+}
+
+/** More by day than by night, as a wave; rare ones now and then. */
+function eventsOf(minute: number): { event: string; payload: object }[] {
+  const count = Math.round(5 + 4 * Math.sin(minute / 9) + (minute % 4));
+  const events = Array.from({ length: count }, (_, at) => orderEvent(minute * 10 + at));
+  if (minute % 5 === 0) events.push(eventOf('product.updated', { sku: `NW-${4000 + minute}` }));
+  if (minute % 7 === 3) events.push(eventOf('customer.created', { customerId: 8_100 + minute }));
+  if (minute % 11 === 5) events.push(eventOf('order.cancelled', { orderId: 10_400 + minute }));
+  if (minute % 16 === 8) events.push(eventOf('success', { exportId: `exp_${minute}` }));
+  if (minute === 61) events.push(eventOf('failed', { exportId: `exp_${minute}` }));
+  return events;
+}
+
+function orderEvent(number: number): { event: string; payload: object } {
+  const names = ['order.created', 'order.paid', 'invoice.paid', 'order.created', 'order.shipped'];
+  const orderId = 10_000 + number;
+  const total = `${19 + (number % 83)}.90`;
+  return eventOf(names[number % names.length] ?? '', { orderId, total, currency: 'EUR' });
+}
+
+function eventOf(event: string, more: object): { event: string; payload: object } {
+  return { event, payload: { message: event.replace('.', ' '), ...more } };
+}
+
+/** The id of one that is in use. */
+async function makeKeys({ service }: Stage): Promise<string> {
+  let usedId = '';
+  const keys = [
+    { name: 'Shop backend', scopes: ['publish'] },
+    { name: 'Grafana', scopes: ['read'], expiresAt: '2027-06-30T00:00:00Z' },
+    { name: 'Deploy pipeline', scopes: ['subscribe', 'read'] },
+    { name: 'Former contractor', scopes: ['read', 'admin'] },
+  ];
+  for (const body of keys) {
+    const { status, json: made } = await service.call({ method: 'POST', path: '/keys', body });
+    assert.equal(status, 201);
+    const id = String(made['id']);
+    if (body.name === 'Grafana') {
+      await service.call({ path: '/stats?range=1h', key: String(made['key']) });
+      usedId = id;
+    }
+    if (body.name.startsWith('Former')) {
+      await service.call({ method: 'DELETE', path: `/keys/${id}` });
+    }
+  }
+  return usedId;
+}
+
+async function findShown(stage: Stage, failingSubscriberId: string): Promise<Omit<Shown, 'keyId'>> {
+  const { service } = stage;
+  const find = async (query: string): Promise<DeliveryView> => {
+    const read = async (): Promise<ListPage<DeliveryView>> => get(service, `/deliveries?${query}`);
+    const isTried = ({ attemptCount }: DeliveryView): boolean => attemptCount > 0;
+    const { items } = await until(read, (page) => page.items.some(isTried));
+    const first = items.find(isTried);
+    assert(first);
+    return first;
+  };
+  const dead = await find(`state=dead&subscriberId=${failingSubscriberId}`);
+  const retrying = await find(`state=due&subscriberId=${failingSubscriberId}`);
+  const delivered = await find('state=delivered&event=invoice.paid');
+  await inState(service, dead.id, 'dead');
+  return {
+    deadId: dead.id,
+    deliveredId: delivered.id,
+    retryingId: retrying.id,
+    failingSubscriberId,
+    eventId: delivered.eventId,
+    replayId: await makeReplays(stage),
+  };
+}
+
+/** One that is done, one that was cancelled, one under way for some minutes. */
+async function makeReplays({ service }: Stage): Promise<string> {
+  const make = async (filter: object, ratePerSecond: number): Promise<string> => {
+    const body = { filter, ratePerSecond };
+    const answer = await service.call({ method: 'POST', path: '/replays', body });
+    assert.equal(answer.status, 201, answer.text);
+    return String(answer.json['id']);
+  };
+  const done = await make({ state: 'dead', event: 'order.cancelled' }, 100);
+  await until(
+    async () => service.call({ path: `/replays/${done}` }),
+    (answer) => answer.json['state'] === 'done',
+  );
+  const cancelled = await make({ state: 'delivered', event: 'invoice.*' }, 1);
+  await service.call({ method: 'POST', path: `/replays/${cancelled}/cancel` });
+  return make({ state: 'delivered', event: 'order.*' }, 1);
+}

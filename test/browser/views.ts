@@ -1,0 +1,160 @@
+// Everything that the console can show, by name: each page, drawer and dialog, and how to see that it is there.
+import type { Page } from 'playwright-core';
+import type { Shown } from './scene.ts';
+
+export interface View {
+  name: string;
+  path: (shown: Shown) => string;
+  /** Leads there from the opened page, where an address does not. */
+  open?: (page: Page) => Promise<void>;
+  /** Stands on it once it is complete. */
+  text: string | RegExp;
+}
+
+/** What somebody sees who is not signed in. */
+export const signInView: View = {
+  name: 'sign-in',
+  path: () => '/console/sign-in',
+  text: 'No key at hand?',
+};
+
+/** The service as it is after its first start. */
+export const firstRunView: View = {
+  name: 'first-run',
+  path: () => '/console',
+  text: 'Send test event',
+};
+
+export const views: readonly View[] = [
+  { name: 'overview', path: () => '/console', text: 'Needs attention' },
+  { name: 'deliveries', path: () => '/console/deliveries', text: /deliveries shown/ },
+  {
+    name: 'delivery',
+    path: ({ deadId }) => `/console/deliveries?delivery=${deadId}`,
+    text: 'content-type',
+  },
+  {
+    name: 'delivery-request',
+    path: ({ deadId }) => `/console/deliveries?delivery=${deadId}&tab=request`,
+    text: 'webhook-signature',
+  },
+  {
+    name: 'delivery-timeline',
+    path: ({ retryingId }) => `/console/deliveries?delivery=${retryingId}&tab=timeline`,
+    text: /Attempt 1/,
+  },
+  {
+    name: 'delivery-event',
+    path: ({ deliveredId }) => `/console/deliveries?delivery=${deliveredId}&tab=event`,
+    text: 'currency',
+  },
+  { name: 'subscriptions', path: () => '/console/subscriptions', text: /subscriptions shown/ },
+  {
+    name: 'subscription',
+    path: ({ failingSubscriberId }) => `/console/subscriptions?subscription=${failingSubscriberId}`,
+    text: 'Unsubscribe',
+  },
+  {
+    name: 'new-subscription',
+    path: () => '/console/subscriptions?new=1',
+    text: 'One URL for one event',
+  },
+  { name: 'events', path: () => '/console/events', text: /events shown/ },
+  { name: 'event', path: ({ eventId }) => `/console/events?eventId=${eventId}`, text: 'currency' },
+  {
+    name: 'publish',
+    path: () => '/console/events?publish=1&name=order.created',
+    text: 'What the payload must be',
+  },
+  { name: 'replays', path: () => '/console/replays', text: /replays shown/ },
+  {
+    name: 'replay',
+    path: ({ replayId }) => `/console/replays?replay=${replayId}`,
+    text: 'What it sends again',
+  },
+  {
+    name: 'new-replay',
+    path: () => '/console/replays?new=1&state=dead',
+    text: /Sends deliveries again/,
+  },
+  { name: 'keys', path: () => '/console/keys', text: /keys shown/ },
+  { name: 'key', path: ({ keyId }) => `/console/keys?key=${keyId}`, text: 'Revoke' },
+  { name: 'new-key', path: () => '/console/keys?new=1', text: 'What it may do' },
+  { name: 'contract', path: () => '/console/contract', text: /The document as it is executed/ },
+];
+
+const subscriptionPath = ({ failingSubscriberId }: Shown): string =>
+  `/console/subscriptions?subscription=${failingSubscriberId}`;
+
+/** What asks before it acts, and the other small dialogs. */
+export const dialogViews: readonly View[] = [
+  {
+    name: 'rotate-secret',
+    path: subscriptionPath,
+    open: async (page) => press(page, 'Rotate secret'),
+    text: 'Rotate the secret?',
+  },
+  {
+    name: 'unsubscribe',
+    path: subscriptionPath,
+    open: async (page) => press(page, 'Unsubscribe'),
+    text: 'End this subscription?',
+  },
+  {
+    name: 'change-url',
+    path: subscriptionPath,
+    open: async (page) =>
+      page
+        .getByRole('button', { name: /^Change URL/ })
+        .first()
+        .click(),
+    text: 'Change the URL',
+  },
+  {
+    name: 'cancel-replay',
+    path: ({ replayId }) => `/console/replays?replay=${replayId}`,
+    open: async (page) => press(page, 'Cancel replay'),
+    text: 'Cancel this replay?',
+  },
+  {
+    name: 'rotate-key',
+    path: ({ keyId }) => `/console/keys?key=${keyId}`,
+    open: async (page) => page.getByRole('button', { name: /^Rotate/ }).click(),
+    text: /Rotate this key\?/,
+  },
+  {
+    name: 'revoke-key',
+    path: ({ keyId }) => `/console/keys?key=${keyId}`,
+    open: async (page) => page.getByRole('button', { name: /^Revoke/ }).click(),
+    text: 'Revoke this key?',
+  },
+  {
+    name: 'help',
+    path: () => '/console/deliveries',
+    open: async (page) => page.keyboard.press('?'),
+    text: 'Keyboard shortcuts',
+  },
+];
+
+async function press(page: Page, name: string): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+}
+
+export async function showView(page: Page, view: View, shown: Shown): Promise<void> {
+  await page.goto(view.path(shown));
+  await view.open?.(page);
+  await page.locator('main, dialog').getByText(view.text).first().waitFor();
+  await settled(page);
+}
+
+/** Nothing loads, nothing moves. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () => document.querySelector('.skeleton, [aria-busy="true"]') === null,
+  );
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    await Promise.allSettled(document.getAnimations().map(async ({ finished }) => finished));
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  });
+}

@@ -1,0 +1,21 @@
+// The windows in which pages are looked at: a desk, and phones with a finger instead of a mouse.
+import type { VisitOptions } from './stage.ts';
+
+export interface Window {
+  width: number;
+  /** The page must lie well when it becomes so narrow, too. */
+  narrowest: number;
+  options: VisitOptions;
+}
+
+/** Nothing moves, so that a picture is the same whenever it is taken. */
+const still: VisitOptions = { reducedMotion: 'reduce' };
+
+export const windows: readonly Window[] = [
+  { width: 1440, narrowest: 1440, options: { viewport: { width: 1440, height: 900 }, ...still } },
+  {
+    width: 390,
+    narrowest: 360,
+    options: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, ...still },
+  },
+];

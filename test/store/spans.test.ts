@@ -124,7 +124,7 @@ function publish({ edit }: Opened, app: App, id: string): void {
 
 /** In a transaction of the test's. */
 function publishAlone({ db, clock }: Opened, app: App, id: string): void {
-  const context = { nowMs: clock.ms, births: birthsFor(undefined) };
+  const context = { nowMs: clock.ms, births: birthsFor(undefined), facts: [] };
   preparePublish(db)(inputOf(app, id), context);
 }
 

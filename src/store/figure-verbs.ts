@@ -54,6 +54,7 @@ export interface SubscriptionFigures {
   pending: number;
   /** There are at least so many: counting stopped there. */
   isCapped: boolean;
+  /** Where counting stopped, the oldest of those that are due first. */
   oldestPending: string | undefined;
 }
 

@@ -40,6 +40,7 @@ const repeatedReads = Object.entries({
   'figures.subscription': ['text', 'bigint'],
   'figures.ofSubscription': ['bigint', 'bigint', 'bigint', 'bigint'],
   'figures.waiting': ['bigint', 'bigint'],
+  'figures.heads': ['bigint'],
   'figures.running': ['bigint'],
   'attention.lastTried': ['bigint'],
   'subscriptions.sought': ['bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'text'],

@@ -47,6 +47,13 @@ export const figuresSql = {
       select event from delivery_live where ${ofSubscription} and lease is null
       limit ?2 + 0) as waiting`,
   // Not by the lane, which a plan made on an empty queue would look for in all of delivery_live_find.
+  // The first of each lane, for where not all are counted: a good guess at the oldest.
+  heads: `
+    select cast(?1 as bigint) as subscription, min(event) as event from (
+      select (
+        select event from delivery_live where delivery_live.lane = one.no and lease is null
+        order by due_ms, event, n limit 1) as event
+      from lane as one where one.subscription = ?1) as heads`,
   running: `
     select cast(?1 as bigint) as subscription, count(*) as found, min(event) as event
     from delivery_live indexed by delivery_running
@@ -83,11 +90,13 @@ export const subscriptionFigures: Read<'subscriptionFigures'> = function* (input
     yield* forEach(figuresSql.ofSubscription, each(...spanValues(span))),
   );
   const waiting = bySubscription(yield* forEach(figuresSql.waiting, each(pendingMax)));
+  const heads = bySubscription(yield* forEach(figuresSql.heads, each()));
   const running = bySubscription(yield* forEach(figuresSql.running, each()));
   return known.map(({ id, no }) => {
-    const found = [...(waiting.get(no) ?? []), ...(running.get(no) ?? [])];
-    const pending = found.reduce((sum, row) => sum + integer(row, 'found'), 0);
-    const [oldest] = found.flatMap((row) => maybe(text, row, 'event') ?? []).sort();
+    const [due, runs] = [waiting.get(no) ?? [], running.get(no) ?? []];
+    const pending = foundIn(due) + foundIn(runs);
+    const first = foundIn(due) < pendingMax ? due : (heads.get(no) ?? []);
+    const [oldest] = [...first, ...runs].flatMap((row) => maybe(text, row, 'event') ?? []).sort();
     return {
       id,
       steps: toSteps(steps.get(no) ?? [], subscriptionColumns),
@@ -113,6 +122,10 @@ function toSteps(rows: readonly Row[], columns: FigureColumns): StepFigures[] {
   return rows
     .map((row) => ({ step: integer(row, 'step'), figures: toFigures(row, columns) }))
     .sort((a, b) => a.step - b.step);
+}
+
+function foundIn(rows: readonly Row[]): number {
+  return rows.reduce((sum, row) => sum + integer(row, 'found'), 0);
 }
 
 function bySubscription(rows: readonly Row[]): Map<number, Row[]> {

@@ -158,7 +158,7 @@ export type Step = Counts & Percentiles & { readonly at: string };
 export type Totals = Counts & Percentiles & { readonly successRate: number | null };
 
 export type Attention = {
-  readonly kind: 'failing' | 'disabled' | 'inactive_callback';
+  readonly kind: 'failing' | 'disabled';
   readonly subscriberId: string;
   readonly url: string;
   readonly since: string | null;

@@ -67,11 +67,9 @@ create table stat_subscription (
 create index stat_subscription_fine on stat_subscription (minute) where minute % 30 > 0;
 create index stat_subscription_age on stat_subscription (minute) where minute % 30 = 0;
 
--- What needs somebody's attention: receivers that fail, the worst last; what is switched off; callbacks
--- that never had a target.
+-- What needs somebody's attention: receivers that fail, the worst last, and what is switched off.
 create index lane_failing on lane (app, failures, no) where failures > 0 and state = 0;
 create index subscription_disabled on subscription (app, no) where state = 'disabled';
-create index callback_inactive on callback (app, subscription, position) where inactive is not null;
 
 -- What was there before figures were kept. Who was retried and who was revived, nobody knows any more.
 insert into stat_app (app, minute, writer, published, made, delivered, dead, cancelled)

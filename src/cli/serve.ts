@@ -63,6 +63,10 @@ function isTlsError(error: Error): boolean {
 
 function greeting(service: Service, link: string | undefined): string {
   const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
+  const consoleLine =
+    link === undefined
+      ? `${url}/console   (sign in with a key)`
+      : `${link}   (signs in once, within an hour)`;
   const lines = [
     role === 'worker'
       ? `Ringback ${version} delivers, and says how it is on ${url}/readyz`
@@ -70,19 +74,13 @@ function greeting(service: Service, link: string | undefined): string {
     '',
     `  app id     ${withPrefix('app', defaultApp.id)}`,
     `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
-    ...(role === 'worker' ? [] : [`  reference  ${url}/docs`]),
+    ...(role === 'worker' ? [] : [`  console    ${consoleLine}`, `  reference  ${url}/docs`]),
     '',
   ];
   if (isChosenKeyDead) {
     lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
   }
   if (role !== 'worker') {
-    lines.push(
-      link === undefined
-        ? `Console: ${url}/console   (sign in with a key)`
-        : `Console: ${link}   (signs in once, within an hour)`,
-      '',
-    );
     for (const door of openDoors(service.contracts)) lines.push(`Warning: ${door}.`, '');
     lines.push(...firstSteps(service));
   }

@@ -165,9 +165,8 @@ export const limits = {
   statsSubscriptionsMax: 50,
   pendingCountedMax: 10_000,
   pendingCountedEachMax: 1_000,
-  /** What needs attention: shown, and looked at to find it. */
+  /** What needs attention, at most. */
   attentionMax: 10,
-  attentionExaminedMax: 1_000,
   /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
   keeperRowsMax: 500,
   keeperBytesMax: 4 * 1_048_576,

@@ -60,7 +60,7 @@ export interface SubscriptionFigures {
 
 /** Something that a person should look at. */
 export interface Attention {
-  kind: 'disabled' | 'failing' | 'inactive_callback';
+  kind: 'disabled' | 'failing';
   subscription: string;
   /** Empty where there is no target. */
   url: string;

@@ -96,7 +96,7 @@ describe('ringback serve', () => {
     await using folder = await newFolder();
     const signIn = async (child: Serving): Promise<number> => {
       const [, page, ticket] = await child.says(
-        /^Console: (\S+)#ticket=([\w-]{43}) +\(signs in once/m,
+        /^ {2}console +(\S+)#ticket=([\w-]{43}) +\(signs in once/m,
       );
       assert.equal(page, `${child.url}/console`);
       const body = JSON.stringify({ ticket });
@@ -121,7 +121,7 @@ describe('ringback serve', () => {
       assert.equal(await status(`${second.url}/keys/${id}`, revoke), 204);
     }
     await using third = await serve(data(folder));
-    await third.says(/^Console: http:\S+\/console +\(sign in with a key\)$/m);
+    await third.says(/^ {2}console +http:\S+\/console +\(sign in with a key\)$/m);
   });
 
   it(

@@ -119,7 +119,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'attention.failing': ['sorts by "position"'],
   'attention.lastTried': ['sorts by started_ms DESC, event DESC, n DESC'],
   'attention.lastTried, repeated': ['sorts by started_ms DESC, event DESC, n DESC'],
-  'attention.inactive': ['sorts by id DESC'],
   // A few thousand slices at most.
   'spans.below': ['filters a range of slice_span_first'],
   'spans.reaching': ['filters a range of slice_span_first'],

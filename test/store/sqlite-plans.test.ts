@@ -91,7 +91,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // A few of each.
   'attention.failing': ['CO-ROUTINE failing', 'SCAN failing', sorted],
   'attention.lastTried': ['CO-ROUTINE waiting', 'SCAN waiting', sorted],
-  'attention.inactive': ['CO-ROUTINE inactive', 'SCAN inactive', 'USE TEMP B-TREE FOR GROUP BY'],
   // A row for each node that has told something.
   'feed.heads': ['CO-ROUTINE teller', 'SETUP', 'RECURSIVE STEP', 'SCAN teller'],
   // For tests only.

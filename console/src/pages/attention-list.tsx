@@ -13,7 +13,6 @@ import type { Attention, Stats } from '../shapes.ts';
 const badges: Readonly<Record<Attention['kind'], StateName>> = {
   failing: 'failing',
   disabled: 'disabled',
-  inactive_callback: 'inactive',
 };
 
 export function AttentionList({ load }: { load: Load<Stats> }): JSX.Element | null {
@@ -65,7 +64,5 @@ function Sentence({ item }: { item: Attention }): JSX.Element {
           {last}. Nothing is sent until it is resumed.
         </>
       );
-    case 'inactive_callback':
-      return <>Nothing is sent to this callback. A new target wakes it.</>;
   }
 }

@@ -1,5 +1,5 @@
-// What a person should look at, the worst first: subscriptions that were switched off, receivers that
-// fail, callbacks that never had a target. A few of each, found by indexes that hold nothing else.
+// What a person should look at, the worst first: subscriptions that were switched off, and receivers
+// that fail. A few of each, found by indexes that hold nothing else.
 import { limits } from '../../core/limits.ts';
 import type { Attention } from '../figure-verbs.ts';
 import type { Row } from '../row.ts';
@@ -32,13 +32,6 @@ export const attentionSql = {
     join attempt on attempt.event = waiting.event and attempt.n = waiting.n
       and attempt.k = waiting.attempts
     order by attempt.started_ms desc, attempt.event desc, attempt.n desc limit 1`,
-  inactive: `
-    select subscription.id, min(subscription.created_ms) as since_ms from (
-      select subscription from callback where app = ?1 and inactive is not null
-      order by subscription desc, position desc limit ?3 + 0) as inactive
-    join subscription on subscription.no = inactive.subscription
-    where subscription.state = 'active'
-    group by subscription.id order by subscription.id desc limit ?2 + 0`,
 } as const;
 
 export function* attention(appNo: number): Script<Attention[]> {
@@ -49,11 +42,7 @@ export function* attention(appNo: number): Script<Attention[]> {
     failures: maybe(integer, row, 'failures') ?? 0,
   }));
   const failing = yield* findFailing(appNo, most);
-  const worst = [...disabled, ...failing];
-  if (worst.length >= most) return worst.slice(0, most);
-  const { attentionExaminedMax } = limits;
-  const rows = yield* all(attentionSql.inactive, appNo, most - worst.length, attentionExaminedMax);
-  return [...worst, ...rows.map((row) => toAttention(row, 'inactive_callback'))];
+  return [...disabled, ...failing].slice(0, most);
 }
 
 function* findFailing(appNo: number, most: number): Script<Attention[]> {

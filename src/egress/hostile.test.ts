@@ -77,13 +77,13 @@ async function meet(
 /** Within the deadline and the margin, beside a timer that is as late as this machine is busy. */
 async function inTime<T>(send: () => Promise<T>): Promise<T> {
   const startMs = performance.now();
-  let dueMs = timeoutMs;
-  const timer = setTimeout(() => {
-    dueMs = performance.now() - startMs;
-  }, timeoutMs);
+  const due = Promise.withResolvers<number>();
+  const timer = setTimeout(() => due.resolve(performance.now() - startMs), timeoutMs);
   const result = await send();
-  clearTimeout(timer);
   const tookMs = performance.now() - startMs;
+  // One that has not fired yet is later still.
+  const dueMs = tookMs < timeoutMs ? timeoutMs : await due.promise;
+  clearTimeout(timer);
   assert(tookMs < dueMs + marginMs, `it took ${tookMs} ms, the timer ${dueMs} ms`);
   return result;
 }
@@ -343,7 +343,7 @@ const byteLevel: [string, (socket: Socket) => void, Expected][] = [
   ['answers before it is asked', (socket) => void socket.write(ok()), { is: '200 whole' }],
 ];
 
-describe('send to a receiver on http that', { concurrency: true }, () => {
+describe('send to a receiver on http that', { concurrency: 16 }, () => {
   for (const [title, serve, expected] of byteLevel) {
     it(title, async () => meet(serve, expected));
   }
@@ -409,7 +409,7 @@ describe('send to a receiver on http that', { concurrency: true }, () => {
   });
 });
 
-describe('send to a receiver on https that', { concurrency: true }, () => {
+describe('send to a receiver on https that', { concurrency: 16 }, () => {
   const name = 'hooks.example.com';
   const good = makeCertificate(name);
   const expired = makeCertificate(name, { until: '20210101' });

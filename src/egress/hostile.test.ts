@@ -343,7 +343,7 @@ const byteLevel: [string, (socket: Socket) => void, Expected][] = [
   ['answers before it is asked', (socket) => void socket.write(ok()), { is: '200 whole' }],
 ];
 
-describe('send to a receiver on http that', { concurrency: 16 }, () => {
+describe('send to a receiver on http that', { concurrency: 8 }, () => {
   for (const [title, serve, expected] of byteLevel) {
     it(title, async () => meet(serve, expected));
   }
@@ -409,7 +409,7 @@ describe('send to a receiver on http that', { concurrency: 16 }, () => {
   });
 });
 
-describe('send to a receiver on https that', { concurrency: 16 }, () => {
+describe('send to a receiver on https that', { concurrency: 8 }, () => {
   const name = 'hooks.example.com';
   const good = makeCertificate(name);
   const expired = makeCertificate(name, { until: '20210101' });

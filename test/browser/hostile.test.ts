@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { inState, onlyDelivery, publish, subscribe } from '../e2e/stage.ts';
+import { get, inState, onlyDelivery, publish } from '../e2e/stage.ts';
+import type { Page as ListPage } from '../e2e/stage.ts';
 import { layoutFaults } from './layout-faults.ts';
 import { openStage, type Stage } from './stage.ts';
 import { settled } from './views.ts';
@@ -50,10 +51,11 @@ describe('hostile text', () => {
     });
     const { service, receiver } = on;
     const query = new URLSearchParams({ q: script, r: handler, w: word.slice(0, 1_500) });
-    ({ id: subscriberId } = await subscribe(
-      service,
-      `${receiver.url}/${encodeURI(turned)}?${query.toString()}`,
-    ));
+    const url = `${receiver.url}/${encodeURI(turned)}?${query.toString()}`;
+    const subscribed = await service.call({ method: 'POST', path: '/evil', body: { url } });
+    assert.equal(subscribed.status, 201, subscribed.text);
+    const list = await get<ListPage<{ id: string }>>(service, '/subscriptions');
+    subscriberId = list.items[0]?.id ?? '';
     const name = `${script}${turned}${zalgo}`.slice(0, 60);
     const key = await service.call({
       method: 'POST',
@@ -100,7 +102,7 @@ describe('hostile text', () => {
   ];
   /** What somebody could be made to click on. */
   const links = (): string[] =>
-    [nasty, turned, word.slice(0, 5_000), 'javascript:window.canary=1'].flatMap((text) => {
+    [nasty, turned, word.slice(0, 1_500), 'javascript:window.canary=1'].flatMap((text) => {
       const value = encodeURIComponent(text);
       return [
         `/console/deliveries?state=${value}&event=${value}&status=${value}&from=${value}`,
@@ -163,6 +165,7 @@ function hostileContract(): object {
           callbacks: {
             [`call${script}${turned}`]: {
               '{$request.body#/url}': {
+                'x-ringback-event': '*',
                 post: {
                   summary: nasty,
                   requestBody: { content },

@@ -152,7 +152,7 @@ describe('with the keyboard alone', () => {
       await act(page, drawer.getByRole('button', { name: 'Cancel replay' }));
       const asked = page.getByRole('dialog', { name: 'Cancel this replay?' });
       await act(page, asked.getByRole('button', { name: 'Cancel replay' }));
-      await drawer.getByRole('status').getByText('Cancelled').waitFor();
+      await drawer.getByRole('status').getByText('Cancelled').first().waitFor();
       await page.keyboard.press('Escape');
       await page.getByRole('row', { name: /Cancelled/ }).waitFor();
     });

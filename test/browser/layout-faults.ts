@@ -43,6 +43,15 @@ function findFaults(): string[] {
     if (scrolls && isWide && element.closest(scrollers) === null) {
       faults.push(`scrolls sideways: ${name(element)} ${sizes(element)}`);
     }
+    if (element instanceof HTMLSelectElement && element.title === '') {
+      const { paddingLeft, paddingRight, font } = style;
+      const pen = document.createElement('canvas').getContext('2d');
+      if (pen !== null) pen.font = font;
+      const needed = pen?.measureText(element.selectedOptions[0]?.text ?? '').width ?? 0;
+      const room =
+        element.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+      if (needed > room + 1) faults.push(`cut in its field: ${name(element)} ${needed} in ${room}`);
+    }
     // Text that leaves the window, or the box of its control, though nothing hides it.
     const box = element.getBoundingClientRect();
     if (element.children.length === 0 && box.right > root.clientWidth + 1) {

@@ -49,7 +49,7 @@ export async function openScene(): Promise<Scene> {
     await openStage({
       world,
       names: Object.fromEntries(hosts.map((host) => [nameOf(host), ['127.0.0.1']])),
-      env: { RINGBACK_RETRY: '20s,8m,15m', RINGBACK_TIMEOUT: '800ms' },
+      env: { RINGBACK_RETRY: '20s,8m', RINGBACK_TIMEOUT: '800ms' },
     }),
   );
   const expired = opened.use(
@@ -114,7 +114,7 @@ async function playHour({ stage, world, securePort, closedPort }: Set): Promise<
 }
 
 /** As receivers are: most are fine, one is ill for a while, one is always slow. */
-async function answerOf({ url, order }: Received, minute: number): Promise<Reply> {
+async function answerOf({ url, order, body }: Received, minute: number): Promise<Reply> {
   if (url.startsWith('/reindex')) {
     return order % 3 === 0
       ? {
@@ -128,8 +128,11 @@ async function answerOf({ url, order }: Received, minute: number): Promise<Reply
     return { status: 502, headers: plainText, body: 'Bad gateway' };
   }
   if (url.startsWith('/exports/failed')) return new Promise(() => {}); // Hangs until the timeout.
-  if (url.startsWith('/callbacks') && order % 41 === 0)
-    return { status: 404, body: 'No such route' };
+  const orderId = Number(/"orderId":(\d+)/.exec(body.toString())?.[1] ?? 1);
+  // These never go through, so there are dead ones for certain.
+  if (url.startsWith('/callbacks') && orderId % 97 === 0) {
+    return { status: 422, headers: json, body: '{"error":"unknown_sku","sku":"NW-4711","line":2}' };
+  }
   return { status: 200, headers: json, body: '{"received":true}' };
 }
 
@@ -209,8 +212,8 @@ async function findShown(stage: Stage, failingSubscriberId: string): Promise<Omi
     assert(first);
     return first;
   };
-  const dead = await find(`state=dead&subscriberId=${failingSubscriberId}`);
-  const retrying = await find(`state=due&subscriberId=${failingSubscriberId}`);
+  const dead = await find('state=dead&event=order.*&status=422');
+  const retrying = await find('state=retrying&event=failed');
   const delivered = await find('state=delivered&event=invoice.paid');
   await inState(service, dead.id, 'dead');
   return {

@@ -121,8 +121,11 @@ export function Select({
   value,
   options,
   onChange,
+  isLong = false,
   ...props
 }: FieldProps & {
+  /** Texts may be wider than a phone: then they end in an ellipsis, and all of it stands in the title. */
+  readonly isLong?: boolean;
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly text: string }[];
   readonly onChange: (value: string) => void;
@@ -134,6 +137,7 @@ export function Select({
         id={id}
         class="input select"
         value={value}
+        title={isLong ? options.find((one) => one.value === value)?.text : undefined}
         {...describedBy(id, props)}
         onChange={(event) => onChange(event.currentTarget.value)}
       >

@@ -1,7 +1,7 @@
 // Which attempt the tabs show, where there are several.
 import type { JSX } from 'preact';
 import { Select } from '../components/field.tsx';
-import { dateTime, duration } from '../format.ts';
+import { dateTime } from '../format.ts';
 import { outcomeWords } from '../failure-words.ts';
 import { setParams } from '../router.ts';
 import type { Attempt } from '../shapes.ts';
@@ -17,6 +17,7 @@ export function AttemptChoice({
   return (
     <Select
       label="Attempt"
+      isLong
       value={attemptNumber(chosen)}
       options={attempts.map((one) => ({ value: attemptNumber(one), text: textOf(one) }))}
       onChange={(attempt) => setParams({ attempt }, { replace: true })}
@@ -29,8 +30,9 @@ export function attemptNumber({ id }: Attempt): string {
   return id.slice(id.lastIndexOf('_') + 1);
 }
 
+/** How long it took stands below: a phone has no room for it here. */
 function textOf(attempt: Attempt): string {
   const when = dateTime(Date.parse(attempt.startedAt));
   const how = outcomeWords(attempt) ?? 'no answer';
-  return `${attemptNumber(attempt)} – ${how}, ${duration(attempt.tookMs)}, ${when}`;
+  return `${attemptNumber(attempt)} – ${how}, ${when}`;
 }

@@ -20,7 +20,7 @@ const zalgo = `Z${'\u0300\u0301\u0334\u0489\u035c'.repeat(40)}algo`;
 const word = 'W'.repeat(10_000);
 const nasty = `${script}${handler}${turned}${zalgo}\u0000`;
 const longEvent = `x${'y'.repeat(60)}.${'z'.repeat(60)}`;
-const mega = 'M'.repeat(1_048_576 - 2_000);
+const mega = 'M'.repeat(1_000_000);
 const deep = `${'['.repeat(60)}1${']'.repeat(60)}`;
 
 /** Raw, because a lone surrogate and a null byte must arrive as they are written. */
@@ -28,7 +28,7 @@ const payloads = {
   'text.nasty': `{"message":${JSON.stringify(nasty)},${JSON.stringify(nasty)}:${JSON.stringify(word)}}`,
   'text.surrogate': String.raw`{"message":"\ud800 \udc00 \u0000 \u2028"}`,
   'text.deep': `{"message":"deep","deep":${deep}}`,
-  'text.mega': `{"message":"${mega.slice(0, 200_000)}"}`,
+  'text.mega': `{"message":"${mega}"}`,
   [longEvent]: '{"message":"long"}',
 };
 

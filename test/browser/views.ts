@@ -142,6 +142,7 @@ async function press(page: Page, name: string): Promise<void> {
 
 export async function showView(page: Page, view: View, shown: Shown): Promise<void> {
   await page.goto(view.path(shown));
+  await page.locator('h1').first().waitFor();
   await view.open?.(page);
   await page.locator('main, dialog').getByText(view.text).first().waitFor();
   await settled(page);

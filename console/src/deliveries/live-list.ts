@@ -5,7 +5,7 @@ import { useRef } from 'preact/hooks';
 import { get, withQuery } from '../api.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { mergeDeliveries } from '../live-deliveries.ts';
+import { isInReach, mergeDeliveries } from '../live-deliveries.ts';
 import type { ShownNews } from '../news.ts';
 import type { Delivery, Frame, Page } from '../shapes.ts';
 import { connection, useFrames } from '../stream.ts';
@@ -87,10 +87,4 @@ function withNews(
   for (const one of fresh) all.set(one.id, one);
   const isFull = all.size > limits.waitingRowsMax;
   return { fresh: isFull ? waiting.fresh : all, isMore: isMore || isFull };
-}
-
-/** Not beyond the end of what was read: that comes with the next page. */
-function isInReach({ createdAt }: Delivery, { items, hasMore }: List<Delivery>): boolean {
-  const last = items.at(-1);
-  return !hasMore || last === undefined || createdAt >= last.createdAt;
 }

@@ -12,6 +12,15 @@ export function mergeDeliveries(
   return [...byId.values()].sort(newestFirst).slice(0, max);
 }
 
+/** Changed ones are replaced where they are, and nothing is added. */
+export function replaceDeliveries(
+  shown: readonly Delivery[],
+  changed: readonly Delivery[],
+): Delivery[] {
+  const byId = new Map(changed.map((one) => [one.id, one]));
+  return shown.map((one) => byId.get(one.id) ?? one);
+}
+
 /** Not beyond the end of what was read: that comes with the next page. */
 export function isInReach(
   delivery: Delivery,

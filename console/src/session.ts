@@ -36,13 +36,17 @@ export async function startSession(): Promise<void> {
   else await readSession();
 }
 
+/** Only an answer that says so signs out. Another failure is shown where nothing else is to be seen. */
 export async function readSession(): Promise<void> {
   try {
     enter(await get<Session>('/console/session'));
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
     if (error.status === 401) leave();
-    else sessionState.value = { kind: 'failed', problem: error };
+    // A page that is open stays: it may show a secret this once, or hold a half-written text.
+    else if (sessionState.peek().kind !== 'in') {
+      sessionState.value = { kind: 'failed', problem: error };
+    }
   }
 }
 

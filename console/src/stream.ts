@@ -102,7 +102,10 @@ function stumble(): void {
   retryMs = Math.min(retryMs * 2, limits.streamRetryMaxMs);
 }
 
-/** A refusal may mean that the session is over: reading it says so, and then nothing is opened. */
+/**
+ * A refusal may mean that the session is over: reading it says so, and then nothing is opened. Any other
+ * failure of that reading says nothing: the stream itself is tried again.
+ */
 function retry(): void {
   void readSession().then(() => {
     if (session.peek() !== undefined) open();

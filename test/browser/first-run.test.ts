@@ -1,7 +1,7 @@
 // The first minute: the link of the terminal opens the console, signing out ends it, a key opens it again.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { openStage, type Stage } from './stage.ts';
 
 describe('the first run', () => {
@@ -32,6 +32,35 @@ describe('the first run', () => {
       );
       await page.reload();
       await overview(page).waitFor();
+    });
+  });
+
+  it('keeps an open page while the service stumbles, and goes live again', async () => {
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 503 .*\/console\/session\)$/);
+      faults.expect(/console: Failed to load resource.* 503 .*\/stream\)$/);
+      await page.getByRole('button', { name: /^Live/ }).waitFor();
+      await page.goto('/console/events?publish=1&name=half.written');
+      const name = page.getByRole('dialog').getByLabel('Event', { exact: true });
+      await name.waitFor();
+      let isDown = true;
+      const stumble = async (route: Route): Promise<void> =>
+        isDown ? route.fulfill({ status: 503, body: 'no' }) : route.continue();
+      await page.route('**/console/session', stumble);
+      await page.route('**/stream', stumble);
+      await name.fill('still.here');
+      await page.evaluate(() => {
+        // As when somebody looks elsewhere and comes back: the stream is opened anew.
+        for (const isHidden of [true, false]) {
+          Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
+          document.dispatchEvent(new Event('visibilitychange'));
+        }
+      });
+      await page.waitForResponse((answer) => answer.url().endsWith('/console/session'));
+      await page.waitForResponse((answer) => answer.url().endsWith('/stream'));
+      isDown = false;
+      await page.locator('.live-live').waitFor();
+      assert.equal(await name.inputValue(), 'still.here');
     });
   });
 

@@ -49,18 +49,41 @@ describe('the first run', () => {
       await page.route('**/console/session', stumble);
       await page.route('**/stream', stumble);
       await name.fill('still.here');
-      await page.evaluate(() => {
-        // As when somebody looks elsewhere and comes back: the stream is opened anew.
-        for (const isHidden of [true, false]) {
-          Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
-          document.dispatchEvent(new Event('visibilitychange'));
-        }
-      });
+      await lookAway(page);
       await page.waitForResponse((answer) => answer.url().endsWith('/console/session'));
       await page.waitForResponse((answer) => answer.url().endsWith('/stream'));
       isDown = false;
       await page.locator('.live-live').waitFor();
       assert.equal(await name.inputValue(), 'still.here');
+    });
+  });
+
+  it('stays paused when that was wished between two tries', async () => {
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 503 .*\/stream\)$/);
+      const button = page.getByRole('button', { name: 'Pause live updates' });
+      await page.locator('.live-live').waitFor();
+      const held = Promise.withResolvers<void>();
+      await page.route('**/console/session', async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      let tries = 0;
+      await page.route('**/stream', async (route) => {
+        tries += 1;
+        await route.fulfill({ status: 503, body: 'no' });
+      });
+      const asked = page.waitForRequest('**/console/session');
+      await lookAway(page);
+      await asked;
+      await button.click();
+      await page.locator('.live-paused').waitFor();
+      const answered = page.waitForResponse('**/console/session');
+      held.resolve();
+      await (await answered).finished();
+      // What the page does with the answer is done before it answers this.
+      await page.evaluate(async () => (await fetch('/console/session')).text());
+      assert.equal(tries, 1);
     });
   });
 
@@ -85,3 +108,13 @@ describe('the first run', () => {
     );
   });
 });
+
+/** As when somebody looks elsewhere and comes back: the stream is opened anew. */
+async function lookAway(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const isHidden of [true, false]) {
+      Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }
+  });
+}

@@ -31,9 +31,13 @@ export async function startSession(): Promise<void> {
   });
   const ticket = takeTicket();
   if (ticket !== undefined) return await signInByLink(ticket);
+  const stored = readStored('session');
   // Asking while signed out only leaves a failed request in the browser's log.
-  if (place.value.path === signInPath || readStored('session') === 'out') leave();
-  else await readSession();
+  if (stored === 'out') leave();
+  // Nothing is known of this browser, so nothing is noted either: a session may be there.
+  else if (stored === undefined && place.value.path === signInPath) {
+    sessionState.value = { kind: 'out' };
+  } else await readSession();
 }
 
 /** Only an answer that says so signs out. Another failure is shown where nothing else is to be seen. */

@@ -35,6 +35,17 @@ describe('the first run', () => {
     });
   });
 
+  it('leads on whoever comes to the sign-in and is signed in already', async () => {
+    await on.visit(async (page) => {
+      await overview(page).waitFor();
+      await page.goto('/console/sign-in?to=/console/keys');
+      await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+      assert.equal(page.url(), `${on.service.url}/console/keys`);
+      await page.goto('/console');
+      await overview(page).waitFor();
+    });
+  });
+
   it('keeps an open page while the service stumbles, and goes live again', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 503 .*\/console\/session\)$/);

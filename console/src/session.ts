@@ -1,8 +1,9 @@
 // Who is signed in, and what that key may do. The cookie itself is out of reach for scripts.
 import { computed, effect, signal } from '@preact/signals';
 import { ApiProblem, get, send, signedOutCount } from './api.ts';
+import { follow, nobody } from './other-tab.ts';
 import { navigate, param, place } from './router.ts';
-import { readStored, writeStored } from './stored.ts';
+import { onStored, readStored, writeStored } from './stored.ts';
 import type { Scope, Session } from './shapes.ts';
 
 export type SessionState =
@@ -29,11 +30,12 @@ export async function startSession(): Promise<void> {
   effect(() => {
     if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') leave();
   });
+  onStored('session', hearOtherTab);
   const ticket = takeTicket();
   if (ticket !== undefined) return await signInByLink(ticket);
   const stored = readStored('session');
   // Asking while signed out only leaves a failed request in the browser's log.
-  if (stored === 'out') leave();
+  if (stored === nobody) leave();
   // Nothing is known of this browser, so nothing is noted either: a session may be there.
   else if (stored === undefined && place.value.path === signInPath) {
     sessionState.value = { kind: 'out' };
@@ -92,10 +94,23 @@ function takeTicket(): string | undefined {
 }
 
 function enter(entered: Session): void {
+  const now = sessionState.peek();
+  if (now.kind === 'in' && now.session.keyId !== entered.keyId) return location.reload();
   sessionState.value = { kind: 'in', session: entered };
   linkProblem.value = undefined;
-  writeStored('session', 'in');
+  writeStored('session', entered.keyId);
   if (place.value.path === signInPath) navigate(wayBack(), { replace: true });
+}
+
+function hearOtherTab(stored: string | undefined): void {
+  switch (follow(sessionState.peek(), stored)) {
+    case 'stay':
+      return;
+    case 'read':
+      return void readSession();
+    case 'reload':
+      return location.reload();
+  }
 }
 
 /** Signed out without having wished it: whoever signs in again comes back here. */
@@ -109,7 +124,7 @@ function leave(): void {
 
 function forget(): void {
   sessionState.value = { kind: 'out' };
-  writeStored('session', 'out');
+  writeStored('session', nobody);
 }
 
 /** Only pages of the console: a link must not lead elsewhere through the sign-in. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { openStage, type Stage } from './stage.ts';
+import { openByLink, openStage, type Stage } from './stage.ts';
 
 describe('the first run', () => {
   let on: Stage;
@@ -44,6 +44,31 @@ describe('the first run', () => {
       await page.goto('/console');
       await overview(page).waitFor();
     });
+  });
+
+  it('follows in one tab who signs in and out in another', async () => {
+    const body = { name: 'The other', scopes: ['read', 'admin'] };
+    const made = await on.service.call({ method: 'POST', path: '/keys', body });
+    await on.visit(
+      async (page, faults) => {
+        await page.goto('/console/sign-in?to=/console/keys');
+        await keyField(page).fill(String(made.json['key']));
+        await keyField(page).press('Enter');
+        await page.getByRole('row', { name: /^The other You /u }).waitFor();
+        const tab = await page.context().newPage();
+        await openByLink(on.service, tab);
+        await overview(tab).waitFor();
+        await page.getByRole('row', { name: /^(?!The other).* You /u }).waitFor();
+        // The first tab asks before it believes that.
+        faults.expect(/console: Failed to load resource.* 401 .*\/console\/session\)$/);
+        await tab.getByRole('button', { name: 'Sign out' }).click();
+        await signInButton(page).waitFor();
+        await keyField(tab).fill(on.service.key);
+        await keyField(tab).press('Enter');
+        await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+      },
+      { as: 'nobody' },
+    );
   });
 
   it('keeps an open page while the service stumbles, and goes live again', async () => {

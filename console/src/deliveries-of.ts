@@ -1,6 +1,6 @@
 // The deliveries of one event or subscription, kept up to date by the stream. Where the stream cannot say
 // all of it, or is not there, they are read again.
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { get, type Query } from './api.ts';
 import { limits } from './limits.ts';
 import { useList, type List } from './list.ts';
@@ -8,6 +8,7 @@ import { mergeDeliveries } from './live-deliveries.ts';
 import type { Delivery, Frame, Page } from './shapes.ts';
 import { connection, useFrames } from './stream.ts';
 import { useThrottled } from './throttle.ts';
+import { keepTold } from './told.ts';
 
 export type DeliveryFilter = {
   readonly eventId?: string;
@@ -17,14 +18,22 @@ export type DeliveryFilter = {
 
 export function useDeliveriesOf(filter: DeliveryFilter): List<Delivery> {
   const { eventId, subscriberId, limit } = filter;
+  const told = useMemo(keepTold, []);
+  const merge = (items: readonly Delivery[], changed: readonly Delivery[]): readonly Delivery[] => {
+    const mine = changed.filter((one) => belongs(one, filter));
+    return mine.length === 0 ? items : mergeDeliveries(items, mine, { max: limit });
+  };
   const list = useList<Delivery>(JSON.stringify(filter), (cursor, signal) => {
     const query: Query = { eventId, subscriberId, limit, cursor };
-    return get<Page<Delivery>>('/deliveries', { query, ...(signal ? { signal } : {}) });
+    return told.over(
+      () => get<Page<Delivery>>('/deliveries', { query, ...(signal ? { signal } : {}) }),
+      (page, changed) => ({ ...page, items: merge(page.items, changed) }),
+    );
   });
   const readSoon = useThrottled(list.reload, limits.newsEveryMs);
   useFrames((frame) => {
-    const mine = frame.deliveries.filter((one) => belongs(one, filter));
-    if (mine.length > 0) list.change((items) => mergeDeliveries(items, mine, { max: limit }));
+    told.note(frame.deliveries);
+    list.change((items) => merge(items, frame.deliveries));
     // A list that was not there yet missed what came; more than a frame can hold may be ours.
     if (list.state.kind !== 'ready' || mayHaveMissed(frame)) readSoon();
   });

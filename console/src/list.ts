@@ -1,6 +1,7 @@
 // Reading a list page by page. Pages may be short or empty and still have a next one: a few are read on.
 import { useSignal } from '@preact/signals';
 import { isAborted, type ApiProblem } from './api.ts';
+import { joinItems } from './join-items.ts';
 import { limits } from './limits.ts';
 import { useLoad, type Loaded } from './load.ts';
 import type { Page } from './shapes.ts';
@@ -21,7 +22,10 @@ export type List<T> = {
 
 export type ReadPage<T> = (cursor: string | undefined, signal?: AbortSignal) => Promise<Page<T>>;
 
-export function useList<T>(key: string, readPage: ReadPage<T>): List<T> {
+export function useList<T extends { readonly id: string }>(
+  key: string,
+  readPage: ReadPage<T>,
+): List<T> {
   const load = useLoad(key, (signal) => readOn((cursor) => readPage(cursor, signal), undefined));
   const isReadingMore = useSignal(false);
   const page = load.value;
@@ -34,7 +38,7 @@ export function useList<T>(key: string, readPage: ReadPage<T>): List<T> {
       const next = await readOn(readPage, cursor);
       // Overtaken by another filter meanwhile: this page belongs to a list that is gone.
       load.change((now) =>
-        now.nextCursor === cursor ? { ...next, items: [...now.items, ...next.items] } : now,
+        now.nextCursor === cursor ? { ...next, items: joinItems(now.items, next.items) } : now,
       );
     } catch (error) {
       if (!isAborted(error)) sayFailed(error);

@@ -1,8 +1,9 @@
 // Who is signed in, and what that key may do. The cookie itself is out of reach for scripts.
 import { computed, effect, signal } from '@preact/signals';
 import { ApiProblem, get, send, signedOutCount } from './api.ts';
+import { follow, nobody } from './other-tab.ts';
 import { navigate, param, place } from './router.ts';
-import { readStored, writeStored } from './stored.ts';
+import { onStored, readStored, writeStored } from './stored.ts';
 import type { Scope, Session } from './shapes.ts';
 
 export type SessionState =
@@ -29,20 +30,29 @@ export async function startSession(): Promise<void> {
   effect(() => {
     if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') leave();
   });
+  onStored('session', hearOtherTab);
   const ticket = takeTicket();
   if (ticket !== undefined) return await signInByLink(ticket);
+  const stored = readStored('session');
   // Asking while signed out only leaves a failed request in the browser's log.
-  if (place.value.path === signInPath || readStored('session') === 'out') leave();
-  else await readSession();
+  if (stored === nobody) leave();
+  // Nothing is known of this browser, so nothing is noted either: a session may be there.
+  else if (stored === undefined && place.value.path === signInPath) {
+    sessionState.value = { kind: 'out' };
+  } else await readSession();
 }
 
+/** Only an answer that says so signs out. Another failure is shown where nothing else is to be seen. */
 export async function readSession(): Promise<void> {
   try {
     enter(await get<Session>('/console/session'));
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
     if (error.status === 401) leave();
-    else sessionState.value = { kind: 'failed', problem: error };
+    // A page that is open stays: it may show a secret this once, or hold a half-written text.
+    else if (sessionState.peek().kind !== 'in') {
+      sessionState.value = { kind: 'failed', problem: error };
+    }
   }
 }
 
@@ -84,10 +94,23 @@ function takeTicket(): string | undefined {
 }
 
 function enter(entered: Session): void {
+  const now = sessionState.peek();
+  if (now.kind === 'in' && now.session.keyId !== entered.keyId) return location.reload();
   sessionState.value = { kind: 'in', session: entered };
   linkProblem.value = undefined;
-  writeStored('session', 'in');
+  writeStored('session', entered.keyId);
   if (place.value.path === signInPath) navigate(wayBack(), { replace: true });
+}
+
+function hearOtherTab(stored: string | undefined): void {
+  switch (follow(sessionState.peek(), stored)) {
+    case 'stay':
+      return;
+    case 'read':
+      return void readSession();
+    case 'reload':
+      return location.reload();
+  }
 }
 
 /** Signed out without having wished it: whoever signs in again comes back here. */
@@ -101,7 +124,7 @@ function leave(): void {
 
 function forget(): void {
   sessionState.value = { kind: 'out' };
-  writeStored('session', 'out');
+  writeStored('session', nobody);
 }
 
 /** Only pages of the console: a link must not lead elsewhere through the sign-in. */

@@ -1,6 +1,6 @@
 // The live view: one EventSource on /stream for the whole page, as signals and listeners. It never queues:
 // a page that was not looking is told to read its lists again.
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { limits } from './limits.ts';
 import { readSession, session } from './session.ts';
@@ -15,6 +15,14 @@ export const isPaused = signal(false);
 
 /** The newest frame, whoever wants only its figures. */
 export const newestFrame = signal<Frame | undefined>(undefined);
+
+const isSeen = signal(true);
+
+/** While somebody with the scope is signed in, looks at the page and has not paused it. */
+const isWanted = computed(() => {
+  const mayRead = session.value?.scopes.includes('read') ?? false;
+  return mayRead && isSeen.value && !isPaused.value;
+});
 
 type Listener = (frame: Frame) => void;
 
@@ -50,16 +58,14 @@ export function usePolling(read: () => void): void {
   }, []);
 }
 
-/** Open while somebody with the scope is signed in, looks at the page and has not paused it. */
 export function startStream(): void {
-  const isSeen = signal(!document.hidden);
+  isSeen.value = !document.hidden;
   // A browser keeps six connections to a host over HTTP/1.1: hidden tabs must not hold them.
   document.addEventListener('visibilitychange', () => {
     isSeen.value = !document.hidden;
   });
   effect(() => {
-    const mayRead = session.value?.scopes.includes('read') ?? false;
-    if (mayRead && isSeen.value && !isPaused.value) open();
+    if (isWanted.value) open();
     else close();
   });
 }
@@ -102,9 +108,13 @@ function stumble(): void {
   retryMs = Math.min(retryMs * 2, limits.streamRetryMaxMs);
 }
 
-/** A refusal may mean that the session is over: reading it says so, and then nothing is opened. */
+/**
+ * A refusal may mean that the session is over: reading it says so, and then nothing is opened. Any other
+ * failure of that reading says nothing: the stream itself is tried again.
+ */
 function retry(): void {
   void readSession().then(() => {
-    if (session.peek() !== undefined) open();
+    // Somebody may have paused it meanwhile, or looked elsewhere.
+    if (isWanted.peek()) open();
   });
 }

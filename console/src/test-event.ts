@@ -5,6 +5,8 @@ export type TestEvent = {
   readonly event: string;
   readonly payload: unknown;
   readonly contract: string | undefined;
+  /** Nobody else is to get it: other subscriptions may belong to somebody's production. */
+  readonly subscriberId: string | undefined;
 };
 
 /** Heard by the subscription, if there is one; else something that the contract describes. */
@@ -22,6 +24,7 @@ export function testEvent(
     event: nameFor(callback?.event ?? type?.event ?? '*'),
     payload: type?.example ?? { message: 'Hello from the console' },
     contract: subscription?.contract ?? type?.contract,
+    subscriberId: subscription?.id,
   };
 }
 

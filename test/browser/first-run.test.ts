@@ -1,8 +1,8 @@
 // The first minute: the link of the terminal opens the console, signing out ends it, a key opens it again.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
-import { openStage, type Stage } from './stage.ts';
+import type { Page, Route } from 'playwright-core';
+import { openByLink, openStage, type Stage } from './stage.ts';
 
 describe('the first run', () => {
   let on: Stage;
@@ -35,6 +35,94 @@ describe('the first run', () => {
     });
   });
 
+  it('leads on whoever comes to the sign-in and is signed in already', async () => {
+    await on.visit(async (page) => {
+      await overview(page).waitFor();
+      await page.goto('/console/sign-in?to=/console/keys');
+      await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+      assert.equal(page.url(), `${on.service.url}/console/keys`);
+      await page.goto('/console');
+      await overview(page).waitFor();
+    });
+  });
+
+  it('follows in one tab who signs in and out in another', async () => {
+    const body = { name: 'The other', scopes: ['read', 'admin'] };
+    const made = await on.service.call({ method: 'POST', path: '/keys', body });
+    await on.visit(
+      async (page, faults) => {
+        await page.goto('/console/sign-in?to=/console/keys');
+        await keyField(page).fill(String(made.json['key']));
+        await keyField(page).press('Enter');
+        await page.getByRole('row', { name: /^The other You /u }).waitFor();
+        const tab = await page.context().newPage();
+        await openByLink(on.service, tab);
+        await overview(tab).waitFor();
+        await page.getByRole('row', { name: /^(?!The other).* You /u }).waitFor();
+        // The first tab asks before it believes that.
+        faults.expect(/console: Failed to load resource.* 401 .*\/console\/session\)$/);
+        await tab.getByRole('button', { name: 'Sign out' }).click();
+        await signInButton(page).waitFor();
+        await keyField(tab).fill(on.service.key);
+        await keyField(tab).press('Enter');
+        await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+      },
+      { as: 'nobody' },
+    );
+  });
+
+  it('keeps an open page while the service stumbles, and goes live again', async () => {
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 503 .*\/console\/session\)$/);
+      faults.expect(/console: Failed to load resource.* 503 .*\/stream\)$/);
+      await page.getByRole('button', { name: /^Live/ }).waitFor();
+      await page.goto('/console/events?publish=1&name=half.written');
+      const name = page.getByRole('dialog').getByLabel('Event', { exact: true });
+      await name.waitFor();
+      let isDown = true;
+      const stumble = async (route: Route): Promise<void> =>
+        isDown ? route.fulfill({ status: 503, body: 'no' }) : route.continue();
+      await page.route('**/console/session', stumble);
+      await page.route('**/stream', stumble);
+      await name.fill('still.here');
+      await lookAway(page);
+      await page.waitForResponse((answer) => answer.url().endsWith('/console/session'));
+      await page.waitForResponse((answer) => answer.url().endsWith('/stream'));
+      isDown = false;
+      await page.locator('.live-live').waitFor();
+      assert.equal(await name.inputValue(), 'still.here');
+    });
+  });
+
+  it('stays paused when that was wished between two tries', async () => {
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 503 .*\/stream\)$/);
+      const button = page.getByRole('button', { name: 'Pause live updates' });
+      await page.locator('.live-live').waitFor();
+      const held = Promise.withResolvers<void>();
+      await page.route('**/console/session', async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      let tries = 0;
+      await page.route('**/stream', async (route) => {
+        tries += 1;
+        await route.fulfill({ status: 503, body: 'no' });
+      });
+      const asked = page.waitForRequest('**/console/session');
+      await lookAway(page);
+      await asked;
+      await button.click();
+      await page.locator('.live-paused').waitFor();
+      const answered = page.waitForResponse('**/console/session');
+      held.resolve();
+      await (await answered).finished();
+      // What the page does with the answer is done before it answers this.
+      await page.evaluate(async () => (await fetch('/console/session')).text());
+      assert.equal(tries, 1);
+    });
+  });
+
   it('says that a link was used, and takes a key instead', async () => {
     await on.visit(
       async (page, faults) => {
@@ -56,3 +144,13 @@ describe('the first run', () => {
     );
   });
 });
+
+/** As when somebody looks elsewhere and comes back: the stream is opened anew. */
+async function lookAway(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const isHidden of [true, false]) {
+      Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }
+  });
+}

@@ -77,6 +77,8 @@ describe('the page of keys', () => {
       const once = dialog(page, 'The new secret');
       const secret = await secretIn(once);
       await once.getByText(/ends in 5\d min/u).waitFor();
+      const counting = once.getByRole('status').locator('time');
+      assert.equal(await counting.count(), 0, 'a countdown must not be read out every second');
       assert.notEqual(secret, key);
       assert.deepEqual([await statusWith(key), await statusWith(secret)], [200, 200]);
       await once.getByRole('button', { name: 'Done' }).press('Enter');

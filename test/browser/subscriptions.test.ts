@@ -113,6 +113,8 @@ describe('the page of subscriptions', () => {
       const fresh = await codeOf(once, 'new signing secret');
       assert.notEqual(fresh, old);
       await shows(once, /in 23 h 59 min|in 24 h/);
+      const counting = once.getByRole('status').locator('time');
+      assert.equal(await counting.count(), 0, 'a countdown must not be read out every second');
       await press(once, 'Done');
       assert.equal(await codeOf(shown, 'old signing secret'), old);
       assert.equal(await codeOf(shown, 'signing secret'), fresh);

@@ -1,7 +1,8 @@
 // What frames of the stream do to what is shown.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mergeDeliveries } from '../../console/src/live-deliveries.ts';
+import { joinItems } from '../../console/src/join-items.ts';
+import { isInReach, mergeDeliveries } from '../../console/src/live-deliveries.ts';
 import { endMs, hasNews, withFrame } from '../../console/src/live-stats.ts';
 import type { Delivery, Frame, Stats } from '../../console/src/shapes.ts';
 
@@ -70,5 +71,33 @@ describe('mergeDeliveries', () => {
       ],
     );
     assert.equal(mergeDeliveries(shown, changed, { max: 2 }).length, 2);
+  });
+});
+
+describe('isInReach', () => {
+  const items = [delivery('dlv_1_10', 5), delivery('dlv_1_9', 5)];
+  it('ends within an event that has more deliveries than a page', () => {
+    assert.equal(isInReach(delivery('dlv_1_8', 5), { items, hasMore: true }), false);
+    assert.equal(isInReach(delivery('dlv_1_11', 5), { items, hasMore: true }), true);
+    assert.equal(isInReach(delivery('dlv_2_0', 6), { items, hasMore: true }), true);
+  });
+  it('has no end where all was read', () => {
+    assert.equal(isInReach(delivery('dlv_1_8', 5), { items, hasMore: false }), true);
+    assert.equal(isInReach(delivery('dlv_1_8', 5), { items: [], hasMore: true }), true);
+  });
+});
+
+describe('joinItems', () => {
+  it('shows once what the stream has brought already', () => {
+    const shown = [delivery('b', 2), delivery('a', 1, 'delivered')];
+    const joined = joinItems(shown, [delivery('a', 1, 'due'), delivery('c', 0)]);
+    assert.deepEqual(
+      joined.map(({ id, state }) => [id, state]),
+      [
+        ['b', 'due'],
+        ['a', 'delivered'],
+        ['c', 'due'],
+      ],
+    );
   });
 });

@@ -27,7 +27,12 @@ function hears(contract: string, label: string, event: string): Subscription {
 describe('testEvent', () => {
   it('is heard by the active callback of the subscription', () => {
     const event = testEvent(types, hears('B', 'orders', 'order.*'));
-    assert.deepEqual(event, { event: 'order.test', payload: { from: 'orders' }, contract: 'B' });
+    assert.deepEqual(event, {
+      event: 'order.test',
+      payload: { from: 'orders' },
+      contract: 'B',
+      subscriberId: 'sub_1',
+    });
   });
   it('takes the example of a template whose name is known by now', () => {
     const event = testEvent(types, hears('A', 'one', 'invoice.sent'));
@@ -35,6 +40,7 @@ describe('testEvent', () => {
       event: 'invoice.sent',
       payload: { from: 'template' },
       contract: 'A',
+      subscriberId: 'sub_1',
     });
   });
   it('takes what the contract describes where nobody listens yet', () => {
@@ -42,6 +48,7 @@ describe('testEvent', () => {
       event: 'test.event',
       payload: { from: 'all' },
       contract: 'A',
+      subscriberId: undefined,
     });
     assert.equal(testEvent([], undefined).event, 'test.event');
   });

@@ -1,16 +1,17 @@
 // The list of deliveries, live: what is shown changes where it stands, new ones come on top. While somebody
 // reads, new ones wait and are only counted. When the stream says more than it shows, the list is read again.
 import { useComputed, useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { get, withQuery } from '../api.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { mergeDeliveries } from '../live-deliveries.ts';
+import { isInReach, mergeDeliveries, replaceDeliveries } from '../live-deliveries.ts';
 import type { ShownNews } from '../news.ts';
 import type { Delivery, Frame, Page } from '../shapes.ts';
 import { connection, useFrames } from '../stream.ts';
 import { useIsStale } from '../stale.ts';
 import { useThrottled } from '../throttle.ts';
+import { keepTold } from '../told.ts';
 import { fits, type DeliveryFilter } from './filter.ts';
 
 export type LiveList = {
@@ -27,12 +28,16 @@ type Waiting = {
   readonly isMore: boolean;
 };
 
+/** What may be shown at once: more comes while somebody reads, and goes with the next reading. */
+const rowsMax = limits.liveRowsMax + limits.waitingRowsMax;
+
 const none: Waiting = { fresh: new Map(), isMore: false };
 
 export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<boolean>): LiveList {
   const key = withQuery('', filter);
   const waiting = useSignal<Waiting>(none);
   const wasLive = useRef(false);
+  const told = useMemo(keepTold, []);
   const list = useList(key, (cursor, signal) => {
     // What comes from here on waits; what came before is in the answer.
     if (cursor === undefined) {
@@ -40,21 +45,23 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
       wasLive.current = connection.peek() === 'live';
     }
     const query = { ...filter, limit: limits.pageItems, cursor };
-    return get<Page<Delivery>>('/deliveries', { query, ...(signal ? { signal } : {}) });
+    return told.over(
+      () => get<Page<Delivery>>('/deliveries', { query, ...(signal ? { signal } : {}) }),
+      (page, changed) => ({ ...page, items: withTold(page, changed, { cursor, filter }) }),
+    );
   });
   const readAgain = useThrottled(list.reload, limits.listEveryMs);
   const showWaiting = (): void => {
     const { fresh, isMore } = waiting.peek();
     if (isMore || list.items.length > limits.liveRowsMax) return readAgain();
     if (fresh.size === 0) return;
-    const max = limits.liveRowsMax + limits.waitingRowsMax;
-    list.change((items) => mergeDeliveries(items, [...fresh.values()], { max }));
+    list.change((items) => mergeDeliveries(items, [...fresh.values()], { max: rowsMax }));
     waiting.value = none;
   };
+  const known = new Set(list.items.map(({ id }) => id));
   useFrames((frame) => {
-    const known = new Set(list.items.map(({ id }) => id));
-    const changed = new Map(frame.deliveries.map((one) => [one.id, one]));
-    list.change((items) => items.map((one) => changed.get(one.id) ?? one));
+    told.note(frame.deliveries);
+    list.change((items) => replaceDeliveries(items, frame.deliveries));
     const isNews = (one: Delivery): boolean =>
       !known.has(one.id) && fits(one, filter) && isInReach(one, list);
     waiting.value = withNews(waiting.peek(), frame, {
@@ -72,8 +79,25 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
   return {
     list,
     isStale: useIsStale(key, list),
-    news: { count: fresh.size, isMore, show: showWaiting },
+    news: {
+      count: [...fresh.keys()].filter((id) => !known.has(id)).length,
+      isMore,
+      show: showWaiting,
+    },
   };
+}
+
+/** The first page with what is new on top; a further one with what changed in it. */
+function withTold(
+  { items, nextCursor }: Page<Delivery>,
+  told: readonly Delivery[],
+  { cursor, filter }: { cursor: string | undefined; filter: DeliveryFilter },
+): readonly Delivery[] {
+  const changed = replaceDeliveries(items, told);
+  if (cursor !== undefined) return changed;
+  const reach = { items, hasMore: nextCursor !== null };
+  const fresh = told.filter((one) => fits(one, filter) && isInReach(one, reach));
+  return mergeDeliveries(changed, fresh, { max: rowsMax });
 }
 
 function withNews(
@@ -87,10 +111,4 @@ function withNews(
   for (const one of fresh) all.set(one.id, one);
   const isFull = all.size > limits.waitingRowsMax;
   return { fresh: isFull ? waiting.fresh : all, isMore: isMore || isFull };
-}
-
-/** Not beyond the end of what was read: that comes with the next page. */
-function isInReach({ createdAt }: Delivery, { items, hasMore }: List<Delivery>): boolean {
-  const last = items.at(-1);
-  return !hasMore || last === undefined || createdAt >= last.createdAt;
 }

@@ -92,14 +92,13 @@ function SendStep({
   isSent: boolean;
   onSent: (eventId: string) => void;
 }): JSX.Element {
-  const { event, payload, contract } = testEvent(ground.types, ground.subscription);
+  const test = testEvent(ground.types, ground.subscription);
   // A lost answer is asked for again with the same key; the next event gets its own.
   const key = useRef(newIdempotencyKey());
   const publish = useAction(
     async () => {
-      const body = { event, payload, ...(contract === undefined ? {} : { contract }) };
       const accepted = await send<Accepted>('POST', '/events', {
-        body,
+        body: test,
         idempotencyKey: key.current,
       });
       key.current = newIdempotencyKey();
@@ -111,7 +110,8 @@ function SendStep({
   return (
     <>
       <p class="soft">
-        Publishes <code>{event}</code> with the example of the contract.
+        Publishes <code>{test.event}</code> with the example of the contract, for this subscription
+        only.
       </p>
       <Button
         kind={ground.subscription === undefined || isSent ? 'plain' : 'primary'}

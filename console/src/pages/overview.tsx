@@ -3,7 +3,7 @@
 import './overview.css';
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { get, withQuery } from '../api.ts';
 import { clock } from '../clock.ts';
 import { Failed, Skeleton } from '../components/list-states.tsx';
@@ -20,6 +20,7 @@ import { can } from '../session.ts';
 import type { Delivery, Page, Stats } from '../shapes.ts';
 import { useFrames, usePolling } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
+import { keepTold } from '../told.ts';
 import { AttentionList } from './attention-list.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LatestDeliveries } from './latest-deliveries.tsx';
@@ -98,14 +99,21 @@ function useLiveStats(range: Range): Load<Stats> {
 }
 
 function useLatest(): Load<readonly Delivery[]> {
-  const latest = useLoad('latest', async (signal) => {
-    const page = await get<Page<Delivery>>('/deliveries', { query: { limit: latestMax }, signal });
-    return page.items;
+  const told = useMemo(keepTold, []);
+  const merge = (shown: readonly Delivery[], changed: readonly Delivery[]): readonly Delivery[] =>
+    mergeDeliveries(shown, changed, { max: latestMax });
+  const latest = useLoad('latest', (signal) => {
+    const query = { limit: latestMax };
+    return told.over(async () => {
+      const page = await get<Page<Delivery>>('/deliveries', { query, signal });
+      return page.items;
+    }, merge);
   });
   const readSoon = useThrottled(latest.reload, limits.statsEveryMs);
   useFrames((frame) => {
+    told.note(frame.deliveries);
     if (frame.isReset) return readSoon();
-    latest.change((shown) => mergeDeliveries(shown, frame.deliveries, { max: latestMax }));
+    latest.change((shown) => merge(shown, frame.deliveries));
   });
   usePolling(latest.reload);
   return latest;

@@ -1,6 +1,6 @@
 // Who calls? Looks up a key, or the session of somebody who signed in with one, briefly remembers the
 // answer, and notes when it was last used. What cannot be a key or a token is refused without asking.
-import { admits, hashKey, isLive, keyIdOf, type Key } from '../core/key.ts';
+import { admits, hashKey, keyIdOf, type Key } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
 import { hashToken, type Session } from '../core/session.ts';
 import type { Context } from './context.ts';
@@ -76,7 +76,7 @@ export function createIdentifier(means: Means): Identifier {
       const nowMs = store.nowMs();
       if (session === undefined || session.expiresMs <= nowMs) return undefined;
       const key = await keys.find(session.keyId);
-      if (key === undefined || !isLive(key, world.nowMs())) return undefined;
+      if (key === undefined || !admits(key, session.keyHash, world.nowMs())) return undefined;
       touch(key, world.nowMs());
       return { key, session: prolong(session, nowMs) };
     },

@@ -329,15 +329,36 @@ for (const { name, env } of databases) {
       assert.equal((await by(second, on)).status, 401);
     });
 
-    it('go on when their key is rotated', async () => {
+    it('end with the secret that they began with: a leaked one is good for nothing', async () => {
+      await using place = await env();
+      const world = frozenWorld();
+      await using on = await start({ env: place.env, world });
+      const { id, key } = await makeKey(on, {});
+      const rotate = async (overlapSeconds: number): Promise<string> => {
+        const call = { method: 'POST', path: `/keys/${id}/rotate`, body: { overlapSeconds } };
+        return String((await on.call(call)).json['key']);
+      };
+      const first = await signedIn(on, { key });
+      const next = await rotate(60);
+      const second = await signedIn(on, { key: next });
+      const shown = await by(first, on, { path });
+      assert.equal(shown.json['expiresAt'], new Date(world.nowMs() + 60_000).toISOString());
+      world.advance(60_000);
+      assert.equal((await by(first, on)).status, 401, 'the overlap is over');
+      assert.equal((await by(second, on)).status, 200);
+      const last = await rotate(0);
+      assert.equal((await by(second, on)).status, 401, 'without an overlap it ends at once');
+      assert.equal((await by(await signedIn(on, { key: last }), on)).status, 200);
+    });
+
+    it('are not made by the ticket of a secret that was replaced', async () => {
       await using place = await env();
       await using on = await start({ env: place.env });
-      const { id, key } = await makeKey(on, {});
-      const cookie = await signedIn(on, { key });
-      const body = { overlapSeconds: 0 };
-      await on.call({ method: 'POST', path: `/keys/${id}/rotate`, body });
-      assert.equal((await signIn(on, { key })).status, 401);
-      assert.equal((await by(cookie, on)).status, 200);
+      const ticket = await ticketOf(on);
+      const rotate = { method: 'POST', path: `/keys/${on.key.slice(0, 12)}/rotate` };
+      const { status } = await on.call({ ...rotate, body: { overlapSeconds: 0 } });
+      assert.equal(status, 200);
+      assert.equal((await signIn(on, { ticket })).status, 401);
     });
 
     it('of one app see nothing of another', async () => {

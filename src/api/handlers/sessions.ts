@@ -1,7 +1,7 @@
 // Handlers of the console's sessions. The token travels in a cookie that no script can read; it stands in
 // no body and in no log.
 import { withPrefix } from '../../core/id.ts';
-import type { Key } from '../../core/key.ts';
+import { admitsUntilMs, type Key } from '../../core/key.ts';
 import { Problem } from '../../core/problem.ts';
 import { getApp } from '../../engine/apps.ts';
 import type { Context } from '../../engine/context.ts';
@@ -25,7 +25,7 @@ export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans
   const reply = async (status: number, { key, session }: SignedIn): Promise<Reply> => {
     const appId = withPrefix('app', key.appId);
     const { name: appName } = await getApp(context, appId);
-    const expiresMs = Math.min(session.expiresMs, key.expiresMs ?? Infinity);
+    const expiresMs = Math.min(session.expiresMs, admitsUntilMs(key, session.keyHash));
     const leftMs = expiresMs - context.store.nowMs();
     const body = {
       appId,

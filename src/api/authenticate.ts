@@ -31,7 +31,7 @@ export async function authenticate(
   const { security, method } = operation;
   if (security.length === 0) return undefined;
   const held = await holding(security, head, identifier);
-  const best = held.find(({ usesCookie }) => !usesCookie) ?? held[0];
+  const best = held.find(({ usesCookie }) => !usesCookie) ?? held.find(isSignedIn) ?? held[0];
   if (best === undefined) {
     if (security.some(({ schemes }) => schemes.length === 0)) return undefined;
     throw new Problem('unauthorized', unauthorizedDetail);
@@ -79,6 +79,11 @@ const unauthorizedDetail =
 
 interface Held extends Known {
   usesCookie: boolean;
+}
+
+/** Comes before a key in a cookie: that one may have been planted by a site of the same domain. */
+function isSignedIn({ session }: Held): boolean {
+  return session !== undefined;
 }
 
 async function holding(

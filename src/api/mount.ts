@@ -119,6 +119,10 @@ function mountOperation(
         session,
         crossOriginFault: () =>
           crossOriginFault({ method: operation.method, head }, publicOrigin()),
+        cookie: (name) => {
+          const given = head.cookies.filter(([each]) => each === name);
+          return given.length === 1 ? given[0]?.[1] : undefined;
+        },
         ...understood(reading),
         target: request.url,
         isStillWelcome: async () => isWelcome(identify(head)),

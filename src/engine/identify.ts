@@ -13,7 +13,7 @@ export interface Identifier {
   /** Forgets what it remembers of a key that was just changed here. */
   forget(keyId: string): void;
   /** Forgets a session that was just ended here. */
-  forgetSession(session: Session): void;
+  forgetSession(session: Pick<Session, 'hash'>): void;
 }
 
 type Means = Pick<Context, 'world' | 'store'> & {

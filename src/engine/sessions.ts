@@ -17,10 +17,12 @@ export type Credential = { key: string } | { ticket: string };
 
 type Means = Pick<Context, 'world' | 'store'>;
 
+/** The browser forgets the token that it had before: nobody could end that session any more. */
 export async function signIn(
   context: Means,
   identifier: Identifier,
   credential: Credential,
+  earlierToken?: string,
 ): Promise<{ key: Key; session: OpenSession }> {
   const found =
     'key' in credential
@@ -29,6 +31,8 @@ export async function signIn(
   // Whatever was wrong with it looks the same from outside.
   if (found === undefined) throw new Problem('unauthorized', refusal);
   const { key, keyHash } = found;
+  const earlier = earlierToken === undefined ? undefined : hashToken(earlierToken);
+  if (earlier !== undefined) await signOut(context, identifier, { hash: earlier });
   const { token, hash } = makeToken(context.world);
   const createdMs = context.store.nowMs();
   const expiresMs = createdMs + limits.sessionMs;
@@ -44,7 +48,7 @@ const refusal =
 export async function signOut(
   { store }: Means,
   identifier: Identifier,
-  session: Session,
+  session: Pick<Session, 'hash'>,
 ): Promise<void> {
   await store.edit('endSession', { hash: session.hash });
   identifier.forgetSession(session);

@@ -168,6 +168,20 @@ describe('signIn', () => {
     assert.equal((await signIn(on, { ticket })).status, 201, 'a refused call uses up no ticket');
   });
 
+  it('ends the session that the browser had, and no other; a refused call ends none', async () => {
+    const [mine, theirs] = [await signedIn(on), await signedIn(on)];
+    await signIn(on, { key: 'wrong' }, { cookie: mine });
+    assert.equal((await by(mine, on)).status, 200);
+    const next = await signIn(on, { key: on.key }, { cookie: mine });
+    assert.equal(next.status, 201);
+    assert.equal((await by(mine, on)).status, 401);
+    for (const cookie of [cookieOf(next), theirs]) {
+      assert.equal((await by(cookie, on)).status, 200);
+    }
+    const broken = { cookie: 'ringback_session=x' };
+    assert.equal((await signIn(on, { key: on.key }, broken)).status, 201);
+  });
+
   it('marks the cookie as secure where the service is known by https', async () => {
     await using other = await start({ env: { RINGBACK_PUBLIC_URL: 'https://hooks.example' } });
     const answer = await signIn(other, { key: other.key });

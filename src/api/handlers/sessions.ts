@@ -42,7 +42,8 @@ export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans
     signIn: async (call) => {
       const fault = call.crossOriginFault();
       if (fault !== undefined) throw new Problem('cross_origin', `Cannot sign in: ${fault}`);
-      return reply(201, await signIn(context, identifier, credentialIn(call)));
+      const earlier = call.cookie(cookieName);
+      return reply(201, await signIn(context, identifier, credentialIn(call), earlier));
     },
     // The cookie is set anew, so that the browser keeps it as long as the session is prolonged.
     getSession: async (call) => reply(200, signedIn(call)),
@@ -66,11 +67,13 @@ function signedIn({ key, session }: Call): SignedIn {
   return { key, session };
 }
 
+const cookieName = 'ringback_session';
+
 function cookie(given: { value: string; leftMs: number; publicUrl: string }): string {
   const { value, leftMs, publicUrl } = given;
   const isSecure = publicUrl.startsWith('https:');
   return [
-    `ringback_session=${value}`,
+    `${cookieName}=${value}`,
     'Path=/',
     `Max-Age=${Math.max(0, Math.floor(leftMs / 1000))}`,
     'HttpOnly',

@@ -19,7 +19,7 @@ interface Known {
 }
 
 export interface Means {
-  identifier: Identifier;
+  identifier: Pick<Identifier, 'identify' | 'identifySession'>;
   publicOrigin: string;
 }
 
@@ -89,7 +89,7 @@ function isSignedIn({ session }: Held): boolean {
 async function holding(
   security: readonly Alternative[],
   head: RawHead,
-  identifier: Identifier,
+  identifier: Means['identifier'],
 ): Promise<Held[]> {
   const held: Held[] = [];
   for (const { schemes } of security) {
@@ -104,7 +104,7 @@ async function holding(
 async function knownBy(
   schemes: readonly Scheme[],
   head: RawHead,
-  identifier: Identifier,
+  identifier: Means['identifier'],
 ): Promise<Known | undefined> {
   let held: Known | undefined;
   for (const scheme of schemes.filter(({ credential }) => credential !== 'app_id')) {
@@ -123,7 +123,7 @@ async function knownBy(
 async function find(
   { credential }: Scheme,
   presented: string,
-  identifier: Identifier,
+  identifier: Means['identifier'],
 ): Promise<Known | undefined> {
   if (credential === 'session') {
     const found = await identifier.identifySession(presented);

@@ -10,6 +10,8 @@ export interface Identifier {
   identify(presented: string): Promise<Key | undefined>;
   /** The session with this token and its key, if both still hold. */
   identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
+  /** The same for somebody who only stays connected: that is no use, and prolongs nothing. */
+  lookAtSession(token: string): Promise<{ key: Key; session: Session } | undefined>;
   /** Forgets what it remembers of a key that was just changed here. */
   forget(keyId: string): void;
   /** Forgets a session that was just ended here. */
@@ -59,6 +61,16 @@ export function createIdentifier(means: Means): Identifier {
     return { ...session, expiresMs: Math.max(session.expiresMs, prolonged.get(id) ?? 0) };
   };
 
+  const lookAtSession: Identifier['lookAtSession'] = async (token) => {
+    const hash = hashToken(token);
+    if (hash === undefined) return undefined;
+    const session = await findSession(hash);
+    if (session === undefined || session.expiresMs <= store.nowMs()) return undefined;
+    const key = await keys.find(session.keyId);
+    if (key === undefined || !admits(key, session.keyHash, world.nowMs())) return undefined;
+    return { key, session };
+  };
+
   return {
     identify: async (presented) => {
       const id = keyIdOf(presented);
@@ -70,16 +82,12 @@ export function createIdentifier(means: Means): Identifier {
       return key;
     },
     identifySession: async (token) => {
-      const hash = hashToken(token);
-      if (hash === undefined) return undefined;
-      const session = await findSession(hash);
-      const nowMs = store.nowMs();
-      if (session === undefined || session.expiresMs <= nowMs) return undefined;
-      const key = await keys.find(session.keyId);
-      if (key === undefined || !admits(key, session.keyHash, world.nowMs())) return undefined;
-      touch(key, world.nowMs());
-      return { key, session: prolong(session, nowMs) };
+      const found = await lookAtSession(token);
+      if (found === undefined) return undefined;
+      touch(found.key, world.nowMs());
+      return { key: found.key, session: prolong(found.session, store.nowMs()) };
     },
+    lookAtSession,
     forget: (keyId) => keys.forget(keyId),
     forgetSession: (session) => sessions.forget(idOf(session)),
   };

@@ -243,6 +243,18 @@ describe('a session', () => {
     assert.equal((await by(used, on)).status, 401);
   });
 
+  it('is not prolonged by a page that is open while nobody is there', async () => {
+    const world = frozenWorld();
+    await using on = await start({ world });
+    const cookie = await signedIn(on);
+    const stream = { method: 'HEAD', path: '/stream' };
+    world.advance(limits.sessionMs - 1);
+    assert.equal((await by(cookie, on, stream)).status, 200);
+    world.advance(1);
+    assert.equal((await by(cookie, on, stream)).status, 401);
+    assert.equal((await by(cookie, on)).status, 401);
+  });
+
   it('can do what its key can do', async () => {
     await using on = await start();
     const { key } = await makeKey(on, { scopes: ['read'] });

@@ -4,6 +4,8 @@ create table session (
   hash blob primary key check (length(hash) = 32),
   kind text not null check (kind in ('ticket', 'session')),
   key integer not null references key,
+  -- Of the secret that it was made with: when the key admits that no longer, it is over.
+  key_hash blob not null check (length(key_hash) = 32),
   created_ms integer not null,
   expires_ms integer not null check (expires_ms > created_ms)
 ) strict, without rowid;

@@ -19,7 +19,7 @@ interface Known {
 }
 
 export interface Means {
-  identifier: Identifier;
+  identifier: Pick<Identifier, 'identify' | 'identifySession'>;
   publicOrigin: string;
 }
 
@@ -31,7 +31,7 @@ export async function authenticate(
   const { security, method } = operation;
   if (security.length === 0) return undefined;
   const held = await holding(security, head, identifier);
-  const best = held.find(({ usesCookie }) => !usesCookie) ?? held[0];
+  const best = held.find(({ usesCookie }) => !usesCookie) ?? held.find(isSignedIn) ?? held[0];
   if (best === undefined) {
     if (security.some(({ schemes }) => schemes.length === 0)) return undefined;
     throw new Problem('unauthorized', unauthorizedDetail);
@@ -81,10 +81,15 @@ interface Held extends Known {
   usesCookie: boolean;
 }
 
+/** Comes before a key in a cookie: that one may have been planted by a site of the same domain. */
+function isSignedIn({ session }: Held): boolean {
+  return session !== undefined;
+}
+
 async function holding(
   security: readonly Alternative[],
   head: RawHead,
-  identifier: Identifier,
+  identifier: Means['identifier'],
 ): Promise<Held[]> {
   const held: Held[] = [];
   for (const { schemes } of security) {
@@ -99,7 +104,7 @@ async function holding(
 async function knownBy(
   schemes: readonly Scheme[],
   head: RawHead,
-  identifier: Identifier,
+  identifier: Means['identifier'],
 ): Promise<Known | undefined> {
   let held: Known | undefined;
   for (const scheme of schemes.filter(({ credential }) => credential !== 'app_id')) {
@@ -118,7 +123,7 @@ async function knownBy(
 async function find(
   { credential }: Scheme,
   presented: string,
-  identifier: Identifier,
+  identifier: Means['identifier'],
 ): Promise<Known | undefined> {
   if (credential === 'session') {
     const found = await identifier.identifySession(presented);

@@ -9,7 +9,7 @@ import { Problem } from '../core/problem.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
-import { authenticate, challenges, type Caller } from './authenticate.ts';
+import { authenticate, challenges, type Caller, type Means } from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
 import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
@@ -82,7 +82,10 @@ function mountOperation(
   const { url, pathOf } = routeOf(operation.path);
   const publicOrigin = (): string => new URL(publicUrl()).origin;
   const identify = async (head: RawHead): Promise<Caller> =>
-    authenticate(operation, head, { identifier, publicOrigin: publicOrigin() });
+    authenticate(operation, head, {
+      identifier: operation.operationId === 'openStream' ? onlooking(identifier) : identifier,
+      publicOrigin: publicOrigin(),
+    });
   server.route({
     method: operation.method,
     url,
@@ -119,6 +122,10 @@ function mountOperation(
         session,
         crossOriginFault: () =>
           crossOriginFault({ method: operation.method, head }, publicOrigin()),
+        cookie: (name) => {
+          const given = head.cookies.filter(([each]) => each === name);
+          return given.length === 1 ? given[0]?.[1] : undefined;
+        },
         ...understood(reading),
         target: request.url,
         isStillWelcome: async () => isWelcome(identify(head)),
@@ -128,6 +135,14 @@ function mountOperation(
       return send(request, reply, await handler(call));
     },
   });
+}
+
+/** A page opens its stream again by itself, and stays on it while nobody is there. */
+function onlooking(identifier: Identifier): Means['identifier'] {
+  return {
+    identify: async (presented) => identifier.identify(presented),
+    identifySession: async (token) => identifier.lookAtSession(token),
+  };
 }
 
 async function isWelcome(identified: Promise<Caller>): Promise<boolean> {

@@ -66,6 +66,12 @@ export function admits(key: Key, presentedHash: Uint8Array, nowMs: number): bool
   return (isCurrent || isOld) && isLive(key, nowMs);
 }
 
+/** Until when a secret that the key admits now will be admitted, as far as is known. */
+export function admitsUntilMs(key: Key, presentedHash: Uint8Array): number {
+  const isCurrent = timingSafeEqual(key.hash, presentedHash);
+  return Math.min(key.expiresMs ?? Infinity, isCurrent ? Infinity : (key.oldUntilMs ?? 0));
+}
+
 /** Not revoked and not expired. */
 export function isLive(key: Key, nowMs: number): boolean {
   return key.revokedMs === undefined && nowMs < (key.expiresMs ?? Infinity);

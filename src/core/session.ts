@@ -11,6 +11,8 @@ export interface Session {
   hash: Uint8Array;
   /** What the session may do is what this key may do. */
   keyId: string;
+  /** Of the secret of that key with which it began: it goes on while the key admits that. */
+  keyHash: Uint8Array;
   createdMs: number;
   expiresMs: number;
 }

@@ -111,6 +111,7 @@ export class Channel {
         if (this.#isDue()) await this.#advance();
       } catch (error) {
         onError(error);
+        this.#isAsked = true; // What was asked for is still to be read.
         await world.sleep(limits.streamAgainMs, signal).catch(() => undefined); // Stopped.
         continue;
       }

@@ -1,6 +1,6 @@
 // Who calls? Looks up a key, or the session of somebody who signed in with one, briefly remembers the
 // answer, and notes when it was last used. What cannot be a key or a token is refused without asking.
-import { admits, hashKey, isLive, keyIdOf, type Key } from '../core/key.ts';
+import { admits, hashKey, keyIdOf, type Key } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
 import { hashToken, type Session } from '../core/session.ts';
 import type { Context } from './context.ts';
@@ -10,10 +10,12 @@ export interface Identifier {
   identify(presented: string): Promise<Key | undefined>;
   /** The session with this token and its key, if both still hold. */
   identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
+  /** The same for somebody who only stays connected: that is no use, and prolongs nothing. */
+  lookAtSession(token: string): Promise<{ key: Key; session: Session } | undefined>;
   /** Forgets what it remembers of a key that was just changed here. */
   forget(keyId: string): void;
   /** Forgets a session that was just ended here. */
-  forgetSession(session: Session): void;
+  forgetSession(session: Pick<Session, 'hash'>): void;
 }
 
 type Means = Pick<Context, 'world' | 'store'> & {
@@ -59,6 +61,16 @@ export function createIdentifier(means: Means): Identifier {
     return { ...session, expiresMs: Math.max(session.expiresMs, prolonged.get(id) ?? 0) };
   };
 
+  const lookAtSession: Identifier['lookAtSession'] = async (token) => {
+    const hash = hashToken(token);
+    if (hash === undefined) return undefined;
+    const session = await findSession(hash);
+    if (session === undefined || session.expiresMs <= store.nowMs()) return undefined;
+    const key = await keys.find(session.keyId);
+    if (key === undefined || !admits(key, session.keyHash, world.nowMs())) return undefined;
+    return { key, session };
+  };
+
   return {
     identify: async (presented) => {
       const id = keyIdOf(presented);
@@ -70,16 +82,12 @@ export function createIdentifier(means: Means): Identifier {
       return key;
     },
     identifySession: async (token) => {
-      const hash = hashToken(token);
-      if (hash === undefined) return undefined;
-      const session = await findSession(hash);
-      const nowMs = store.nowMs();
-      if (session === undefined || session.expiresMs <= nowMs) return undefined;
-      const key = await keys.find(session.keyId);
-      if (key === undefined || !isLive(key, world.nowMs())) return undefined;
-      touch(key, world.nowMs());
-      return { key, session: prolong(session, nowMs) };
+      const found = await lookAtSession(token);
+      if (found === undefined) return undefined;
+      touch(found.key, world.nowMs());
+      return { key: found.key, session: prolong(found.session, store.nowMs()) };
     },
+    lookAtSession,
     forget: (keyId) => keys.forget(keyId),
     forgetSession: (session) => sessions.forget(idOf(session)),
   };

@@ -1,7 +1,7 @@
 // Signing in to the console and out of it: with a key, or once with the ticket of the link that a start
-// prints. A session can do what its key can do, and ends with it.
+// prints. A session can do what its key can do, and ends with it and with the secret it was made with.
 import type { App } from '../core/app.ts';
-import { isLive, type Key } from '../core/key.ts';
+import { admits, hashKey, type Key } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import { hashToken, makeToken, type Session } from '../core/session.ts';
@@ -17,20 +17,26 @@ export type Credential = { key: string } | { ticket: string };
 
 type Means = Pick<Context, 'world' | 'store'>;
 
+/** The browser forgets the token that it had before: nobody could end that session any more. */
 export async function signIn(
   context: Means,
   identifier: Identifier,
   credential: Credential,
+  earlierToken?: string,
 ): Promise<{ key: Key; session: OpenSession }> {
-  const key =
+  const found =
     'key' in credential
-      ? await identifier.identify(credential.key)
+      ? await keyOfSecret(identifier, credential.key)
       : await keyOfTicket(context, credential.ticket);
   // Whatever was wrong with it looks the same from outside.
-  if (key === undefined) throw new Problem('unauthorized', refusal);
+  if (found === undefined) throw new Problem('unauthorized', refusal);
+  const { key, keyHash } = found;
+  const earlier = earlierToken === undefined ? undefined : hashToken(earlierToken);
+  if (earlier !== undefined) await signOut(context, identifier, { hash: earlier });
   const { token, hash } = makeToken(context.world);
   const createdMs = context.store.nowMs();
-  const session = { hash, keyId: key.id, createdMs, expiresMs: createdMs + limits.sessionMs };
+  const expiresMs = createdMs + limits.sessionMs;
+  const session = { hash, keyId: key.id, keyHash, createdMs, expiresMs };
   await context.store.edit('createSession', { ...session, kind: 'session' });
   return { key, session: { ...session, token } };
 }
@@ -42,7 +48,7 @@ const refusal =
 export async function signOut(
   { store }: Means,
   identifier: Identifier,
-  session: Session,
+  session: Pick<Session, 'hash'>,
 ): Promise<void> {
   await store.edit('endSession', { hash: session.hash });
   identifier.forgetSession(session);
@@ -57,15 +63,26 @@ export async function makeTicket(
   if (found === undefined) return undefined;
   const { token, hash } = makeToken(world);
   const expiresMs = store.nowMs() + limits.ticketMs;
-  await store.edit('createSession', { hash, kind: 'ticket', keyId: found.keyId, expiresMs });
+  await store.edit('createSession', { ...found, hash, kind: 'ticket', expiresMs });
   return token;
 }
 
-async function keyOfTicket({ world, store }: Means, ticket: string): Promise<Key | undefined> {
+interface Found {
+  key: Key;
+  keyHash: Uint8Array;
+}
+
+async function keyOfSecret(identifier: Identifier, secret: string): Promise<Found | undefined> {
+  const key = await identifier.identify(secret);
+  return key && { key, keyHash: hashKey(secret) };
+}
+
+async function keyOfTicket({ world, store }: Means, ticket: string): Promise<Found | undefined> {
   const hash = hashToken(ticket);
   if (hash === undefined) return undefined;
   const taken = await store.edit('takeTicket', { hash });
   if (taken.kind === 'not_found') return undefined;
-  const key = await store.read('key', { id: taken.keyId });
-  return key !== undefined && isLive(key, world.nowMs()) ? key : undefined;
+  const { keyId, keyHash } = taken;
+  const key = await store.read('key', { id: keyId });
+  return key && admits(key, keyHash, world.nowMs()) ? { key, keyHash } : undefined;
 }

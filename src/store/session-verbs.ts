@@ -2,16 +2,19 @@
 // never a token.
 import type { Session, SessionKind } from '../core/session.ts';
 
+/** A key, and the hash of the one of its secrets that is meant. */
+export type KeySecret = Pick<Session, 'keyId' | 'keyHash'>;
+
 export interface SessionEdits {
   /** For the key with this id; there may be none. */
   createSession: {
-    input: { hash: Uint8Array; kind: SessionKind; keyId: string; expiresMs: number };
+    input: { hash: Uint8Array; kind: SessionKind; expiresMs: number } & KeySecret;
     output: { kind: 'created' } | { kind: 'not_found' };
   };
   /** Deletes a ticket that has not expired: of all who come with it, one gets the key. */
   takeTicket: {
     input: { hash: Uint8Array };
-    output: { kind: 'taken'; keyId: string } | { kind: 'not_found' };
+    output: ({ kind: 'taken' } & KeySecret) | { kind: 'not_found' };
   };
   /** A session that has ended meanwhile stays so. Never shortens one. */
   prolongSession: {
@@ -27,5 +30,5 @@ export interface SessionReads {
   /** A session, not a ticket. Whether it has expired is not decided here. */
   session: { input: { hash: Uint8Array }; output: Session | undefined };
   /** The oldest key of the app that may manage it and opens the door at this time. */
-  adminKey: { input: { appNo: number; nowMs: number }; output: { keyId: string } | undefined };
+  adminKey: { input: { appNo: number; nowMs: number }; output: KeySecret | undefined };
 }

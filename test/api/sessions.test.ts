@@ -168,6 +168,20 @@ describe('signIn', () => {
     assert.equal((await signIn(on, { ticket })).status, 201, 'a refused call uses up no ticket');
   });
 
+  it('ends the session that the browser had, and no other; a refused call ends none', async () => {
+    const [mine, theirs] = [await signedIn(on), await signedIn(on)];
+    await signIn(on, { key: 'wrong' }, { cookie: mine });
+    assert.equal((await by(mine, on)).status, 200);
+    const next = await signIn(on, { key: on.key }, { cookie: mine });
+    assert.equal(next.status, 201);
+    assert.equal((await by(mine, on)).status, 401);
+    for (const cookie of [cookieOf(next), theirs]) {
+      assert.equal((await by(cookie, on)).status, 200);
+    }
+    const broken = { cookie: 'ringback_session=x' };
+    assert.equal((await signIn(on, { key: on.key }, broken)).status, 201);
+  });
+
   it('marks the cookie as secure where the service is known by https', async () => {
     await using other = await start({ env: { RINGBACK_PUBLIC_URL: 'https://hooks.example' } });
     const answer = await signIn(other, { key: other.key });
@@ -227,6 +241,18 @@ describe('a session', () => {
     assert.equal((await by(used, on)).status, 200);
     world.advance(endMs - world.nowMs());
     assert.equal((await by(used, on)).status, 401);
+  });
+
+  it('is not prolonged by a page that is open while nobody is there', async () => {
+    const world = frozenWorld();
+    await using on = await start({ world });
+    const cookie = await signedIn(on);
+    const stream = { method: 'HEAD', path: '/stream' };
+    world.advance(limits.sessionMs - 1);
+    assert.equal((await by(cookie, on, stream)).status, 200);
+    world.advance(1);
+    assert.equal((await by(cookie, on, stream)).status, 401);
+    assert.equal((await by(cookie, on)).status, 401);
   });
 
   it('can do what its key can do', async () => {
@@ -329,15 +355,36 @@ for (const { name, env } of databases) {
       assert.equal((await by(second, on)).status, 401);
     });
 
-    it('go on when their key is rotated', async () => {
+    it('end with the secret that they began with: a leaked one is good for nothing', async () => {
+      await using place = await env();
+      const world = frozenWorld();
+      await using on = await start({ env: place.env, world });
+      const { id, key } = await makeKey(on, {});
+      const rotate = async (overlapSeconds: number): Promise<string> => {
+        const call = { method: 'POST', path: `/keys/${id}/rotate`, body: { overlapSeconds } };
+        return String((await on.call(call)).json['key']);
+      };
+      const first = await signedIn(on, { key });
+      const next = await rotate(60);
+      const second = await signedIn(on, { key: next });
+      const shown = await by(first, on, { path });
+      assert.equal(shown.json['expiresAt'], new Date(world.nowMs() + 60_000).toISOString());
+      world.advance(60_000);
+      assert.equal((await by(first, on)).status, 401, 'the overlap is over');
+      assert.equal((await by(second, on)).status, 200);
+      const last = await rotate(0);
+      assert.equal((await by(second, on)).status, 401, 'without an overlap it ends at once');
+      assert.equal((await by(await signedIn(on, { key: last }), on)).status, 200);
+    });
+
+    it('are not made by the ticket of a secret that was replaced', async () => {
       await using place = await env();
       await using on = await start({ env: place.env });
-      const { id, key } = await makeKey(on, {});
-      const cookie = await signedIn(on, { key });
-      const body = { overlapSeconds: 0 };
-      await on.call({ method: 'POST', path: `/keys/${id}/rotate`, body });
-      assert.equal((await signIn(on, { key })).status, 401);
-      assert.equal((await by(cookie, on)).status, 200);
+      const ticket = await ticketOf(on);
+      const rotate = { method: 'POST', path: `/keys/${on.key.slice(0, 12)}/rotate` };
+      const { status } = await on.call({ ...rotate, body: { overlapSeconds: 0 } });
+      assert.equal(status, 200);
+      assert.equal((await signIn(on, { ticket })).status, 401);
     });
 
     it('of one app see nothing of another', async () => {
@@ -356,8 +403,9 @@ for (const { name, env } of databases) {
       const who = await by(theirs, on, { path });
       assert.deepEqual([who.json['appName'], who.json['appId']], ['other', made.json['id']]);
       const both = `${ours}; X-API-KEY=${otherKey}`;
-      const first = await by(both, on, one);
-      assert.equal(first.status, 404, 'a key comes before the session');
+      assert.equal((await by(both, on, one)).status, 200, 'before a key in a cookie');
+      const named = { ...one, headers: { 'x-api-key': otherKey } };
+      assert.equal((await by(ours, on, named)).status, 404, 'after a key that the caller names');
     });
 
     it('need no app id where keys need one', async () => {

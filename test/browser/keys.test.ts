@@ -112,6 +112,33 @@ describe('the page of keys', () => {
     );
   });
 
+  it('warns before one rotates the own key, and shows the new secret even when the old one ends', async () => {
+    const { key } = await make('Own', ['read', 'admin']);
+    await on.visit(
+      async (page) => {
+        await page.goto('/console/sign-in?to=/console/keys');
+        await page.getByLabel('API key', { exact: true }).fill(key);
+        await page.keyboard.press('Enter');
+        await page.getByRole('link', { name: 'Own' }).click();
+        await press(dialog(page, 'Key'), 'Rotate');
+        const question = dialog(page, 'Rotate this key?');
+        await question.getByText('You stay signed in only as long as the old secret').waitFor();
+        await question.getByLabel('How long the old secret').selectOption('0');
+        await question.getByText('signed in anew, with the new secret').waitFor();
+        const again = page.waitForResponse(
+          (response) => response.url().endsWith('/console/session') && response.status() === 201,
+        );
+        await press(question, 'Rotate key');
+        await again;
+        const secret = await secretIn(dialog(page, 'The new secret'));
+        assert.deepEqual([await statusWith(key), await statusWith(secret)], [401, 200]);
+        await page.goto('/console/keys');
+        await page.getByRole('row', { name: /^Own You /u }).waitFor();
+      },
+      { as: 'nobody' },
+    );
+  });
+
   it('is not offered to a key that may not', async () => {
     const { key } = await make('Reader', ['read']);
     await on.visit(

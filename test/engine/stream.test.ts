@@ -6,6 +6,7 @@ import { limits } from '../../src/core/limits.ts';
 import type { Frame } from '../../src/engine/frame.ts';
 import { StreamHub, type Seat, type Watcher } from '../../src/engine/stream.ts';
 import { unsubscribe } from '../../src/engine/subscriptions.ts';
+import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import {
   openDatabase,
   startEngine,
@@ -37,14 +38,23 @@ interface TestWatcher extends Watcher {
 }
 
 interface StageOptions extends EngineOptions {
+  /** Whether the hub, and nobody else, cannot read now. */
+  isDown?: () => boolean;
   sqlite?: Sqlite;
   answer?: Awaited<ReturnType<FakeSend>>;
 }
 
 async function stage(world: VirtualWorld, options: StageOptions = {}): Promise<Stage> {
-  const { sqlite = openDatabase(world), answer = ok, ...more } = options;
+  const { sqlite = openDatabase(world), answer = ok, isDown = () => false, ...more } = options;
   const engine = await startEngine(world, sqlite, quickNetwork(async () => answer).send, more);
-  const { store } = engine.context;
+  const { store: whole } = engine.context;
+  const store: Store = {
+    ...whole,
+    read: async (verb, input) => {
+      if (isDown()) throw new StoreUnavailable('away');
+      return whole.read(verb, input);
+    },
+  };
   const onError = (error: unknown): void => void engine.errors.push(error);
   const hub = new StreamHub({ world, store, feed: engine.feed, onError });
   const dispose = async (): Promise<void> => {
@@ -169,6 +179,23 @@ describe('StreamHub', () => {
     await world.pass(2 * limits.frameEveryMs);
     assert.equal(late.frames[1]?.subscriptions.length, 1);
     assert.equal(early.frames.length, 2);
+  });
+
+  it('tells what it could not read at first, without waiting for the next change', async () => {
+    const world = virtualWorld();
+    let isDown = false;
+    await using on = await stage(world, { isDown: () => isDown });
+    const watcher = await watch(world, on);
+    await world.pass(1_000);
+    isDown = true;
+    await on.engine.subscribe();
+    await world.settle();
+    isDown = false;
+    const errors = on.engine.errors.splice(0);
+    assert(errors.length > 0 && errors.every((error) => error instanceof StoreUnavailable));
+    assert.equal(watcher.frames.length, 1);
+    await world.pass(limits.streamAgainMs);
+    assert.equal(watcher.frames[1]?.subscriptions.length, 1);
   });
 
   it('shows the newest changes of many, and counts the rest', async () => {

@@ -44,8 +44,8 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
        case i % 100 when 0 then 'running' else 'done' end, '', '', '', 0, 0, i, i,
        case i % 100 when 0 then null else i end
      from generate_series(1, ${keys}) i`,
-    `insert into session (hash, kind, key, created_ms, expires_ms)
-     select sha256(i::text::bytea), 'session', 1 + i % ${lanes}, 1, i + 1
+    `insert into session (hash, kind, key, key_hash, created_ms, expires_ms)
+     select sha256(i::text::bytea), 'session', 1 + i % ${lanes}, sha256('x'), 1, i + 1
      from generate_series(1, ${keys}) i`,
     `insert into inbox (id, app, name, payload, created_ms)
      select lpad(i::text, 26, '0'), 1, 'name', '\\x00', 1 from generate_series(1, 5000) i`,

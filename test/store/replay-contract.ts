@@ -112,6 +112,20 @@ export function replayContract(name: string, open: OpenSubject): void {
         assert.equal((await list()).length, 1);
       });
 
+      it('takes a repetition of one that was forgotten as a new request', async () => {
+        await ended('dead');
+        const idempotency = { key: digest('key').subarray(0, 16), print: digest('one') };
+        const first = await create(everything, { idempotency });
+        assert(first.kind === 'created');
+        await store.edit('cancelReplay', { appNo: app.no, id: first.replay.id });
+        await store.edit('forgetReplays', { endedBeforeMs: clock.ms + 1, limit: 9 });
+        const next = await create(everything, { idempotency });
+        assert(next.kind === 'created');
+        assert.notEqual(next.replay.id, first.replay.id);
+        const again = await create(everything, { idempotency });
+        assert.deepEqual(again, { kind: 'repeated', replay: next.replay });
+      });
+
       it('refuses one too many that run, per app, and leaves its key free', async () => {
         const one = await ended('dead');
         const idempotency = { key: digest('key').subarray(0, 16), print: digest('one') };

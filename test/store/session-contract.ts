@@ -27,7 +27,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
 
     const create = async (kind: SessionKind, keyId = key.id): Promise<Uint8Array> => {
       const { hash } = makeToken(realWorld());
-      const input = { hash, kind, keyId, expiresMs: clock.ms + lifeMs };
+      const input = { hash, kind, keyId, keyHash: key.hash, expiresMs: clock.ms + lifeMs };
       assert.equal((await store.edit('createSession', input)).kind, 'created');
       return hash;
     };
@@ -37,10 +37,15 @@ export function sessionContract(name: string, open: OpenSubject): void {
       const hash = await create('session');
       const found = await read(hash);
       assert.deepEqual(
-        { ...found, hash: Buffer.from(found?.hash ?? []) },
+        {
+          ...found,
+          hash: Buffer.from(found?.hash ?? []),
+          keyHash: Buffer.from(found?.keyHash ?? []),
+        },
         {
           hash: Buffer.from(hash),
           keyId: key.id,
+          keyHash: Buffer.from(key.hash),
           createdMs: clock.ms,
           expiresMs: clock.ms + lifeMs,
         },
@@ -50,13 +55,22 @@ export function sessionContract(name: string, open: OpenSubject): void {
 
     it('makes none for a key that is not there, and none that is over or has a broken hash', async () => {
       const { hash } = makeToken(realWorld());
-      const good = { hash, kind: 'session', keyId: key.id, expiresMs: clock.ms + 1 } as const;
+      const [keyId, keyHash] = [key.id, key.hash];
+      const good = {
+        hash,
+        kind: 'session',
+        keyId,
+        keyHash,
+        expiresMs: clock.ms + 1,
+      } as const;
       const unknown = await store.edit('createSession', { ...good, keyId: 'zzzzzzzz' });
       assert.deepEqual(unknown, { kind: 'not_found' });
       const over = { ...good, expiresMs: clock.ms };
       await assert.rejects(store.edit('createSession', over), VerbFailed);
       const short = { ...good, hash: hash.subarray(1) };
       await assert.rejects(store.edit('createSession', short), VerbFailed);
+      const ofNothing = { ...good, keyHash: keyHash.subarray(1) };
+      await assert.rejects(store.edit('createSession', ofNothing), VerbFailed);
       assert.equal(await read(hash), undefined);
     });
 
@@ -64,8 +78,11 @@ export function sessionContract(name: string, open: OpenSubject): void {
       const hash = await create('ticket');
       assert.equal(await read(hash), undefined, 'a ticket is no session');
       const all = await Promise.all([1, 2, 3].map(async () => store.edit('takeTicket', { hash })));
-      assert.deepEqual(all, [
-        { kind: 'taken', keyId: key.id },
+      const plain = all.map((one) =>
+        one.kind === 'taken' ? { ...one, keyHash: Buffer.from(one.keyHash) } : one,
+      );
+      assert.deepEqual(plain, [
+        { kind: 'taken', keyId: key.id, keyHash: Buffer.from(key.hash) },
         { kind: 'not_found' },
         { kind: 'not_found' },
       ]);

@@ -303,6 +303,7 @@ export class Player {
           hash,
           kind,
           keyId: this.#idOf('key', which),
+          keyHash: digest(`secret ${which % 3}`),
           expiresMs,
         });
       }

@@ -8,8 +8,9 @@ import { Dialog } from '../components/dialog.tsx';
 import { Select } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { Time } from '../components/time.tsx';
+import { signIn } from '../session.ts';
 import type { Key, KeyOnce } from '../shapes.ts';
-import { overlapOf } from './columns.tsx';
+import { isOwn, overlapOf } from './columns.tsx';
 import { keyPath } from './key-path.ts';
 import { SecretOnce } from './secret-once.tsx';
 
@@ -40,7 +41,7 @@ export function RotateButton({
       </Button>
       {isOpen.value && rotated.value === undefined ? (
         <RotateDialog
-          id={apiKey.id}
+          apiKey={apiKey}
           onRotated={({ key, ...changed }) => {
             rotated.value = { ...changed, key };
             onChange(changed);
@@ -54,19 +55,23 @@ export function RotateButton({
 }
 
 function RotateDialog({
-  id,
+  apiKey,
   onRotated,
   onClose,
 }: {
-  readonly id: string;
+  readonly apiKey: Key;
   readonly onRotated: (rotated: KeyOnce) => void;
   readonly onClose: () => void;
 }): JSX.Element {
   const overlap = useSignal('86400');
+  const isMine = isOwn(apiKey);
   const act = useAction(
     async () => {
       const body = { overlapSeconds: Number(overlap.value) };
-      onRotated(await send<KeyOnce>('POST', `${keyPath(id)}/rotate`, { body }));
+      const rotated = await send<KeyOnce>('POST', `${keyPath(apiKey.id)}/rotate`, { body });
+      onRotated(rotated);
+      // The session has ended with its secret; the page must not go before the new one was read.
+      if (isMine && overlap.value === '0') await signIn({ key: rotated.key });
     },
     { quiet: true },
   );
@@ -92,7 +97,19 @@ function RotateDialog({
       />
       {overlap.value === '0' ? (
         <Notice tone="warn">
-          <p>Whoever still uses the old one is refused from that moment.</p>
+          <p>
+            Whoever still uses the old one is refused from that moment, and whoever signed in with
+            it is signed out.
+          </p>
+        </Notice>
+      ) : null}
+      {isMine ? (
+        <Notice tone="warn" title="You are signed in with this key">
+          <p>
+            {overlap.value === '0'
+              ? 'This browser is signed in anew, with the new secret. Keep it, to come back.'
+              : 'You stay signed in only as long as the old secret works. Keep the new one, to come back.'}
+          </p>
         </Notice>
       ) : null}
       {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}

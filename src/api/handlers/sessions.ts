@@ -1,7 +1,7 @@
 // Handlers of the console's sessions. The token travels in a cookie that no script can read; it stands in
 // no body and in no log.
 import { withPrefix } from '../../core/id.ts';
-import type { Key } from '../../core/key.ts';
+import { admitsUntilMs, type Key } from '../../core/key.ts';
 import { Problem } from '../../core/problem.ts';
 import { getApp } from '../../engine/apps.ts';
 import type { Context } from '../../engine/context.ts';
@@ -25,7 +25,7 @@ export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans
   const reply = async (status: number, { key, session }: SignedIn): Promise<Reply> => {
     const appId = withPrefix('app', key.appId);
     const { name: appName } = await getApp(context, appId);
-    const expiresMs = Math.min(session.expiresMs, key.expiresMs ?? Infinity);
+    const expiresMs = Math.min(session.expiresMs, admitsUntilMs(key, session.keyHash));
     const leftMs = expiresMs - context.store.nowMs();
     const body = {
       appId,
@@ -42,7 +42,8 @@ export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans
     signIn: async (call) => {
       const fault = call.crossOriginFault();
       if (fault !== undefined) throw new Problem('cross_origin', `Cannot sign in: ${fault}`);
-      return reply(201, await signIn(context, identifier, credentialIn(call)));
+      const earlier = call.cookie(cookieName);
+      return reply(201, await signIn(context, identifier, credentialIn(call), earlier));
     },
     // The cookie is set anew, so that the browser keeps it as long as the session is prolonged.
     getSession: async (call) => reply(200, signedIn(call)),
@@ -66,11 +67,13 @@ function signedIn({ key, session }: Call): SignedIn {
   return { key, session };
 }
 
+const cookieName = 'ringback_session';
+
 function cookie(given: { value: string; leftMs: number; publicUrl: string }): string {
   const { value, leftMs, publicUrl } = given;
   const isSecure = publicUrl.startsWith('https:');
   return [
-    `ringback_session=${value}`,
+    `${cookieName}=${value}`,
     'Path=/',
     `Max-Age=${Math.max(0, Math.floor(leftMs / 1000))}`,
     'HttpOnly',

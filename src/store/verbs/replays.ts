@@ -47,11 +47,15 @@ export const createReplay: Edit<'createReplay'> = function* (input, nowMs) {
   const { id, appNo } = replay;
   yield* only(replaysSql.lockApp, appNo);
   if (idempotency !== undefined) {
-    const earlier = yield* keepOnce({ appNo, idempotency, nowMs, result: id });
+    const kept = { appNo, idempotency, nowMs, result: id };
+    const earlier = yield* keepOnce(kept);
     if (earlier.kind === 'other') return { kind: 'mismatch' };
     if (earlier.kind === 'same') {
-      const row = yield* only(replaysSql.byId, earlier.result, appNo);
-      return { kind: 'repeated', replay: toReplay(row) };
+      const row = yield* first(replaysSql.byId, earlier.result, appNo);
+      if (row !== undefined) return { kind: 'repeated', replay: toReplay(row) };
+      // Forgotten before its key, where deliveries are kept for less than a day: this is a new one.
+      yield* dropKey(appNo, idempotency);
+      yield* keepOnce(kept);
     }
   }
   const running = yield* all(replaysSql.running, appNo, runningMax);

@@ -9,13 +9,13 @@ import type { Edit, Read } from './verb.ts';
 
 export const sessionsSql = {
   create: `
-    insert into session (hash, kind, key, created_ms, expires_ms)
-    select ?1, ?2, no, ?3, ?4 from key where id = ?5
+    insert into session (hash, kind, key, key_hash, created_ms, expires_ms)
+    select ?1, ?2, no, ?6, ?3, ?4 from key where id = ?5
     returning hash`,
   // Several may come with one ticket; the row goes to the first, the others find none.
   take: `
     delete from session where hash = ?1 and kind = 'ticket' and expires_ms > ?2
-    returning (select id from key where key.no = session.key) as key_id`,
+    returning (select id from key where key.no = session.key) as key_id, key_hash`,
   prolong: `
     update session set expires_ms = ?2 where hash = ?1 and kind = 'session' and expires_ms < ?2`,
   end: `delete from session where hash = ?1 and kind = 'session'`,
@@ -25,20 +25,21 @@ export const sessionsSql = {
       (select hash from session where expires_ms < ?1 order by expires_ms limit ?2 + 0)
     returning hash`,
   find: `
-    select session.hash, key.id as key_id, session.created_ms, session.expires_ms
+    select session.hash, key.id as key_id, key_hash, session.created_ms, session.expires_ms
     from session join key on key.no = session.key
     where session.hash = ?1 and kind = 'session'`,
 } as const;
 
 export const createSession: Edit<'createSession'> = function* (input, nowMs) {
-  const { hash, kind, keyId, expiresMs } = input;
-  const row = yield* first(sessionsSql.create, hash, kind, nowMs, expiresMs, keyId);
+  const { hash, kind, keyId, keyHash, expiresMs } = input;
+  const row = yield* first(sessionsSql.create, hash, kind, nowMs, expiresMs, keyId, keyHash);
   return { kind: row === undefined ? 'not_found' : 'created' };
 };
 
 export const takeTicket: Edit<'takeTicket'> = function* ({ hash }, nowMs) {
   const row = yield* first(sessionsSql.take, hash, nowMs);
-  return row === undefined ? { kind: 'not_found' } : { kind: 'taken', keyId: text(row, 'key_id') };
+  if (row === undefined) return { kind: 'not_found' };
+  return { kind: 'taken', keyId: text(row, 'key_id'), keyHash: bytes(row, 'key_hash') };
 };
 
 export const prolongSession: Edit<'prolongSession'> = function* ({ hash, expiresMs }) {
@@ -63,6 +64,7 @@ export const session: Read<'session'> = function* ({ hash }) {
     row && {
       hash: bytes(row, 'hash'),
       keyId: text(row, 'key_id'),
+      keyHash: bytes(row, 'key_hash'),
       createdMs: integer(row, 'created_ms'),
       expiresMs: integer(row, 'expires_ms'),
     }
@@ -74,7 +76,7 @@ export const adminKey: Read<'adminKey'> = function* ({ appNo, nowMs }) {
   for (let seen = 0; seen < limits.rowsExaminedMax; seen += limits.pieceRowsMin) {
     const rows = yield* all(keysSql.oldest, appNo, above, limits.pieceRowsMin);
     const found = rows.map(toKey).find((key) => isLive(key, nowMs) && key.scopes.includes('admin'));
-    if (found !== undefined) return { keyId: found.id };
+    if (found !== undefined) return { keyId: found.id, keyHash: found.hash };
     const last = rows.at(-1);
     if (last === undefined) return undefined;
     above = integer(last, 'no');

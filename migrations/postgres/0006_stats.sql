@@ -70,10 +70,6 @@ create table stat_subscription (
 create index stat_subscription_fine on stat_subscription (minute) where minute % 30 > 0;
 create index stat_subscription_age on stat_subscription (minute) where minute % 30 = 0;
 
--- What needs somebody's attention: receivers that fail, the worst last, and what is switched off.
-create index lane_failing on lane (app, failures, no) where failures > 0 and state = 0;
-create index subscription_disabled on subscription (app, no) where state = 'disabled';
-
 -- What was there before figures were kept. Who was retried and who was revived, nobody knows any more.
 insert into stat_app (app, minute, writer, published, made, delivered, dead, cancelled)
 select app, 0, 0, sum(published), sum(made), sum(delivered), sum(dead), sum(cancelled)
@@ -86,3 +82,8 @@ from (
     case state when 3 then 1 else 0 end
   from delivery_done) as known
 group by app;
+
+-- What needs somebody's attention: receivers that fail, the worst last, and what is switched off. After
+-- the count, which may take minutes: building them keeps everybody from writing lanes.
+create index lane_failing on lane (app, failures, no) where failures > 0 and state = 0;
+create index subscription_disabled on subscription (app, no) where state = 'disabled';

@@ -13,7 +13,9 @@ insert into slice_span (slice, first_event, last_event)
 
 -- What was not delivered is little of all: dead and cancelled deliveries have an index, and delivered
 -- ones pay nothing for it. So have those that wait or run again after a failed attempt.
-drop index delivery_dead;
 create index delivery_failed on delivery_done (app, event, n, state, lane, code, error)
   where state <> 1;
 create index delivery_retried on delivery_live (app, event, n) where attempts > 0;
+
+-- Last, as on PostgreSQL, where it locks the history.
+drop index delivery_dead;

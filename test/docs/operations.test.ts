@@ -113,6 +113,19 @@ describe('docs/operations.md', () => {
     assert.deepEqual(await database.query(queryWith('Must give no row')), [], 'its head runs');
   });
 
+  it('repairs the spans of slices that nobody wrote down, and narrows none', async () => {
+    await database.query(unknownSlices);
+    await database.query(queryWith('may stay invisible in lists'));
+    const rows = await database.query(`
+      select slice::int, right(first_event, 1) as first, right(last_event, 1) as last
+      from ringback.slice_span where slice > 900 order by slice`);
+    assert.deepEqual(rows, [
+      { slice: 901, first: '2', last: '4' },
+      { slice: 902, first: '5', last: '7' },
+      { slice: 903, first: '0', last: '9' },
+    ]);
+  });
+
   /** Roles belong to the whole server, which others share. */
   async function runSql(text: string): Promise<void> {
     await database.query(text.replaceAll(/\b(ringback_service|shop)\b/g, `$1_${suffix}`));
@@ -179,3 +192,16 @@ const stuckLane = `
   insert into ringback.lane (no, app, subscription) select 7, app, 7 from ringback.subscription;
   insert into ringback.delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
     values (repeat('0', 26), 0, 1, 7, 1, 1, 1, null), (repeat('0', 26), 1, 1, 7, 1, 1, 1, 99::bigint << 32);`;
+
+/** Events of three slices: one that has no span, one that has too short a span, and one that has a long one. */
+const unknownSlices = `
+  with day as (
+    select substring(pg_get_expr(relpartbound, oid) from 'FROM \\(''(.{10})') || repeat('0', 15) as id
+    from pg_class where relname ~ '^event_\\d{8}$' order by relname limit 1),
+  made as (
+    insert into ringback.event (id, app, name, slice, created_ms, deliveries, payload)
+    select day.id || n, 1, 'order.created', slice, 1, 0, '' from day,
+      (values (901, 2), (901, 4), (902, 5), (902, 7), (903, 8)) as x (slice, n))
+  insert into ringback.slice_span (slice, first_event, last_event)
+  select slice, day.id || first, day.id || last from day,
+    (values (902, 6, 6), (903, 0, 9)) as x (slice, first, last)`;

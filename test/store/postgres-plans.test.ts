@@ -156,6 +156,9 @@ const hot: Readonly<Record<string, readonly string[]>> = {
   'makeDeliveries.insert': [],
   'makeDeliveries.wake': ['lane_pkey'],
   'outlook.ready': ['lane_ready'],
+  'replayable.firstFailed': ['delivery_done (app, event, n, state, lane, code, error)'],
+  'replayable.lastFailed': ['delivery_done (app, event, n, state, lane, code, error)'],
+  'replayable.failed': ['delivery_done (app, event, n, state, lane, code, error)'],
 };
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -17,6 +17,7 @@ import { createGathered } from '../../src/store/gathered.ts';
 import { keysSql } from '../../src/store/verbs/keys.ts';
 import { subscriptionsSql } from '../../src/store/verbs/subscriptions.ts';
 import { piecesSql } from '../../src/store/verbs/pieces.ts';
+import { replayableSql } from '../../src/store/verbs/replayable.ts';
 import { walkEventsSql } from '../../src/store/verbs/walk-events.ts';
 import { openMemory } from './open-memory.ts';
 import { statementsIn } from './statements.ts';
@@ -188,6 +189,21 @@ describe('the index', () => {
       first:
         'SEARCH delivery_done USING COVERING INDEX delivery_failed ' +
         '(app=? AND event>? AND (event,n)<(?,?))',
+    },
+    'of the first one to replay': {
+      sql: replayableSql.firstFailed,
+      first:
+        'SEARCH delivery_done USING COVERING INDEX delivery_failed (app=? AND event>? AND event<?)',
+    },
+    'of the last one to replay': {
+      sql: replayableSql.lastFailed,
+      first:
+        'SEARCH delivery_done USING COVERING INDEX delivery_failed (app=? AND event>? AND event<?)',
+    },
+    'of what to replay goes on within an event': {
+      sql: replayableSql.failed,
+      first:
+        'SEARCH delivery_done USING INDEX delivery_failed (app=? AND (event,n)>(?,?) AND event<?)',
     },
     'of the deliveries of a lane goes on within an event': {
       sql: piecesSql.doneOfLane,

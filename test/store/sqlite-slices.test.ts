@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/app.ts';
 import { limits } from '../../src/core/limits.ts';
+import { isCursor } from '../../src/store/cursor.ts';
 import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
 import { callback, newKey, newSubscription } from './contract.ts';
 import type { Opened } from './open-memory.ts';
@@ -103,6 +104,22 @@ describe('lists across slices', () => {
       });
     }
   }
+
+  it('end with a page that can be asked for, where the first examined all in vain', () => {
+    const large = openMemory();
+    const owner = addApp(large);
+    large.db.exec(`insert into delivery_done
+      with recursive step (i) as (select 1 union all select i + 1 from step where i < 21000)
+      select '01' || printf('%024d', i), 0, ${owner.no}, 1, 1, 2, 1, 503, 'status', 1, 1 from step`);
+    const filter = { ...none, status: '404' };
+    const first = large.read('deliveries', page(undefined));
+    assert(first.next !== undefined && isCursor(first.next, 'position'), `${first.next}`);
+    assert.deepEqual(large.read('deliveries', page(first.next)), { items: [], next: undefined });
+
+    function page(after: string | undefined) {
+      return { appNo: owner.no, page: { limit: 5, after }, filter };
+    }
+  });
 
   it('examine a bounded number of rows, and go on where they stopped', () => {
     const large = openMemory();

@@ -1,8 +1,9 @@
 // Walks ended deliveries of an app, oldest first, for a replay or its dry run, and says which of them fit.
-// A walk looks at a bounded number of rows: dead ones have an index of their own, which names an app's;
-// all others are few among many only where many apps share a database, and then the walk takes longer.
+// A walk looks at a bounded number of rows: what was not delivered has an index, which names an app's; all
+// others are few among many only where many apps share a database, and then the walk takes longer.
 import { strict as assert } from 'node:assert';
 import type { DeliveryName } from '../../core/delivery.ts';
+import type { EndedState } from '../../core/fits-delivery.ts';
 import { fitsEnding, fitsEvent } from '../../core/fits-delivery.ts';
 import { firstIdAt } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
@@ -19,21 +20,23 @@ const between = 'event >= ?1 and event < ?2';
 // What a row of two says alone does not tell PostgreSQL which days to leave out.
 const behind = '(event, n) > (?1, ?2) and event >= ?1 and event <= ?3';
 
+// Dead or cancelled is judged afterwards: by the state, a statement could step over a million of the others.
+// SQLite does not see by itself that what is dead was not delivered, and would go through the whole history.
+const failed = 'delivery_done indexed by delivery_failed where state <> 1';
+
 export const replayableSql = {
   first: `select event from delivery_done where ${between} order by event, n limit 1`,
   last: `
     select event from delivery_done where ${between} order by event desc, n desc limit 1`,
-  firstDead: `
-    select event from delivery_done where app = ?3 and state = 2 and ${between}
-    order by event, n limit 1`,
-  lastDead: `
-    select event from delivery_done where app = ?3 and state = 2 and ${between}
+  firstFailed: `
+    select event from ${failed} and app = ?3 and ${between} order by event, n limit 1`,
+  lastFailed: `
+    select event from ${failed} and app = ?3 and ${between}
     order by event desc, n desc limit 1`,
   all: `
     select ${columns} from delivery_done where ${behind} order by event, n limit ?4 + 0`,
-  dead: `
-    select ${columns} from delivery_done where app = ?5 and state = 2 and ${behind}
-    order by event, n limit ?4 + 0`,
+  failed: `
+    select ${columns} from ${failed} and app = ?5 and ${behind} order by event, n limit ?4 + 0`,
   lanes: `
     select lane.no from subscription join lane on lane.subscription = subscription.no
     where subscription.id = ?1 and subscription.app = ?2`,
@@ -52,16 +55,20 @@ export function* rangeOf({ appNo, filter }: ReplayScope): Script<ReplayRange | u
   const { state, fromMs = 0, untilMs } = filter;
   const from = firstIdAt(fromMs);
   const until = untilMs === undefined ? newest : firstIdAt(untilMs);
-  const isDead = state === 'dead';
-  const lowest = isDead
-    ? yield* first(replayableSql.firstDead, from, until, appNo)
+  const isFailed = isOfFailures(state);
+  const lowest = isFailed
+    ? yield* first(replayableSql.firstFailed, from, until, appNo)
     : yield* first(replayableSql.first, from, until);
   if (lowest === undefined) return undefined;
-  const highest = isDead
-    ? yield* first(replayableSql.lastDead, from, until, appNo)
+  const highest = isFailed
+    ? yield* first(replayableSql.lastFailed, from, until, appNo)
     : yield* first(replayableSql.last, from, until);
   assert(highest !== undefined, 'Where there is a first one there is a last one');
   return { firstEvent: text(lowest, 'event'), lastEvent: text(highest, 'event') };
+}
+
+function isOfFailures(state: EndedState): boolean {
+  return state === 'dead' || state === 'cancelled';
 }
 
 /** How many deliveries an event has by now. */
@@ -100,8 +107,8 @@ function* rowsBehind(
   most: number,
 ): Script<readonly Row[]> {
   const values = [event, n, lastEvent, most] as const;
-  return filter.state === 'dead'
-    ? yield* all(replayableSql.dead, ...values, appNo)
+  return isOfFailures(filter.state)
+    ? yield* all(replayableSql.failed, ...values, appNo)
     : yield* all(replayableSql.all, ...values);
 }
 

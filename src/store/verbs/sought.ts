@@ -74,11 +74,14 @@ export function isAnyName([least]: Bounds<string>): boolean {
   return least === '';
 }
 
-/** Where the page before ended, but not above the time that is asked for. */
+/**
+ * Where the page before ended, but not above the time that is asked for; and down to an id, not to nothing:
+ * where a walk ends, a cursor may stand.
+ */
 export function rangeOf(after: Position, { fromMs, untilMs }: EventFilter): Range {
   const until = untilMs === undefined ? '~' : firstIdAt(untilMs);
   const below = until < after.event ? { event: until, n: 0 } : after;
-  return { below, from: fromMs === undefined ? '' : firstIdAt(fromMs) };
+  return { below, from: firstIdAt(fromMs ?? 0) };
 }
 
 /** In the order in which `fits` of `pieceSql` names them, from ?9 on. */

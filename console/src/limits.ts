@@ -26,6 +26,8 @@ export const limits = {
   pollMs: 5_000,
   streamRetryMinMs: 1_000,
   streamRetryMaxMs: 30_000,
+  /** Reading the session prolongs it: so often while somebody uses the page. It lasts 12 hours. */
+  renewEveryMs: 3_600_000,
   /** Between two readings of a list while frames say that it changes. */
   newsEveryMs: 1_000,
   /** Deliveries of one event shown beside it. */

@@ -1,6 +1,7 @@
 // Who is signed in, and what that key may do. The cookie itself is out of reach for scripts.
 import { computed, effect, signal } from '@preact/signals';
 import { ApiProblem, get, send, signedOutCount } from './api.ts';
+import { limits } from './limits.ts';
 import { follow, nobody } from './other-tab.ts';
 import { navigate, param, place } from './router.ts';
 import { onStored, readStored, writeStored } from './stored.ts';
@@ -31,6 +32,7 @@ export async function startSession(): Promise<void> {
     if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') leave();
   });
   onStored('session', hearOtherTab);
+  for (const use of ['pointerdown', 'keydown']) addEventListener(use, renew, { capture: true });
   const ticket = takeTicket();
   if (ticket !== undefined) return await signInByLink(ticket);
   const stored = readStored('session');
@@ -42,15 +44,28 @@ export async function startSession(): Promise<void> {
   } else await readSession();
 }
 
+let readMs = Date.now();
+
+/** A page that stands open and is used must not end amid the work; one that is only open may. */
+function renew(): void {
+  const isDue = Date.now() - readMs >= limits.renewEveryMs;
+  if (isDue && sessionState.peek().kind === 'in') void readSession();
+}
+
 /** Only an answer that says so signs out. Another failure is shown where nothing else is to be seen. */
 export async function readSession(): Promise<void> {
+  readMs = Date.now();
+  const before = sessionState.peek().kind;
   try {
-    enter(await get<Session>('/console/session'));
+    const read = await get<Session>('/console/session');
+    // Whoever signed out meanwhile is not led in again by an answer that is late.
+    if (before !== 'in' || sessionState.peek().kind === 'in') enter(read);
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
+    const { kind } = sessionState.peek();
     if (error.status === 401) leave();
     // A page that is open stays: it may show a secret this once, or hold a half-written text.
-    else if (sessionState.peek().kind !== 'in') {
+    else if (kind === 'unknown' || kind === 'failed') {
       sessionState.value = { kind: 'failed', problem: error };
     }
   }

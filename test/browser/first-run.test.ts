@@ -1,7 +1,7 @@
 // The first minute: the link of the terminal opens the console, signing out ends it, a key opens it again.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Page, Route } from 'playwright-core';
+import type { Page, Response, Route } from 'playwright-core';
 import { openByLink, openStage, type Stage } from './stage.ts';
 
 describe('the first run', () => {
@@ -43,6 +43,34 @@ describe('the first run', () => {
       assert.equal(page.url(), `${on.service.url}/console/keys`);
       await page.goto('/console');
       await overview(page).waitFor();
+    });
+  });
+
+  it('renews the session of a page that is used, once an hour', async () => {
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 503 .*\/console\/session\)$/);
+      await overview(page).waitFor();
+      let asked = 0;
+      await page.route('**/console/session', async (route) => {
+        asked += 1;
+        await (asked === 1 ? route.fulfill({ status: 503, body: 'no' }) : route.continue());
+      });
+      const answer = (status: number): Promise<Response> =>
+        page.waitForResponse((one) => one.url().endsWith('/session') && one.status() === status);
+      await page.keyboard.press('Shift');
+      assert.equal(asked, 0, 'it was read just now');
+      for (const [hours, status] of [
+        [2, 503],
+        [4, 200],
+      ] as const) {
+        await page.clock.setSystemTime(Date.now() + hours * 3_600_000);
+        const answered = answer(status);
+        await page.keyboard.press('Shift');
+        await page.keyboard.press('Shift');
+        await answered;
+        await overview(page).waitFor();
+      }
+      assert.equal(asked, 2);
     });
   });
 

@@ -100,21 +100,23 @@ function useLiveStats(range: Range): Load<Stats> {
 
 function useLatest(): Load<readonly Delivery[]> {
   const told = useMemo(keepTold, []);
-  const merge = (shown: readonly Delivery[], changed: readonly Delivery[]): readonly Delivery[] =>
-    mergeDeliveries(shown, changed, { max: latestMax });
   const latest = useLoad('latest', (signal) => {
     const query = { limit: latestMax };
     return told.over(async () => {
       const page = await get<Page<Delivery>>('/deliveries', { query, signal });
       return page.items;
-    }, merge);
+    }, withNewest);
   });
   const readSoon = useThrottled(latest.reload, limits.statsEveryMs);
   useFrames((frame) => {
     told.note(frame.deliveries);
     if (frame.isReset) return readSoon();
-    latest.change((shown) => merge(shown, frame.deliveries));
+    latest.change((shown) => withNewest(shown, frame.deliveries));
   });
   usePolling(latest.reload);
   return latest;
+}
+
+function withNewest(shown: readonly Delivery[], changed: readonly Delivery[]): readonly Delivery[] {
+  return mergeDeliveries(shown, changed, { max: latestMax });
 }

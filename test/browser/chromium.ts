@@ -12,7 +12,7 @@ import { chromium, type Browser } from 'playwright-core';
 export async function launch(): Promise<Browser> {
   const executablePath = process.env['TEST_BROWSER'] ?? (await unpacked());
   try {
-    return await chromium.launch({ executablePath, args: [...ownArgs(), ...lonelyArgs] });
+    return await chromium.launch({ executablePath, args: [...plainArgs, ...lonelyArgs] });
   } catch (error) {
     throw new Error(
       `Cannot start Chromium "${executablePath}": ${whatIsMissing(executablePath)}expected Linux on x64, ` +
@@ -32,14 +32,11 @@ const lonelyArgs = [
 ];
 
 /**
- * The package's own, without those that switch off what is tested here (the same-origin policy), and
- * without the single process, which ends with the first context that is closed.
+ * Not the package's own: those switch off the same-origin policy, run all in one process, which ends with
+ * the first context that is closed, and paint by a software GPU, which stood still for 4 s now and then (a
+ * round through all pages: 45 s, without it 8).
  */
-function ownArgs(): string[] {
-  const unwanted =
-    /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|headless|disable-features|disable-site-isolation-trials)/u;
-  return packed.args.filter((one) => !unwanted.test(one));
-}
+const plainArgs = ['--no-sandbox', '--disable-gpu', '--font-render-hinting=none'];
 
 /**
  * The package unpacks into the temporary folder and takes what is there for complete. So it is given an

@@ -151,7 +151,8 @@ describe('ringback serve', () => {
       assert.equal(await status(`http://127.0.0.1:${port}/healthz`), 200);
     }
     await using folder = await newFolder();
-    await using child = await serve(data(folder, { ...open, RINGBACK_TRUST_PROXY: 'on' }));
+    const proxy = { RINGBACK_TRUST_PROXY: 'on', RINGBACK_PUBLIC_URL: 'https://hooks.example' };
+    await using child = await serve(data(folder, { ...open, ...proxy }));
     child.signal('SIGTERM');
     assert.equal(await child.ended, 0);
     assert.equal(child.err(), '');
@@ -236,7 +237,12 @@ describe('ringback serve', () => {
       'data is below a file': { ...fine, RINGBACK_DATA: join(file, 'x') },
       'no such certificate': { ...fine, RINGBACK_TLS_CERT: '/none', RINGBACK_TLS_KEY: '/none' },
       'no certificate': { ...fine, RINGBACK_TLS_CERT: file, RINGBACK_TLS_KEY: file },
-      'not our address': { ...fine, RINGBACK_HOST: '203.0.113.7', RINGBACK_TRUST_PROXY: 'on' },
+      'not our address': {
+        ...fine,
+        RINGBACK_HOST: '203.0.113.7',
+        RINGBACK_TRUST_PROXY: 'on',
+        RINGBACK_PUBLIC_URL: 'https://hooks.example',
+      },
     };
     for (const [name, env] of Object.entries(envs)) {
       const { code, out, err } = await runChild(['serve'], env);

@@ -166,12 +166,26 @@ describe('readConfig', () => {
     };
     assert.deepEqual(warnings({}), []);
     assert.match(warnings({ RINGBACK_HOST: '0.0.0.0' })[0] ?? '', /only safe over HTTPS/);
-    assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', RINGBACK_TRUST_PROXY: 'on' }), []);
+    const proxy = { RINGBACK_TRUST_PROXY: 'on', RINGBACK_PUBLIC_URL: 'https://hooks.example' };
+    assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', ...proxy }), []);
     const tls = { RINGBACK_TLS_CERT: 'c', RINGBACK_TLS_KEY: 'k' };
     assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', ...tls }), []);
     const short = { RINGBACK_RETENTION: '1d' };
     assert.match(warnings(short)[0] ?? '', /RINGBACK_RETENTION is shorter than all waits/);
     assert.deepEqual(warnings({ ...short, RINGBACK_RETRY: '12h,12h' }), []);
     assert.match(warnings({ RINGBACK_PROT: '1' })[0] ?? '', /RINGBACK_PROT is no setting/);
+  });
+
+  it('warns of a proxy behind which browsers could not work', () => {
+    const warnings = (env: Environment): string[] => {
+      const reading = readConfig(env);
+      return reading.kind === 'config' ? [...reading.warnings] : [];
+    };
+    const [alone, ...others] = warnings({ RINGBACK_TRUST_PROXY: 'on' });
+    assert.match(alone ?? '', /RINGBACK_TRUST_PROXY without RINGBACK_PUBLIC_URL/);
+    assert.deepEqual(others, []);
+    assert.deepEqual(warnings({ RINGBACK_PUBLIC_URL: 'https://hooks.example/' }), []);
+    const below = warnings({ RINGBACK_PUBLIC_URL: 'https://hooks.example/ring' });
+    assert.match(below[0] ?? '', /RINGBACK_PUBLIC_URL has a path/);
   });
 });

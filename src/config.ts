@@ -261,10 +261,10 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy' | 'retry' | 'retention'>;
+type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy' | 'publicUrl' | 'retry' | 'retention'>;
 
 function warningsFor(values: Shown, env: Environment): string[] {
-  const { host, tlsCert, trustProxy, retry, retention } = values;
+  const { host, tlsCert, trustProxy, publicUrl, retry, retention } = values;
   const warnings: string[] = [];
   if (retry.reduce((sum, ms) => sum + ms, 0) > retention) {
     warnings.push(
@@ -277,6 +277,15 @@ function warningsFor(values: Shown, env: Environment): string[] {
       `Listening on ${host} without TLS: API keys are only safe over HTTPS. ` +
         'Set RINGBACK_TLS_CERT and RINGBACK_TLS_KEY, or RINGBACK_TRUST_PROXY behind a TLS proxy.',
     );
+  }
+  if (trustProxy && publicUrl === undefined) {
+    warnings.push(
+      'RINGBACK_TRUST_PROXY without RINGBACK_PUBLIC_URL: links and the origin check take the address ' +
+        'behind the proxy, which browsers do not know.',
+    );
+  }
+  if (publicUrl !== undefined && new URL(publicUrl).pathname !== '/') {
+    warnings.push('RINGBACK_PUBLIC_URL has a path: the console works only at the root of a host.');
   }
   const known = new Set<string>(Object.values(settings).flatMap((s) => [s.env, `${s.env}_FILE`]));
   for (const name of Object.keys(env)) {

@@ -49,6 +49,7 @@ let stopped: Promise<void> | undefined;
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  isTerminal: process.stdout.isTTY,
   isScreen: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
   env: process.env,
   world: realWorld(),

@@ -13,6 +13,8 @@ export interface Call {
   session: OpenSession | undefined;
   /** Why a page of another origin may have sent this (RULINGS 26); asked where a cookie is given. */
   crossOriginFault: () => string | undefined;
+  /** Whether it came by https, be it to a proxy that is trusted. */
+  isSecure: boolean;
   /** The value of a cookie that came once; credentials too: never to be stored or logged. */
   cookie: (name: string) => string | undefined;
   request: Message;

@@ -122,6 +122,7 @@ function mountOperation(
         session,
         crossOriginFault: () =>
           crossOriginFault({ method: operation.method, head }, publicOrigin()),
+        isSecure: request.protocol === 'https',
         cookie: (name) => {
           const given = head.cookies.filter(([each]) => each === name);
           return given.length === 1 ? given[0]?.[1] : undefined;

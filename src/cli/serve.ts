@@ -27,7 +27,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   const { world } = terminal;
   const service = await startService(config, { world, log, onFatal: failed.reject }).catch(explain);
   try {
-    const link = await signInLink(service, log);
+    const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
     terminal.out(greeting(service, link));
     await Promise.race([stopped, failed.promise]);
     terminal.out('Stopping: requests under way are finished first.\n');

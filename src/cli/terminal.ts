@@ -5,6 +5,8 @@ import type { World } from '../core/world.ts';
 export interface Terminal {
   out: (text: string) => void;
   err: (text: string) => void;
+  /** Whether it goes to a terminal. Anything else may keep it: a secret would stay in a log. */
+  isTerminal: boolean;
   /** Whether a person looks at what goes out: colours are welcome. */
   isScreen: boolean;
   env: Environment;

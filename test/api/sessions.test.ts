@@ -186,7 +186,31 @@ describe('signIn', () => {
     await using other = await start({ env: { RINGBACK_PUBLIC_URL: 'https://hooks.example' } });
     const answer = await signIn(other, { key: other.key });
     assert.match(answer.headers.getSetCookie()[0] ?? '', /; Secure$/);
+    const cookie = cookieOf(answer);
+    for (const method of ['GET', 'DELETE']) {
+      const { headers } = await by(cookie, other, { method, path });
+      assert.match(headers.getSetCookie()[0] ?? '', /; Secure$/);
+    }
     assert.match((await other.signInLink()) ?? '', /^https:\/\/hooks\.example\/console#ticket=/);
+  });
+
+  it('marks the cookie as secure where a trusted proxy was asked by https', async () => {
+    await using behind = await start({ env: { RINGBACK_TRUST_PROXY: 'on' } });
+    await using open = await start();
+    const cases: [Started, string, boolean][] = [
+      [behind, 'https', true],
+      [behind, 'http', false],
+      [open, 'https', false],
+    ];
+    for (const [place, proto, isSecure] of cases) {
+      const headers = { 'x-forwarded-proto': proto };
+      const made = await signIn(place, { key: place.key }, headers);
+      const again = await by(cookieOf(made), place, { path, headers });
+      for (const answer of [made, again]) {
+        const [setCookie = ''] = answer.headers.getSetCookie();
+        assert.equal(setCookie.endsWith('; Secure'), isSecure, setCookie);
+      }
+    }
   });
 });
 

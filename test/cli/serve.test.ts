@@ -7,15 +7,9 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import {
-  newFolder,
-  runChild,
-  serve,
-  startChild,
-  type Env,
-  type Folder,
-  type Serving,
-} from './child.ts';
+import { serve as serveCommand } from '../../src/cli/serve.ts';
+import { realWorld } from '../../src/core/world.ts';
+import { newFolder, runChild, serve, startChild, type Env, type Folder } from './child.ts';
 
 const run = promisify(execFile);
 const zeroKey = Buffer.alloc(32).toString('base64');
@@ -64,6 +58,36 @@ async function paste(printed: string, env: Env = {}): Promise<string[]> {
   return statuses;
 }
 
+const plainConsole = /^ {2}console +http:\S+\/console +\(sign in with a key\)$/m;
+
+/** In this process: what a child says goes into a pipe, which is no terminal. */
+async function inTerminal(env: Env, look: (greeting: string) => Promise<void>): Promise<void> {
+  const greeting = Promise.withResolvers<string>();
+  const stopped = Promise.withResolvers<void>();
+  const served = serveCommand([], {
+    out: greeting.resolve,
+    err: (text) => assert.fail(text),
+    isTerminal: true,
+    isScreen: false,
+    env: { RINGBACK_PORT: '0', RINGBACK_LOG: 'silent', ...env },
+    world: realWorld(),
+    stopped: stopped.promise,
+  });
+  try {
+    const ended = served.then(() => assert.fail('It ended without a greeting'));
+    await look(await Promise.race([greeting.promise, ended]));
+  } finally {
+    stopped.resolve();
+    await served;
+  }
+}
+
+async function ownKeys(url: string, headers: Record<string, string>): Promise<[{ id: string }]> {
+  const response = await fetch(`${url}/keys`, { headers });
+  const { items } = (await response.json()) as { items: [{ id: string }] };
+  return items;
+}
+
 describe('ringback serve', () => {
   it('prints address, app id and key at its first start, and the key never again', async () => {
     await using folder = await newFolder();
@@ -92,36 +116,36 @@ describe('ringback serve', () => {
     assert.equal(await subscribeWith(second.url, key), 201);
   });
 
-  it('prints a link to the console at each start, which signs in once', async () => {
+  it('prints a link to the console at each start in a terminal, which signs in once', async () => {
     await using folder = await newFolder();
-    const signIn = async (child: Serving): Promise<number> => {
-      const [, page, ticket] = await child.says(
-        /^ {2}console +(\S+)#ticket=([\w-]{43}) +\(signs in once/m,
-      );
-      assert.equal(page, `${child.url}/console`);
+    const signIn = async (greeting: string): Promise<string> => {
+      const [, page = '', ticket] =
+        /^ {2}console +(\S+)#ticket=([\w-]{43}) +\(signs in once/m.exec(greeting) ?? [];
+      assert.match(page, /\/console$/);
       const body = JSON.stringify({ ticket });
       const headers = { 'content-type': 'application/json' };
       const call = { method: 'POST', headers, body };
-      const answered = await status(`${child.url}/console/session`, call);
-      assert.equal(await status(`${child.url}/console/session`, call), 401);
-      assert.ok(!child.err().includes(ticket ?? ''), 'the ticket is not in the log');
-      return answered;
+      assert.equal(await status(`${page}/session`, call), 201);
+      assert.equal(await status(`${page}/session`, call), 401);
+      return page.replace(/\/console$/, '');
     };
-    let key = '';
-    {
-      await using first = await serve(data(folder));
-      key = first.key ?? '';
-      assert.equal(await signIn(first), 201);
-    }
-    {
-      await using second = await serve(data(folder));
-      assert.equal(await signIn(second), 201);
-      const id = key.slice(0, 12);
-      const revoke = { method: 'DELETE', headers: { 'x-api-key': key } };
-      assert.equal(await status(`${second.url}/keys/${id}`, revoke), 204);
-    }
-    await using third = await serve(data(folder));
-    await third.says(/^ {2}console +http:\S+\/console +\(sign in with a key\)$/m);
+    const key = 'chosen-for-a-terminal-'.padEnd(40, 'k');
+    const env = data(folder, { RINGBACK_API_KEY: key });
+    await inTerminal(env, async (greeting) => void (await signIn(greeting)));
+    await inTerminal(env, async (greeting) => {
+      const url = await signIn(greeting);
+      const headers = { 'x-api-key': key };
+      const [{ id }] = await ownKeys(url, headers);
+      assert.equal(await status(`${url}/keys/${id}`, { method: 'DELETE', headers }), 204);
+    });
+    await inTerminal(env, async (greeting) => assert.match(greeting, plainConsole));
+  });
+
+  it('prints no link where it may be kept in a log, only the address', async () => {
+    await using folder = await newFolder();
+    await using child = await serve(data(folder));
+    await child.says(plainConsole);
+    assert.doesNotMatch(child.out() + child.err(), /ticket/);
   });
 
   it(
@@ -151,7 +175,8 @@ describe('ringback serve', () => {
       assert.equal(await status(`http://127.0.0.1:${port}/healthz`), 200);
     }
     await using folder = await newFolder();
-    await using child = await serve(data(folder, { ...open, RINGBACK_TRUST_PROXY: 'on' }));
+    const proxy = { RINGBACK_TRUST_PROXY: 'on', RINGBACK_PUBLIC_URL: 'https://hooks.example' };
+    await using child = await serve(data(folder, { ...open, ...proxy }));
     child.signal('SIGTERM');
     assert.equal(await child.ended, 0);
     assert.equal(child.err(), '');
@@ -236,7 +261,12 @@ describe('ringback serve', () => {
       'data is below a file': { ...fine, RINGBACK_DATA: join(file, 'x') },
       'no such certificate': { ...fine, RINGBACK_TLS_CERT: '/none', RINGBACK_TLS_KEY: '/none' },
       'no certificate': { ...fine, RINGBACK_TLS_CERT: file, RINGBACK_TLS_KEY: file },
-      'not our address': { ...fine, RINGBACK_HOST: '203.0.113.7', RINGBACK_TRUST_PROXY: 'on' },
+      'not our address': {
+        ...fine,
+        RINGBACK_HOST: '203.0.113.7',
+        RINGBACK_TRUST_PROXY: 'on',
+        RINGBACK_PUBLIC_URL: 'https://hooks.example',
+      },
     };
     for (const [name, env] of Object.entries(envs)) {
       const { code, out, err } = await runChild(['serve'], env);

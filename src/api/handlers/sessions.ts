@@ -22,7 +22,9 @@ interface SignedIn {
 }
 
 export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans): Handlers {
-  const reply = async (status: number, { key, session }: SignedIn): Promise<Reply> => {
+  const isSecure = (call: Call): boolean => call.isSecure || publicUrl().startsWith('https:');
+  const reply = async (call: Call, status: number, who: SignedIn): Promise<Reply> => {
+    const { key, session } = who;
     const appId = withPrefix('app', key.appId);
     const { name: appName } = await getApp(context, appId);
     const expiresMs = Math.min(session.expiresMs, admitsUntilMs(key, session.keyHash));
@@ -35,7 +37,7 @@ export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans
       scopes: key.scopes,
       expiresAt: fields.time(expiresMs),
     };
-    const setCookie = cookie({ value: session.token, leftMs, publicUrl: publicUrl() });
+    const setCookie = cookie({ value: session.token, leftMs, isSecure: isSecure(call) });
     return { status, headers: { 'set-cookie': setCookie }, body };
   };
   return {
@@ -43,13 +45,13 @@ export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans
       const fault = call.crossOriginFault();
       if (fault !== undefined) throw new Problem('cross_origin', `Cannot sign in: ${fault}`);
       const earlier = call.cookie(cookieName);
-      return reply(201, await signIn(context, identifier, credentialIn(call), earlier));
+      return reply(call, 201, await signIn(context, identifier, credentialIn(call), earlier));
     },
     // The cookie is set anew, so that the browser keeps it as long as the session is prolonged.
-    getSession: async (call) => reply(200, signedIn(call)),
+    getSession: async (call) => reply(call, 200, signedIn(call)),
     signOut: async (call) => {
       await signOut(context, identifier, signedIn(call).session);
-      const setCookie = cookie({ value: '', leftMs: 0, publicUrl: publicUrl() });
+      const setCookie = cookie({ value: '', leftMs: 0, isSecure: isSecure(call) });
       return { status: 204, headers: { 'set-cookie': setCookie } };
     },
   };
@@ -69,9 +71,8 @@ function signedIn({ key, session }: Call): SignedIn {
 
 const cookieName = 'ringback_session';
 
-function cookie(given: { value: string; leftMs: number; publicUrl: string }): string {
-  const { value, leftMs, publicUrl } = given;
-  const isSecure = publicUrl.startsWith('https:');
+function cookie(given: { value: string; leftMs: number; isSecure: boolean }): string {
+  const { value, leftMs, isSecure } = given;
   return [
     `${cookieName}=${value}`,
     'Path=/',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { firstIdAt } from './id.ts';
 import { limits } from './limits.ts';
-import { nextStepMs, progressOf, stepMax } from './replay.ts';
+import { dueStepMs, nextStepMs, progressOf, stepMax } from './replay.ts';
 
 describe('stepMax', () => {
   it('is what the rate allows in a quarter of a second, at least one', () => {
@@ -28,6 +28,22 @@ describe('nextStepMs', () => {
 
   it('is not put off by a step that sent nothing', () => {
     assert.equal(nextStepMs({ nextMs: 1_000, ratePerSecond: 10 }, 1_200, 0), 1_000);
+  });
+});
+
+describe('after the clock was set back', () => {
+  const at = { nextMs: 9_000_000, ratePerSecond: 10 };
+
+  it('the next step is due now, and the one after it when it would be', () => {
+    assert.equal(dueStepMs(at, 1_000_000), 1_000_000);
+    assert.equal(nextStepMs(at, 1_000_000, 3), 1_000_300);
+  });
+
+  it('a little, as the clocks of nodes differ, nothing is due before its time', () => {
+    for (const ratePerSecond of [1, 7, 1_000]) {
+      const nextMs = nextStepMs({ ...at, ratePerSecond }, 9_000_000, stepMax(ratePerSecond));
+      assert.equal(dueStepMs({ nextMs, ratePerSecond }, 9_000_000 - 500), nextMs);
+    }
   });
 });
 

@@ -49,16 +49,29 @@ export function stepMax(ratePerSecond: number): number {
 }
 
 /**
+ * When the next step is due. No step is put off for longer than the largest takes at its rate: what lies
+ * further ahead was written before the clock was set back, and is due now. Clocks of nodes may differ a
+ * little, which must not make a replay faster than its rate.
+ */
+export function dueStepMs(
+  { nextMs, ratePerSecond }: Pick<Replay, 'nextMs' | 'ratePerSecond'>,
+  nowMs: number,
+): number {
+  const longestMs = (stepMax(ratePerSecond) * 1000) / ratePerSecond;
+  return nextMs > nowMs + longestMs + limits.replayCatchUpMs ? nowMs : nextMs;
+}
+
+/**
  * When the step after one that sent so many may come. Time is counted from where the last step ended in
  * theory, so that small delays do not add up; what was lost for longer is not caught up with.
  */
 export function nextStepMs(
-  { nextMs, ratePerSecond }: Pick<Replay, 'nextMs' | 'ratePerSecond'>,
+  replay: Pick<Replay, 'nextMs' | 'ratePerSecond'>,
   nowMs: number,
   sent: number,
 ): number {
-  const beganMs = Math.max(nextMs, nowMs - limits.replayCatchUpMs);
-  return beganMs + (sent * 1000) / ratePerSecond;
+  const beganMs = Math.max(dueStepMs(replay, nowMs), nowMs - limits.replayCatchUpMs);
+  return beganMs + (sent * 1000) / replay.ratePerSecond;
 }
 
 /** From 0 to 1. */

@@ -2,7 +2,7 @@
 // has the store do it. It never takes more than half of the store's time, and holds nothing in memory that
 // a crash could lose. On several nodes each has one; the store lets one of them take each step.
 import { limits } from '../core/limits.ts';
-import { stepMax, type Replay } from '../core/replay.ts';
+import { dueStepMs, stepMax, type Replay } from '../core/replay.ts';
 import type { World } from '../core/world.ts';
 import { VerbFailed, type Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';
@@ -27,7 +27,7 @@ export interface Done {
 interface Standing {
   /** The last step was taken here; others wait, so that nodes do not do everything twice. */
   isMine: boolean;
-  /** Its step has failed: not before this time, by the store's clock. */
+  /** Its step has failed: not before this time, by the clock that nobody sets. */
   notBeforeMs: number;
 }
 
@@ -75,10 +75,12 @@ export class Replayer {
     const limit = limits.replaysReadAtOnce;
     const running = await store.read('runningReplays', { limit });
     this.#remember(running);
-    const [first] = running.toSorted((a, b) => this.#dueMs(a) - this.#dueMs(b));
+    const nowMs = store.nowMs();
+    const dueMs = (replay: Replay): number => this.#dueMs(replay, nowMs);
+    const [first] = running.toSorted((a, b) => dueMs(a) - dueMs(b));
     const pollMs = store.isShared ? limits.replayPollMs : store.pollMs;
     if (first === undefined) return pollMs;
-    const waitMs = this.#dueMs(first) - store.nowMs();
+    const waitMs = dueMs(first) - nowMs;
     if (waitMs > 0) return Math.min(Math.ceil(waitMs), pollMs);
     await this.#step(first);
     // A step waits for its turn among the other writes, so the more there is to do, the longer is the rest.
@@ -86,7 +88,7 @@ export class Replayer {
   }
 
   async #step(replay: Replay): Promise<void> {
-    const { store, onError } = this.#means;
+    const { world, store, onError } = this.#means;
     const { id, appNo, filter, cursor, lastEvent, createdMs: endedByMs } = replay;
     const limit = stepMax(replay.ratePerSecond);
     try {
@@ -94,12 +96,12 @@ export class Replayer {
       const { names, reached: to, isLast } = await store.read('replayable', walk);
       const from = { event: cursor.event, n: cursor.n };
       const result = await store.edit('advanceReplay', { id, from, to, names, isLast });
-      this.#standings.set(id, { isMine: result.kind === 'stepped', notBeforeMs: 0 });
+      this.#standings.set(id, { isMine: result.kind === 'stepped', notBeforeMs: -Infinity });
       if (result.kind === 'stepped') this.#tell(result.replay);
     } catch (error) {
       if (!(error instanceof VerbFailed)) throw error;
       onError(error); // Something is wrong with this one, and others must not wait for it.
-      const notBeforeMs = store.nowMs() + limits.replayAgainMs;
+      const notBeforeMs = world.monotonicMs() + limits.replayAgainMs;
       this.#standings.set(id, { isMine: false, notBeforeMs });
     }
   }
@@ -110,10 +112,13 @@ export class Replayer {
   }
 
   /** When this node would take the next step. */
-  #dueMs({ id, nextMs }: Replay): number {
-    const { isMine, notBeforeMs } = this.#standings.get(id) ?? newcomer;
-    const patienceMs = isMine || !this.#means.store.isShared ? 0 : limits.replayPatienceMs;
-    return Math.max(nextMs + patienceMs, notBeforeMs);
+  #dueMs(replay: Replay, nowMs: number): number {
+    const { isMine, notBeforeMs } = this.#standings.get(replay.id) ?? newcomer;
+    const nextMs = dueStepMs(replay, nowMs);
+    // Where the clock was set back there is no telling how late another node is; one of all gets the step.
+    const isPatient = !isMine && this.#means.store.isShared && nextMs === replay.nextMs;
+    const againMs = nowMs + notBeforeMs - this.#means.world.monotonicMs();
+    return Math.max(nextMs + (isPatient ? limits.replayPatienceMs : 0), againMs);
   }
 
   #remember(running: readonly Replay[]): void {
@@ -124,4 +129,4 @@ export class Replayer {
 }
 
 /** Whoever sees it first takes its first step. */
-const newcomer: Standing = { isMine: true, notBeforeMs: 0 };
+const newcomer: Standing = { isMine: true, notBeforeMs: -Infinity };

@@ -16,6 +16,8 @@ import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
 interface Stage extends AsyncDisposable {
   world: VirtualWorld;
+  /** How far the store's clock was set back; timers know nothing of it. */
+  clock: { behindMs: number };
   /** As replayers see it: it counts what they ask, and fails where the test says so. */
   store: Store;
   asked: { reads: number; edits: number };
@@ -35,7 +37,9 @@ interface Stage extends AsyncDisposable {
 async function stage(deliveries: number): Promise<Stage> {
   const world = virtualWorld();
   const onFatal = (error: Error): never => assert.fail(error);
-  const inner = await openEmbedded({ dataDir: ':memory:', world, onFatal });
+  const clock = { behindMs: 0 };
+  const wall = { nowMs: () => world.nowMs() - clock.behindMs };
+  const inner = await openEmbedded({ dataDir: ':memory:', world: wall, onFatal });
   const newId = idMaker(world);
   const { app } = await createApp({ world, store: inner, newId }, 'app');
   const dispatcher = attachDispatcher(inner);
@@ -73,6 +77,7 @@ async function stage(deliveries: number): Promise<Stage> {
   };
   return {
     world,
+    clock,
     store,
     asked,
     faults,
@@ -183,6 +188,25 @@ describe('Replayer', () => {
     await world.pass(3_000);
     assert.equal(await due(), 100);
     assert.equal((await find(id)).replayed, 100);
+  });
+
+  it('goes on at its rate after the clock was set back, on one node or on several', async () => {
+    for (const isShared of [false, true]) {
+      await using here = await stage(100);
+      const { world, clock, due, replay, start, store } = here;
+      const id = await replay(40);
+      const first = start({ store: { ...store, isShared } });
+      if (isShared) start({ store: { ...store, isShared } });
+      await world.pass(600);
+      assert.equal(await due(), 30);
+      clock.behindMs = 3_600_000;
+      if (isShared) await first[Symbol.asyncDispose]();
+      await world.pass(1_000);
+      const sent = await due();
+      assert.ok(sent > 30 && sent <= 30 + 10 + 40, `${sent} of ${id}`);
+      await world.pass(3_000);
+      assert.equal(await due(), 100);
+    }
   });
 
   it('waits for a store that is away, and tells about it once for each try', async () => {

@@ -2,13 +2,16 @@
 // PostgreSQL, step by step and by chance.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { EditCall } from '../../src/store/call.ts';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';
 import { createGathered } from '../../src/store/gathered.ts';
+import { fanOut } from '../../src/store/postgres/fan-out.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
 import { createSlices } from '../../src/store/postgres/slices.ts';
 import { createSweep } from '../../src/store/postgres/sweep.ts';
 import { writeBatch } from '../../src/store/postgres/write.ts';
+import { birthsFor } from '../../src/store/slots.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import { callback, digest, newSubscription } from './contract.ts';
 import { settlementOf } from './delivery-model.ts';
@@ -106,11 +109,7 @@ describe('transactions that need the same lanes in another order', net, () => {
       publishOn(tx, nowMs, [stage.publishing('l0'), stage.publishing('l1')]),
     );
     await stage.untilSomebodyWaits(1);
-    const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
-    const context = { nowMs, givenMs: null, writer: 1, ...memory };
-    const ending = stage.once(async (tx) =>
-      writeBatch(tx, { edits, offer: undefined, context }, 'together'),
-    );
+    const ending = stage.once(async (tx) => write(tx, edits));
     await stage.untilSomebodyWaits(2);
     await between.commit();
     await assert.doesNotReject(Promise.all([publishing, ending]));
@@ -154,6 +153,70 @@ describe('transactions that need the same lanes in another order', net, () => {
     }
   });
 
+  for (const verb of ['advanceReplay', 'retryDelivery'] as const) {
+    it(`lock a fan-out that is under way before its lanes: ${verb}`, async () => {
+      const { lane } = await stage.subscribe('all', 2);
+      const { appNo } = stage;
+      const event = await endedWhileFanningOut();
+      const edit = verb === 'retryDelivery' ? retrying(event) : await replaying(event);
+      // The fan-out gets as far as its first lane; the other edit needs its second.
+      const between = await stage.begin();
+      await between.tx.query('select no from lane where no = $1 for update', [lane]);
+      const nowMs = world.nowMs();
+      const births = birthsFor(undefined);
+      const fanningOut = stage.once(async (tx) => fanOut(tx, { births, nowMs, facts: [] }));
+      await stage.untilSomebodyWaits(1);
+      const sending = stage.once(async (tx) => write(tx, [edit]));
+      await stage.untilSomebodyWaits(2);
+      await between.commit();
+      await assert.doesNotReject(Promise.all([fanningOut, sending]));
+      const made = await stage.database.query('select n from ringback.delivery_live order by n');
+      assert.deepEqual(
+        made.map(({ n }) => n),
+        [2, 3, 4],
+      );
+      const store = await stage.node();
+      assert.equal((await store.read('event', { appNo, id: event }))?.deliveries, 5);
+    });
+  }
+
+  /** Its two deliveries were delivered, and it has two more to make. */
+  async function endedWhileFanningOut(): Promise<string> {
+    const publishing = stage.publishing('all');
+    await stage.once(async (tx) => publishOn(tx, world.nowMs(), [publishing]));
+    for (const sql of [
+      `insert into ringback.delivery_done
+         (event, n, app, lane, callback, state, attempts, slice, ended_ms)
+       select event, n, app, lane, callback, 1, 1, slice, 1 from ringback.delivery_live`,
+      'delete from ringback.delivery_live',
+      'update ringback.event set deliveries = null',
+      'update ringback.lane set ready_ms = 9007199254740991',
+      `insert into ringback.fanout (event, app, contract, version, names, made)
+       select event.id, app, 'Ringback', app.version, '["all"]', 2
+       from ringback.event join ringback.app on app.no = event.app`,
+    ]) {
+      await stage.database.query(sql);
+    }
+    return publishing.events[0]?.id ?? '';
+  }
+
+  function retrying(event: string): EditCall {
+    return { verb: 'retryDelivery', input: { event, n: 1, appNo: stage.appNo } };
+  }
+
+  async function replaying(event: string): Promise<EditCall> {
+    const none = { event: undefined, subscription: undefined, status: undefined };
+    const rest = { error: undefined, fromMs: undefined, untilMs: undefined };
+    const filter = { state: 'delivered', ...none, ...rest } as const;
+    const replay = { id: newId(), appNo: stage.appNo, filter, ratePerSecond: 9 };
+    const input = { replay, runningMax: 9, idempotency: undefined };
+    assert.equal((await stage.store.edit('createReplay', input)).kind, 'created');
+    const [from, to] = [-1, 1].map((n) => ({ event, n }));
+    assert(from && to);
+    const step = { id: replay.id, from, to, names: [to], isLast: true };
+    return { verb: 'advanceReplay', input: step };
+  }
+
   /** Of the deliveries of these events that run. */
   async function retries(events: readonly string[]): Promise<Settlement[]> {
     const rows = await stage.database.query(
@@ -168,6 +231,12 @@ describe('transactions that need the same lanes in another order', net, () => {
     );
   }
 });
+
+async function write(tx: Tx, edits: readonly EditCall[]): Promise<unknown> {
+  const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
+  const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, ...memory };
+  return writeBatch(tx, { edits, offer: undefined, context }, 'together');
+}
 
 async function endEachFifth(
   store: Store,

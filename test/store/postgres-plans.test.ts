@@ -119,9 +119,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'attention.failing': ['sorts by "position"'],
   'attention.lastTried': ['sorts by started_ms DESC, event DESC, n DESC'],
   'attention.lastTried, repeated': ['sorts by started_ms DESC, event DESC, n DESC'],
-  // A few thousand slices at most.
-  'spans.below': ['filters a range of slice_span_first'],
-  'spans.reaching': ['filters a range of slice_span_first'],
+  // The slices of an era, and those that lie across the edge of one: a few thousand at most.
+  'spans.reaching': ['filters a range of slice_span_first', 'filters a range of slice_span_wide'],
+  // The slices that are older than the oldest event by a day.
   'forgetSpans.old': ['filters a range of slice_span_first', 'reads all of event (id)'],
   // As many rows as a piece may examine, of which the last is looked for.
   'subscriptions.sought, repeated': ['sorts by no'],

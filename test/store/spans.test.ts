@@ -149,6 +149,7 @@ function* stretchesIn(range: Range): Script<Stretch[]> {
   }
 }
 
+/** An era is a hundred of these. */
 function idOf(at: number): string {
-  return String(at).padStart(26, '0');
+  return String(at).padStart(7, '0').padEnd(26, '0');
 }

@@ -18,6 +18,7 @@ import { keysSql } from '../../src/store/verbs/keys.ts';
 import { subscriptionsSql } from '../../src/store/verbs/subscriptions.ts';
 import { piecesSql } from '../../src/store/verbs/pieces.ts';
 import { replayableSql } from '../../src/store/verbs/replayable.ts';
+import { spansSql } from '../../src/store/verbs/spans.ts';
 import { walkEventsSql } from '../../src/store/verbs/walk-events.ts';
 import { openMemory } from './open-memory.ts';
 import { statementsIn } from './statements.ts';
@@ -210,6 +211,10 @@ describe('the index', () => {
       first:
         'SEARCH delivery_done USING INDEX delivery_find ' +
         '(slice=? AND lane=? AND event>? AND (event,n)<(?,?))',
+    },
+    'of slices that reach into a time reads those of one era': {
+      sql: spansSql.reaching,
+      first: 'SEARCH slice_span USING INDEX slice_span_first (first_event>? AND first_event<?)',
     },
     'of what is past its time reads from the oldest on': {
       sql: expireSql.waiting,

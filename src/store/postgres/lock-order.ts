@@ -1,12 +1,14 @@
-// Before edits that stand in one batch: locks the rows that they will lock, apps first and then lanes,
-// each in the order of their numbers, as everybody does. Else two nodes with the same edits in another
-// order wait for each other.
+// Before edits that stand in one batch: locks the rows that they will lock, fan-outs first, then apps, then
+// lanes, each in one order, as everybody does. Else two nodes with the same edits in another order wait for
+// each other. Rows of events come after lanes.
 import type { EditCall } from '../call.ts';
 import { integer } from '../row.ts';
 import { lockLanes } from './lanes.ts';
 import type { Tx } from './tx.ts';
 
 export const lockOrderSql = {
+  fanOuts: `
+    select event from fanout where event = any($1::text[]) order by event for no key update`,
   apps: 'select no from app where no = any($1::bigint[]) order by no for no key update',
   ofSubscriptions: `
     select lane.no from unnest($1::text[]) as x (id)
@@ -16,6 +18,20 @@ export const lockOrderSql = {
     select lane as no from unnest($1::text[], $2::int[]) as x (event, n)
     join delivery_done on delivery_done.event = any (array[x.event]) and delivery_done.n = x.n`,
 } as const;
+
+/**
+ * Before all else in a batch: what sends a delivery again takes the next number of its event from a large
+ * fan-out that is under way. A step of that fan-out has its row locked when it comes to its lanes.
+ */
+export async function lockFanOuts(tx: Tx, edits: readonly EditCall[]): Promise<void> {
+  const events = new Set(edits.flatMap(eventsOf));
+  if (events.size > 0) await tx.query(lockOrderSql.fanOuts, [[...events]]);
+}
+
+function eventsOf(call: EditCall): string[] {
+  if (call.verb === 'retryDelivery') return [call.input.event];
+  return call.verb === 'advanceReplay' ? call.input.names.map(({ event }) => event) : [];
+}
 
 export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<void> {
   const apps = new Set(edits.flatMap(appsOf));

@@ -10,7 +10,7 @@ import type { EditContext } from './edits.ts';
 import { applyEdit } from './edits.ts';
 import { writeFigures } from './write-figures.ts';
 import { isInboxEmpty } from './inbox.ts';
-import { lockInOrder } from './lock-order.ts';
+import { lockFanOuts, lockInOrder } from './lock-order.ts';
 import { isFanningOut, nextReadyMs } from './outlook.ts';
 import type { Publish } from './publish.ts';
 import { publishAll } from './publish.ts';
@@ -43,6 +43,7 @@ export async function writeBatch(
   const births = birthsFor(way === 'together' ? offer : undefined);
   const facts: Fact[] = [];
   const whole: EditContext = { ...context, births, facts, left: { waiting: 0, fanOuts: 0 } };
+  await lockFanOuts(tx, edits);
   const replies = await (way === 'together'
     ? applyRuns(tx, edits, whole)
     : applyEach(tx, edits, whole));

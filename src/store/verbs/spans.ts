@@ -10,13 +10,23 @@ import type { Bounds } from './bounds.ts';
 import type { Walk } from './fill-page.ts';
 import type { Step, Stretch } from './walk.ts';
 
+/** Of an id: about nine hours lie between one of these and the next. */
+const eraLength = 5;
+const isWide = `substr(first_event, 1, ${eraLength}) < substr(last_event, 1, ${eraLength})`;
+const columns = 'slice, first_event, last_event';
+
+// Few spans lie across the edge of an era, and have an index; all others that reach an id begin in its era.
+// Measured on SQLite among 300,000 spans, 156 of them wide: 0.3 ms; 160 where all that are older were read.
 export const spansSql = {
-  below: `
-    select slice, first_event, last_event from slice_span
-    where first_event < ?1 and last_event >= ?2 order by first_event desc limit ?3 + 0`,
+  within: `
+    select ${columns} from slice_span
+    where first_event < ?1 and first_event >= ?2 order by first_event desc limit ?3 + 0`,
   reaching: `
-    select slice, first_event, last_event from slice_span
-    where first_event < ?1 and last_event >= ?1`,
+    select ${columns} from slice_span
+    where first_event < ?1 and first_event >= ?2 and last_event >= ?1 and not ${isWide}
+    union all
+    select ${columns} from slice_span indexed by slice_span_wide
+    where last_event >= ?1 and first_event < ?1 and ${isWide}`,
   hasEvents: `
     select ?1 + 0 as tag from event
     where slice = ?2 and app = ?3 and name >= ?4 and name <= ?5 and id >= ?6 and id <= ?7 limit 1`,
@@ -42,24 +52,26 @@ interface Span {
 
 export function* walkSpans({ below, from }: Range, presence?: Presence): Walk<Stretch | Step> {
   let at = below;
-  for (;;) {
+  while (aboveAll(at) > from) {
     const most = limits.pieceLooksMax;
-    const spans = (yield* all(spansSql.below, aboveAll(at), from, most)).map(toSpan);
-    const oldest = spans.at(-1);
-    if (oldest === undefined) return;
-    const reaching = yield* all(spansSql.reaching, oldest.first);
-    const known = [...spans, ...reaching.map(toSpan)];
+    const spans = (yield* all(spansSql.within, aboveAll(at), from, most)).map(toSpan);
+    const oldest = spans.length < most ? from : (spans.at(-1)?.first ?? from);
+    const era = oldest.slice(0, eraLength);
+    const reaching = (yield* all(spansSql.reaching, oldest, era)).map(toSpan);
+    const known = [...spans, ...reaching];
+    // What reaches beyond the beginning is a stretch that ends there.
+    const isLast = oldest === from;
+    const begins = new Set(spans.map(({ first }) => first));
+    if (isLast && reaching.length > 0) begins.add(from);
     const stretches: Stretch[] = [];
-    for (const { first } of spans) {
-      const begins = first < from ? from : first;
+    for (const first of begins) {
       const upper = aboveAll(at);
-      const over = known.filter((span) => span.first < upper && span.last >= begins);
-      stretches.push({ below: at, from: begins, slices: over.map(({ slice }) => slice) });
-      at = { event: begins, n: 0 };
-      if (begins === from) break;
+      const over = known.filter((span) => span.first < upper && span.last >= first);
+      stretches.push({ below: at, from: first, slices: over.map(({ slice }) => slice) });
+      at = { event: first, n: 0 };
     }
     yield* presence === undefined ? stretches : present(stretches, presence);
-    if (spans.length < most || at.event === from) return;
+    if (isLast) return;
   }
 }
 

@@ -49,6 +49,15 @@ describe('the files of the console', () => {
     for (const [tag] of text.matchAll(/<script[^>]*>/g)) assert.match(tag, /\ssrc="/);
   });
 
+  it('is small: scripts and styles are under 80 KB, compressed', async () => {
+    const files = readConsole(join(import.meta.dirname, '../../console/dist'));
+    const code = [...(files?.assets ?? [])].filter(([name]) => /\.(?:js|css)$/.test(name));
+    assert(code.length >= 2);
+    const bytes = code.map(([, { gzip }]) => gzip?.length ?? Number.POSITIVE_INFINITY);
+    const all = bytes.reduce((sum, one) => sum + one, 0);
+    assert(all < 80_000, `they have ${all} bytes`);
+  });
+
   it('lets files be kept for ever and asks each time for the page', async () => {
     const page = await get('/console');
     assert.equal(page.headers.get('cache-control'), 'no-cache');

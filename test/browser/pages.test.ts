@@ -74,7 +74,7 @@ async function look(
 ): Promise<void> {
   await showView(page, view, shown);
   const height = window.options.viewport?.height ?? 0;
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of window.schemes) {
     await page.emulateMedia({ colorScheme });
     for (const width of new Set([window.width, window.narrowest])) {
       await page.setViewportSize({ width, height });

@@ -5,6 +5,8 @@ export interface Window {
   width: number;
   /** The page must lie well when it becomes so narrow, too. */
   narrowest: number;
+  /** Boxes lie alike in both, so one will do on a desk, where it takes longer; pictures are of both. */
+  schemes: readonly ('light' | 'dark')[];
   options: VisitOptions;
 }
 
@@ -12,10 +14,16 @@ export interface Window {
 const still: VisitOptions = { reducedMotion: 'reduce' };
 
 export const windows: readonly Window[] = [
-  { width: 1440, narrowest: 1440, options: { viewport: { width: 1440, height: 900 }, ...still } },
+  {
+    width: 1440,
+    narrowest: 1440,
+    schemes: ['light'],
+    options: { viewport: { width: 1440, height: 900 }, ...still },
+  },
   {
     width: 390,
     narrowest: 360,
+    schemes: ['light', 'dark'],
     options: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, ...still },
   },
 ];

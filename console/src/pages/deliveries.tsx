@@ -3,7 +3,7 @@
 import './deliveries.css';
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { LinkButton } from '../components/button.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
 import { Empty, Failed, LoadMore, NoMatch, Skeleton } from '../components/list-states.tsx';
@@ -120,10 +120,13 @@ function neighboursOf(
   return { next: list.items[at + 1]?.id, before: list.items[at - 1]?.id };
 }
 
-/** After the drawer the focus goes to the row of what was shown last, so that `j` goes on from there. */
+/**
+ * After the drawer the focus goes to the row of what was shown last, so that `j` goes on from there. At
+ * once: a little later it would take it from somebody who has begun to search.
+ */
 function useFocusOnRow(opened: string | undefined): void {
   const last = useRef(opened);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = last.current;
     last.current = opened;
     if (opened !== undefined || before === undefined) return;

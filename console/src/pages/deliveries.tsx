@@ -3,7 +3,7 @@
 import './deliveries.css';
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { LinkButton } from '../components/button.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
 import { Empty, Failed, LoadMore, NoMatch, Skeleton } from '../components/list-states.tsx';
@@ -121,15 +121,16 @@ function neighboursOf(
 }
 
 /**
- * After the drawer the focus goes to the row of what was shown last, so that `j` goes on from there. At
- * once: a little later it would take it from somebody who has begun to search.
+ * After the drawer the focus goes to the row of what was shown last, so that `j` goes on from there. Not
+ * if somebody has begun to search meanwhile.
  */
 function useFocusOnRow(opened: string | undefined): void {
   const last = useRef(opened);
-  useLayoutEffect(() => {
+  useEffect(() => {
     const before = last.current;
     last.current = opened;
     if (opened !== undefined || before === undefined) return;
+    if (document.activeElement instanceof HTMLInputElement) return;
     const links = [...document.querySelectorAll<HTMLAnchorElement>('main a[data-row]')];
     links.find(({ search }) => new URLSearchParams(search).get('delivery') === before)?.focus();
   }, [opened]);

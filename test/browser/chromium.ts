@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import packed from '@sparticuz/chromium';
 import { chromium, type Browser } from 'playwright-core';
 
@@ -12,7 +12,8 @@ import { chromium, type Browser } from 'playwright-core';
 export async function launch(): Promise<Browser> {
   const executablePath = process.env['TEST_BROWSER'] ?? (await unpacked());
   try {
-    return await chromium.launch({ executablePath, args: [...plainArgs, ...lonelyArgs] });
+    const args = [...plainArgs, ...lonelyArgs];
+    return await chromium.launch({ executablePath, args, env: envFor(executablePath) });
   } catch (error) {
     throw new Error(
       `Cannot start Chromium "${executablePath}": ${whatIsMissing(executablePath)}expected Linux on x64, ` +
@@ -20,6 +21,12 @@ export async function launch(): Promise<Browser> {
       { cause: error },
     );
   }
+}
+
+/** The libraries that came with it are for machines that have none of their own. */
+function envFor(executablePath: string): NodeJS.ProcessEnv {
+  if (whatIsMissing(executablePath) === '') return process.env;
+  return { ...process.env, LD_LIBRARY_PATH: join(dirname(executablePath), 'al2023', 'lib') };
 }
 
 /** No updates, no telemetry, no name of a host that anybody could ask for. */
@@ -59,14 +66,17 @@ async function unpacked(): Promise<string> {
   return join(place, 'chromium');
 }
 
+/** With the libraries that a machine without a desktop may lack: the package adds them on AWS Lambda only. */
 async function unpackInto(folder: string): Promise<void> {
-  const { TMPDIR: before } = process.env;
-  process.env['TMPDIR'] = folder;
+  const before = { ...process.env };
+  Object.assign(process.env, { TMPDIR: folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' });
   try {
     await packed.executablePath();
   } finally {
-    if (before === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = before;
+    for (const name of ['TMPDIR', 'AWS_LAMBDA_JS_RUNTIME']) {
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+    }
   }
 }
 

@@ -116,6 +116,27 @@ describe('with the keyboard alone', () => {
     });
   });
 
+  it('a subscription is pinged, pointed elsewhere and ended', async () => {
+    const { id } = await subscribe(on.service, `${on.receiver.url}/leaving`);
+    await on.visit(async (page) => {
+      await page.goto(`/console/subscriptions?subscription=${id}`);
+      const drawer = page.getByRole('dialog', { name: 'Subscription' });
+      await act(page, drawer.getByRole('button', { name: 'Ping' }));
+      await drawer.getByText('ringback.ping').first().waitFor();
+      await act(page, drawer.getByRole('button', { name: /^Change URL/ }));
+      const field = drawer.getByRole('textbox').first();
+      await tabTo(page, field);
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.type(`${on.receiver.url}/moved`);
+      await page.keyboard.press('Enter');
+      await drawer.getByText('/moved').first().waitFor();
+      await act(page, drawer.getByRole('button', { name: 'Unsubscribe' }));
+      const asked = page.getByRole('dialog', { name: 'End this subscription?' });
+      await act(page, asked.getByRole('button', { name: 'Unsubscribe' }));
+      await drawer.getByText('Ended').first().waitFor();
+    });
+  });
+
   it('an event is published', async () => {
     await on.visit(async (page) => {
       await go(page, 'e', 'Events');
@@ -158,7 +179,7 @@ describe('with the keyboard alone', () => {
     });
   });
 
-  it('a key is made and revoked', async () => {
+  it('a key is made, rotated and revoked', async () => {
     await on.visit(async (page) => {
       await go(page, 'k', 'Keys');
       await act(page, page.getByRole('link', { name: 'New key' }).first());
@@ -174,6 +195,13 @@ describe('with the keyboard alone', () => {
       await once.waitFor({ state: 'detached' });
       await act(page, page.getByRole('link', { name: 'typed by hand' }));
       const drawer = page.getByRole('dialog', { name: 'Key', exact: true });
+      await act(page, drawer.getByRole('button', { name: /^Rotate/ }));
+      const rotating = page.getByRole('dialog', { name: 'Rotate this key?' });
+      await act(page, rotating.getByRole('button', { name: /^Rotate/ }));
+      const renewed = page.getByRole('dialog', { name: 'The new secret' });
+      await renewed.getByText('rbk_').first().waitFor();
+      await page.keyboard.press('Escape');
+      await renewed.waitFor({ state: 'detached' });
       await act(page, drawer.getByRole('button', { name: /^Revoke/ }));
       const asked = page.getByRole('dialog', { name: 'Revoke this key?' });
       await act(page, asked.getByRole('button', { name: 'Revoke key' }));

@@ -1,5 +1,5 @@
-// Documents made to hurt: each is refused or loaded within five seconds of CPU and 512 MB, with a
-// message. Each runs in a process of its own, so that a crash or an endless loop fails one test only.
+// Documents made to hurt: each is refused or loaded within bounded CPU and 512 MB, with a message.
+// Each runs in a process of its own, so that a crash or an endless loop fails one test only.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,11 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'ringback-hostile-'));
 after(() => rmSync(folder, { recursive: true }));
 
-const cpuMsMax = 5_000;
+/**
+ * On a quiet machine none takes three seconds; what is not bounded takes minutes, or never ends. A
+ * core that is shared charges a process two or three times as much for the same work.
+ */
+const cpuMsMax = 20_000;
 /** A net under a child that would hang: no test that passes comes near it. */
 const patienceMs = 120_000;
 const megabytesMax = 512;

@@ -1,0 +1,15 @@
+-- What a subscription chooses for itself, where a statement must see it; the rest is in its settings.
+
+-- When it ends by itself.
+alter table subscription add column expires_ms bigint;
+create index subscription_expiry on subscription (expires_ms)
+  where expires_ms is not null and state <> 'ended';
+
+-- Headers that its callbacks carry: sealed, since people put tokens there.
+alter table subscription add column headers bytea;
+
+-- Attempts under way at a time, on one node.
+alter table lane add column concurrency integer check (concurrency > 0);
+
+-- Whether the subscription filters payloads, so that nobody else pays for asking.
+alter table pattern add column filtered smallint not null default 0 check (filtered in (0, 1));

@@ -48,7 +48,7 @@ const guard = createGuard({
 });
 const ring = [world.randomBytes(32)] as const;
 const changed = (): void => undefined;
-const told = { changed, changes: noChanges, replayWaits: changed };
+const told = { changed, changes: noChanges, expires: () => undefined, replayWaits: changed };
 const context: Context = { world, store, newId, guard, ring, defaultApp: app, ...told };
 const own = await loadContract(join(import.meta.dirname, '..', 'openapi.yaml'));
 

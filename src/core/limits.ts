@@ -1,6 +1,9 @@
-// Every limit of the program, in one place. A loop, queue, body or batch without a name here is a bug.
+// Every limit of the program, in one place (what subscriptions choose: control-limits.ts). A loop, queue,
+// body or batch without a name here is a bug.
+import { controlLimits } from './control-limits.ts';
 
 export const limits = {
+  ...controlLimits,
   /** One request body. */
   bodyBytesMax: 1_048_576,
   /** Nesting of a JSON body; deeper ones break serialisers further down the road. */

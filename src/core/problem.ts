@@ -121,6 +121,20 @@ export interface Fault {
   message: string;
 }
 
+/** The field of what stands inside another: `body#/headers` and `a/b` make `body#/headers/a~1b`. */
+export function fieldIn(field: string, name: string | number): string {
+  return `${field}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** A request that does not fit, told by the first of its faults. */
+export function invalidRequest(faults: readonly Fault[]): Problem {
+  const [first] = faults;
+  const more = faults.length - 1;
+  const rest = more > 0 ? `, and ${more} more` : '';
+  const detail = `${first?.field ?? 'The request'} ${first?.message ?? 'is not valid'}${rest}`;
+  return new Problem('invalid_request', detail, { faults });
+}
+
 /** A caller's mistake, or a failure that a caller must hear of. */
 export class Problem extends Error {
   readonly code: ProblemCode;

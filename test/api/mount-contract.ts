@@ -124,7 +124,7 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const guard = createGuard({ policy, resolver: fakeResolver({}) });
   const ring = [world.randomBytes(32)] as const;
   const nothing = (): undefined => undefined;
-  const told = { changed: nothing, changes: noChanges, replayWaits: nothing };
+  const told = { changed: nothing, expires: nothing, changes: noChanges, replayWaits: nothing };
   return { context: { world, store, newId, guard, ring, defaultApp: app, ...told }, key: secret };
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import { makeSigningSecret } from '../../src/core/signing-secret.ts';
 import { noConfirmer } from '../../src/engine/confirmation.ts';
@@ -33,6 +34,8 @@ const active: Target = {
     { appId: '01jc4t6v8m3q5r7w9x1y2z3a4c', subscriptionId: '01jc4t6v8m3q5r7w9x1y2z3a4b' },
     [secret],
   ),
+  controls: noControls,
+  headers: undefined,
 };
 
 const leased: Leased = {

@@ -2,6 +2,7 @@
 // dispatcher over a made-up store, and over the real SQL when the store, a secret or a receiver fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import { withPrefix } from '../../src/core/id.ts';
 import { never } from '../../src/core/lane.ts';
@@ -12,6 +13,7 @@ import { sealSecrets } from '../../src/engine/secrets.ts';
 import { makeSigningSecret } from '../../src/core/signing-secret.ts';
 import { changeSubscription } from '../../src/engine/subscriptions.ts';
 import { createTargetCache } from '../../src/engine/target-cache.ts';
+import { noChoice } from '../../src/core/read-controls.ts';
 import { createWindow, type Window } from '../../src/engine/window.ts';
 import type {
   Delivery,
@@ -216,6 +218,8 @@ function targetOf(callback: number, url = 'http://127.0.0.1/'): Target {
     method: 'POST',
     url,
     secrets: new Uint8Array(),
+    controls: noControls,
+    headers: undefined,
   };
 }
 
@@ -891,7 +895,10 @@ describe('a pause', () => {
     const id = await engine.subscribe();
     const { context } = engine;
     const set = async (state: 'active' | 'paused'): Promise<void> => {
-      await changeSubscription(context, context.defaultApp, { id, change: { state, urls: [] } });
+      await changeSubscription(context, context.defaultApp, {
+        id,
+        change: { state, callbacks: [], choice: noChoice },
+      });
     };
     const events = await Promise.all([1, 2, 3].map(async () => engine.publish()));
     await world.settle();

@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { idMaker } from '../../src/core/id.ts';
 import type { Callback } from '../../src/core/subscription.ts';
+import { noControls } from '../../src/core/controls.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { App } from '../../src/core/app.ts';
 import type { World } from '../../src/core/world.ts';
@@ -218,6 +219,8 @@ export function storeContract(name: string, open: OpenSubject): void {
           state: 'active',
           callbacks: input.callbacks,
           secrets: plain(input.secrets),
+          controls: noControls,
+          headers: undefined,
           version: output.subscription.version,
           createdMs: clock.ms,
           endedMs: undefined,
@@ -275,7 +278,7 @@ export function storeContract(name: string, open: OpenSubject): void {
           outputs.map(({ kind }) => kind),
           ['created', 'created', 'repeated', 'mismatch', 'repeated'],
         );
-        const ids = outputs.map((o) => (o.kind === 'mismatch' ? '' : o.subscription.id));
+        const ids = outputs.map((o) => ('subscription' in o ? o.subscription.id : ''));
         assert.equal(ids[1], ids[2]);
         assert.equal(ids[1], ids[4]);
       });
@@ -753,7 +756,7 @@ export function callback(position: number, event: string): Callback {
   return {
     position,
     label: 'myEvent',
-    event,
+    events: event.split(' '),
     definition: `subscribe/myEvent/${position}`,
     method: 'post',
     url: `https://receiver.example/${position}?event={eventType}`,

@@ -36,9 +36,7 @@ function eventsOf(call: EditCall): string[] {
 export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<void> {
   const apps = new Set(edits.flatMap(appsOf));
   if (edits.length < 2 || apps.size === 0) return; // One by itself has an order already.
-  const ended = edits.flatMap((call) =>
-    call.verb === 'unsubscribe' || call.verb === 'editSubscription' ? [call.input.id] : [],
-  );
+  const ended = edits.flatMap((call) => (isOfSubscription(call) ? [call.input.id] : []));
   const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
   // In one packet, in this order: lanes are looked for when nobody else can add any.
   const [, ...found] = await Promise.all([
@@ -63,7 +61,13 @@ function appsOf(call: EditCall): number[] {
 
 function isOfApp(
   call: EditCall,
-): call is EditCall<'unsubscribe' | 'editSubscription' | 'retryDelivery'> {
+): call is EditCall<'retryDelivery' | 'unsubscribe' | 'editSubscription' | 'expireSubscription'> {
+  return call.verb === 'retryDelivery' || isOfSubscription(call);
+}
+
+function isOfSubscription(
+  call: EditCall,
+): call is EditCall<'unsubscribe' | 'editSubscription' | 'expireSubscription'> {
   const { verb } = call;
-  return verb === 'unsubscribe' || verb === 'editSubscription' || verb === 'retryDelivery';
+  return verb === 'unsubscribe' || verb === 'editSubscription' || verb === 'expireSubscription';
 }

@@ -23,7 +23,7 @@ export const matchSql = {
   // An inactive callback has no lane.
   ofSubscriptions: `
     select callback.subscription, callback.position, callback.no as callback,
-      callback.event as pattern, ${laneColumns}
+      callback.event as patterns, ${laneColumns}
     from callback join lane on lane.no = callback.lane
     where callback.subscription = any($1::bigint[])`,
 } as const;
@@ -65,17 +65,21 @@ export async function matchEveryone(
   return found.map((listeners) => [...listeners.values()]);
 }
 
+export interface Hearing extends Listener {
+  patterns: readonly string[];
+}
+
 /** All callbacks of subscriptions, by the store's number of it, in their order. */
 export async function matchSubscriptions(
   tx: Tx,
   subscriptions: readonly number[],
   lanes: LanesMet,
-): Promise<Map<number, (Listener & { pattern: string })[]>> {
-  const found = new Map(subscriptions.map((no) => [no, [] as (Listener & { pattern: string })[]]));
+): Promise<Map<number, Hearing[]>> {
+  const found = new Map(subscriptions.map((no): [number, Hearing[]] => [no, []]));
   if (subscriptions.length === 0) return found;
   const rows = await tx.query(matchSql.ofSubscriptions, [subscriptions]);
   for (const row of rows.toSorted(byPosition)) {
-    const listener = { ...toListener(row, lanes), pattern: text(row, 'pattern') };
+    const listener = { ...toListener(row, lanes), patterns: text(row, 'patterns').split(' ') };
     found.get(integer(row, 'subscription'))?.push(listener);
   }
   return found;

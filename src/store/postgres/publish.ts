@@ -138,8 +138,8 @@ async function findListeners(
     const all = ofOne.get(subscription) ?? [];
     return events.map(({ name }) => {
       if (audience.kind === 'all_callbacks') return all;
-      const patterns = patternsHearing(name);
-      return all.filter(({ pattern }) => patterns.includes(pattern));
+      const hearing = patternsHearing(name);
+      return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
     });
   });
 }

@@ -16,13 +16,13 @@ export const matchSql = {
     order by pattern.callback limit ? + 0`,
   // An inactive callback has no lane.
   ofSubscription: `
-    select callback.no as callback, callback.event as pattern, ${laneColumns}
+    select callback.no as callback, callback.event as patterns, ${laneColumns}
     from callback join lane on lane.no = callback.lane
     where callback.subscription = ? order by callback.position`,
 } as const;
 
 export interface Match {
-  /** At most one more than `targetsAtOnceMax`: then there are too many to make at once. */
+  /** More than `targetsAtOnceMax` mean that there are too many to make at once, perhaps still more. */
   everyone(input: { appNo: number; contract: string; name: string }): Listener[];
   /** Of one subscription: callbacks that hear the name, or all of them. */
   ofSubscription(subscription: number, name: string | undefined): Listener[];
@@ -42,9 +42,9 @@ export function prepareMatch(db: DatabaseSync): Match {
     everyone: ({ appNo, contract, name }) => {
       const found = new Map<number, Listener>();
       for (const pattern of patternsHearing(name)) {
-        const most = limits.targetsAtOnceMax + 1 - found.size;
-        if (most <= 0) break;
-        for (const row of listeners.all(appNo, contract, pattern, most)) {
+        if (found.size > limits.targetsAtOnceMax) break;
+        // As many as if none was found yet: those that an earlier pattern found may come first.
+        for (const row of listeners.all(appNo, contract, pattern, limits.targetsAtOnceMax + 1)) {
           const listener = toListener(row);
           found.set(listener.callback, listener);
         }
@@ -52,13 +52,17 @@ export function prepareMatch(db: DatabaseSync): Match {
       return [...found.values()];
     },
     ofSubscription: (subscription, name) => {
-      const patterns = name === undefined ? undefined : patternsHearing(name);
-      return ofSubscription
-        .all(subscription)
-        .filter((row) => patterns === undefined || patterns.includes(text(row, 'pattern')))
-        .map(toListener);
+      const rows = ofSubscription.all(subscription);
+      const hearing = name === undefined ? undefined : patternsHearing(name);
+      return rows.filter((row) => hearing === undefined || hears(row, hearing)).map(toListener);
     },
   };
+}
+
+function hears(row: Row, hearing: readonly string[]): boolean {
+  return text(row, 'patterns')
+    .split(' ')
+    .some((pattern) => hearing.includes(pattern));
 }
 
 function toListener(row: Row): Listener {

@@ -6,8 +6,9 @@ import type { EditOutput, EditVerb } from '../store.ts';
 import { advanceReplay } from './advance-replay.ts';
 import { createApp } from './apps.ts';
 import { editSubscription } from './edit-subscription.ts';
+import { expireSubscription } from './expire-subscription.ts';
 import { appendFeed, forgetFeed, watch } from './feed.ts';
-import { forget } from './forget.ts';
+import { forget, forgetPatterns } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
 import { cancelReplay, createReplay, forgetReplays } from './replays.ts';
 import { retryDelivery } from './retry-delivery.ts';
@@ -32,8 +33,10 @@ const shared = {
   subscribe,
   unsubscribe,
   editSubscription,
+  expireSubscription,
   keepSetting,
   forget,
+  forgetPatterns,
   retryDelivery,
   createSession,
   takeTicket,

@@ -15,6 +15,8 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** An event name or pattern. */
   eventNameCharsMax: 128,
+  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
+  traceCharsMax: 512,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */

@@ -17,8 +17,8 @@ import type { Edit, EditContext } from './edit.ts';
 
 export const publishSql = {
   event: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload)
-    values (?, ?, ?, ?, ?, ?, ?)`,
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
+    values (?, ?, ?, ?, ?, ?, ?, ?)`,
   fanOut: `
     insert into fanout (event, app, contract, version, names)
     select ?, no, ?, version, ? from app where no = ?`,
@@ -75,12 +75,12 @@ function prepareAccept(db: DatabaseSync): Accept {
 
   return (event, input, context) => {
     const { id, name, payload } = event;
-    const { appNo, contract } = input;
+    const { appNo, contract, trace = null } = input;
     const listeners = listenersOf(event, input);
     const isMany = listeners.length > limits.targetsAtOnceMax;
     const deliveries = isMany ? undefined : listeners.length;
     const slice = takeSlice(id, 1 + (deliveries ?? 0), context.nowMs);
-    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload);
+    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);
     if (isMany) fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);
     else {
       for (const [n, listener] of listeners.entries()) {

@@ -20,6 +20,8 @@ export const limits = {
   filterValuesMax: 100,
   filterPointerCharsMax: 256,
   filterCharsMax: 16_384,
+  /** Settings of subscriptions whose filter is remembered, in characters. */
+  settingsRememberedCharsMax: 4 * 1_048_576,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */

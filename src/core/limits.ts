@@ -22,6 +22,8 @@ export const limits = {
   filterCharsMax: 16_384,
   /** Settings of subscriptions whose filter is remembered, in characters. */
   settingsRememberedCharsMax: 4 * 1_048_576,
+  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
+  traceCharsMax: 512,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */

@@ -17,7 +17,7 @@ import type { Tx } from './tx.ts';
 export const fanOutSql = {
   oldest: `
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
-      event.name, event.slice, event.payload
+      event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event
     order by fanout.event limit 1 for update of fanout skip locked`,
   listeners: `

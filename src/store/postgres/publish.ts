@@ -31,10 +31,10 @@ export const publishSql = {
   // Whoever else is at an entry is waited for, and then it is gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
   events: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload)
-    select id, app, name, slice, $7::bigint, deliveries, payload
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::bytea[])
-      as x (id, app, name, slice, deliveries, payload)`,
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
+    select id, app, name, slice, $8::bigint, deliveries, payload, trace
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::bytea[],
+      $7::text[]) as x (id, app, name, slice, deliveries, payload, trace)`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
     select x.event, app.no, x.contract, app.version, x.names
@@ -93,6 +93,7 @@ interface Draft {
   contract: string;
   name: string;
   payload: Uint8Array;
+  trace: string | undefined;
   listeners: Fitting;
 }
 
@@ -100,9 +101,9 @@ interface Draft {
 type Fitting = readonly Listener[] | undefined;
 
 function draft(call: Publish, found: Fitting[] | undefined): Draft[] | undefined {
-  const { appNo, contract, events } = call;
+  const { appNo, contract, events, trace } = call;
   if (found === undefined) return undefined;
-  return events.map((event, i) => ({ ...event, appNo, contract, listeners: found[i] }));
+  return events.map((event, i) => ({ ...event, appNo, contract, trace, listeners: found[i] }));
 }
 
 function accepted(events: readonly Draft[]): Accepted[] {
@@ -216,6 +217,7 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
     slice,
     events.map(({ listeners }) => listeners?.length ?? null),
     events.map(({ payload }) => payload),
+    events.map(({ trace }) => trace ?? null),
     nowMs,
   ]);
   const many = events.filter(({ listeners }) => listeners === undefined);

@@ -19,7 +19,7 @@ const alive = 'born <= :version and (died is null or died > :version)';
 export const fanOutSql = {
   oldest: `
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
-      event.name, event.slice, event.payload
+      event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event order by fanout.event limit 1`,
   listeners: `
     select pattern.callback, ${settingsIfFiltered}, ${laneColumns}

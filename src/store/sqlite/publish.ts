@@ -21,8 +21,8 @@ import type { Edit, EditContext } from './edit.ts';
 
 export const publishSql = {
   event: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload)
-    values (?, ?, ?, ?, ?, ?, ?)`,
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
+    values (?, ?, ?, ?, ?, ?, ?, ?)`,
   fanOut: `
     insert into fanout (event, app, contract, version, names)
     select ?, no, ?, version, ? from app where no = ?`,
@@ -87,14 +87,14 @@ function prepareAccept(db: DatabaseSync): Accept {
 
   return (event, input, context) => {
     const { id, name, payload } = event;
-    const { appNo, contract } = input;
+    const { appNo, contract, trace = null } = input;
     const heard = listenersOf(event, input);
     // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
     const isMany = heard.length > limits.targetsAtOnceMax;
     const listeners = isMany ? [] : fitting(heard, payload);
     const deliveries = isMany ? undefined : listeners.length;
     const slice = takeSlice(id, 1 + (deliveries ?? 0), context.nowMs);
-    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload);
+    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);
     if (isMany) fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);
     for (const [n, listener] of listeners.entries()) {
       make({ event: id, n, appNo, slice, ...listener }, context);

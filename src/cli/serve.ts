@@ -6,6 +6,8 @@ import { withPrefix } from '../core/id.ts';
 import { version } from '../core/version.ts';
 import { startService, type Service } from '../service.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
+import { readTracing } from '../tracing/settings.ts';
+import { startTracer, type RunningTracer } from '../tracing/tracer.ts';
 import { CliFailure } from './failure.ts';
 import { firstSteps, openDoors } from './first-steps.ts';
 import { configOf, readFlags } from './flags.ts';
@@ -22,10 +24,13 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     { level: config.log, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ dest: 2, sync: false }),
   );
+  await using tracer = await openTracer(terminal, { nodeName: config.nodeName, log });
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined); // Heard below, once the service runs.
   const { world } = terminal;
-  const service = await startService(config, { world, log, onFatal: failed.reject }).catch(explain);
+  const service = await startService(config, { world, log, tracer, onFatal: failed.reject }).catch(
+    explain,
+  );
   try {
     const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
     terminal.out(greeting(service, link));
@@ -35,6 +40,19 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     await service[Symbol.asyncDispose]();
     log.flush();
   }
+}
+
+/** Undefined: nobody asked for traces. */
+async function openTracer(
+  { env, world }: Terminal,
+  { nodeName, log }: { nodeName: string; log: Logger },
+): Promise<RunningTracer | undefined> {
+  const reading = readTracing(env);
+  if (reading.kind === 'off') return undefined;
+  if (reading.kind === 'mistakes') throw new CliFailure(reading.mistakes.join('\n'));
+  const { settings } = reading;
+  const onError = (reason: string): void => log.warn({ reason }, 'spans lost');
+  return startTracer({ world, settings, nodeName, onError });
 }
 
 /** Without it the service runs all the same. */

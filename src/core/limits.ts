@@ -17,6 +17,8 @@ export const limits = {
   eventNameCharsMax: 128,
   /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
   traceCharsMax: 512,
+  /** How long a stop waits for spans that nobody has collected yet. */
+  traceFlushMs: 3_000,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */

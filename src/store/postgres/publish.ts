@@ -94,7 +94,13 @@ interface Draft {
 function draft(call: Publish, found: Listener[][] | undefined): Draft[] | undefined {
   const { appNo, contract, events, trace } = call;
   if (found === undefined) return undefined;
-  return events.map((event, i) => ({ ...event, appNo, contract, trace, listeners: found[i] ?? [] }));
+  return events.map((event, i) => ({
+    ...event,
+    appNo,
+    contract,
+    trace,
+    listeners: found[i] ?? [],
+  }));
 }
 
 function isMany({ listeners }: Draft): boolean {

@@ -19,6 +19,11 @@ export const limits = {
   traceCharsMax: 512,
   /** How long a stop waits for spans that nobody has collected yet. */
   traceFlushMs: 3_000,
+  /** Payload filters: places, values for each, characters of a pointer, and of the whole as JSON. */
+  filterPointersMax: 20,
+  filterValuesMax: 100,
+  filterPointerCharsMax: 256,
+  filterCharsMax: 16_384,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */

@@ -27,6 +27,8 @@ export const limits = {
   filterValuesMax: 100,
   filterPointerCharsMax: 256,
   filterCharsMax: 16_384,
+  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
+  traceCharsMax: 512,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */

@@ -57,6 +57,7 @@ export function readConfig(env: Environment): ConfigReading {
     retention: take('retention'),
     encryptionKey: take('encryptionKey'),
     log: take('log'),
+    logFormat: take('logFormat'),
   };
   const allow = take('allowTargets');
   const requireHttps = take('requireHttps');

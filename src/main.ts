@@ -50,12 +50,21 @@ function untilSignal(): Promise<void> {
   });
 }
 
+// Whoever read this has left: `ringback serve | head -1`. That is no reason to stop.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+const isColourless = (process.env['NO_COLOR'] ?? '') !== '';
 let stopped: Promise<void> | undefined;
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   isTerminal: process.stdout.isTTY,
-  isScreen: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
+  isScreen: process.stdout.isTTY && !isColourless,
+  log: { isTerminal: process.stderr.isTTY, isColoured: process.stderr.isTTY && !isColourless },
   env: process.env,
   world: realWorld(),
   get stopped() {

@@ -8,6 +8,7 @@ import {
   readFiles,
   readDurations,
   readKeyRing,
+  readLogFormat,
   readLogLevel,
   readNodeName,
   readPort,
@@ -161,5 +162,11 @@ export const settings = {
     fallback: 'info',
     meaning: `log level: ${logLevels.join(', ')}`,
     read: readLogLevel,
+  },
+  logFormat: {
+    env: 'RINGBACK_LOG_FORMAT',
+    fallback: 'auto',
+    meaning: 'how log lines look: `json`, `pretty`, or `auto`: pretty on a terminal',
+    read: readLogFormat,
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -15,6 +15,13 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** An event name or pattern. */
   eventNameCharsMax: 128,
+  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
+  traceCharsMax: 512,
+  /** Log lines that wait for a slow reader; more are dropped. How long a stop waits for them. */
+  logBytesWaitingMax: 4 * 1_048_576,
+  logFlushMs: 1_000,
+  /** How long a stop waits for spans that nobody has collected yet. */
+  traceFlushMs: 3_000,
   /** Payload filters: places, values for each, characters of a pointer, and of the whole as JSON. */
   filterPointersMax: 20,
   filterValuesMax: 100,

@@ -13,6 +13,7 @@ import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
+import type { Tracer } from './core/trace.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
 import { Deadlines } from './egress/deadlines.ts';
@@ -43,6 +44,8 @@ export interface Outside {
   resolver?: Resolver;
   /** How connections are made, where a test wants to see them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;
+  /** Collects spans, where somebody wants them. */
+  tracer?: Tracer | undefined;
   /** How the store is opened, where a test wants it to fail. */
   openStore?: typeof openStore;
   /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
@@ -142,6 +145,7 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
     reach,
     waitsMs: config.retry,
     timeoutMs: config.timeout,
+    log,
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
   cleanup.use(delivering);
@@ -166,7 +170,8 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
   const { trustProxy } = config;
-  const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
+  const { tracer } = outside;
+  const server = createServer({ world, log, tracer, newId, trustProxy, tls: readTls(config) });
   cleanup.defer(async () => close(server, world));
   const hub = new StreamHub({
     world,
@@ -274,7 +279,8 @@ async function openContext(
   cleanup.use(replayer);
   const expires = (atMs: number): void => expirer?.expires(atMs);
   const told = { changed, expires, changes, replayWaits: () => replayer?.wake() };
-  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  const { tracer } = outside;
+  const context = { world, store, guard, newId, ring, tracer, defaultApp: app, ...told };
   return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 

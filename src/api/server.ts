@@ -3,16 +3,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
 import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
-import type { World } from '../core/world.ts';
 import { problemBody, problemMediaType, toProblem } from './problem.ts';
+import { logRequest, logRequests, note, type RequestLog } from './request-log.ts';
 
-export interface ServerOptions {
-  log: Logger;
-  world: Pick<World, 'monotonicMs'>;
+export interface ServerOptions extends RequestLog {
   newId: () => string;
   trustProxy: boolean;
   tls: { cert: string; key: string } | undefined;
@@ -41,7 +38,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       addHeaders(request, reply); // No hook runs for these.
       void sendProblem(toProblem(error), request, reply);
-      logRequest(options.log, request, reply);
+      logRequest(options, { request, reply, tookMs: 0 });
     },
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, options),
   });
@@ -70,21 +67,6 @@ export function sendProblem(
     .send(JSON.stringify(problemBody(problem, request.id)));
 }
 
-/** Facts about a request for its one log line. Never a URL, a header or a body. */
-export function note(request: FastifyRequest, facts: Facts): void {
-  notes.set(request, { ...notes.get(request), ...facts });
-}
-
-interface Facts {
-  operation?: string;
-  app?: string;
-  key?: string;
-  /** Why it failed on our side. */
-  err?: unknown;
-}
-
-const notes = new WeakMap<FastifyRequest, Facts>();
-
 /** Bytes are read as they come; what they mean is decided by the operation they are for. */
 function takeBodiesAsBytes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
@@ -110,30 +92,6 @@ function refuseBadHost({ headersDistinct, httpVersion }: IncomingMessage): void 
   const count = headersDistinct['host']?.length ?? 0;
   if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
   throw new Problem('malformed_request', `The request has ${count} Host headers, expected one`);
-}
-
-function logRequests(server: FastifyInstance, { log, world }: ServerOptions): void {
-  const started = new WeakMap<FastifyRequest, number>();
-  server.addHook('onRequest', async (request) => {
-    started.set(request, world.monotonicMs());
-  });
-  server.addHook('onResponse', async (request, reply) => {
-    const tookMs = world.monotonicMs() - (started.get(request) ?? world.monotonicMs());
-    logRequest(log, request, reply, tookMs);
-  });
-}
-
-function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, tookMs = 0): void {
-  const facts = notes.get(request) ?? {};
-  const line = {
-    requestId: request.id,
-    method: request.method,
-    status: reply.statusCode,
-    tookMs: Math.round(tookMs * 10) / 10,
-    ...facts,
-  };
-  if (facts.err === undefined) log.info(line, 'request');
-  else log.error(line, 'request failed');
 }
 
 /** A request under way at a stop is answered; without this its idle connection would hold the stop. */

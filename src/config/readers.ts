@@ -85,6 +85,14 @@ export function readLogLevel(text: string): Reading<LogLevel> {
   return level === undefined ? mistake(`one of ${logLevels.join(', ')}`) : value(level);
 }
 
+export const logFormats = ['auto', 'json', 'pretty'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+export function readLogFormat(text: string): Reading<LogFormat> {
+  const format = logFormats.find((name) => name === text);
+  return format === undefined ? mistake(`one of ${logFormats.join(', ')}`) : value(format);
+}
+
 export function readKeyRing(text: string): Reading<KeyRing> {
   const [first, ...older] = text.split(',').map((part) => readEncryptionKey(part.trim()));
   const expected = '32 bytes in base64 or hex, several separated by commas';

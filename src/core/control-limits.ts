@@ -20,6 +20,11 @@ export const controlLimits = {
   callbackHeaderNameCharsMax: 128,
   callbackHeaderCharsMax: 1_024,
   callbackHeadersBytesMax: 4_096,
+  /** Payload filters: places, values for each, characters of a pointer, and of the whole as JSON. */
+  filterPointersMax: 20,
+  filterValuesMax: 100,
+  filterPointerCharsMax: 256,
+  filterCharsMax: 16_384,
   /** Patterns that nobody hears by any more are kept so long. */
   patternKeepMs: 60 * 60 * 1000,
   /** Subscriptions that end by themselves, in one step. */

@@ -18,6 +18,15 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** An event name or pattern. */
   eventNameCharsMax: 128,
+  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
+  traceCharsMax: 512,
+  /** Log lines that wait for a slow reader; more are dropped. How long a stop waits for them. */
+  logBytesWaitingMax: 4 * 1_048_576,
+  logFlushMs: 1_000,
+  /** How long a stop waits for spans that nobody has collected yet. */
+  traceFlushMs: 3_000,
+  /** Settings of subscriptions whose filter is remembered, in characters. */
+  settingsRememberedCharsMax: 4 * 1_048_576,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */
@@ -218,6 +227,8 @@ export const limits = {
   /** Rotation: how long the old key or signing secret stays valid, by default and at most. */
   rotationOverlapMs: 24 * 60 * 60 * 1000,
   rotationOverlapMaxMs: 30 * 24 * 60 * 60 * 1000,
+  /** Ed25519 keys that are ready to sign. */
+  signingKeysRememberedMax: 4_096,
   /** Guard: one look-up, and the addresses it may answer. */
   dnsTimeoutMs: 2_000,
   dnsAddressesMax: 16,

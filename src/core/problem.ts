@@ -1,5 +1,6 @@
 // The one table of what can go wrong for a caller, and the one error class that carries it.
 // docs/errors.md says the same; a test holds the two equal.
+import { printPointer } from './pointer.ts';
 
 export const problems = {
   malformed_request: {
@@ -123,7 +124,7 @@ export interface Fault {
 
 /** The field of what stands inside another: `body#/headers` and `a/b` make `body#/headers/a~1b`. */
 export function fieldIn(field: string, name: string | number): string {
-  return `${field}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return field + printPointer([String(name)]);
 }
 
 /** A request that does not fit, told by the first of its faults. */

@@ -4,7 +4,7 @@ import type { Header } from './attempt.ts';
 import { readCallbackHeaders } from './callback-headers.ts';
 import type { Controls } from './controls.ts';
 import { durationMs } from './duration.ts';
-import { readFilter } from './filter-reading.ts';
+import { readFilter } from './filter.ts';
 import { limits } from './limits.ts';
 import { isEventPattern } from './pattern.ts';
 import { fieldIn, type Fault } from './problem.ts';

@@ -2,6 +2,7 @@
 import type { App } from '../core/app.ts';
 import type { KeyRing } from '../core/seal.ts';
 import type { SubscriptionState } from '../core/subscription.ts';
+import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
 import type { Guard } from '../egress/guard.ts';
 import type { Store } from '../store/store.ts';
@@ -22,6 +23,8 @@ export interface Context {
   replayWaits: () => void;
   /** Told of whatever happens, for those who watch. */
   changes: Changes;
+  /** Collects spans; undefined: nobody asked for them. */
+  tracer?: Tracer | undefined;
   /** The app that anonymous calls belong to, where a contract allows them. */
   defaultApp: App;
 }

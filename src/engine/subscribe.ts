@@ -24,7 +24,12 @@ export interface SubscribeCall {
   idempotency: { key: string; body: Uint8Array } | undefined;
 }
 
-export async function subscribe(context: Context, call: SubscribeCall): Promise<Answer> {
+export interface Subscribed {
+  id: string;
+  answer: Answer;
+}
+
+export async function subscribe(context: Context, call: SubscribeCall): Promise<Subscribed> {
   const { world, store, guard, ring } = context;
   const { app, contract, operation, variant } = call;
   const id = context.newId();
@@ -50,11 +55,12 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     case 'created':
       context.changes.subscription(app.no, id);
       tellExpiry(context, result.subscription);
-      return answer;
+      return { id, answer };
     case 'repeated': {
       const { id: known, secrets: sealed } = result.subscription;
       const owner = { appId: app.id, subscriptionId: known };
-      return answerFor(call, { id: known, secret: openSecrets(ring, owner, sealed)[0]?.secret });
+      const secretBefore = openSecrets(ring, owner, sealed)[0]?.secret;
+      return { id: known, answer: answerFor(call, { id: known, secret: secretBefore }) };
     }
     case 'mismatch':
       throw idempotencyMismatch();

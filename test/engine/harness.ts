@@ -1,6 +1,7 @@
 // The real engine and the real SQL, in one process, with a made-up world and a made-up network.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { withPrefix } from '../../src/core/id.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
 import { createGuard } from '../../src/egress/guard.ts';
@@ -163,7 +164,7 @@ async function subscribeBody(context: Context, callbackUrl: string): Promise<str
   const variant = variants.find(({ name }) => name === 'body');
   if (operation === undefined || variant === undefined) throw new Error('no variant body');
   const request = { header: new Map(), query: new Map(), path: new Map(), body: { callbackUrl } };
-  const answer = await subscribe(context, {
+  const { id } = await subscribe(context, {
     app: context.defaultApp,
     contract: contract.title,
     operation,
@@ -172,5 +173,5 @@ async function subscribeBody(context: Context, callbackUrl: string): Promise<str
     url: 'http://127.0.0.1/subscribe',
     idempotency: undefined,
   });
-  return String(answer.body?.['subscriberId']);
+  return withPrefix('sub', id);
 }

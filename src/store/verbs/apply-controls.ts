@@ -1,9 +1,10 @@
-// What a subscription chose for itself becomes rows: its own, and whatever else must see it. Called by
-// subscribe and edit when lanes and patterns of the subscription are there, in the same transaction.
+// What a subscription chose for itself becomes rows: its own, and whatever else must see it, in the
+// transaction of the subscribe or the edit.
 import { encodeControls, type Controls } from '../../core/controls.ts';
 import { text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
+import { markFiltered } from './mark-filtered.ts';
 
 export const applyControlsSql = {
   before: 'select settings from subscription where no = ?1',
@@ -19,10 +20,15 @@ export interface Chosen {
 }
 
 /** `subscription`: the store's number of it. */
-export function* applyControls(subscription: number, { controls, headers }: Chosen): Script<void> {
+export function* keepControls(subscription: number, { controls, headers }: Chosen): Script<void> {
   const before = text(yield* only(applyControlsSql.before, subscription), 'settings');
   const settings = encodeControls(controls, before);
   const ordered = controls.ordered ? 1 : 0;
   const expiresMs = controls.expiresMs ?? null;
   yield* all(applyControlsSql.keep, subscription, settings, ordered, expiresMs, headers ?? null);
+}
+
+/** When its callbacks have the lanes and the patterns that they are to have. */
+export function* spreadControls(subscription: number, controls: Controls): Script<void> {
+  yield* markFiltered(subscription, controls.filter);
 }

@@ -6,7 +6,7 @@ import type { Script } from '../statement.ts';
 import { all, first } from '../statement.ts';
 import type { EditInput } from '../store.ts';
 import { raiseVersion } from './app-version.ts';
-import { applyControls } from './apply-controls.ts';
+import { keepControls, spreadControls } from './apply-controls.ts';
 import { addLane, addPatterns, changePatterns } from './listen.ts';
 import type { Found } from './subscriptions.ts';
 import { findSubscription } from './subscriptions.ts';
@@ -51,7 +51,8 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   // First the patterns: a callback that had no target begins to hear with these.
   yield* setEvents(input.events ?? [], changed, nowMs);
   yield* setTargets(input.urls, changed);
-  if (chosen !== undefined) yield* applyControls(no, chosen);
+  if (chosen !== undefined) yield* keepControls(no, chosen);
+  yield* spreadControls(no, (chosen ?? subscription).controls);
   return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };
 };
 

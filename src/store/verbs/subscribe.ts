@@ -7,7 +7,7 @@ import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 import type { NewSubscription } from '../store.ts';
 import { raiseVersion } from './app-version.ts';
-import { applyControls } from './apply-controls.ts';
+import { keepControls, spreadControls } from './apply-controls.ts';
 import { dropKey, keepOnce } from './idempotency.ts';
 import { addLane, addPatterns } from './listen.ts';
 import { findSubscription } from './subscriptions.ts';
@@ -55,7 +55,9 @@ function* create(input: NewSubscription, nowMs: number): Script<void> {
   for (const callback of callbacks) {
     yield* addCallback(callback, { appNo, contract, subscription, version });
   }
-  if (controls !== undefined) yield* applyControls(subscription, { controls, headers });
+  if (controls === undefined) return;
+  yield* keepControls(subscription, { controls, headers });
+  yield* spreadControls(subscription, controls);
 }
 
 interface Owner {

@@ -17,6 +17,7 @@ import { crossOriginFault } from './origin.ts';
 import { toProblem } from './problem.ts';
 import { readHead, unreadableParameter, type RawHead } from './raw-request.ts';
 import { routeOf } from './route.ts';
+import { createScrapeIdentifier } from './scrape-identifier.ts';
 import { note, sendProblem } from './server.ts';
 
 export interface MountMeans {
@@ -42,9 +43,9 @@ export function mount(server: FastifyInstance, means: MountMeans): void {
   );
 }
 
-const workerOperations: readonly string[] = ['getHealth', 'getReadiness'];
+const workerOperations: readonly string[] = ['getHealth', 'getReadiness', 'getMetrics'];
 const workerDetail =
-  'This node is a worker: it delivers, and offers /healthz and /readyz only. ' +
+  'This node is a worker: it delivers, and offers /healthz, /readyz and /metrics only. ' +
   'Ask a node with the role api or all';
 
 function isOffered({ operationId }: Operation, role: NodeRole): boolean {
@@ -81,11 +82,9 @@ function mountOperation(
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { url, pathOf } = routeOf(operation.path);
   const publicOrigin = (): string => new URL(publicUrl()).origin;
+  const known = identifierFor(operation, { context, identifier });
   const identify = async (head: RawHead): Promise<Caller> =>
-    authenticate(operation, head, {
-      identifier: operation.operationId === 'openStream' ? onlooking(identifier) : identifier,
-      publicOrigin: publicOrigin(),
-    });
+    authenticate(operation, head, { identifier: known, publicOrigin: publicOrigin() });
   server.route({
     method: operation.method,
     url,
@@ -136,6 +135,20 @@ function mountOperation(
       return send(request, reply, await handler(call));
     },
   });
+}
+
+function identifierFor(
+  { operationId }: Operation,
+  { context, identifier }: Pick<MountMeans, 'context' | 'identifier'>,
+): Means['identifier'] {
+  switch (operationId) {
+    case 'openStream':
+      return onlooking(identifier);
+    case 'getMetrics':
+      return createScrapeIdentifier(identifier, context.world);
+    default:
+      return identifier;
+  }
 }
 
 /** A page opens its stream again by itself, and stays on it while nobody is there. */

@@ -6,8 +6,9 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
-import { Problem } from '../core/problem.ts';
+import { Problem, type ProblemCode } from '../core/problem.ts';
 import type { World } from '../core/world.ts';
+import type { Answered } from '../engine/meter.ts';
 import { problemBody, problemMediaType, toProblem } from './problem.ts';
 
 export interface ServerOptions {
@@ -16,6 +17,8 @@ export interface ServerOptions {
   newId: () => string;
   trustProxy: boolean;
   tls: { cert: string; key: string } | undefined;
+  /** Told of every request that was answered. */
+  onAnswered?: (request: Answered) => void;
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -41,7 +44,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       addHeaders(request, reply); // No hook runs for these.
       void sendProblem(toProblem(error), request, reply);
-      logRequest(options.log, request, reply);
+      tellOf(options, request, reply);
     },
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, options),
   });
@@ -50,7 +53,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.on('checkExpectation', (...call) => server.server.emit('request', ...call));
   takeBodiesAsBytes(server);
   server.addHook('onRequest', async (request, reply) => addHeaders(request, reply));
-  logRequests(server, options);
+  tellOfRequests(server, options);
   closeAfterLastAnswer(server);
   server.addHook('onRequest', async ({ raw }) => refuseBadHost(raw));
   server.setErrorHandler((error, request, reply) => sendProblem(toProblem(error), request, reply));
@@ -63,6 +66,7 @@ export function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   if (problem.status === 503) void reply.header('retry-after', '1');
+  note(request, { code: problem.code });
   if (problem.status >= 500) note(request, { err: problem.cause ?? problem });
   return reply
     .code(problem.status)
@@ -79,6 +83,8 @@ interface Facts {
   operation?: string;
   app?: string;
   key?: string;
+  /** Why it was refused. */
+  code?: ProblemCode;
   /** Why it failed on our side. */
   err?: unknown;
 }
@@ -112,19 +118,27 @@ function refuseBadHost({ headersDistinct, httpVersion }: IncomingMessage): void 
   throw new Problem('malformed_request', `The request has ${count} Host headers, expected one`);
 }
 
-function logRequests(server: FastifyInstance, { log, world }: ServerOptions): void {
+function tellOfRequests(server: FastifyInstance, options: ServerOptions): void {
+  const { world } = options;
   const started = new WeakMap<FastifyRequest, number>();
   server.addHook('onRequest', async (request) => {
     started.set(request, world.monotonicMs());
   });
   server.addHook('onResponse', async (request, reply) => {
     const tookMs = world.monotonicMs() - (started.get(request) ?? world.monotonicMs());
-    logRequest(log, request, reply, tookMs);
+    tellOf(options, request, reply, tookMs);
   });
 }
 
-function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, tookMs = 0): void {
+function tellOf(
+  { log, onAnswered }: ServerOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tookMs = 0,
+): void {
   const facts = notes.get(request) ?? {};
+  const { operation, code } = facts;
+  onAnswered?.({ operation, status: reply.statusCode, tookMs, code });
   const line = {
     requestId: request.id,
     method: request.method,
@@ -156,7 +170,7 @@ function readRequestId(given: string | string[] | undefined): string | undefined
 function refuseBrokenRequest(
   error: Error & { code?: string },
   socket: Socket,
-  { log, newId }: ServerOptions,
+  { log, newId, onAnswered }: ServerOptions,
 ): void {
   if (socket.destroyed || !socket.writable) return;
   const { problem, reason } = brokenRequest(error.code);
@@ -170,7 +184,9 @@ function refuseBrokenRequest(
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  log.info({ requestId, status: problem.status }, 'request');
+  const { status, code } = problem;
+  log.info({ requestId, status, code }, 'request');
+  onAnswered?.({ operation: undefined, status, tookMs: 0, code });
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 

@@ -1,7 +1,7 @@
 // How much room the data folder has, and how much the database takes. Asked for at a scrape or by the
 // doctor; nothing is ever touched.
 import { stat, statfs } from 'node:fs/promises';
-import { databaseIn } from '../store/open.ts';
+import { databaseIn, type Database } from '../store/open.ts';
 
 export interface Disk {
   freeBytes: number;
@@ -10,7 +10,13 @@ export interface Disk {
   usedBytes: number;
 }
 
-export async function readDisk(dataDir: string): Promise<Disk> {
+/** Undefined where there is no folder. */
+export async function diskOf(database: Database): Promise<Disk | undefined> {
+  if ('url' in database || database.dataDir === ':memory:') return undefined;
+  return readDisk(database.dataDir);
+}
+
+async function readDisk(dataDir: string): Promise<Disk> {
   const path = databaseIn(dataDir);
   const [{ bsize, bavail, blocks }, ...sizes] = await Promise.all([
     statfs(dataDir),

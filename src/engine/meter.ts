@@ -25,12 +25,12 @@ export interface Answered {
 }
 
 export interface Meter {
-  published(events: readonly Accepted[]): void;
+  published: (events: readonly Accepted[]) => void;
   /** What became of a delivery is written down. `nowMs`: by the clock that ids are made with. */
-  settled(settlement: Settlement, nowMs: number): void;
-  batch(batch: BatchFacts): void;
-  answered(request: Answered): void;
-  families(): Family[];
+  settled: (settlement: Settlement, nowMs: number) => void;
+  batch: (batch: BatchFacts) => void;
+  answered: (request: Answered) => void;
+  families: () => Family[];
 }
 
 /** Seconds. */

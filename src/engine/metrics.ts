@@ -6,38 +6,47 @@ import { limits } from '../core/limits.ts';
 import { counter, counterBy, gauge, gaugeBy } from '../core/metric.ts';
 import type { Family, Labels, Title } from '../core/metric.ts';
 import { version } from '../core/version.ts';
+import type { World } from '../core/world.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
 import type { Store } from '../store/store.ts';
 import type { Census } from './census.ts';
 import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
-import type { ProcessMeter } from './process-meter.ts';
-import type { StoreView, StoreWatch } from './store-view.ts';
+import { ProcessMeter } from './process-meter.ts';
+import { createStoreWatch, type StoreView, type WatchMeans } from './store-view.ts';
 
-export interface MetricsMeans {
+export interface MetricsMeans extends WatchMeans {
+  world: World;
+  store: Pick<Store, 'read' | 'waiting' | 'nowMs'>;
   meter: Pick<Meter, 'families'>;
-  process: Pick<ProcessMeter, 'families'>;
-  watch: StoreWatch;
-  store: Pick<Store, 'waiting' | 'nowMs'>;
   self: { readonly name: string; readonly role: NodeRole; isFresh(): boolean };
   /** Deliveries under way on this node. */
   underWay: () => number;
   streams: () => number;
-  /** Undefined where there is no data folder. */
-  disk: () => Promise<Disk | undefined>;
 }
 
-/** Always answers, whatever the store does. */
-export async function readMetrics(means: MetricsMeans): Promise<Family[]> {
-  const [view, disk] = await Promise.all([means.watch.look(), means.disk()]);
+export interface Metrics extends AsyncDisposable {
+  /** Always answers, whatever the store does. */
+  read: () => Promise<Family[]>;
+}
+
+export function startMetrics(means: MetricsMeans): Metrics {
+  const watch = createStoreWatch(means);
+  const ofProcess = new ProcessMeter(means.world);
+  return {
+    read: async () => [...familiesOf(means, await watch.look()), ...ofProcess.families()],
+    [Symbol.asyncDispose]: async () => ofProcess[Symbol.asyncDispose](),
+  };
+}
+
+function familiesOf(means: MetricsMeans, view: StoreView | undefined): Family[] {
   return [
     ...nodeFamilies(means),
     ...means.meter.families(),
     gauge({ name: 'ringback_store_up', help: upHelp }, view === undefined ? 0 : 1),
     ...(view === undefined ? [] : clusterFamilies(view)),
     ...(view?.census === undefined ? [] : censusFamilies(view.census, means.store.nowMs())),
-    ...(disk === undefined ? [] : diskFamilies(disk)),
-    ...means.process.families(),
+    ...(view?.disk === undefined ? [] : diskFamilies(view.disk)),
   ];
 }
 

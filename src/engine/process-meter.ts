@@ -11,7 +11,6 @@ import {
   counter,
   createHistogram,
   gauge,
-  gaugeBy,
   histogramFamily,
   labelled,
   observe,
@@ -26,7 +25,7 @@ export class ProcessMeter {
   readonly #collections = labelled(['kind'], () => createHistogram(collectionBounds));
   readonly #observer: PerformanceObserver;
   /** Of the span before the present one. */
-  #before: Lag = {};
+  #before: Lag = noLag;
   #spanMs: number;
 
   constructor(world: Pick<World, 'nowMs' | 'monotonicMs'>) {
@@ -61,7 +60,7 @@ export class ProcessMeter {
       gauge(names.heapUsed, heapUsed),
       gauge(names.external, external),
       histogramFamily(names.gc, this.#collections),
-      gaugeBy('quantile', names.lag, this.#lag()),
+      ...this.#lagFamilies(),
       counter(names.active, active / 1000),
       counter(names.idle, idle / 1000),
     ];
@@ -71,7 +70,7 @@ export class ProcessMeter {
    * The worse of this span and the one before, so that each of several scrapers sees every delay at
    * least once. The timer that measures comes late by its own resolution, which is no lag.
    */
-  #lag(): Lag {
+  #lagFamilies(): Family[] {
     const now = lagIn(this.#delays);
     const before = this.#before;
     const nowMs = this.#world.monotonicMs();
@@ -80,22 +79,27 @@ export class ProcessMeter {
       this.#before = now;
       this.#delays.reset();
     }
-    return Object.fromEntries(
-      Object.entries(now).map(([quantile, lag]) => [
-        quantile,
-        Math.max(lag, before[quantile] ?? 0),
-      ]),
-    );
+    return [
+      gauge(names.lagHalf, Math.max(now.half, before.half)),
+      gauge(names.lagMost, Math.max(now.most, before.most)),
+      gauge(names.lagWorst, Math.max(now.worst, before.worst)),
+    ];
   }
 }
 
-/** Seconds by quantile. */
-type Lag = Readonly<Record<string, number>>;
+/** Seconds: what half of all and 99 of 100 were late at most, and the worst. */
+interface Lag {
+  half: number;
+  most: number;
+  worst: number;
+}
+
+const noLag: Lag = { half: 0, most: 0, worst: 0 };
 
 function lagIn(delays: ReturnType<typeof monitorEventLoopDelay>): Lag {
-  if (delays.count === 0) return { '0.5': 0, '0.99': 0, '1': 0 };
+  if (delays.count === 0) return noLag;
   const [half, most] = [delays.percentile(50), delays.percentile(99)];
-  return { '0.5': lagAt(half), '0.99': lagAt(most), '1': lagAt(delays.max) };
+  return { half: lagAt(half), most: lagAt(most), worst: lagAt(delays.max) };
 }
 
 function lagAt(ns: number): number {
@@ -104,6 +108,7 @@ function lagAt(ns: number): number {
 
 const collectionBounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
+const lateness = 'late timers were in the last 30 to 60 seconds.';
 const names = {
   cpu: { name: 'process_cpu_seconds_total', help: 'CPU time of the process, all threads.' },
   resident: { name: 'process_resident_memory_bytes', help: 'Memory that the process holds.' },
@@ -115,10 +120,12 @@ const names = {
   heapUsed: { name: 'nodejs_heap_size_used_bytes', help: 'Heap that is in use.' },
   external: { name: 'nodejs_external_memory_bytes', help: 'Memory outside the heap: buffers.' },
   gc: { name: 'nodejs_gc_duration_seconds', help: 'How long garbage collections took, by kind.' },
-  lag: {
-    name: 'ringback_loop_lag_seconds',
-    help: 'How late timers are, in the last 30 to 60 seconds.',
+  lagHalf: { name: 'ringback_loop_lag_p50_seconds', help: `The median of how ${lateness}` },
+  lagMost: {
+    name: 'ringback_loop_lag_p99_seconds',
+    help: `The 99th percentile of how ${lateness}`,
   },
+  lagWorst: { name: 'ringback_loop_lag_max_seconds', help: `The worst of how ${lateness}` },
   active: { name: 'ringback_loop_active_seconds_total', help: 'Time the event loop was at work.' },
   idle: {
     name: 'ringback_loop_idle_seconds_total',

@@ -5,14 +5,17 @@ import type { World } from '../core/world.ts';
 import type { Deadlines } from '../egress/deadlines.ts';
 import type { Gauges } from '../store/gauge-verbs.ts';
 import type { Node } from '../store/node-verbs.ts';
+import type { Database } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createCensor, type Census } from './census.ts';
+import { diskOf, type Disk } from './disk.ts';
 
 export interface StoreView {
   gauges: Gauges;
   nodes: readonly Node[];
   /** Undefined when there are so many lanes that the first one is not complete yet. */
   census: Census | undefined;
+  disk: Disk | undefined;
   /** By the store's clock, when it was looked at. */
   nowMs: number;
 }
@@ -26,11 +29,12 @@ export interface WatchMeans {
   world: Pick<World, 'monotonicMs'>;
   store: Pick<Store, 'read' | 'nowMs'>;
   deadlines: Deadlines;
+  database: Database;
   onError: (error: unknown) => void;
 }
 
 export function createStoreWatch(means: WatchMeans): StoreWatch {
-  const { world, store, deadlines, onError } = means;
+  const { world, store, deadlines, database, onError } = means;
   const censor = createCensor(means);
   let seen: { view: StoreView; untilMs: number } | undefined;
   let underWay: Promise<StoreView | undefined> | undefined;
@@ -44,12 +48,13 @@ export function createStoreWatch(means: WatchMeans): StoreWatch {
   const ask = async (): Promise<StoreView | undefined> => {
     try {
       const nowMs = store.nowMs();
-      const [gauges, nodes] = await Promise.all([
+      const [gauges, nodes, disk] = await Promise.all([
         store.read('gauges', { nowMs }),
         store.read('nodes', {}),
+        diskOf(database),
       ]);
       const counted = await soon(deadlines, limits.scrapeAnswerMs / 2, census());
-      const view = { gauges, nodes, census: counted, nowMs };
+      const view = { gauges, nodes, disk, census: counted, nowMs };
       seen = { view, untilMs: world.monotonicMs() + limits.scrapeKeepMs };
       return view;
     } catch (error) {

@@ -56,6 +56,7 @@ export function readConfig(env: Environment): ConfigReading {
     timeout: take('timeout'),
     retention: take('retention'),
     encryptionKey: take('encryptionKey'),
+    metrics: take('metrics'),
     log: take('log'),
     logFormat: take('logFormat'),
   };

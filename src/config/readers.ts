@@ -79,6 +79,12 @@ export function readAllowTargets(text: string): Reading<Policy['allow']> {
     : { kind: 'mistake', text: reading.message };
 }
 
+export type MetricsAccess = 'key' | 'open';
+
+export function readMetricsAccess(text: string): Reading<MetricsAccess> {
+  return text === 'key' || text === 'open' ? value(text) : mistake('key or open');
+}
+
 export function readLogLevel(text: string): Reading<LogLevel> {
   const level = logLevels.find((name) => name === text);
   return level === undefined ? mistake(`one of ${logLevels.join(', ')}`) : value(level);

@@ -10,6 +10,7 @@ import {
   readKeyRing,
   readLogFormat,
   readLogLevel,
+  readMetricsAccess,
   readNodeName,
   readPort,
   readPublicUrl,
@@ -156,6 +157,13 @@ export const settings = {
       'wraps signing secrets: 32 bytes in base64 or hex; after a comma, older keys that still open',
     isSecret: true,
     read: readKeyRing,
+  },
+  metrics: {
+    env: 'RINGBACK_METRICS',
+    fallback: 'key',
+    meaning:
+      'who may read `/metrics`: `key` asks for a key with the scope `operator`, `open` for nothing',
+    read: readMetricsAccess,
   },
   log: {
     env: 'RINGBACK_LOG',

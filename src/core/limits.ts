@@ -29,8 +29,6 @@ export const limits = {
   filterCharsMax: 16_384,
   /** Settings of subscriptions whose filter is remembered, in characters. */
   settingsRememberedCharsMax: 4 * 1_048_576,
-  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
-  traceCharsMax: 512,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */
@@ -284,6 +282,24 @@ export const limits = {
   /** Apps that one edit tells of, and nodes that a cursor names. */
   feedAppsAtOnce: 64,
   feedNodesMax: 64,
+  /**
+   * Metrics: label sets of one name. What the store knows is read at most so often, whoever asks, and
+   * waited for so long. Lanes are gone through so many at a time, and then not again for so many times
+   * as long as it took; a scrape waits so long for it, and otherwise shows the last one. What is due is
+   * counted up to a number. The loop's lag is that of the last one to two spans.
+   */
+  seriesMax: 1_000,
+  scrapeKeepMs: 1_000,
+  scrapeAnswerMs: 2_000,
+  censusRowsMax: 2_000,
+  censusRestTimes: 20,
+  censusAnswerMs: 50,
+  dueCountedMax: 10_000,
+  loopSpanMs: 30_000,
+  loopResolutionMs: 20,
+  /** A key that opened the door to metrics opens it so long while the store does not answer. */
+  scrapeKeyMs: 15 * 60_000,
+  scrapeKeysMax: 16,
   /** Inbound connections. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

@@ -13,6 +13,7 @@ import type {
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { FigureEdits, FigureReads } from './figure-verbs.ts';
+import type { GaugeReads } from './gauge-verbs.ts';
 import type { InboxEdits } from './inbox-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -37,8 +38,16 @@ export interface Store {
   work(): void;
   /** Who takes fresh and claimed deliveries. Once. */
   attach(worker: Worker): void;
+  /** How much was handed over and waits for its batch: a number that grows is a store that is too slow. */
+  waiting(): Waiting;
   /** Finishes what was handed over, then lets go of the database. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** What waits for its batch. */
+export interface Waiting {
+  edits: number;
+  settlements: number;
 }
 
 /**
@@ -133,7 +142,7 @@ export interface Edits
 }
 
 export interface Reads
-  extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads, ReplayReads {
+  extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads, ReplayReads, GaugeReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };

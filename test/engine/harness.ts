@@ -116,6 +116,7 @@ export async function startEngine(
     reach,
     waitsMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
     timeoutMs: 15_000,
+    onSettled: () => undefined,
     onError,
   });
   return {

@@ -9,6 +9,7 @@ import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
 import { appFigures, counts, subscriptionFigures } from './figures.ts';
 import { deliveriesNamed, feed, watched } from './feed.ts';
+import { gauges, laneCensus, subscriptionCensus } from './gauges.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
@@ -49,6 +50,9 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   runningReplays,
   replayable,
   replayRange,
+  gauges,
+  laneCensus,
+  subscriptionCensus,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

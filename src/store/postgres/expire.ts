@@ -9,6 +9,7 @@ import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
 import { endStates, toEndState } from '../verbs/end-states.ts';
 import { lockLanes, writeLanes } from './lanes.ts';
+import { noticeDead } from './notices.ts';
 import type { Tx } from './tx.ts';
 
 export const expireSql = {
@@ -38,7 +39,7 @@ export const expireSql = {
     insert into delivery_done
       (event, n, app, lane, callback, state, attempts, error, slice, ended_ms)
     select event, n, app, lane, callback, state, attempts, error, slice, $5::bigint from moved
-    returning app, lane, state`,
+    returning event, n, app, lane, state`,
 } as const;
 
 export interface Expiring {
@@ -75,6 +76,15 @@ export async function expire(
     facts.push(factOf(toEndState(integer(row, 'state')), owner));
   }
   const expired = ended.filter((row) => integer(row, 'state') === endStates.dead);
+  await noticeDead(
+    tx,
+    expired.map((row) => ({
+      event: text(row, 'event'),
+      n: integer(row, 'n'),
+      appNo: integer(row, 'app'),
+    })),
+    nowMs,
+  );
   return { ended: ended.length, expired: expired.length };
 }
 

@@ -76,6 +76,7 @@ export interface Ended {
   apps: Map<number, number>;
   seen: Map<number, Lane>;
   facts: Fact[];
+  /** In their order. */
   dead: DeadDelivery[];
 }
 
@@ -107,10 +108,12 @@ export async function end(tx: Tx, items: readonly Item[], nowMs: number): Promis
     if (settlement === undefined) continue;
     const owner = { appNo: integer(row, 'app'), lane: lane.no };
     ended.apps.set(i, owner.appNo);
-    const state = stateOf(settlement);
-    noteSettled(ended.facts, owner, { settlement, state });
+    noteSettled(ended.facts, owner, { settlement, state: stateOf(settlement) });
+  }
+  for (const { i, settlement } of items) {
     const { event, n } = settlement;
-    if (state === 'dead') ended.dead.push({ event, n, appNo: owner.appNo });
+    const appNo = ended.apps.get(i);
+    if (appNo !== undefined && stateOf(settlement) === 'dead') ended.dead.push({ event, n, appNo });
   }
   return ended;
 }

@@ -30,13 +30,12 @@ export async function settleAll(
   const replies = settlements.map((): Settled => ({ kind: 'stale' }));
   await lockApps(tx, settlements);
   const facts: Fact[] = [];
-  const dead: DeadDelivery[] = [];
   let wentBack = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
     for (const { i } of done.moved) replies[i] = done.overdue.get(i) ?? { kind: 'settled' };
     facts.push(...done.facts);
-    dead.push(...done.dead);
+    await noticeDead(tx, done.dead, nowMs);
     wentBack += done.wentBack;
     const last = piece.at(-1);
     const callback = last && done.owners.get(last.i);
@@ -45,7 +44,6 @@ export async function settleAll(
       replies[last.i] = await tx.run(endOwner({ event, n, callback }, nowMs));
     }
   }
-  await noticeDead(tx, dead, nowMs);
   return { replies, wentBack, facts };
 }
 

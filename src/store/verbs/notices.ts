@@ -9,7 +9,7 @@ import { patternsHearing } from '../patterns-hearing.ts';
 import { integer, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, first, forEach } from '../statement.ts';
-import { deliveriesNamed } from './delivery.ts';
+import { deliveriesNamed, nameKey } from './delivery.ts';
 import type { Read } from './verb.ts';
 
 export const noticesSql = {
@@ -65,16 +65,16 @@ export function* noticesOfDead(
 ): Script<readonly NewNotice[]> {
   const apps = [...new Set(dead.map(({ appNo }) => appNo))];
   const heard = yield* appsHearing(apps, 'ringback.delivery.dead');
-  const told: NewNotice[] = [];
+  const found = new Map<string, Delivery>();
   for (const appNo of heard) {
     const names = dead.filter((one) => one.appNo === appNo);
-    const found = yield* deliveriesNamed(appNo, names);
-    for (const one of found.values()) {
-      if (isOwn(one)) continue;
-      told.push({ appNo, ...deadNotice({ ...factsOf(one), ...endOf(one), atMs: nowMs }) });
-    }
+    for (const [key, one] of yield* deliveriesNamed(appNo, names)) found.set(key, one);
   }
-  return told;
+  return dead.flatMap(({ appNo, ...name }) => {
+    const one = found.get(nameKey(name));
+    if (one === undefined || isOwn(one)) return [];
+    return [{ appNo, ...deadNotice({ ...factsOf(one), ...endOf(one), atMs: nowMs }) }];
+  });
 }
 
 /** The subscription of a delivery has ended, because the receiver wants no more. */

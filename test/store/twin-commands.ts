@@ -27,7 +27,7 @@ const edits = {
     kind: one('subscribe' as const),
     pattern: fc.oneof({ weight: 6, arbitrary: pattern }, { weight: 1, arbitrary: ownPattern }),
     second: fc.constantFrom('a', 'inactive'),
-    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking', 'overdue'),
+    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking', 'breaking'),
     idempotency: maybe(idempotency),
   }),
   publish: record({

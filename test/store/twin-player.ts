@@ -618,16 +618,12 @@ function nameOf(row: Row): { event: string; n: number } {
   return { event: String(row['event']), n: Number(row['n']) };
 }
 
-function laneOf(
-  kind: 'ordered' | 'limited' | 'slow' | 'breaking' | 'overdue',
-  subscription: string,
-): string {
+function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription: string): string {
   const changes = {
     ordered: 'ordered = 1',
     limited: `interval_ms = ${intervals.limited}`,
     slow: `interval_ms = ${intervals.slow}`,
-    breaking: 'failures = 9',
-    overdue: `failures = 12, failing_ms = ${startMs - limits.disableAfterMs}`,
+    breaking: `failures = 9, failing_ms = ${startMs - limits.disableAfterMs}`,
   } as const;
   return `update lane set ${changes[kind]}
     where subscription = (select no from subscription where id = '${subscription}')`;

@@ -40,6 +40,8 @@ export interface DeliveryEdits {
       contract: string;
       events: readonly { id: string; name: string; payload: Uint8Array }[];
       audience: Audience;
+      /** Where in a trace they are published. */
+      trace?: string | undefined;
       idempotency: Idempotency | undefined;
       /** The entry of the inbox that this is; it leaves the inbox in the same transaction. */
       inbox?: number;

@@ -444,7 +444,8 @@ export class Model {
   }
 
   #bear(born: Born, { lease }: Offer, eventName: string): void {
-    this.#hold({ ...born, eventName, payload: payloadOf(), tries: 0, attempts: 0, lease });
+    const sent = { eventName, payload: payloadOf(), trace: undefined };
+    this.#hold({ ...born, ...sent, tries: 0, attempts: 0, lease });
   }
 
   #hold(leased: Leased): void {

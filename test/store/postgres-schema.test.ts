@@ -29,7 +29,8 @@ const all = [
   { number: 9, name: 'replay' },
   { number: 10, name: 'search' },
   { number: 11, name: 'controls' },
-  { number: 12, name: 'notice' },
+  { number: 12, name: 'trace' },
+  { number: 13, name: 'notice' },
 ];
 
 describe('applyMigrations', () => {

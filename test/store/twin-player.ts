@@ -541,6 +541,7 @@ export class Player {
       contract,
       events: names.map((name) => ({ id: this.#id(), name, payload: Buffer.from(`"${name}"`) })),
       audience,
+      ...(names.length === 2 ? { trace: 'a trace' } : {}),
       idempotency: undefined,
     };
   }

@@ -179,6 +179,17 @@ export const limits = {
   statsSubscriptionsMax: 50,
   pendingCountedMax: 10_000,
   pendingCountedEachMax: 1_000,
+  /** A receiver that fails for so long without a success: its subscription is disabled. */
+  disableAfterMs: 5 * 24 * 60 * 60 * 1000,
+  /**
+   * Ringback's own events: notices published at a time; among several nodes, how often each looks for
+   * some, and how old they are before another node than their author publishes them.
+   */
+  noticesAtOnce: 256,
+  noticePollMs: 1_000,
+  noticePatienceMs: 2_000,
+  /** After a failure of the store. */
+  noticeAgainMs: 500,
   /** What needs attention, at most. */
   attentionMax: 10,
   /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */

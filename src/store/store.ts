@@ -15,6 +15,7 @@ import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { FigureEdits, FigureReads } from './figure-verbs.ts';
 import type { GaugeReads } from './gauge-verbs.ts';
 import type { InboxEdits } from './inbox-verbs.ts';
+import type { NoticeEdits, NoticeReads } from './notice-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { SessionEdits, SessionReads } from './session-verbs.ts';
@@ -82,7 +83,15 @@ export interface NewSubscription {
 
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
 export interface Edits
-  extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdits, FigureEdits, FeedEdits, ReplayEdits {
+  extends
+    DeliveryEdits,
+    NodeEdits,
+    InboxEdits,
+    NoticeEdits,
+    SessionEdits,
+    FigureEdits,
+    FeedEdits,
+    ReplayEdits {
   createApp: {
     input: { id: string; name: string; key: NewKey };
     output:
@@ -142,7 +151,15 @@ export interface Edits
 }
 
 export interface Reads
-  extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads, ReplayReads, GaugeReads {
+  extends
+    DeliveryReads,
+    NodeReads,
+    NoticeReads,
+    SessionReads,
+    FigureReads,
+    FeedReads,
+    ReplayReads,
+    GaugeReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };

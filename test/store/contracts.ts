@@ -2,6 +2,7 @@
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
+import { noticeContract } from './notice-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
@@ -11,6 +12,7 @@ export const contracts = [
   storeContract,
   deliveryContract,
   retentionContract,
+  noticeContract,
   searchContract,
   sessionContract,
   statsContract,

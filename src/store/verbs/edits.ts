@@ -5,6 +5,7 @@ import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { advanceReplay } from './advance-replay.ts';
 import { createApp } from './apps.ts';
+import { disableFailing } from './disable-failing.ts';
 import { editSubscription } from './edit-subscription.ts';
 import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget } from './forget.ts';
@@ -32,6 +33,7 @@ const shared = {
   subscribe,
   unsubscribe,
   editSubscription,
+  disableFailing,
   keepSetting,
   forget,
   retryDelivery,

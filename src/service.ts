@@ -29,6 +29,7 @@ import { Intake } from './engine/intake.ts';
 import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
+import { createQuotas } from './engine/quotas.ts';
 import { Replayer, type Done } from './engine/replayer.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
@@ -147,8 +148,8 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
   if (!context.store.isShared) return;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  const { store, changes } = context;
-  cleanup.use(new Intake({ world, store, rules, changes, onError }));
+  const { store, quotas, changes } = context;
+  cleanup.use(new Intake({ world, store, quotas, rules, changes, onError }));
 }
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
@@ -156,10 +157,9 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
   const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const context = {
-    ...parts.context,
-    store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
-  };
+  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
+  const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
@@ -261,7 +261,8 @@ async function openContext(
   const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
   cleanup.use(replayer);
   const told = { changed, changes, replayWaits: () => replayer?.wake() };
-  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  const quotas = createQuotas({ world, store, fallback: config.quotas });
+  const context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
   return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 

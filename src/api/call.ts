@@ -7,7 +7,7 @@ import type { OpenSession } from '../engine/sessions.ts';
 
 export interface Call {
   /** The caller's app; for an anonymous caller the app `default`. */
-  app: Pick<App, 'no' | 'id'>;
+  app: Pick<App, 'no' | 'id' | 'quotas'>;
   key: Key | undefined;
   /** Of somebody who is signed in to the console; `key` is then its key. */
   session: OpenSession | undefined;

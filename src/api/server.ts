@@ -63,6 +63,7 @@ export function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   if (problem.status === 503) void reply.header('retry-after', '1');
+  void reply.headers(problem.headers);
   if (problem.status >= 500) note(request, { err: problem.cause ?? problem });
   return reply
     .code(problem.status)

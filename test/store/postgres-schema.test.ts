@@ -28,6 +28,9 @@ const all = [
   { number: 8, name: 'stream' },
   { number: 9, name: 'replay' },
   { number: 10, name: 'search' },
+  { number: 11, name: 'controls' },
+  { number: 12, name: 'notice' },
+  { number: 13, name: 'quotas' },
 ];
 
 describe('applyMigrations', () => {

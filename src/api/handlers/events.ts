@@ -23,13 +23,14 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
   return {
     publishEvent: async (call) => {
       const body = fields.bodyFields(call.request);
-      const { events, warnings } = await publish(context, rules, {
+      const { events, warnings, rate } = await publish(context, rules, {
         ...addressed(call, body, 'publishEvent'),
         events: [newEvent(call, body, '')],
       });
       const [accepted] = events;
       assert(accepted, 'An event that was published is accepted');
-      return { status: 202, body: { ...showAccepted(accepted), ...showWarnings(warnings) } };
+      const shown = { ...showAccepted(accepted), ...showWarnings(warnings) };
+      return { status: 202, headers: rate, body: shown };
     },
     publishEvents: async (call) => {
       const body = fields.bodyFields(call.request);
@@ -41,7 +42,8 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
         events,
       });
       const items = accepted.events.map(showAccepted);
-      return { status: 202, body: { items, ...showWarnings(accepted.warnings) } };
+      const shown = { items, ...showWarnings(accepted.warnings) };
+      return { status: 202, headers: accepted.rate, body: shown };
     },
     listEvents: async ({ app, request }) => {
       const name = fields.optionalText(Object.fromEntries(request.query), 'event');

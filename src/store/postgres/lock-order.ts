@@ -63,7 +63,8 @@ function appsOf(call: EditCall): number[] {
 
 function isOfApp(
   call: EditCall,
-): call is EditCall<'unsubscribe' | 'editSubscription' | 'retryDelivery'> {
+): call is EditCall<'unsubscribe' | 'editSubscription' | 'retryDelivery' | 'editApp'> {
   const { verb } = call;
+  if (verb === 'editApp') return true;
   return verb === 'unsubscribe' || verb === 'editSubscription' || verb === 'retryDelivery';
 }

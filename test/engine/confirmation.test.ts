@@ -277,7 +277,7 @@ describe('Dispatcher', () => {
       [200, 300, 100, -Infinity],
       'of a lease that it does not know, nothing is confirmed',
     );
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 });
 

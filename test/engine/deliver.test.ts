@@ -8,6 +8,7 @@ import { deliver } from '../../src/engine/deliver.ts';
 import { sealSecrets } from '../../src/engine/secrets.ts';
 import { createReach } from '../../src/engine/start-delivering.ts';
 import type { Target } from '../../src/store/delivery-verbs.ts';
+import { createLongest } from '../../src/engine/longest.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { FakeSend } from './harness.ts';
 import { virtualWorld } from './virtual-world.ts';
@@ -90,6 +91,8 @@ function stage(): {
     sender: { send, close: async () => undefined, count },
     ...reach,
     confirmer: noConfirmer,
+    nowMs: () => world.nowMs(),
+    longest: createLongest(),
     holds: () => true,
     contracts: [],
     waitsMs: [1000],

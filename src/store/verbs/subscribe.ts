@@ -6,7 +6,7 @@ import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 import type { NewSubscription } from '../store.ts';
-import { raiseVersion } from './app-version.ts';
+import { enterSubscription } from './app-version.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
 import { dropKey, keepOnce } from './idempotency.ts';
 import { addLane, addPatterns } from './listen.ts';
@@ -23,7 +23,8 @@ export const subscribeSql = {
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) returning no`,
 } as const;
 
-export const subscribe: Edit<'subscribe'> = function* ({ subscription, idempotency }, nowMs) {
+export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
+  const { subscription, idempotency, subscriptionsMax } = input;
   const { appNo, id, controls } = subscription;
   if (idempotency !== undefined) {
     const earlier = yield* keepOnce({ appNo, idempotency, nowMs, result: id });
@@ -36,7 +37,12 @@ export const subscribe: Edit<'subscribe'> = function* ({ subscription, idempoten
     if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
     return { kind: 'expired' };
   }
-  yield* create(subscription, nowMs);
+  const entry = yield* enterSubscription(appNo, subscriptionsMax);
+  if (entry.kind === 'full') {
+    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    return entry;
+  }
+  yield* create(subscription, { version: entry.version, nowMs });
   return { kind: 'created', subscription: yield* found(appNo, id) };
 };
 
@@ -46,10 +52,12 @@ function* found(appNo: number, id: string): Script<Subscription> {
   return result.subscription;
 }
 
-function* create(input: NewSubscription, nowMs: number): Script<void> {
+function* create(
+  input: NewSubscription,
+  { version, nowMs }: { version: number; nowMs: number },
+): Script<void> {
   const { id, appNo, contract, operation, secrets, callbacks, controls, headers } = input;
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
-  const version = yield* raiseVersion(appNo);
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
   const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
   for (const callback of callbacks) {

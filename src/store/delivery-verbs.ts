@@ -19,6 +19,11 @@ export interface Offer {
   room: number;
   /** Free slots of lanes that have deliveries on this node; any other lane has `laneRoom`. */
   free: ReadonlyMap<number, number>;
+  /**
+   * Deliveries under way on this node, of the same lanes. A subscription may have been given a smaller
+   * cap that the node has not heard of, so free slots alone do not tell the store enough.
+   */
+  underWay: ReadonlyMap<number, number>;
   laneRoom: number;
 }
 
@@ -27,6 +32,8 @@ export interface Born extends DeliveryName {
   lane: number;
   callback: number;
   version: number;
+  /** Of the lane: see Leased. */
+  concurrency: number | undefined;
 }
 
 export interface DeliveryEdits {
@@ -217,7 +224,8 @@ export interface Worked {
 }
 
 export type Settled =
-  | { kind: 'settled' }
+  /** `concurrency`: of its lane as it is now, if it has one. So a node hears of a new one. */
+  | { kind: 'settled'; concurrency?: number }
   /** The subscription has ended with it: nothing more may start on these lanes. */
   | { kind: 'gone'; subscription: string; lanes: readonly number[] }
   /** The lease was not the present one; nothing changed. */

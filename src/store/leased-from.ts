@@ -15,12 +15,11 @@ export function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Lea
   assert(offer !== undefined, 'Cannot take fresh deliveries: no lease was offered');
   const published = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
   const events = new Map(published.map((event) => [event.id, event]));
-  return born.map(({ event: id, n, lane, callback, version }) => {
+  return born.map(({ event: id, ...rest }) => {
     const event = events.get(id);
     assert(event !== undefined, `Cannot take a delivery of event "${id}": it is not of this batch`);
     const { name: eventName, payload } = event;
     const { lease } = offer;
-    const name = { event: id, n, lane, callback, version };
-    return { ...name, eventName, payload, lease, tries: 0, attempts: 0 };
+    return { event: id, ...rest, eventName, payload, lease, tries: 0, attempts: 0 };
   });
 }

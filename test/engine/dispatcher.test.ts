@@ -41,11 +41,13 @@ describe('createWindow', () => {
       lease: 1,
       room: limits.windowMax,
       free: new Map(),
+      underWay: new Map(),
       laneRoom: limits.laneCapStart,
     });
     times(3, () => window.enter(7));
-    const { lease, room, free } = window.offer();
-    assert.deepEqual([lease, room, free.get(7)], [2, limits.windowMax - 3, 5]);
+    const { lease, room, free, underWay } = window.offer();
+    const ofLane = [free.get(7), underWay.get(7)];
+    assert.deepEqual([lease, room, ...ofLane], [2, limits.windowMax - 3, 5, 3]);
     assert.equal(window.size(), 3);
   });
 
@@ -339,9 +341,9 @@ function scriptedStore(): {
   };
 }
 
-function leasedOf(event: string, lane: number): Leased {
+function leasedOf(event: string, lane: number, concurrency?: number): Leased {
   const payload = new Uint8Array();
-  const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1 };
+  const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1, concurrency };
   return { event, eventName: 'e', payload, lane, callback: lane, ...counts };
 }
 

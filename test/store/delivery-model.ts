@@ -471,8 +471,12 @@ export class Model {
   #offer(room: number, laneRoom: number): Offer {
     this.#leases += 1;
     const free = new Map<number, number>();
-    for (const { lane } of this.#held.values()) free.set(lane, (free.get(lane) ?? laneRoom) - 1);
-    return { lease: this.#leases, room, free, laneRoom };
+    const underWay = new Map<number, number>();
+    for (const { lane } of this.#held.values()) {
+      free.set(lane, (free.get(lane) ?? laneRoom) - 1);
+      underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
+    }
+    return { lease: this.#leases, room, free, underWay, laneRoom };
   }
 
   #laneOf({ event, n }: Settlement): number {

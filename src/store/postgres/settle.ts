@@ -6,7 +6,7 @@ import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
-import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
+import { dueAgainMs, endStateOf, errorOf, laneOutcome, settledIn } from '../settling.ts';
 import type { EndState } from '../verbs/end-states.ts';
 import { endStates } from '../verbs/end-states.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
@@ -88,7 +88,7 @@ export async function settleAll(
   let wentBack = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
-    for (const { i } of done.moved) replies[i] = { kind: 'settled' };
+    for (const { i } of done.moved) replies[i] = settledIn(done.laneOf(i));
     facts.push(...done.facts);
     wentBack += done.wentBack;
     const last = piece.at(-1);
@@ -134,6 +134,8 @@ async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<voi
 
 interface PieceDone {
   moved: readonly Item[];
+  /** By its place among the settlements: the lane as it was found. */
+  laneOf: (i: number) => Pick<Lane, 'concurrency'>;
   wentBack: number;
   facts: Fact[];
   /** Callbacks of those that ended. */
@@ -150,24 +152,22 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     ),
     find(tx, piece.filter(goesBack)),
   ]);
-  const laneOf = new Map([...ended.lanes, ...found.lanes]);
+  const numbers = new Map([...ended.lanes, ...found.lanes]);
   const byLane = Map.groupBy(
-    piece.filter(({ i }) => laneOf.has(i)),
-    ({ i }) => laneOf.get(i) ?? 0,
+    piece.filter(({ i }) => numbers.has(i)),
+    ({ i }) => numbers.get(i) ?? 0,
   );
   const toLock = [...byLane]
     .filter(([no, items]) => items.some(goesBack) || isChanged(ended.seen.get(no), items, nowMs))
     .map(([no]) => no);
-  const { owners } = ended;
+  const { owners, seen } = ended;
+  const laneOf = (i: number) => seen.get(numbers.get(i) ?? 0) ?? { concurrency: undefined };
   if (toLock.length === 0) {
-    return {
-      moved: piece.filter(({ i }) => owners.has(i)),
-      wentBack: 0,
-      facts: ended.facts,
-      owners,
-    };
+    const moved = piece.filter(({ i }) => owners.has(i));
+    return { moved, laneOf, wentBack: 0, facts: ended.facts, owners };
   }
   const locked = await lockLanes(tx, toLock);
+  for (const [no, lane] of locked) seen.set(no, lane);
   const backs = [...locked.values()].flatMap((lane) =>
     (byLane.get(lane.no) ?? []).filter(goesBack).map((item): Back => ({ ...item, lane })),
   );
@@ -194,7 +194,7 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     const owner = { appNo: found.apps.get(i) ?? 0, lane: lane.no };
     if (returned.has(i)) noteSettled(facts, owner, { settlement, state: undefined });
   }
-  return { moved: piece.filter(isMoved), wentBack: returned.size, facts, owners };
+  return { moved: piece.filter(isMoved), laneOf, wentBack: returned.size, facts, owners };
 }
 
 function isEnded({ lane }: Back): boolean {

@@ -6,7 +6,7 @@ import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
-import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
+import { dueAgainMs, endStateOf, errorOf, laneOutcome, settledIn } from '../settling.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
 import { prepareLanes } from './lanes.ts';
@@ -55,6 +55,6 @@ export function prepareSettle(db: DatabaseSync): Settle {
     const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (times !== undefined) lanes.write(lane, times);
     if (outcome.kind === 'gone') return runScript(endOwner(integer(row, 'callback'), nowMs));
-    return { kind: 'settled' };
+    return settledIn(lane);
   };
 }

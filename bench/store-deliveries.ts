@@ -151,7 +151,9 @@ function preparePublishes(db: DatabaseSync) {
     }),
   );
   const told = (name: string) =>
-    (targets.get(name) ?? []).map(({ callback, lane }) => ({ callback, lane: lanes.get(lane) }));
+    (targets.get(name) ?? []).map(({ callback, lane }) => {
+      return { callback, lane: lanes.get(lane), filteredBy: undefined };
+    });
   const matched = (name: string) => match.everyone({ appNo, contract: 'Ringback', name });
   const publishing = (find: typeof matched) => (count: number) => {
     for (let from = 0; from < count; from += rowsPerBatch) {

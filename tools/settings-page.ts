@@ -1,5 +1,5 @@
-// docs/settings.md, made from the table in src/config.ts.
-import { settings } from '../src/config.ts';
+// docs/settings.md, made from the table in src/config/settings.ts.
+import { settings } from '../src/config/settings.ts';
 
 interface Row {
   env: string;
@@ -29,6 +29,6 @@ file, whose path goes into the variable with \`_FILE\`. All mistakes are reporte
 |---|---|---|---|
 ${lines.join('\n')}
 
-This page is made by \`npm run docs\` from \`src/config.ts\`.
+This page is made by \`npm run docs\` from \`src/config/settings.ts\`.
 `;
 }

@@ -1,6 +1,7 @@
 // Settings as flags: RINGBACK_ALLOW_TARGETS is also --allow-targets. A flag wins over the variable.
 import { parseArgs } from 'node:util';
-import { readConfig, settings, type Config, type Environment } from '../config.ts';
+import { readConfig, type Config, type Environment } from '../config.ts';
+import { settings } from '../config/settings.ts';
 import { readSwitch } from '../config/readers.ts';
 import { CliFailure } from './failure.ts';
 

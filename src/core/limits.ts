@@ -15,6 +15,11 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** An event name or pattern. */
   eventNameCharsMax: 128,
+  /** Payload filters: places, values for each, characters of a pointer, and of the whole as JSON. */
+  filterPointersMax: 20,
+  filterValuesMax: 100,
+  filterPointerCharsMax: 256,
+  filterCharsMax: 16_384,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { settings } from '../../src/config.ts';
+import { settings } from '../../src/config/settings.ts';
 import { runChild } from './child.ts';
 
 const root = join(import.meta.dirname, '..', '..');

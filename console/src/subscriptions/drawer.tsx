@@ -4,13 +4,14 @@ import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { LinkButton } from '../components/button.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
 import { DeliveryList } from '../components/delivery-list.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { FanOut } from '../components/fan-out.tsx';
+import { IdFact } from '../components/id-fact.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Id, Outside } from '../components/outside.tsx';
+import { Outside } from '../components/outside.tsx';
 import { Fact, Facts, Part } from '../components/part.tsx';
 import { Time } from '../components/time.tsx';
 import { useDeliveriesOf } from '../deliveries-of.ts';
@@ -45,12 +46,11 @@ export function SubscriptionDrawer({
     load.change(() => changed);
     onChange(changed);
   };
-  const { state } = load;
   return (
     <Drawer title="Subscription" onClose={onClose}>
-      {state.kind === 'loading' ? <Skeleton /> : null}
-      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
-      {state.kind === 'ready' ? <Shown subscription={state.value} onChange={change} /> : null}
+      <Loaded load={load}>
+        {(subscription) => <Shown subscription={subscription} onChange={change} />}
+      </Loaded>
     </Drawer>
   );
 }
@@ -90,12 +90,7 @@ function Head({ subscription }: { subscription: Subscription }): JSX.Element {
       <Fact name="State">
         <StateBadge state={state} />
       </Fact>
-      <Fact name="Id">
-        <span class="cluster">
-          <Id id={id} />
-          <CopyButton text={id} what="id" isBare />
-        </span>
-      </Fact>
+      <IdFact id={id} />
       <Fact name="Contract">
         <Outside text={contract} />, <Outside text={operation} mono />
       </Fact>

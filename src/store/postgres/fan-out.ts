@@ -5,10 +5,13 @@ import { limits } from '../../core/limits.ts';
 import type { Fact } from '../counting.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
+import { fitting } from '../fitting.ts';
 import type { Listener } from '../listener.ts';
+import { toListener } from '../listener.ts';
 import { integer } from '../row.ts';
 import type { Births } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { readFilters } from './filters.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Tx } from './tx.ts';
 
@@ -19,7 +22,8 @@ export const fanOutSql = {
     from fanout join event on event.id = fanout.event
     order by fanout.event limit 1 for update of fanout skip locked`,
   listeners: `
-    select pattern.callback, ${laneColumns} from pattern join lane on lane.no = pattern.lane
+    select pattern.callback, filtered, lane.subscription, ${laneColumns}
+    from pattern join lane on lane.no = pattern.lane
     where pattern.app = $1 and contract = $2 and pattern = $3 and pattern.callback > $4
       and born <= $5 and (died is null or died > $5)
     order by pattern.callback limit $6`,
@@ -48,14 +52,11 @@ export async function fanOut(
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
-  const { listeners, after } = await next(tx, fanningOut);
-  const deliveries = listeners.map((listener, i) => ({
-    event,
-    n: made + i,
-    appNo,
-    slice,
-    ...listener,
-  }));
+  const { listeners: heard, after } = await next(tx, fanningOut);
+  const listeners = fitting(heard, sent.payload, await readFilters(tx, heard));
+  const deliveries = listeners.map(({ callback, lane }, i) => {
+    return { event, n: made + i, appNo, slice, callback, lane };
+  });
   const waiting = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
   const madeNow = made + listeners.length;
   await (after === undefined
@@ -75,7 +76,7 @@ async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece> {
     if (index < cursor.step) continue;
     const values = [appNo, contract, pattern, from, version, left];
     const rows = await tx.query(fanOutSql.listeners, values);
-    const some = rows.map((row) => ({ callback: integer(row, 'callback'), lane: toLane(row) }));
+    const some = rows.map((row) => toListener(row, toLane(row)));
     const callbacks = some.map(({ callback }) => callback);
     const heard = await heardBefore(tx, { callbacks, names: names.slice(0, index), version });
     found.push(

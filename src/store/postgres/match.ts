@@ -3,6 +3,7 @@
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
 import type { Listener } from '../listener.ts';
+import { toListener } from '../listener.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
@@ -11,11 +12,11 @@ import type { Tx } from './tx.ts';
 
 export const matchSql = {
   listeners: `
-    select x.i, x.k, p.callback, ${laneColumns}
+    select x.i, x.k, p.callback, p.filtered, lane.subscription, ${laneColumns}
     from unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[])
       as x (i, k, app, contract, pattern)
     cross join lateral (
-      select callback, lane from pattern
+      select callback, lane, filtered from pattern
       where pattern.app = x.app and pattern.contract = x.contract and pattern.pattern = x.pattern
         and died is null
       order by callback limit $6) p
@@ -23,7 +24,7 @@ export const matchSql = {
   // An inactive callback has no lane.
   ofSubscriptions: `
     select callback.subscription, callback.position, callback.no as callback,
-      callback.event as pattern, ${laneColumns}
+      callback.event as pattern, 0 as filtered, ${laneColumns}
     from callback join lane on lane.no = callback.lane
     where callback.subscription = any($1::bigint[])`,
 } as const;
@@ -58,7 +59,7 @@ export async function matchEveryone(
   const found = heard.map((): Map<number, Listener> => new Map());
   for (const row of rows.toSorted(bySpecificThenOldest)) {
     const listeners = found[integer(row, 'i')];
-    const listener = toListener(row, lanes);
+    const listener = meet(row, lanes);
     if (listeners === undefined || listeners.size > limits.targetsAtOnceMax) continue;
     if (!listeners.has(listener.callback)) listeners.set(listener.callback, listener);
   }
@@ -75,7 +76,7 @@ export async function matchSubscriptions(
   if (subscriptions.length === 0) return found;
   const rows = await tx.query(matchSql.ofSubscriptions, [subscriptions]);
   for (const row of rows.toSorted(byPosition)) {
-    const listener = { ...toListener(row, lanes), pattern: text(row, 'pattern') };
+    const listener = { ...meet(row, lanes), pattern: text(row, 'pattern') };
     found.get(integer(row, 'subscription'))?.push(listener);
   }
   return found;
@@ -89,9 +90,9 @@ function bySpecificThenOldest(a: Row, b: Row): number {
   return integer(a, 'k') - integer(b, 'k') || integer(a, 'callback') - integer(b, 'callback');
 }
 
-function toListener(row: Row, lanes: LanesMet): Listener {
+function meet(row: Row, lanes: LanesMet): Listener {
   const no = integer(row, 'lane');
   const lane = lanes.get(no) ?? toLane(row);
   lanes.set(no, lane);
-  return { callback: integer(row, 'callback'), lane };
+  return toListener(row, lane);
 }

@@ -1,14 +1,18 @@
 // Publish, many calls at once: events with their deliveries, or with the cursor that will make them, and
 // the idempotency keys; all of it or nothing. Replies stand in the order of the calls.
+import type { Filter } from '../../core/filter.ts';
+import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
 import { publishedFact } from '../counting.ts';
+import { filterIn, fitting } from '../fitting.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
 import { integer, text } from '../row.ts';
 import type { Births } from '../slots.ts';
 import type { EditInput, EditOutput } from '../store.ts';
+import { readFilters } from './filters.ts';
 import type { Keyed } from './keep-keys.ts';
 import { keepKeys } from './keep-keys.ts';
 import type { NewDelivery } from './make-deliveries.ts';
@@ -21,7 +25,8 @@ import type { Tx } from './tx.ts';
 
 export const publishSql = {
   addressed: `
-    select no, id, app from subscription where id = any($1::text[]) and state <> 'ended'`,
+    select no, id, app, settings from subscription
+    where id = any($1::text[]) and state <> 'ended'`,
   // Whoever else is at an entry is waited for, and then it is gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
   events: `
@@ -87,31 +92,27 @@ interface Draft {
   contract: string;
   name: string;
   payload: Uint8Array;
-  listeners: readonly Listener[];
+  listeners: Fitting;
 }
 
-function draft(call: Publish, found: Listener[][] | undefined): Draft[] | undefined {
+/** Whom an event is meant for; undefined: so many hear it that a fan-out must ask them. */
+type Fitting = readonly Listener[] | undefined;
+
+function draft(call: Publish, found: Fitting[] | undefined): Draft[] | undefined {
   const { appNo, contract, events } = call;
   if (found === undefined) return undefined;
-  return events.map((event, i) => ({ ...event, appNo, contract, listeners: found[i] ?? [] }));
-}
-
-function isMany({ listeners }: Draft): boolean {
-  return listeners.length > limits.targetsAtOnceMax;
+  return events.map((event, i) => ({ ...event, appNo, contract, listeners: found[i] }));
 }
 
 function accepted(events: readonly Draft[]): Accepted[] {
-  return events.map((event) => ({
-    id: event.id,
-    deliveries: isMany(event) ? undefined : event.listeners.length,
-  }));
+  return events.map(({ id, listeners }) => ({ id, deliveries: listeners?.length }));
 }
 
 /** For each call, for each of its events; undefined where the addressed subscription is not there. */
 async function findListeners(
   tx: Tx,
   calls: readonly Publish[],
-): Promise<(Listener[][] | undefined)[]> {
+): Promise<(Fitting[] | undefined)[]> {
   const lanes: LanesMet = new Map();
   const addressed = await findAddressed(tx, calls);
   const names = new Map<string, { at: number; heard: Heard }>();
@@ -124,32 +125,55 @@ async function findListeners(
     }
   }
   const everyone = [...names.values()].map(({ heard }) => heard);
-  const matched = await matchEveryone(tx, everyone, lanes);
-  const ofOne = await matchSubscriptions(tx, [...new Set(addressed.values())], lanes);
+  const matched = (await matchEveryone(tx, everyone, lanes)).map(unlessMany);
+  const filterOf = await readFilters(
+    tx,
+    matched.flatMap((listeners) => listeners ?? []),
+  );
+  const numbers = new Set([...addressed.values()].map(({ no }) => no));
+  const ofOne = await matchSubscriptions(tx, [...numbers], lanes);
   return calls.map((call, index) => {
     const { appNo, contract, events, audience } = call;
     if (audience.kind === 'everyone') {
-      return events.map(
-        ({ name }) => matched[names.get(nameKey({ appNo, contract, name }))?.at ?? -1] ?? [],
-      );
+      return events.map(({ name, payload }) => {
+        const listeners = matched[names.get(nameKey({ appNo, contract, name }))?.at ?? -1];
+        return listeners && fitting(listeners, payload, filterOf);
+      });
     }
-    const subscription = addressed.get(index);
-    if (subscription === undefined) return undefined;
-    const all = ofOne.get(subscription) ?? [];
-    return events.map(({ name }) => {
-      if (audience.kind === 'all_callbacks') return all;
-      const patterns = patternsHearing(name);
-      return all.filter(({ pattern }) => patterns.includes(pattern));
-    });
+    const addressee = addressed.get(index);
+    if (addressee === undefined) return undefined;
+    const all = ofOne.get(addressee.no) ?? [];
+    if (audience.kind === 'all_callbacks') return events.map(() => all);
+    return events.map((event) => heardBy(all, event, addressee));
   });
+}
+
+/** Counted before they are filtered: to ask so many filters is a fan-out's work, too. */
+function unlessMany(listeners: Listener[]): Fitting {
+  return listeners.length > limits.targetsAtOnceMax ? undefined : listeners;
+}
+
+function heardBy(
+  all: readonly (Listener & { pattern: string })[],
+  { name, payload }: Publish['events'][number],
+  { filter }: Addressee,
+): Listener[] {
+  if (filter !== undefined && !payloadJudge(payload)(filter)) return [];
+  const patterns = patternsHearing(name);
+  return all.filter(({ pattern }) => patterns.includes(pattern));
 }
 
 function nameKey({ appNo, contract, name }: Heard): string {
   return JSON.stringify([appNo, contract, name]);
 }
 
-/** The store's numbers of addressed subscriptions, by the index of the call. */
-async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, number>> {
+interface Addressee {
+  no: number;
+  filter: Filter | undefined;
+}
+
+/** The addressed subscriptions, by the index of the call. */
+async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, Addressee>> {
   const ids = calls.flatMap(({ audience }) => (audience.kind === 'everyone' ? [] : audience.id));
   if (ids.length === 0) return new Map();
   const rows = await tx.query(publishSql.addressed, [ids]);
@@ -158,7 +182,9 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
     calls.flatMap(({ appNo, audience }, index) => {
       if (audience.kind === 'everyone') return [];
       const row = known.get(`${appNo} ${audience.id}`);
-      return row === undefined ? [] : [[index, integer(row, 'no')] as const];
+      if (row === undefined) return [];
+      const filter = filterIn(text(row, 'settings'));
+      return [[index, { no: integer(row, 'no'), filter }] as const];
     }),
   );
 }
@@ -181,8 +207,7 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
   for (const { appNo } of events) facts.push(publishedFact(appNo, 1));
   const slice: number[] = [];
   for (const event of events) {
-    const rows = 1 + (isMany(event) ? 0 : event.listeners.length);
-    slice.push(await slices.take(tx, rows, nowMs));
+    slice.push(await slices.take(tx, 1 + (event.listeners?.length ?? 0), nowMs));
   }
   const sliced = events.map(({ id }, index) => ({ event: id, slice: slice[index] ?? 0 }));
   const covered = slices.cover(tx, sliced, nowMs);
@@ -191,11 +216,11 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
     events.map(({ appNo }) => appNo),
     events.map(({ name }) => name),
     slice,
-    events.map((event) => (isMany(event) ? null : event.listeners.length)),
+    events.map(({ listeners }) => listeners?.length ?? null),
     events.map(({ payload }) => payload),
     nowMs,
   ]);
-  const many = events.filter(isMany);
+  const many = events.filter(({ listeners }) => listeners === undefined);
   const begun =
     many.length === 0
       ? []
@@ -205,17 +230,10 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
           many.map(({ contract }) => contract),
           many.map(({ name }) => JSON.stringify(patternsHearing(name))),
         ]);
-  const deliveries = events.flatMap((event, index): NewDelivery[] =>
-    isMany(event)
-      ? []
-      : event.listeners.map(({ callback, lane }, n) => ({
-          event: event.id,
-          n,
-          appNo: event.appNo,
-          slice: slice[index] ?? 0,
-          callback,
-          lane,
-        })),
+  const deliveries = events.flatMap(({ id, appNo, listeners = [] }, index): NewDelivery[] =>
+    listeners.map(({ callback, lane }, n) => {
+      return { event: id, n, appNo, slice: slice[index] ?? 0, callback, lane };
+    }),
   );
   const made = makeDeliveries(tx, { deliveries, births, nowMs, facts });
   const [waiting] = await Promise.all([made, covered, inserted, begun]);

@@ -5,11 +5,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { prepareFilterOf } from './filters.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
+import { fitting } from '../fitting.ts';
 import type { Listener } from '../listener.ts';
-import { integer, text } from '../row.ts';
+import { toListener } from '../listener.ts';
+import { text } from '../row.ts';
 import type { EditContext } from './edit.ts';
 
 const alive = 'born <= :version and (died is null or died > :version)';
@@ -20,7 +23,8 @@ export const fanOutSql = {
       event.name, event.slice, event.payload
     from fanout join event on event.id = fanout.event order by fanout.event limit 1`,
   listeners: `
-    select pattern.callback, ${laneColumns} from pattern join lane on lane.no = pattern.lane
+    select pattern.callback, filtered, lane.subscription, ${laneColumns}
+    from pattern join lane on lane.no = pattern.lane
     where pattern.app = :app and contract = :contract and pattern = :pattern
       and pattern.callback > :callback and ${alive}
     order by pattern.callback limit :limit + 0`,
@@ -41,6 +45,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
   const count = db.prepare(fanOutSql.count);
   const end = db.prepare(fanOutSql.end);
   const make = prepareMakeDelivery(db);
+  const filterOf = prepareFilterOf(db);
   const next = prepareNext(db);
 
   return (context) => {
@@ -50,7 +55,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
     const { event, appNo, slice, cursor, sent } = fanningOut;
     const { listeners, after } = next(fanningOut);
     let { made } = fanningOut;
-    for (const listener of listeners) {
+    for (const listener of fitting(listeners, sent.payload, filterOf)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
       made += 1;
     }
@@ -80,7 +85,7 @@ function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece {
       const rows = listeners.all(input);
       const earlier = names.slice(0, index);
       for (const row of rows) {
-        const listener = { callback: integer(row, 'callback'), lane: toLane(row) };
+        const listener = toListener(row, toLane(row));
         from = listener.callback;
         const isHeardBefore =
           index > 0 &&

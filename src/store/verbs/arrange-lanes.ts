@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import type { Lane, LaneTimes } from '../../core/lane.ts';
 import type { LaneControls } from '../../core/lane-plan.ts';
 import { enterAnew, intervalOf, planLanes, relimit } from '../../core/lane-plan.ts';
-import { integer } from '../row.ts';
+import { integer, maybe } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 import { laneColumns, toLane } from './lanes.ts';
@@ -19,29 +19,64 @@ export const arrangeLanesSql = {
     update lane set interval_ms = ?2, concurrency = ?3, gate_ms = ?4, ready_ms = ?5, tat_ms = ?6,
       failures = ?7, failing_ms = ?8, quiet_ms = null, quiet_xid = null
     where no = ?1`,
+  callbacks: 'select no, position, lane from callback where subscription = ?1 order by position',
   move: 'update callback set lane = ?2 where no = ?1',
   // Those that have died, too: a large fan-out of an earlier time still finds the callback by them.
   movePatterns: 'update pattern set lane = ?2 where callback = ?1',
 } as const;
 
-export interface Arranging {
+export interface LaneOwner {
   appNo: number;
   subscription: number;
   /** Held: its new lanes wait for the subscription to become active. */
   state: 'open' | 'held';
   version: number;
   controls: LaneControls;
-  /** Of each callback that has a target, in their order: its present lane, if it has one yet. */
-  callbacks: readonly (number | undefined)[];
 }
 
 /**
- * The lane of each callback's new deliveries. Lanes that are left drain by their old order. The rate and
- * the concurrency hold for all lanes from now on; those that drain have a share of their own until they
- * are empty. On PostgreSQL the caller has locked the lanes.
+ * For a subscription that is there: moves its callbacks, and gives the lanes by their positions.
+ * `joining`: positions of those that get a target now.
  */
-export function* arrangeLanes(arranging: Arranging, nowMs: number): Script<number[]> {
-  const { subscription, controls, callbacks } = arranging;
+export function* rearrangeLanes(
+  owner: LaneOwner,
+  joining: ReadonlySet<number>,
+  nowMs: number,
+): Script<Map<number, number>> {
+  const rows = yield* all(arrangeLanesSql.callbacks, owner.subscription);
+  const callbacks = rows
+    .map((row) => ({
+      no: integer(row, 'no'),
+      position: integer(row, 'position'),
+      lane: maybe(integer, row, 'lane'),
+    }))
+    .filter(({ position, lane }) => lane !== undefined || joining.has(position));
+  const present = callbacks.map(({ lane }) => lane);
+  const lanes = yield* arrangeLanes(owner, present, nowMs);
+  const found = new Map<number, number>();
+  for (const [i, { no, position, lane: before }] of callbacks.entries()) {
+    const lane = lanes[i];
+    assert(lane !== undefined);
+    found.set(position, lane);
+    if (before === undefined || before === lane) continue;
+    yield* all(arrangeLanesSql.move, no, lane);
+    yield* all(arrangeLanesSql.movePatterns, no, lane);
+  }
+  return found;
+}
+
+/**
+ * The lane of each callback's new deliveries. `callbacks`: of each that has a target, in their order, its
+ * present lane, if it has one yet. Lanes that are left drain in their old way. The rate and the
+ * concurrency hold for all lanes from now on; those that drain have a share of their own until they are
+ * empty. On PostgreSQL the caller has locked the lanes.
+ */
+export function* arrangeLanes(
+  owner: LaneOwner,
+  callbacks: readonly (number | undefined)[],
+  nowMs: number,
+): Script<number[]> {
+  const { subscription, controls } = owner;
   const rows = yield* all(arrangeLanesSql.lanes, subscription);
   const lanes = rows.map(toLane);
   const plan = planLanes(lanes, callbacks, controls);
@@ -56,19 +91,13 @@ export function* arrangeLanes(arranging: Arranging, nowMs: number): Script<numbe
   const added: number[] = [];
   for (const place of plan) {
     if (place.kind === 'there' || place.index < added.length) continue;
-    added.push(yield* addLane(arranging, tatMs));
+    added.push(yield* addLane(owner, tatMs));
   }
   return plan.map((place) => {
     const no = place.kind === 'there' ? place.no : added[place.index];
     assert(no !== undefined);
     return no;
   });
-}
-
-/** A callback that has a lane has it from now on, and so has whatever finds it. */
-export function* moveCallback(callback: number, lane: number): Script<void> {
-  yield* all(arrangeLanesSql.move, callback, lane);
-  yield* all(arrangeLanesSql.movePatterns, callback, lane);
 }
 
 /** Writes only what is new: a quiet lane stays so. */
@@ -98,8 +127,8 @@ function* arrange(
 /** As the table `lane` writes them; 2 is ended. */
 const laneState = { open: 0, held: 1 } as const;
 
-function* addLane(arranging: Arranging, tatMs: number): Script<number> {
-  const { appNo, subscription, state, version, controls } = arranging;
+function* addLane(of: LaneOwner, tatMs: number): Script<number> {
+  const { appNo, subscription, state, version, controls } = of;
   const owner = [appNo, subscription, laneState[state], version] as const;
   const limit = [intervalOf(controls) ?? null, controls.concurrency ?? null] as const;
   const ordered = controls.ordered ? 1 : 0;

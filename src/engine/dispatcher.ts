@@ -87,6 +87,11 @@ export class Dispatcher implements Worker {
     await this.stop(limits.stopTimeoutMs);
   }
 
+  /** Deliveries that this node has. */
+  underWay(): number {
+    return this.#underWay.size;
+  }
+
   offer(): Offer | undefined {
     return this.#mayTake() ? this.#note(this.#window.offer()) : undefined;
   }
@@ -210,7 +215,8 @@ export class Dispatcher implements Worker {
     const { wasFull } = window.leave(leased.lane, resultOf(settlement));
     const { outcome } = settlement;
     // Who heard nothing of the lane cannot know whether the store calls it full.
-    if (wasFull || settled?.kind === 'stale') this.#hear(world.nowMs());
+    const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
+    if (wasFull || isUntold) this.#hear(world.nowMs());
     else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
   }
 

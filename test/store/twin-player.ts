@@ -49,7 +49,8 @@ export class Player {
     const everything = this.#subscription([callback(0, '*'), callback(1, 'a')]);
     const controls = { ...noControls, ordered: true };
     const ordered = this.#subscription([callback(0, 'a.*'), inactive(1, 'a')], controls);
-    const listeners = [everything, ordered].map((subscription) =>
+    const told = this.#subscription([callback(0, 'ringback.*')]);
+    const listeners = [everything, ordered, told].map((subscription) =>
       editCall('subscribe', { subscription, idempotency: undefined }),
     );
     await this.#twins.send([...apps, this.#startNode(), ...listeners]);
@@ -122,7 +123,11 @@ export class Player {
         const other = second === 'inactive' ? inactive(1, 'a') : callback(1, 'a');
         const subscription = this.#subscription([callback(0, pattern), other], controlsOf(each));
         const idempotency = keyOf(each.idempotency);
-        return editCall('subscribe', { subscription, idempotency });
+        return editCall('subscribe', { subscription, idempotency, subscriptionsMax: each.most });
+      }
+      case 'app': {
+        const quotas = { [each.quota]: each.value };
+        return editCall('editApp', { appNo, name: each.name, quotas });
       }
       case 'publish': {
         const { name, events } = each;
@@ -137,6 +142,20 @@ export class Player {
       }
       case 'edit':
         return this.#editSubscription(each);
+      case 'disable': {
+        const lane = pick(this.#twins.table('lane'), each.which);
+        return lane && editCall('disableFailing', { appNo, lane: Number(lane['no']) });
+      }
+      case 'notice': {
+        const waiting = pick(this.#twins.table('notice'), 0);
+        const name = String(waiting?.['name'] ?? 'ringback.delivery.dead');
+        const no = each.how === 'there' ? Number(waiting?.['no'] ?? 1e6) : 1e6;
+        return editCall('publish', {
+          ...this.#publish({ names: [name] }),
+          contract: '',
+          notice: no,
+        });
+      }
       case 'unsubscribe':
         return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
       case 'retry': {
@@ -481,6 +500,7 @@ export class Player {
       case 'others': {
         const id = this.#idOf('subscription', which);
         await twins.read('subscription', { appNo, id });
+        await twins.read('subscriptionHealth', { appNo, id });
         await twins.read('tally', {});
         await twins.read('nodes', {});
         await twins.read('key', { id: this.#idOf('key', which) });
@@ -532,6 +552,7 @@ export class Player {
       contract,
       events: names.map((name) => ({ id: this.#id(), name, payload: Buffer.from(`"${name}"`) })),
       audience,
+      ...(names.length === 2 ? { trace: 'a trace' } : {}),
       idempotency: undefined,
     };
   }
@@ -612,9 +633,10 @@ function nameOf(row: Row): { event: string; n: number } {
   return { event: String(row['event']), n: Number(row['n']) };
 }
 
-/** One failure more, and its lanes are broken. */
+/** One failure more, and its lanes are broken; and they have failed for so long that it is disabled. */
 function breaking(subscription: string): string {
-  return `update lane set failures = ${brokenAfter - 1}
+  return `update lane set failures = ${brokenAfter - 1},
+      failing_ms = ${startMs - limits.disableAfterMs}
     where subscription = (select no from subscription where id = '${subscription}')`;
 }
 

@@ -1,25 +1,27 @@
 // Publish, many calls at once: events with their deliveries, or with the cursor that will make them, and
 // the idempotency keys; all of it or nothing. Replies stand in the order of the calls.
-import type { Filter } from '../../core/filter.ts';
+import type { Rules } from '../../core/filter.ts';
 import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
 import { publishedFact } from '../counting.ts';
-import { filterIn, fitting } from '../fitting.ts';
+import { rulesIn } from '../kept-filter.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
 import { integer, text } from '../row.ts';
 import type { Births } from '../slots.ts';
 import type { EditInput, EditOutput } from '../store.ts';
-import { readFilters } from './filters.ts';
+import { withRules } from './filters.ts';
 import type { Keyed } from './keep-keys.ts';
 import { keepKeys } from './keep-keys.ts';
 import type { NewDelivery } from './make-deliveries.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Listener } from '../listener.ts';
+import { fitting } from '../listener.ts';
 import type { Heard, LanesMet } from './match.ts';
 import { matchEveryone, matchSubscriptions } from './match.ts';
+import { leaveNotices } from './notices.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
@@ -30,10 +32,10 @@ export const publishSql = {
   // Whoever else is at an entry is waited for, and then it is gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
   events: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload)
-    select id, app, name, slice, $7::bigint, deliveries, payload
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::bytea[])
-      as x (id, app, name, slice, deliveries, payload)`,
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
+    select id, app, name, slice, $8::bigint, deliveries, payload, trace
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::bytea[],
+      $7::text[]) as x (id, app, name, slice, deliveries, payload, trace)`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
     select x.event, app.no, x.contract, app.version, x.names
@@ -92,6 +94,7 @@ interface Draft {
   contract: string;
   name: string;
   payload: Uint8Array;
+  trace: string | undefined;
   listeners: Fitting;
 }
 
@@ -99,9 +102,9 @@ interface Draft {
 type Fitting = readonly Listener[] | undefined;
 
 function draft(call: Publish, found: Fitting[] | undefined): Draft[] | undefined {
-  const { appNo, contract, events } = call;
+  const { appNo, contract, events, trace } = call;
   if (found === undefined) return undefined;
-  return events.map((event, i) => ({ ...event, appNo, contract, listeners: found[i] }));
+  return events.map((event, i) => ({ ...event, appNo, contract, trace, listeners: found[i] }));
 }
 
 function accepted(events: readonly Draft[]): Accepted[] {
@@ -125,10 +128,12 @@ async function findListeners(
     }
   }
   const everyone = [...names.values()].map(({ heard }) => heard);
-  const matched = (await matchEveryone(tx, everyone, lanes)).map(unlessMany);
-  const filterOf = await readFilters(
+  const found = await matchEveryone(tx, everyone, lanes);
+  // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
+  const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
+  const matched = await withRules(
     tx,
-    matched.flatMap((listeners) => listeners ?? []),
+    found.map((list, i) => (isMany[i] === true ? [] : list)),
   );
   const numbers = new Set([...addressed.values()].map(({ no }) => no));
   const ofOne = await matchSubscriptions(tx, [...numbers], lanes);
@@ -136,8 +141,8 @@ async function findListeners(
     const { appNo, contract, events, audience } = call;
     if (audience.kind === 'everyone') {
       return events.map(({ name, payload }) => {
-        const listeners = matched[names.get(nameKey({ appNo, contract, name }))?.at ?? -1];
-        return listeners && fitting(listeners, payload, filterOf);
+        const at = names.get(nameKey({ appNo, contract, name }))?.at ?? -1;
+        return isMany[at] === true ? undefined : fitting(matched[at] ?? [], payload);
       });
     }
     const addressee = addressed.get(index);
@@ -148,17 +153,12 @@ async function findListeners(
   });
 }
 
-/** Counted before they are filtered: to ask so many filters is a fan-out's work, too. */
-function unlessMany(listeners: Listener[]): Fitting {
-  return listeners.length > limits.targetsAtOnceMax ? undefined : listeners;
-}
-
 function heardBy(
   all: readonly (Listener & { pattern: string })[],
   { name, payload }: Publish['events'][number],
-  { filter }: Addressee,
+  { rules }: Addressee,
 ): Listener[] {
-  if (filter !== undefined && !payloadJudge(payload)(filter)) return [];
+  if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
   const patterns = patternsHearing(name);
   return all.filter(({ pattern }) => patterns.includes(pattern));
 }
@@ -169,7 +169,7 @@ function nameKey({ appNo, contract, name }: Heard): string {
 
 interface Addressee {
   no: number;
-  filter: Filter | undefined;
+  rules: Rules | undefined;
 }
 
 /** The addressed subscriptions, by the index of the call. */
@@ -183,22 +183,24 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
       if (audience.kind === 'everyone') return [];
       const row = known.get(`${appNo} ${audience.id}`);
       if (row === undefined) return [];
-      const filter = filterIn(text(row, 'settings'));
-      return [[index, { no: integer(row, 'no'), filter }] as const];
+      const rules = rulesIn(text(row, 'settings'));
+      return [[index, { no: integer(row, 'no'), rules }] as const];
     }),
   );
 }
 
-/** Calls whose entry of the inbox somebody else has dealt with, by index. */
+/** Calls whose entry of the inbox, or whose notice, somebody else has dealt with, by index. */
 async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<number>> {
-  const entries = calls.flatMap(({ inbox }, index) =>
-    inbox === undefined ? [] : [{ inbox, index }],
+  const entries = calls.flatMap(({ inbox }) => inbox ?? []).toSorted((a, b) => a - b);
+  const left = entries.length === 0 ? [] : await tx.query(publishSql.leaveInbox, [entries]);
+  const ours = new Set(left.map((row) => integer(row, 'no')));
+  const notices = await leaveNotices(
+    tx,
+    calls.flatMap(({ notice }) => notice ?? []),
   );
-  if (entries.length === 0) return new Set();
-  const numbers = entries.map(({ inbox }) => inbox).toSorted((a, b) => a - b);
-  const rows = await tx.query(publishSql.leaveInbox, [numbers]);
-  const ours = new Set(rows.map((row) => integer(row, 'no')));
-  return new Set(entries.filter(({ inbox }) => !ours.has(inbox)).map(({ index }) => index));
+  const isTaken = ({ inbox, notice }: Publish): boolean =>
+    (inbox !== undefined && !ours.has(inbox)) || (notice !== undefined && !notices.has(notice));
+  return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
 }
 
 async function write(tx: Tx, events: readonly Draft[], context: PublishContext): Promise<void> {
@@ -218,6 +220,7 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
     slice,
     events.map(({ listeners }) => listeners?.length ?? null),
     events.map(({ payload }) => payload),
+    events.map(({ trace }) => trace ?? null),
     nowMs,
   ]);
   const many = events.filter(({ listeners }) => listeners === undefined);

@@ -31,10 +31,10 @@ export const disableFailingSql = {
     update lane set state = 1, ready_ms = 9007199254740991, quiet_ms = null, quiet_xid = null
     where subscription = ?1 and state = 0 returning no, failures, failing_ms`,
   disable: "update subscription set state = 'disabled', version = ?2 where no = ?1",
-  // Of its callback; or, where that has another lane by now, of the first one there is.
-  url: `
-    select url from callback where subscription = ?2 and inactive is null
-    order by case lane when ?1 then 0 else 1 end, position limit 1`,
+  url: 'select url from callback where lane = ?1 order by position limit 1',
+  anyUrl: `
+    select url from callback where subscription = ?1 and inactive is null
+    order by position limit 1`,
   // One that hears nothing but own events is disabled by them alone, which tells nothing.
   others: `
     select pattern.callback from callback join pattern on pattern.callback = callback.no
@@ -63,7 +63,9 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
     (yield* isHeard(appNo, 'ringback.subscription.disabled')) &&
     (yield* first(disableFailingSql.others, no)) !== undefined
   ) {
-    const url = text(yield* only(disableFailingSql.url, lane, no), 'url');
+    // Its callback may have another lane by now.
+    const ofLane = yield* first(disableFailingSql.url, lane);
+    const url = text(ofLane ?? (yield* only(disableFailingSql.anyUrl, no)), 'url');
     const failures = integer(held, 'failures');
     const notice = disabledNotice({ subscription, url, failures, failingMs, atMs: nowMs });
     yield* writeNotice({ appNo, ...notice }, nowMs);

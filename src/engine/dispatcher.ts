@@ -186,7 +186,7 @@ export class Dispatcher implements Worker {
   #start(deliveries: readonly Leased[]): void {
     const window = this.#window;
     for (const leased of deliveries) {
-      window.enter(leased.lane);
+      window.enter(leased.lane, leased.concurrency);
       this.#means.onMoved(leased, undefined);
       const running = this.#run(leased, window).finally(() => this.#underWay.delete(running));
       this.#underWay.add(running);
@@ -212,9 +212,12 @@ export class Dispatcher implements Worker {
     if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
     const isWritten = settled !== undefined && settled.kind !== 'stale';
     if (isWritten) this.#means.onMoved(leased, settlement);
+    if (settled?.kind === 'settled') window.limit(leased.lane, settled.concurrency);
     const { wasFull } = window.leave(leased.lane, resultOf(settlement));
     const { outcome } = settlement;
-    if (wasFull) this.#hear(world.nowMs());
+    // Who heard nothing of the lane cannot know whether the store calls it full.
+    const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
+    if (wasFull || isUntold) this.#hear(world.nowMs());
     else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
   }
 

@@ -32,6 +32,7 @@ import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createMeter, metered, type Meter } from './engine/meter.ts';
 import { startMetrics } from './engine/metrics.ts';
+import { createQuotas } from './engine/quotas.ts';
 import { Replayer, type Done } from './engine/replayer.ts';
 import {
   createReach,
@@ -162,8 +163,8 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
   if (!context.store.isShared) return delivering;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  const { store, changes } = context;
-  cleanup.use(new Intake({ world, store, rules, changes, onError }));
+  const { store, quotas, changes } = context;
+  cleanup.use(new Intake({ world, store, quotas, rules, changes, onError }));
   return delivering;
 }
 
@@ -175,10 +176,9 @@ async function startServing(
   const { config, outside, contracts, self, deadlines, meter, underWay } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const context = {
-    ...parts.context,
-    store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
-  };
+  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
+  const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
@@ -292,7 +292,8 @@ async function openContext(
   cleanup.use(replayer);
   const told = { changed, changes, replayWaits: () => replayer?.wake() };
   const { tracer } = outside;
-  const context = { world, store, guard, newId, ring, tracer, defaultApp: app, ...told };
+  const quotas = createQuotas({ world, store, fallback: config.quotas });
+  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
   return { context, reach, journal, meter, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 

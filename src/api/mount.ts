@@ -120,7 +120,10 @@ function mountOperation(
         body,
       });
       const { key, session } = callers.get(request) ?? {};
-      const app = key === undefined ? context.defaultApp : { no: key.appNo, id: key.appId };
+      const app =
+        key === undefined
+          ? context.defaultApp
+          : { no: key.appNo, id: key.appId, quotas: key.appQuotas };
       const call: Call = {
         app,
         key,

@@ -61,6 +61,7 @@ export function sendProblem(
 ): FastifyReply {
   if (problem.status === 503) void reply.header('retry-after', '1');
   note(request, { code: problem.code });
+  void reply.headers(problem.headers);
   if (problem.status >= 500) note(request, { err: problem.cause ?? problem });
   return reply
     .code(problem.status)

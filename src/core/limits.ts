@@ -224,6 +224,13 @@ export const limits = {
   /** A dry run counts so many, for so long. */
   dryRunMatchedMax: 10_000,
   dryRunMs: 2_000,
+  /** Quotas of an app: the largest there is; how often a node asks how many others share one. */
+  quotaMax: 1_000_000_000,
+  quotaSharersMs: 5_000,
+  /** Apps whose pace is remembered. */
+  pacesRememberedMax: 10_000,
+  /** What an app hears that has as many subscriptions as it may have: look again after this. */
+  quotaAgainMs: 60_000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,

@@ -3,6 +3,7 @@
 // resolved before. An expected refusal is a value; a rejected promise means the store itself failed.
 import type { App } from '../core/app.ts';
 import type { Key, Scope } from '../core/key.ts';
+import type { Quotas } from '../core/quotas.ts';
 import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';
 import type {
   DeliveryEdits,
@@ -81,6 +82,8 @@ export interface NewSubscription {
   secrets: Uint8Array;
 }
 
+export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
+
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
 export interface Edits
   extends
@@ -99,6 +102,11 @@ export interface Edits
       | { kind: 'name_taken' }
       | { kind: 'key_taken' };
   };
+  /** A new name, or new quotas: a number, or null for what all apps have. Absent: as it was. */
+  editApp: {
+    input: { appNo: number; name: string | undefined; quotas: QuotaEdits };
+    output: { kind: 'edited'; app: App } | { kind: 'name_taken' } | { kind: 'not_found' };
+  };
   createKey: {
     input: { appNo: number; key: NewKey };
     output: { kind: 'created'; key: Key } | { kind: 'key_taken' };
@@ -115,13 +123,20 @@ export interface Edits
   /** Notes when keys were last used. */
   touchKeys: { input: { ids: readonly string[] }; output: { kind: 'touched' } };
   subscribe: {
-    input: { subscription: NewSubscription; idempotency: Idempotency | undefined };
+    input: {
+      subscription: NewSubscription;
+      idempotency: Idempotency | undefined;
+      /** How many an app may have that has no quota of its own; absent: any number. */
+      subscriptionsMax?: number | undefined;
+    };
     output:
       | { kind: 'created'; subscription: Subscription }
       /** The same request was answered before, with this subscription. */
       | { kind: 'repeated'; subscription: Subscription }
       /** The idempotency key belongs to another request. */
-      | { kind: 'mismatch' };
+      | { kind: 'mismatch' }
+      /** The app has as many subscriptions as it may have. */
+      | { kind: 'full'; quota: number };
   };
   /** Ends it with all its callbacks; ending it again changes nothing. */
   unsubscribe: {

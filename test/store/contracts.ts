@@ -3,6 +3,7 @@ import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { noticeContract } from './notice-contract.ts';
+import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
@@ -17,4 +18,5 @@ export const contracts = [
   sessionContract,
   statsContract,
   feedContract,
+  quotaContract,
 ];

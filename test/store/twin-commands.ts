@@ -29,6 +29,13 @@ const edits = {
     second: fc.constantFrom('a', 'inactive'),
     lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking', 'breaking'),
     idempotency: maybe(idempotency),
+    most: fc.constantFrom(undefined, undefined, undefined, 2, 5),
+  }),
+  app: record({
+    kind: one('app' as const),
+    quota: fc.constantFrom('subscriptions', 'eventsPerSecond', 'payloadBytes'),
+    value: fc.constantFrom(null, 1, 4, 1_000),
+    name: maybe(fc.constantFrom('a', 'b')),
   }),
   publish: record({
     kind: one('publish' as const),
@@ -118,6 +125,7 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.rescue },
   { weight: 1, arbitrary: edits.forget },
   { weight: 2, arbitrary: edits.feed },
+  { weight: 1, arbitrary: edits.app },
   { weight: 1, arbitrary: edits.key },
   { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },

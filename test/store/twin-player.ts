@@ -120,7 +120,11 @@ export class Player {
         const other = second === 'inactive' ? inactive(1, 'a') : callback(1, 'a');
         const subscription = this.#subscription([callback(0, pattern), other]);
         const idempotency = keyOf(each.idempotency);
-        return editCall('subscribe', { subscription, idempotency });
+        return editCall('subscribe', { subscription, idempotency, subscriptionsMax: each.most });
+      }
+      case 'app': {
+        const quotas = { [each.quota]: each.value };
+        return editCall('editApp', { appNo, name: each.name, quotas });
       }
       case 'publish': {
         const { name, events } = each;

@@ -205,6 +205,16 @@ export class Twins implements AsyncDisposable {
       assert.fail(`The rows of ${table.name} are in another order`);
     }
     this.#rows = new Map(this.#tables.map(({ name }, i) => [name, here[i] ?? []]));
+    this.#checkSubscriptions();
+  }
+
+  /** What quotas are held to. */
+  #checkSubscriptions(): void {
+    const living = this.table('subscription').filter(({ state }) => state !== 'ended');
+    for (const { no, subscriptions } of this.table('app')) {
+      const count = living.filter(({ app }) => app === no).length;
+      assert.equal(subscriptions, count, 'how many subscriptions an app has');
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -69,13 +69,14 @@ function appsOf(call: EditCall): number[] {
   return isOfApp(call) ? [call.input.appNo] : [];
 }
 
-type OfApp = 'unsubscribe' | 'editSubscription' | 'retryDelivery' | 'disableFailing';
+type OfApp = 'unsubscribe' | 'editSubscription' | 'retryDelivery' | 'disableFailing' | 'editApp';
 
 const verbsOfApp: ReadonlySet<string> = new Set<OfApp>([
   'unsubscribe',
   'editSubscription',
   'retryDelivery',
   'disableFailing',
+  'editApp',
 ]);
 
 function isOfApp(call: EditCall): call is EditCall<OfApp> {

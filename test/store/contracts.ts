@@ -2,6 +2,7 @@
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
+import { gaugeContract } from './gauge-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
@@ -15,4 +16,5 @@ export const contracts = [
   sessionContract,
   statsContract,
   feedContract,
+  gaugeContract,
 ];

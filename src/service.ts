@@ -13,6 +13,7 @@ import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
+import type { Tracer } from './core/trace.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
 import { Deadlines } from './egress/deadlines.ts';
@@ -31,6 +32,7 @@ import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createMeter, metered, type Meter } from './engine/meter.ts';
 import { startMetrics } from './engine/metrics.ts';
+import { createQuotas } from './engine/quotas.ts';
 import { Replayer, type Done } from './engine/replayer.ts';
 import {
   createReach,
@@ -49,6 +51,8 @@ export interface Outside {
   resolver?: Resolver;
   /** How connections are made, where a test wants to see them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;
+  /** Collects spans, where somebody wants them. */
+  tracer?: Tracer | undefined;
   /** How the store is opened, where a test wants it to fail. */
   openStore?: typeof openStore;
   /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
@@ -151,6 +155,7 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
     reach,
     waitsMs: config.retry,
     timeoutMs: config.timeout,
+    log,
     onSettled: (settlement) => meter.settled(settlement, context.store.nowMs()),
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
@@ -158,8 +163,8 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
   if (!context.store.isShared) return delivering;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  const { store, changes } = context;
-  cleanup.use(new Intake({ world, store, rules, changes, onError }));
+  const { store, quotas, changes } = context;
+  cleanup.use(new Intake({ world, store, quotas, rules, changes, onError }));
   return delivering;
 }
 
@@ -171,17 +176,24 @@ async function startServing(
   const { config, outside, contracts, self, deadlines, meter, underWay } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const context = {
-    ...parts.context,
-    store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
-  };
+  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
+  const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
   const { trustProxy } = config;
-  const onAnswered = meter.answered;
-  const server = createServer({ world, log, newId, trustProxy, tls: readTls(config), onAnswered });
+  const { tracer } = outside;
+  const server = createServer({
+    world,
+    log,
+    tracer,
+    newId,
+    trustProxy,
+    tls: readTls(config),
+    onAnswered: meter.answered,
+  });
   cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
@@ -279,7 +291,9 @@ async function openContext(
   const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
   cleanup.use(replayer);
   const told = { changed, changes, replayWaits: () => replayer?.wake() };
-  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  const { tracer } = outside;
+  const quotas = createQuotas({ world, store, fallback: config.quotas });
+  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
   return { context, reach, journal, meter, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 

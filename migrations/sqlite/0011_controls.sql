@@ -13,3 +13,7 @@ alter table lane add column concurrency integer check (concurrency > 0);
 
 -- Whether the subscription filters payloads, so that nobody else pays for asking.
 alter table pattern add column filtered integer not null default 0 check (filtered in (0, 1));
+-- Whoever looks for listeners is told by the index alone.
+drop index pattern_alive;
+create index pattern_alive on pattern (app, contract, pattern, callback, lane, died, filtered)
+  where died is null;

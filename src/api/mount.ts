@@ -5,7 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
+import { withPrefix } from '../core/id.ts';
 import { Problem } from '../core/problem.ts';
+import { readTrace } from '../core/trace.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
@@ -18,7 +20,8 @@ import { toProblem } from './problem.ts';
 import { readHead, unreadableParameter, type RawHead } from './raw-request.ts';
 import { routeOf } from './route.ts';
 import { createScrapeIdentifier } from './scrape-identifier.ts';
-import { note, sendProblem } from './server.ts';
+import { deedOf, note, noteSpan, subjectOf } from './request-log.ts';
+import { sendProblem } from './server.ts';
 
 export interface MountMeans {
   context: Context;
@@ -98,7 +101,10 @@ function mountOperation(
     onRequest: async (request) => {
       note(request, { operation: operation.operationId });
       const caller = await identify(readHead(request.raw));
-      if (caller !== undefined) note(request, { app: caller.key.appId, key: caller.key.id });
+      if (caller !== undefined) {
+        const { appId, id } = caller.key;
+        note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
+      }
       callers.set(request, caller);
     },
     handler: async (request, reply) => {
@@ -114,7 +120,10 @@ function mountOperation(
         body,
       });
       const { key, session } = callers.get(request) ?? {};
-      const app = key === undefined ? context.defaultApp : { no: key.appNo, id: key.appId };
+      const app =
+        key === undefined
+          ? context.defaultApp
+          : { no: key.appNo, id: key.appId, quotas: key.appQuotas };
       const call: Call = {
         app,
         key,
@@ -129,12 +138,34 @@ function mountOperation(
         ...understood(reading),
         target: request.url,
         isStillWelcome: async () => isWelcome(identify(head)),
+        ...observed(request, operation, head),
         bytes,
         opaque: body?.opaque ?? new Map(),
       };
-      return send(request, reply, await handler(call));
+      const answer = await handler(call);
+      noteDeed(request, operation, call);
+      return send(request, reply, answer);
     },
   });
+}
+
+/** How the call is seen in logs and traces. */
+function observed(
+  request: FastifyRequest,
+  { path }: Operation,
+  { header }: RawHead,
+): Pick<Call, 'trace' | 'note' | 'noteSpan'> {
+  return {
+    trace: readTrace(header),
+    note: (facts) => note(request, facts),
+    noteSpan: (span) => noteSpan(request, span, path),
+  };
+}
+
+/** What a call that succeeded was about, and what it has changed. */
+function noteDeed(request: FastifyRequest, operation: Operation, call: Call): void {
+  const id = call.request.path.get('id');
+  note(request, { ...(typeof id === 'string' ? subjectOf(id) : {}), ...deedOf(operation) });
 }
 
 function identifierFor(

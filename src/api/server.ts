@@ -3,22 +3,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
 import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
-import { Problem, type ProblemCode } from '../core/problem.ts';
-import type { World } from '../core/world.ts';
-import type { Answered } from '../engine/meter.ts';
+import { Problem } from '../core/problem.ts';
 import { problemBody, problemMediaType, toProblem } from './problem.ts';
+import { logRequest, logRequests, note, type RequestLog } from './request-log.ts';
 
-export interface ServerOptions {
-  log: Logger;
-  world: Pick<World, 'monotonicMs'>;
+export interface ServerOptions extends RequestLog {
   newId: () => string;
   trustProxy: boolean;
   tls: { cert: string; key: string } | undefined;
-  /** Told of every request that was answered. */
-  onAnswered?: (request: Answered) => void;
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -44,7 +38,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       addHeaders(request, reply); // No hook runs for these.
       void sendProblem(toProblem(error), request, reply);
-      tellOf(options, request, reply);
+      logRequest(options, { request, reply, tookMs: 0 });
     },
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, options),
   });
@@ -53,7 +47,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.on('checkExpectation', (...call) => server.server.emit('request', ...call));
   takeBodiesAsBytes(server);
   server.addHook('onRequest', async (request, reply) => addHeaders(request, reply));
-  tellOfRequests(server, options);
+  logRequests(server, options);
   closeAfterLastAnswer(server);
   server.addHook('onRequest', async ({ raw }) => refuseBadHost(raw));
   server.setErrorHandler((error, request, reply) => sendProblem(toProblem(error), request, reply));
@@ -67,29 +61,13 @@ export function sendProblem(
 ): FastifyReply {
   if (problem.status === 503) void reply.header('retry-after', '1');
   note(request, { code: problem.code });
+  void reply.headers(problem.headers);
   if (problem.status >= 500) note(request, { err: problem.cause ?? problem });
   return reply
     .code(problem.status)
     .type(problemMediaType)
     .send(JSON.stringify(problemBody(problem, request.id)));
 }
-
-/** Facts about a request for its one log line. Never a URL, a header or a body. */
-export function note(request: FastifyRequest, facts: Facts): void {
-  notes.set(request, { ...notes.get(request), ...facts });
-}
-
-interface Facts {
-  operation?: string;
-  app?: string;
-  key?: string;
-  /** Why it was refused. */
-  code?: ProblemCode;
-  /** Why it failed on our side. */
-  err?: unknown;
-}
-
-const notes = new WeakMap<FastifyRequest, Facts>();
 
 /** Bytes are read as they come; what they mean is decided by the operation they are for. */
 function takeBodiesAsBytes(server: FastifyInstance): void {
@@ -116,38 +94,6 @@ function refuseBadHost({ headersDistinct, httpVersion }: IncomingMessage): void 
   const count = headersDistinct['host']?.length ?? 0;
   if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
   throw new Problem('malformed_request', `The request has ${count} Host headers, expected one`);
-}
-
-function tellOfRequests(server: FastifyInstance, options: ServerOptions): void {
-  const { world } = options;
-  const started = new WeakMap<FastifyRequest, number>();
-  server.addHook('onRequest', async (request) => {
-    started.set(request, world.monotonicMs());
-  });
-  server.addHook('onResponse', async (request, reply) => {
-    const tookMs = world.monotonicMs() - (started.get(request) ?? world.monotonicMs());
-    tellOf(options, request, reply, tookMs);
-  });
-}
-
-function tellOf(
-  { log, onAnswered }: ServerOptions,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  tookMs = 0,
-): void {
-  const facts = notes.get(request) ?? {};
-  const { operation, code } = facts;
-  onAnswered?.({ operation, status: reply.statusCode, tookMs, code });
-  const line = {
-    requestId: request.id,
-    method: request.method,
-    status: reply.statusCode,
-    tookMs: Math.round(tookMs * 10) / 10,
-    ...facts,
-  };
-  if (facts.err === undefined) log.info(line, 'request');
-  else log.error(line, 'request failed');
 }
 
 /** A request under way at a stop is answered; without this its idle connection would hold the stop. */

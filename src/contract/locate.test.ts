@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { dump, load } from 'js-yaml';
 import { ContractError, readDocument } from './document.ts';
-import { printPointer } from './expression.ts';
+import { printPointer } from '../core/pointer.ts';
 import { explainError, locate, locateAll } from './locate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ringback-locate-'));

@@ -20,6 +20,8 @@ export interface DeliveryName {
 export interface Leased extends DeliveryName {
   eventName: string;
   payload: Uint8Array;
+  /** Where it was published, in a trace; undefined: nobody said. */
+  trace: string | undefined;
   lane: number;
   callback: number;
   /** The version of the subscription when the lease was written. */

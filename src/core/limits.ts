@@ -15,6 +15,20 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** An event name or pattern. */
   eventNameCharsMax: 128,
+  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
+  traceCharsMax: 512,
+  /** Log lines that wait for a slow reader; more are dropped. How long a stop waits for them. */
+  logBytesWaitingMax: 4 * 1_048_576,
+  logFlushMs: 1_000,
+  /** How long a stop waits for spans that nobody has collected yet. */
+  traceFlushMs: 3_000,
+  /** Payload filters: places, values for each, characters of a pointer, and of the whole as JSON. */
+  filterPointersMax: 20,
+  filterValuesMax: 100,
+  filterPointerCharsMax: 256,
+  filterCharsMax: 16_384,
+  /** Settings of subscriptions whose filter is remembered, in characters. */
+  settingsRememberedCharsMax: 4 * 1_048_576,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */
@@ -165,6 +179,17 @@ export const limits = {
   statsSubscriptionsMax: 50,
   pendingCountedMax: 10_000,
   pendingCountedEachMax: 1_000,
+  /** A receiver that fails for so long without a success: its subscription is disabled. */
+  disableAfterMs: 5 * 24 * 60 * 60 * 1000,
+  /**
+   * Ringback's own events: notices published at a time; among several nodes, how often each looks for
+   * some, and how old they are before another node than their author publishes them.
+   */
+  noticesAtOnce: 256,
+  noticePollMs: 1_000,
+  noticePatienceMs: 2_000,
+  /** After a failure of the store. */
+  noticeAgainMs: 500,
   /** What needs attention, at most. */
   attentionMax: 10,
   /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
@@ -199,6 +224,13 @@ export const limits = {
   /** A dry run counts so many, for so long. */
   dryRunMatchedMax: 10_000,
   dryRunMs: 2_000,
+  /** Quotas of an app: the largest there is; how often a node asks how many others share one. */
+  quotaMax: 1_000_000_000,
+  quotaSharersMs: 5_000,
+  /** Apps whose pace is remembered. */
+  pacesRememberedMax: 10_000,
+  /** What an app hears that has as many subscriptions as it may have: look again after this. */
+  quotaAgainMs: 60_000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,
@@ -215,6 +247,8 @@ export const limits = {
   /** Rotation: how long the old key or signing secret stays valid, by default and at most. */
   rotationOverlapMs: 24 * 60 * 60 * 1000,
   rotationOverlapMaxMs: 30 * 24 * 60 * 60 * 1000,
+  /** Ed25519 keys that are ready to sign. */
+  signingKeysRememberedMax: 4_096,
   /** Guard: one look-up, and the addresses it may answer. */
   dnsTimeoutMs: 2_000,
   dnsAddressesMax: 16,

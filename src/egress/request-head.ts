@@ -20,6 +20,8 @@ export interface CallbackFacts {
   readonly timestampS: number;
   /** What sign() made of the same id, timestamp and payload. */
   readonly signature: string;
+  /** `traceparent` and `tracestate`, where the event belongs to a trace. */
+  readonly trace?: readonly Header[];
 }
 
 export function callbackHeaders(facts: CallbackFacts): Header[] {
@@ -32,6 +34,7 @@ export function callbackHeaders(facts: CallbackFacts): Header[] {
     ['ringback-delivery', facts.delivery],
     ['ringback-subscription', facts.subscription],
     ['ringback-attempt', String(facts.attempt)],
+    ...(facts.trace ?? []),
     ['user-agent', userAgent],
     ['accept-encoding', 'identity'], // An answer is kept as it came; nothing here unpacks.
     ['accept', '*/*'],

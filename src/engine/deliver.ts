@@ -10,6 +10,7 @@ import { limits } from '../core/limits.ts';
 import { classify, errorOf, type Outcome } from '../core/outcome.ts';
 import type { KeyRing } from '../core/seal.ts';
 import { validSecrets } from '../core/signing-secret.ts';
+import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
 import { callbackHeaders } from '../egress/request-head.ts';
 import type { SendRequest } from '../egress/exchange.ts';
@@ -21,6 +22,8 @@ import type { Start } from './dispatcher.ts';
 import type { Gate, Passage } from './gate.ts';
 import { openSecrets } from './secrets.ts';
 import type { TargetCache } from './target-cache.ts';
+import { traceHeaders } from './trace.ts';
+import type { Witness } from './witness.ts';
 
 export interface DeliverMeans {
   world: World;
@@ -34,6 +37,8 @@ export interface DeliverMeans {
   contracts: readonly Contract[];
   waitsMs: readonly number[];
   timeoutMs: number;
+  tracer?: Tracer | undefined;
+  witness?: Pick<Witness, 'attempted'> | undefined;
 }
 
 export async function deliver(
@@ -57,7 +62,9 @@ export async function deliver(
         () => false,
         () => true, // Nobody can tell now. The attempt was made, and is written down.
       ));
-    return { ...name, ...settle(means, { leased, target, sent, isDoubtful }) };
+    const settlement = { ...name, ...settle(means, { leased, target, sent, isDoubtful }) };
+    means.witness?.attempted(leased, target, settlement);
+    return settlement;
   } finally {
     passage.leave();
     confirmation.end();
@@ -154,7 +161,7 @@ async function send(
 }
 
 function requestOf(
-  { ring, contracts, timeoutMs }: DeliverMeans,
+  { ring, contracts, timeoutMs, tracer }: DeliverMeans,
   { leased, target }: Attempting,
   nowMs: number,
 ): SendRequest {
@@ -174,6 +181,7 @@ function requestOf(
     attempt: leased.attempts + 1,
     timestampS,
     signature: sign({ id, timestampS, payload: body, secrets: secrets.map((one) => one.secret) }),
+    trace: traceHeaders(tracer, leased),
   });
   const url = fillEvent(target.url, leased.eventName);
   return { method: target.method, url, headers, body, timeoutMs };

@@ -10,6 +10,7 @@ import { deliver } from './deliver.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { createGate, type Gate } from './gate.ts';
 import type { Liveness } from './liveness.ts';
+import { createWitness, type FactLog } from './witness.ts';
 import { createTargetCache, type TargetCache } from './target-cache.ts';
 
 /** What deliveries under way hold of subscriptions, and how they hear that one changed. */
@@ -43,6 +44,8 @@ export interface DeliveringOptions {
   reach: Reach;
   waitsMs: readonly number[];
   timeoutMs: number;
+  /** Where facts are written. */
+  log?: FactLog | undefined;
   /** What became of a delivery is written down. */
   onSettled: (settlement: Settlement) => void;
   onError: (error: unknown) => void;
@@ -54,9 +57,10 @@ export interface Delivering extends AsyncDisposable {
 }
 
 export function startDelivering(context: Context, options: DeliveringOptions): Delivering {
-  const { world, store, ring, changes } = context;
+  const { world, store, ring, changes, tracer } = context;
   const { self, contracts, sender, reach, waitsMs, timeoutMs, onSettled, onError } = options;
   const confirmer = store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;
+  const witness = createWitness({ world, tracer, log: options.log });
   const means = {
     world,
     ring,
@@ -67,19 +71,25 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     contracts,
     waitsMs,
     timeoutMs,
+    tracer,
+    witness,
   };
   const dispatcher = new Dispatcher({
     world,
     store,
     self,
     deliver: async (leased, start) => deliver(means, leased, start),
-    onGone: (subscription, { callback }) => {
+    onGone: (subscription, leased) => {
       reach.changed(subscription, 'ended');
-      const appNo = reach.targets.appOf(callback);
+      witness.gone(leased, subscription);
+      const appNo = reach.targets.appOf(leased.callback);
       if (appNo !== undefined) changes.subscription(appNo, subscription);
     },
     onMoved: (leased, settlement) => {
-      if (settlement !== undefined) onSettled(settlement);
+      if (settlement !== undefined) {
+        witness.settled(leased, settlement);
+        onSettled(settlement);
+      }
       const appNo = reach.targets.appOf(leased.callback);
       if (appNo === undefined) return; // Its first attempt begins; the end of it is told.
       if (settlement === undefined) changes.moved(appNo, leased);

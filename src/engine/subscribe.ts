@@ -2,6 +2,8 @@
 // A request that is refused registers nothing.
 import type { App } from '../core/app.ts';
 import { withPrefix } from '../core/id.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problem.ts';
 import { makeSigningSecret, signingSecretBytes } from '../core/signing-secret.ts';
 import { composeAnswer, messageOf, type Answer } from '../contract/answer.ts';
 import type { Operation, Variant } from '../contract/contract.ts';
@@ -23,7 +25,12 @@ export interface SubscribeCall {
   idempotency: { key: string; body: Uint8Array } | undefined;
 }
 
-export async function subscribe(context: Context, call: SubscribeCall): Promise<Answer> {
+export interface Subscribed {
+  id: string;
+  answer: Answer;
+}
+
+export async function subscribe(context: Context, call: SubscribeCall): Promise<Subscribed> {
   const { world, store, guard, ring } = context;
   const { app, contract, operation, variant } = call;
   const id = context.newId();
@@ -41,19 +48,34 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       secrets,
     },
     idempotency: call.idempotency && keyed(call, call.idempotency),
+    subscriptionsMax: context.quotas.fallback.subscriptions,
   });
   switch (result.kind) {
     case 'created':
       context.changes.subscription(app.no, id);
-      return answer;
+      return { id, answer };
     case 'repeated': {
       const { id: known, secrets: sealed } = result.subscription;
       const owner = { appId: app.id, subscriptionId: known };
-      return answerFor(call, { id: known, secret: openSecrets(ring, owner, sealed)[0]?.secret });
+      const secretBefore = openSecrets(ring, owner, sealed)[0]?.secret;
+      return { id: known, answer: answerFor(call, { id: known, secret: secretBefore }) };
     }
     case 'mismatch':
       throw idempotencyMismatch();
+    case 'full':
+      throw quotaExceeded(result.quota);
   }
+}
+
+function quotaExceeded(quota: number): Problem {
+  const detail = `Cannot subscribe: the app has ${quota} subscriptions, which is its quota`;
+  return new Problem('quota_exceeded', detail, {
+    headers: {
+      'ratelimit-policy': `"subscriptions";q=${quota}`,
+      ratelimit: '"subscriptions";r=0',
+      'retry-after': String(limits.quotaAgainMs / 1_000),
+    },
+  });
 }
 
 function answerFor(

@@ -251,7 +251,7 @@ describe('Dispatcher', () => {
     assert(worker);
     const payload = new Uint8Array();
     const name = { event: 'e', n: 0, eventName: 'e', payload, lane: 1, callback: 1 };
-    const counts = { version: 1, tries: 0, attempts: 0 };
+    const counts = { version: 1, tries: 0, attempts: 0, trace: undefined };
     const leased = (lease = 0): Leased => ({ ...name, ...counts, lease });
     await world.pass(100);
     const offer = worker.offer();

@@ -40,6 +40,7 @@ const leased: Leased = {
   n: 0,
   eventName: 'a',
   payload: Buffer.from('{"message":"m"}'),
+  trace: undefined,
   lane: 1,
   callback: 1,
   version: 1,

@@ -342,7 +342,7 @@ function scriptedStore(): {
 function leasedOf(event: string, lane: number): Leased {
   const payload = new Uint8Array();
   const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1 };
-  return { event, eventName: 'e', payload, lane, callback: lane, ...counts };
+  return { event, eventName: 'e', payload, trace: undefined, lane, callback: lane, ...counts };
 }
 
 const quiet: Outlook = { readyMs: undefined, isFanningOut: false };

@@ -3,6 +3,8 @@ import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { gaugeContract } from './gauge-contract.ts';
+import { noticeContract } from './notice-contract.ts';
+import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
@@ -12,9 +14,11 @@ export const contracts = [
   storeContract,
   deliveryContract,
   retentionContract,
+  noticeContract,
   searchContract,
   sessionContract,
   statsContract,
   feedContract,
   gaugeContract,
+  quotaContract,
 ];

@@ -444,7 +444,8 @@ export class Model {
   }
 
   #bear(born: Born, { lease }: Offer, eventName: string): void {
-    this.#hold({ ...born, eventName, payload: payloadOf(), tries: 0, attempts: 0, lease });
+    const sent = { eventName, payload: payloadOf(), trace: undefined };
+    this.#hold({ ...born, ...sent, tries: 0, attempts: 0, lease });
   }
 
   #hold(leased: Leased): void {
@@ -518,6 +519,9 @@ const ends: readonly (DeliveryState | undefined)[] = [undefined, 'delivered', 'd
 
 /** What must never be found. */
 const broken = {
+  'an app whose subscriptions are miscounted': `
+    select no from app where subscriptions <>
+      (select count(*) from subscription where app = app.no and state <> 'ended')`,
   'a lane with something waiting that nobody will look at': `
     select no from lane where state = 0 and ready_ms = ${never}
       and exists (select 1 from delivery_live where lane = no and lease is null)

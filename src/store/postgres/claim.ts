@@ -44,9 +44,9 @@ export const claimSql = {
   // the order of ids, which only the primary key has: with `id = x.id`, the plan for a day that was
   // analyzed while it was empty (a nightly vacuumdb does that) reads all of another index.
   events: `
-    select event.id, event.name, event.payload
+    select event.id, event.name, event.payload, event.trace
     from unnest($1::text[]) as x (id) cross join lateral (
-      select id, name, payload from event where id >= x.id and id <= x.id
+      select id, name, payload, trace from event where id >= x.id and id <= x.id
       order by id limit 1) event`,
   look: `
     update lane set gate_ms = x.gate_ms, ready_ms = x.ready_ms, tat_ms = x.tat_ms,

@@ -17,7 +17,7 @@ export const claimSql = {
     select ${laneColumns} from lane where ready_ms <= ? and ready_ms < 9007199254740991
     order by ready_ms, no limit ? + 0`,
   due: `
-    select delivery_live.event, n, callback, tries, attempts, name, payload
+    select delivery_live.event, n, callback, tries, attempts, name, payload, trace
     from delivery_live join event on event.id = delivery_live.event
     where lane = ? and lease is null and due_ms <= ?
     order by due_ms, delivery_live.event, n limit ? + 0`,

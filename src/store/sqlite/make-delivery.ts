@@ -14,7 +14,7 @@ export const makeDeliverySql = {
     values (?, ?, ?, ?, ?, ?, ?, ?)`,
 } as const;
 
-export interface NewDelivery extends DeliveryName, Listener {
+export interface NewDelivery extends DeliveryName, Pick<Listener, 'callback' | 'lane'> {
   appNo: number;
   slice: number;
 }

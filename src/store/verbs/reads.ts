@@ -13,9 +13,11 @@ import { gauges, laneCensus, subscriptionCensus } from './gauges.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
+import { notices } from './notices.ts';
 import { replayable, replayRange } from './replayable.ts';
 import { replay, replays, runningReplays } from './replays.ts';
 import { adminKey, session } from './sessions.ts';
+import { subscriptionHealth } from './subscription-health.ts';
 import { subscription, subscriptions } from './subscriptions.ts';
 import { tally } from './tally.ts';
 import { targets } from './targets.ts';
@@ -37,6 +39,8 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   deliveries,
   tally,
   nodes,
+  notices,
+  subscriptionHealth,
   session,
   adminKey,
   counts,

@@ -14,6 +14,15 @@ export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : neve
 
 const endedState = fc.constantFrom('dead' as const, 'delivered', 'cancelled', 'ended', 'ended');
 
+/** Of payloads that say which one of a publish they are, some fit each. */
+const filter = fc.constantFrom(
+  { '/of': [0] },
+  { '/of': [1, 'x', null] },
+  { '/name': ['a', 'c'] },
+  { '/of': [0, 1, 2], '/list/0': [true] },
+  { '/missing': [null] },
+);
+
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 
@@ -23,6 +32,7 @@ const edits = {
     pattern,
     second: fc.constantFrom('a', 'inactive'),
     lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking'),
+    filter: maybe(filter),
     idempotency: maybe(idempotency),
   }),
   publish: record({

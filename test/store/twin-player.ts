@@ -101,8 +101,10 @@ export class Player {
       const call = this.#toCall(each);
       if (call === undefined) continue;
       calls.push(call);
-      if (call.verb !== 'subscribe' || each.kind !== 'subscribe' || each.lane === 'plain') continue;
-      lanes.push(laneOf(each.lane, call.input.subscription.id));
+      if (call.verb !== 'subscribe' || each.kind !== 'subscribe') continue;
+      const { id } = call.input.subscription;
+      if (each.lane !== 'plain') lanes.push(laneOf(each.lane, id));
+      if (each.filter !== undefined) lanes.push(filterOf(each.filter, id));
     }
     if (calls.length === 0) return;
     await this.#twins.send(calls, {
@@ -414,7 +416,8 @@ export class Player {
     const names = JSON.stringify([name, '*']);
     await this.#twins.exec(`
       insert into event (id, app, name, slice, created_ms, payload)
-      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1, secrets
+      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1,
+        coalesce((select payload from event order by id limit 1), secrets)
       from subscription order by no limit 1;
       insert into fanout (event, app, contract, version, names)
       select '${id}', no, '${contract}', version, '${names}' from app where no = ${appNo}`);
@@ -523,7 +526,10 @@ export class Player {
     return {
       appNo: this.#apps[0],
       contract,
-      events: names.map((name) => ({ id: this.#id(), name, payload: Buffer.from(`"${name}"`) })),
+      events: names.map((name, of) => {
+        const payload = Buffer.from(JSON.stringify({ name, of, list: [of < 1] }));
+        return { id: this.#id(), name, payload };
+      }),
       audience,
       ...(names.length === 2 ? { trace: 'a trace' } : {}),
       idempotency: undefined,
@@ -612,6 +618,15 @@ function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription:
   } as const;
   return `update lane set ${changes[kind]}
     where subscription = (select no from subscription where id = '${subscription}')`;
+}
+
+function filterOf(filter: object, subscription: string): string {
+  const settings = JSON.stringify({ filter });
+  return `update subscription set settings = '${settings}' where id = '${subscription}';
+    update pattern set filtered = 1 where callback in (
+      select callback.no from callback
+        join subscription on subscription.no = callback.subscription
+      where id = '${subscription}')`;
 }
 
 function pick<T>(from: readonly T[], index: number): T | undefined {

@@ -52,16 +52,20 @@ export class Player {
     await this.#twins.send([...apps, this.#startNode(), ...listeners], { after });
   }
 
-  /** So many callbacks that hear everything. */
+  /** So many callbacks that hear everything; half of them filter, and want the second of two events. */
   async crowd(callbacks: number): Promise<void> {
     const each = limits.callbacksPerSubscriptionMax;
     const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, () =>
       this.#subscription(Array.from({ length: each }, (_, position) => callback(position, '*'))),
     );
+    const filters = subscriptions
+      .filter((_, at) => at % 2 === 1)
+      .map(({ id }) => filterOf({ '/of': [1] }, id));
     await this.#twins.send(
       subscriptions.map((subscription) =>
         editCall('subscribe', { subscription, idempotency: undefined }),
       ),
+      { after: filters.join(';') },
     );
   }
 

@@ -19,6 +19,7 @@ const ownPattern = fc.constantFrom(
   'ringback.delivery.dead',
   'ringback.subscription.*',
 );
+
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 

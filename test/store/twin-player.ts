@@ -56,11 +56,15 @@ export class Player {
     await this.#twins.send([...apps, this.#startNode(), ...listeners]);
   }
 
-  /** So many callbacks that hear everything. */
+  /** So many callbacks that hear everything; half of them filter, and want the second of two events. */
   async crowd(callbacks: number): Promise<void> {
     const each = limits.callbacksPerSubscriptionMax;
-    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, () =>
-      this.#subscription(Array.from({ length: each }, (_, position) => callback(position, '*'))),
+    const filtering = { ...noControls, filter: { '/of': [1] } };
+    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, (_, at) =>
+      this.#subscription(
+        Array.from({ length: each }, (_one, position) => callback(position, '*')),
+        at % 2 === 1 ? filtering : noControls,
+      ),
     );
     await this.#twins.send(
       subscriptions.map((subscription) =>
@@ -366,7 +370,7 @@ export class Player {
           state: 'paused',
           positions: [0],
           isNewSecret: true,
-          chosen: { ordered: true, rate: 4, concurrency: 1 },
+          chosen: { ordered: true, rate: 4, concurrency: 1, filter: undefined },
           isStale: false,
         });
         if (edit?.verb !== 'editSubscription') return undefined;
@@ -438,7 +442,8 @@ export class Player {
     const names = JSON.stringify([name, '*']);
     await this.#twins.exec(`
       insert into event (id, app, name, slice, created_ms, payload)
-      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1, secrets
+      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1,
+        coalesce((select payload from event order by id limit 1), secrets)
       from subscription order by no limit 1;
       insert into fanout (event, app, contract, version, names)
       select '${id}', no, '${contract}', version, '${names}' from app where no = ${appNo}`);
@@ -550,7 +555,10 @@ export class Player {
     return {
       appNo: this.#apps[0],
       contract,
-      events: names.map((name) => ({ id: this.#id(), name, payload: Buffer.from(`"${name}"`) })),
+      events: names.map((name, of) => {
+        const payload = Buffer.from(JSON.stringify({ name, of, list: [of < 1] }));
+        return { id: this.#id(), name, payload };
+      }),
       audience,
       ...(names.length === 2 ? { trace: 'a trace' } : {}),
       idempotency: undefined,
@@ -640,8 +648,9 @@ function breaking(subscription: string): string {
     where subscription = (select no from subscription where id = '${subscription}')`;
 }
 
-function controlsOf({ ordered, rate: ratePerSecond, concurrency }: Chosen): Controls {
-  return { ...noControls, ordered, ratePerSecond, concurrency };
+function controlsOf(chosen: Chosen & Pick<Controls, 'filter'>): Controls {
+  const { ordered, rate: ratePerSecond, concurrency, filter } = chosen;
+  return { ...noControls, ordered, ratePerSecond, concurrency, filter };
 }
 
 function pick<T>(from: readonly T[], index: number): T | undefined {

@@ -6,12 +6,17 @@ import { CliFailure } from './cli/failure.ts';
 import { key, keyUsage } from './cli/key.ts';
 import { listen, listenUsage } from './cli/listen.ts';
 import { migrate, migrateUsage } from './cli/migrate.ts';
-import { serve } from './cli/serve.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { version } from './core/version.ts';
 import { realWorld } from './core/world.ts';
 
 const commands = { serve, listen, key, check, migrate, backup };
+
+/** Loaded only when it is asked for: the others are there in half the time without the whole service. */
+async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+  const command = await import('./cli/serve.ts');
+  return command.serve(args, terminal);
+}
 
 /** Commands that have more to say about themselves than one line. */
 const help: Readonly<Record<string, string>> = { check: checkHelp };

@@ -25,6 +25,8 @@ export const limits = {
   filterValuesMax: 100,
   filterPointerCharsMax: 256,
   filterCharsMax: 16_384,
+  /** Settings of subscriptions whose filter is remembered, in characters. */
+  settingsRememberedCharsMax: 4 * 1_048_576,
   /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
   traceCharsMax: 512,
   /** Names of apps and keys. */
@@ -227,6 +229,8 @@ export const limits = {
   /** Rotation: how long the old key or signing secret stays valid, by default and at most. */
   rotationOverlapMs: 24 * 60 * 60 * 1000,
   rotationOverlapMaxMs: 30 * 24 * 60 * 60 * 1000,
+  /** Ed25519 keys that are ready to sign. */
+  signingKeysRememberedMax: 4_096,
   /** Guard: one look-up, and the addresses it may answer. */
   dnsTimeoutMs: 2_000,
   dnsAddressesMax: 16,

@@ -157,7 +157,7 @@ export async function claimOn(tx: Tx, looking: Looking): Promise<Claimed> {
 }
 
 /** A loop that went on for ever would keep the test's process, though the test has failed long ago. */
-const patienceMs = 30_000;
+const patienceMs = 180_000;
 
 export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
   const startedMs = world.monotonicMs();

@@ -2,10 +2,10 @@
 // reverse order when something fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
+import { closeServer, localUrl } from './api/listening.ts';
 import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
@@ -30,8 +30,16 @@ import { Intake } from './engine/intake.ts';
 import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
+import { createMeter, metered, type Meter } from './engine/meter.ts';
+import { startMetrics } from './engine/metrics.ts';
+import { createQuotas } from './engine/quotas.ts';
 import { Replayer, type Done } from './engine/replayer.ts';
-import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
+import {
+  createReach,
+  startDelivering,
+  type Delivering,
+  type Reach,
+} from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
 import { openRing } from './engine/unlock.ts';
@@ -73,6 +81,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     own: ownContract,
     foreign: config.contract,
     requireAppId: config.requireAppId,
+    open: config.metrics === 'open' ? ['getMetrics'] : [],
   });
   const opened = await openContext(config, outside, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
@@ -99,8 +108,9 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   });
   cleanup.use(feed);
   const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
-  if (config.role !== 'api') startWork(parts, cleanup);
-  const url = await startServing(parts, cleanup);
+  const working = config.role === 'api' ? undefined : startWork(parts, cleanup);
+  const underWay = (): number => working?.underWay() ?? 0;
+  const url = await startServing({ ...parts, underWay }, cleanup);
   const running = cleanup.move();
   return {
     url,
@@ -129,11 +139,12 @@ interface Parts {
   self: Liveness;
   feed: Feed;
   deadlines: Deadlines;
+  meter: Meter;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
-function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
-  const { config, outside, context, reach, contracts, self } = parts;
+function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
+  const { config, outside, context, reach, contracts, self, meter } = parts;
   const { world, log, network } = outside;
   const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
@@ -145,33 +156,45 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
     waitsMs: config.retry,
     timeoutMs: config.timeout,
     log,
+    onSettled: (settlement) => meter.settled(settlement, context.store.nowMs()),
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
   cleanup.use(delivering);
-  if (!context.store.isShared) return;
+  if (!context.store.isShared) return delivering;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  const { store, changes } = context;
-  cleanup.use(new Intake({ world, store, rules, changes, onError }));
+  const { store, quotas, changes } = context;
+  cleanup.use(new Intake({ world, store, quotas, rules, changes, onError }));
+  return delivering;
 }
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
-async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
-  const { config, outside, contracts, self, deadlines } = parts;
+async function startServing(
+  parts: Parts & { underWay: () => number },
+  cleanup: AsyncDisposableStack,
+): Promise<string> {
+  const { config, outside, contracts, self, deadlines, meter, underWay } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const context = {
-    ...parts.context,
-    store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
-  };
+  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
+  const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
   const { trustProxy } = config;
   const { tracer } = outside;
-  const server = createServer({ world, log, tracer, newId, trustProxy, tls: readTls(config) });
-  cleanup.defer(async () => close(server, world));
+  const server = createServer({
+    world,
+    log,
+    tracer,
+    newId,
+    trustProxy,
+    tls: readTls(config),
+    onAnswered: meter.answered,
+  });
+  cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
     store: context.store,
@@ -179,6 +202,18 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
     onError: (err) => log.warn({ err }, 'live view put off'),
   });
   cleanup.use(hub);
+  const metrics = startMetrics({
+    world,
+    store,
+    deadlines,
+    database: config.database,
+    meter,
+    self,
+    underWay,
+    streams: () => hub.size,
+    onError: (err) => log.warn({ err }, 'metrics of the store not read'),
+  });
+  cleanup.use(metrics);
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
   mount(server, {
@@ -196,24 +231,13 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       publicUrl,
       consoleFiles: readConsole(consoleFolder),
       hub,
+      metrics: metrics.read,
     }),
     publicUrl,
   });
   await server.listen({ host: config.host, port: config.port });
-  url = localUrl(server, config);
+  url = localUrl(server, { host: config.host, isTls: config.tlsCert !== undefined });
   return url;
-}
-
-/** Requests under way are finished, but nobody can hold up a stop for ever. */
-async function close(server: FastifyInstance, world: World): Promise<void> {
-  const closed = new AbortController();
-  const giveUp = world.sleep(limits.stopTimeoutMs, closed.signal).then(
-    () => server.server.closeAllConnections(),
-    () => undefined, // Aborted: all were finished in time.
-  );
-  await server.close();
-  closed.abort();
-  await giveUp;
 }
 
 type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
@@ -222,11 +246,12 @@ async function openContext(
   config: Config,
   outside: Outside,
   cleanup: AsyncDisposableStack,
-): Promise<{ context: Context; reach: Reach; journal: Journal } & First> {
+): Promise<{ context: Context; reach: Reach; journal: Journal; meter: Meter } & First> {
   const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
-  const store = await open({ ...database, world, onFatal });
+  const meter = createMeter();
+  const store = await open({ ...database, world, onFatal, onBatch: meter.batch });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
   // By the store's clock: retention judges an event by its id.
@@ -240,7 +265,7 @@ async function openContext(
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
   const journal = createJournal();
-  const { changes } = journal;
+  const changes = metered(journal.changes, meter);
   const keeping = {
     store,
     world,
@@ -267,20 +292,12 @@ async function openContext(
   cleanup.use(replayer);
   const told = { changed, changes, replayWaits: () => replayer?.wake() };
   const { tracer } = outside;
-  const context = { world, store, guard, newId, ring, tracer, defaultApp: app, ...told };
-  return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
+  const quotas = createQuotas({ world, store, fallback: config.quotas });
+  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
+  return { context, reach, journal, meter, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   return { cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') };
-}
-
-function localUrl(server: FastifyInstance, { host, tlsCert }: Config): string {
-  const scheme = tlsCert === undefined ? 'http' : 'https';
-  const [address] = server.addresses();
-  const isAny = host === '0.0.0.0' || host === '::';
-  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  const port = typeof address === 'object' ? address.port : 0;
-  return `${scheme}://${name}:${port}`;
 }

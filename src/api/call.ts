@@ -10,7 +10,7 @@ import type { Facts } from './request-log.ts';
 
 export interface Call {
   /** The caller's app; for an anonymous caller the app `default`. */
-  app: Pick<App, 'no' | 'id'>;
+  app: Pick<App, 'no' | 'id' | 'quotas'>;
   key: Key | undefined;
   /** Of somebody who is signed in to the console; `key` is then its key. */
   session: OpenSession | undefined;

@@ -19,6 +19,7 @@ import { crossOriginFault } from './origin.ts';
 import { toProblem } from './problem.ts';
 import { readHead, unreadableParameter, type RawHead } from './raw-request.ts';
 import { routeOf } from './route.ts';
+import { createScrapeIdentifier } from './scrape-identifier.ts';
 import { deedOf, note, noteSpan, subjectOf } from './request-log.ts';
 import { sendProblem } from './server.ts';
 
@@ -45,9 +46,9 @@ export function mount(server: FastifyInstance, means: MountMeans): void {
   );
 }
 
-const workerOperations: readonly string[] = ['getHealth', 'getReadiness'];
+const workerOperations: readonly string[] = ['getHealth', 'getReadiness', 'getMetrics'];
 const workerDetail =
-  'This node is a worker: it delivers, and offers /healthz and /readyz only. ' +
+  'This node is a worker: it delivers, and offers /healthz, /readyz and /metrics only. ' +
   'Ask a node with the role api or all';
 
 function isOffered({ operationId }: Operation, role: NodeRole): boolean {
@@ -84,11 +85,9 @@ function mountOperation(
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { url, pathOf } = routeOf(operation.path);
   const publicOrigin = (): string => new URL(publicUrl()).origin;
+  const known = identifierFor(operation, { context, identifier });
   const identify = async (head: RawHead): Promise<Caller> =>
-    authenticate(operation, head, {
-      identifier: operation.operationId === 'openStream' ? onlooking(identifier) : identifier,
-      publicOrigin: publicOrigin(),
-    });
+    authenticate(operation, head, { identifier: known, publicOrigin: publicOrigin() });
   server.route({
     method: operation.method,
     url,
@@ -121,7 +120,10 @@ function mountOperation(
         body,
       });
       const { key, session } = callers.get(request) ?? {};
-      const app = key === undefined ? context.defaultApp : { no: key.appNo, id: key.appId };
+      const app =
+        key === undefined
+          ? context.defaultApp
+          : { no: key.appNo, id: key.appId, quotas: key.appQuotas };
       const call: Call = {
         app,
         key,
@@ -164,6 +166,20 @@ function observed(
 function noteDeed(request: FastifyRequest, operation: Operation, call: Call): void {
   const id = call.request.path.get('id');
   note(request, { ...(typeof id === 'string' ? subjectOf(id) : {}), ...deedOf(operation) });
+}
+
+function identifierFor(
+  { operationId }: Operation,
+  { context, identifier }: Pick<MountMeans, 'context' | 'identifier'>,
+): Means['identifier'] {
+  switch (operationId) {
+    case 'openStream':
+      return onlooking(identifier);
+    case 'getMetrics':
+      return createScrapeIdentifier(identifier, context.world);
+    default:
+      return identifier;
+  }
 }
 
 /** A page opens its stream again by itself, and stays on it while nobody is there. */

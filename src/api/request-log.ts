@@ -3,8 +3,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract/contract.ts';
+import type { ProblemCode } from '../core/problem.ts';
 import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
+import type { Answered } from '../engine/meter.ts';
 import type { Begun } from '../engine/trace.ts';
 
 /** Facts about a request. */
@@ -23,6 +25,8 @@ export interface Facts {
   replay?: string;
   /** The key that it was about. */
   subjectKey?: string;
+  /** Why it was refused. */
+  code?: ProblemCode;
   /** Why it failed on our side. */
   err?: unknown;
 }
@@ -31,6 +35,8 @@ export interface RequestLog {
   log: Logger;
   world: Pick<World, 'monotonicMs' | 'nowMs'>;
   tracer?: Tracer | undefined;
+  /** Told of every request that was answered. */
+  onAnswered?: (request: Answered) => void;
 }
 
 export function note(request: FastifyRequest, facts: Facts): void {
@@ -72,11 +78,13 @@ export function logRequests(server: FastifyInstance, means: RequestLog): void {
 }
 
 export function logRequest(
-  { log, tracer, world }: RequestLog,
+  { log, tracer, world, onAnswered }: RequestLog,
   { request, reply, tookMs }: { request: FastifyRequest; reply: FastifyReply; tookMs: number },
 ): void {
   const facts = notes.get(request) ?? {};
   const span = spans.get(request);
+  const { operation, code } = facts;
+  onAnswered?.({ operation, status: reply.statusCode, tookMs, code });
   const line = {
     requestId: request.id,
     method: request.method,

@@ -60,6 +60,8 @@ export function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   if (problem.status === 503) void reply.header('retry-after', '1');
+  note(request, { code: problem.code });
+  void reply.headers(problem.headers);
   if (problem.status >= 500) note(request, { err: problem.cause ?? problem });
   return reply
     .code(problem.status)
@@ -114,7 +116,7 @@ function readRequestId(given: string | string[] | undefined): string | undefined
 function refuseBrokenRequest(
   error: Error & { code?: string },
   socket: Socket,
-  { log, newId }: ServerOptions,
+  { log, newId, onAnswered }: ServerOptions,
 ): void {
   if (socket.destroyed || !socket.writable) return;
   const { problem, reason } = brokenRequest(error.code);
@@ -128,7 +130,9 @@ function refuseBrokenRequest(
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  log.info({ requestId, status: problem.status }, 'request');
+  const { status, code } = problem;
+  log.info({ requestId, status, code }, 'request');
+  onAnswered?.({ operation: undefined, status, tookMs: 0, code });
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 

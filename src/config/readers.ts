@@ -79,6 +79,12 @@ export function readAllowTargets(text: string): Reading<Policy['allow']> {
     : { kind: 'mistake', text: reading.message };
 }
 
+export type MetricsAccess = 'key' | 'open';
+
+export function readMetricsAccess(text: string): Reading<MetricsAccess> {
+  return text === 'key' || text === 'open' ? value(text) : mistake('key or open');
+}
+
 export function readLogLevel(text: string): Reading<LogLevel> {
   const level = logLevels.find((name) => name === text);
   return level === undefined ? mistake(`one of ${logLevels.join(', ')}`) : value(level);
@@ -138,4 +144,35 @@ export function readTimeout(text: string): Reading<number> {
   if (reading.kind === 'mistake') return reading;
   const isFit = reading.value >= 100 && reading.value <= 60_000;
   return isFit ? reading : mistake('a duration from 100ms to 60s');
+}
+
+/** How many, or any number. */
+export function readQuota(text: string): Reading<number | undefined> {
+  const count = countOf(text);
+  return count === undefined ? mistake(`none, or a number up to ${limits.quotaMax}`) : count;
+}
+
+export function readRate(text: string): Reading<number | undefined> {
+  const count = countOf(text);
+  const expected = `none, or a number from 1 to ${limits.quotaMax}`;
+  return count === undefined || count.value === 0 ? mistake(expected) : count;
+}
+
+function countOf(text: string): { kind: 'value'; value: number | undefined } | undefined {
+  if (text === 'none') return value(undefined);
+  const isFit = /^\d{1,10}$/.test(text) && Number(text) <= limits.quotaMax;
+  return isFit ? value(Number(text)) : undefined;
+}
+
+const byteUnits = { '': 1, KiB: 1_024, MiB: 1_048_576 } as const;
+
+export function readPayloadQuota(text: string): Reading<number | undefined> {
+  if (text === 'none') return value(undefined);
+  const found = /^(\d{1,7})(KiB|MiB|)$/.exec(text);
+  const unit = Object.entries(byteUnits).find(([name]) => name === found?.[2])?.[1] ?? 0;
+  const bytes = Number(found?.[1]) * unit;
+  const isFit = bytes >= 1 && bytes <= limits.bodyBytesMax;
+  return isFit
+    ? value(bytes)
+    : mistake('none, or bytes from 1 to 1MiB such as 2000, 64KiB or 1MiB');
 }

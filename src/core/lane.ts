@@ -1,6 +1,7 @@
 // Lane rules. A lane is the queue of one receiver: `readyMs` says when a claim must look here next, and
 // the rules keep one promise: a lane with a waiting delivery is ready some day, or is held, or (ordered)
 // has its first delivery running. Pure, so that every database runs the same rules.
+import { limits } from './limits.ts';
 
 /** No time at all. The largest integer that SQL, JSON and JavaScript agree on. */
 export const never = 9_007_199_254_740_991;
@@ -145,6 +146,18 @@ export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTi
     gateMs === lane.gateMs &&
     readyMs === lane.readyMs;
   return isSame ? undefined : { failures, failingMs, gateMs, readyMs, tatMs: lane.tatMs };
+}
+
+/**
+ * Whether it has failed for so long that its subscription should be disabled, unless another lane of it
+ * works. Only a broken one: two failures with five quiet days in between are not five days of failure.
+ */
+export function isOverdue(
+  { state, failures, failingMs }: Pick<Lane, 'state' | 'failures' | 'failingMs'>,
+  nowMs: number,
+): boolean {
+  if (state !== 'open' || failures < brokenAfter || failingMs === undefined) return false;
+  return nowMs - failingMs >= limits.disableAfterMs;
 }
 
 /**

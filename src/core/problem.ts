@@ -62,7 +62,7 @@ export const problems = {
   body_too_large: {
     status: 413,
     title: 'The request body is too large',
-    remedy: 'Send at most 1 MiB.',
+    remedy: 'Send at most 1 MiB, or what `detail` names where the operator allows less.',
   },
   url_too_long: {
     status: 414,
@@ -89,6 +89,16 @@ export const problems = {
     title: 'The idempotency key was used for another request',
     remedy: 'Repeat the same request, or use a new key.',
   },
+  quota_exceeded: {
+    status: 429,
+    title: 'The app has as many as its quota allows',
+    remedy: 'End some, or ask the operator for more; `detail` says of what, and how many.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'The app publishes faster than its quota allows',
+    remedy: 'Publish again after `Retry-After` seconds; `RateLimit` says what is left.',
+  },
   too_many_streams: {
     status: 429,
     title: 'Too many streams are open',
@@ -103,6 +113,11 @@ export const problems = {
     status: 500,
     title: 'Ringback failed',
     remedy: 'A bug: report it with the request id.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'There is more to do than can be done',
+    remedy: 'Nothing was done. Try again after `Retry-After` seconds, and then more slowly.',
   },
   store_unavailable: {
     status: 503,
@@ -121,21 +136,26 @@ export interface Fault {
   message: string;
 }
 
+interface ProblemOptions {
+  faults?: readonly Fault[];
+  headers?: Readonly<Record<string, string>>;
+  cause?: unknown;
+}
+
 /** A caller's mistake, or a failure that a caller must hear of. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
   readonly faults: readonly Fault[];
+  /** What the answer carries besides. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    code: ProblemCode,
-    detail: string,
-    options: { faults?: readonly Fault[]; cause?: unknown } = {},
-  ) {
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Problem';
     this.code = code;
     this.status = problems[code].status;
     this.faults = options.faults ?? [];
+    this.headers = options.headers ?? {};
   }
 }

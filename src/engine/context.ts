@@ -7,12 +7,15 @@ import type { World } from '../core/world.ts';
 import type { Guard } from '../egress/guard.ts';
 import type { Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';
+import type { AppQuotas } from './quotas.ts';
 
 export interface Context {
   world: World;
   store: Store;
   guard: Guard;
   newId: () => string;
+  /** What apps may use. */
+  quotas: AppQuotas;
   /** Seals signing secrets at rest. */
   ring: KeyRing;
   /** Told when a subscription changed, before the change is answered. */

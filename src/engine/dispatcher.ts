@@ -87,6 +87,11 @@ export class Dispatcher implements Worker {
     await this.stop(limits.stopTimeoutMs);
   }
 
+  /** Deliveries that this node has. */
+  underWay(): number {
+    return this.#underWay.size;
+  }
+
   offer(): Offer | undefined {
     return this.#mayTake() ? this.#note(this.#window.offer()) : undefined;
   }

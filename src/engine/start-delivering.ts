@@ -3,6 +3,7 @@
 import type { Contract } from '../contract/contract.ts';
 import { limits } from '../core/limits.ts';
 import type { Sender } from '../egress/send.ts';
+import type { Settlement } from '../store/delivery-verbs.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
@@ -45,12 +46,19 @@ export interface DeliveringOptions {
   timeoutMs: number;
   /** Where facts are written. */
   log?: FactLog | undefined;
+  /** What became of a delivery is written down. */
+  onSettled: (settlement: Settlement) => void;
   onError: (error: unknown) => void;
 }
 
-export function startDelivering(context: Context, options: DeliveringOptions): AsyncDisposable {
+export interface Delivering extends AsyncDisposable {
+  /** Deliveries that this node has. */
+  underWay(): number;
+}
+
+export function startDelivering(context: Context, options: DeliveringOptions): Delivering {
   const { world, store, ring, changes, tracer } = context;
-  const { self, contracts, sender, reach, waitsMs, timeoutMs, onError } = options;
+  const { self, contracts, sender, reach, waitsMs, timeoutMs, onSettled, onError } = options;
   const confirmer = store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;
   const witness = createWitness({ world, tracer, log: options.log });
   const means = {
@@ -78,7 +86,10 @@ export function startDelivering(context: Context, options: DeliveringOptions): A
       if (appNo !== undefined) changes.subscription(appNo, subscription);
     },
     onMoved: (leased, settlement) => {
-      if (settlement !== undefined) witness.settled(leased, settlement);
+      if (settlement !== undefined) {
+        witness.settled(leased, settlement);
+        onSettled(settlement);
+      }
       const appNo = reach.targets.appOf(leased.callback);
       if (appNo === undefined) return; // Its first attempt begins; the end of it is told.
       if (settlement === undefined) changes.moved(appNo, leased);
@@ -90,6 +101,7 @@ export function startDelivering(context: Context, options: DeliveringOptions): A
   // An attempt that is cut off would be made a second time, so a stop waits for the longest.
   const graceMs = Math.max(limits.stopTimeoutMs, timeoutMs + limits.stopMarginMs);
   return {
+    underWay: () => dispatcher.underWay(),
     [Symbol.asyncDispose]: async () => {
       await dispatcher.stop(graceMs);
       confirmer.close();

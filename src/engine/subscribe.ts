@@ -2,6 +2,8 @@
 // A request that is refused registers nothing.
 import type { App } from '../core/app.ts';
 import { withPrefix } from '../core/id.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problem.ts';
 import { makeSigningSecret, signingSecretBytes } from '../core/signing-secret.ts';
 import { composeAnswer, messageOf, type Answer } from '../contract/answer.ts';
 import type { Operation, Variant } from '../contract/contract.ts';
@@ -46,6 +48,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       secrets,
     },
     idempotency: call.idempotency && keyed(call, call.idempotency),
+    subscriptionsMax: context.quotas.fallback.subscriptions,
   });
   switch (result.kind) {
     case 'created':
@@ -59,7 +62,20 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     }
     case 'mismatch':
       throw idempotencyMismatch();
+    case 'full':
+      throw quotaExceeded(result.quota);
   }
+}
+
+function quotaExceeded(quota: number): Problem {
+  const detail = `Cannot subscribe: the app has ${quota} subscriptions, which is its quota`;
+  return new Problem('quota_exceeded', detail, {
+    headers: {
+      'ratelimit-policy': `"subscriptions";q=${quota}`,
+      ratelimit: '"subscriptions";r=0',
+      'retry-after': String(limits.quotaAgainMs / 1_000),
+    },
+  });
 }
 
 function answerFor(

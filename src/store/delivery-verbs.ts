@@ -45,6 +45,8 @@ export interface DeliveryEdits {
       idempotency: Idempotency | undefined;
       /** The entry of the inbox that this is; it leaves the inbox in the same transaction. */
       inbox?: number;
+      /** The notice that this is; it goes in the same transaction. */
+      notice?: number;
     };
     output:
       | { kind: 'accepted'; events: readonly Accepted[] }
@@ -53,7 +55,7 @@ export interface DeliveryEdits {
       | { kind: 'mismatch' }
       /** The addressed subscription is unknown, another app's, or has ended. */
       | { kind: 'not_found' }
-      /** Somebody else has dealt with this entry of the inbox. */
+      /** Somebody else has dealt with this entry of the inbox, or with this notice. */
       | { kind: 'taken' };
   };
   /** Sends a delivery again: a dead one goes on, a delivered or cancelled one gets a successor. */
@@ -220,6 +222,8 @@ export interface Worked {
 
 export type Settled =
   | { kind: 'settled' }
+  /** Settled, and the lane has failed for so long that its subscription should be disabled. */
+  | { kind: 'overdue'; appNo: number; lane: number }
   /** The subscription has ended with it: nothing more may start on these lanes. */
   | { kind: 'gone'; subscription: string; lanes: readonly number[] }
   /** The lease was not the present one; nothing changed. */

@@ -3,6 +3,7 @@ import { AssertionError } from 'node:assert';
 import type { App } from '../core/app.ts';
 import type { Key } from '../core/key.ts';
 import { scopes } from '../core/key.ts';
+import type { Quotas } from '../core/quotas.ts';
 import type { Callback, Subscription } from '../core/subscription.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -13,7 +14,29 @@ export function toApp(row: Row): App {
     id: text(row, 'id'),
     name: text(row, 'name'),
     createdMs: integer(row, 'created_ms'),
+    quotas: toQuotas(row),
+    subscriptions: integer(row, 'subscriptions'),
   };
+}
+
+/** Of an app: what its settings say. */
+export function toQuotas(row: Row): Quotas {
+  const settings: unknown = JSON.parse(text(row, 'settings'));
+  const quotas = memberOf(settings, 'quotas');
+  const quota = (name: keyof Quotas): number | undefined => {
+    const value = memberOf(quotas, name);
+    return typeof value === 'number' ? value : undefined;
+  };
+  return {
+    subscriptions: quota('subscriptions'),
+    eventsPerSecond: quota('eventsPerSecond'),
+    payloadBytes: quota('payloadBytes'),
+  };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([key]) => key === name)?.[1];
 }
 
 export function toKey(row: Row): Key {
@@ -21,6 +44,7 @@ export function toKey(row: Row): Key {
     id: text(row, 'id'),
     appNo: integer(row, 'app'),
     appId: text(row, 'app_id'),
+    appQuotas: toQuotas(row),
     name: text(row, 'name'),
     scopes: text(row, 'scopes')
       .split(' ')

@@ -3,6 +3,7 @@
 // resolved before. An expected refusal is a value; a rejected promise means the store itself failed.
 import type { App } from '../core/app.ts';
 import type { Key, Scope } from '../core/key.ts';
+import type { Quotas } from '../core/quotas.ts';
 import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';
 import type {
   DeliveryEdits,
@@ -13,7 +14,9 @@ import type {
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { FigureEdits, FigureReads } from './figure-verbs.ts';
+import type { GaugeReads } from './gauge-verbs.ts';
 import type { InboxEdits } from './inbox-verbs.ts';
+import type { NoticeEdits, NoticeReads } from './notice-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { SessionEdits, SessionReads } from './session-verbs.ts';
@@ -37,8 +40,16 @@ export interface Store {
   work(): void;
   /** Who takes fresh and claimed deliveries. Once. */
   attach(worker: Worker): void;
+  /** How much was handed over and waits for its batch: a number that grows is a store that is too slow. */
+  waiting(): Waiting;
   /** Finishes what was handed over, then lets go of the database. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** What waits for its batch. */
+export interface Waiting {
+  edits: number;
+  settlements: number;
 }
 
 /**
@@ -71,15 +82,30 @@ export interface NewSubscription {
   secrets: Uint8Array;
 }
 
+export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
+
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
 export interface Edits
-  extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdits, FigureEdits, FeedEdits, ReplayEdits {
+  extends
+    DeliveryEdits,
+    NodeEdits,
+    InboxEdits,
+    NoticeEdits,
+    SessionEdits,
+    FigureEdits,
+    FeedEdits,
+    ReplayEdits {
   createApp: {
     input: { id: string; name: string; key: NewKey };
     output:
       | { kind: 'created'; app: App; key: Key }
       | { kind: 'name_taken' }
       | { kind: 'key_taken' };
+  };
+  /** A new name, or new quotas: a number, or null for what all apps have. Absent: as it was. */
+  editApp: {
+    input: { appNo: number; name: string | undefined; quotas: QuotaEdits };
+    output: { kind: 'edited'; app: App } | { kind: 'name_taken' } | { kind: 'not_found' };
   };
   createKey: {
     input: { appNo: number; key: NewKey };
@@ -97,13 +123,20 @@ export interface Edits
   /** Notes when keys were last used. */
   touchKeys: { input: { ids: readonly string[] }; output: { kind: 'touched' } };
   subscribe: {
-    input: { subscription: NewSubscription; idempotency: Idempotency | undefined };
+    input: {
+      subscription: NewSubscription;
+      idempotency: Idempotency | undefined;
+      /** How many an app may have that has no quota of its own; absent: any number. */
+      subscriptionsMax?: number | undefined;
+    };
     output:
       | { kind: 'created'; subscription: Subscription }
       /** The same request was answered before, with this subscription. */
       | { kind: 'repeated'; subscription: Subscription }
       /** The idempotency key belongs to another request. */
-      | { kind: 'mismatch' };
+      | { kind: 'mismatch' }
+      /** The app has as many subscriptions as it may have. */
+      | { kind: 'full'; quota: number };
   };
   /** Ends it with all its callbacks; ending it again changes nothing. */
   unsubscribe: {
@@ -133,7 +166,15 @@ export interface Edits
 }
 
 export interface Reads
-  extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads, ReplayReads {
+  extends
+    DeliveryReads,
+    NodeReads,
+    NoticeReads,
+    SessionReads,
+    FigureReads,
+    FeedReads,
+    ReplayReads,
+    GaugeReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { withPrefix } from '../../src/core/id.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
+import { noQuotas } from '../../src/core/quotas.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
@@ -14,6 +15,7 @@ import { Feed } from '../../src/engine/feed.ts';
 import { createJournal } from '../../src/engine/journal.ts';
 import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
 import { Keeper, type Retained } from '../../src/engine/keeper.ts';
+import { createQuotas } from '../../src/engine/quotas.ts';
 import { publish } from '../../src/engine/publish.ts';
 import { Replayer } from '../../src/engine/replayer.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
@@ -95,7 +97,8 @@ export async function startEngine(
   const onError = (error: unknown): void => void errors.push(error);
   const replayer = new Replayer({ world, store, changes, onDone: () => undefined, onError });
   const told = { changed, changes, replayWaits: () => replayer.wake() };
-  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  const quotas = createQuotas({ world, store, fallback: noQuotas });
+  const context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
   const self = await startLiveness({
     world,
     store,
@@ -116,6 +119,7 @@ export async function startEngine(
     reach,
     waitsMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
     timeoutMs: 15_000,
+    onSettled: () => undefined,
     onError,
   });
   return {

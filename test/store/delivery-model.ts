@@ -519,6 +519,9 @@ const ends: readonly (DeliveryState | undefined)[] = [undefined, 'delivered', 'd
 
 /** What must never be found. */
 const broken = {
+  'an app whose subscriptions are miscounted': `
+    select no from app where subscriptions <>
+      (select count(*) from subscription where app = app.no and state <> 'ended')`,
   'a lane with something waiting that nobody will look at': `
     select no from lane where state = 0 and ready_ms = ${never}
       and exists (select 1 from delivery_live where lane = no and lease is null)

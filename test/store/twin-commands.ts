@@ -14,16 +14,28 @@ export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : neve
 
 const endedState = fc.constantFrom('dead' as const, 'delivered', 'cancelled', 'ended', 'ended');
 
+const ownPattern = fc.constantFrom(
+  'ringback.*',
+  'ringback.delivery.dead',
+  'ringback.subscription.*',
+);
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 
 const edits = {
   subscribe: record({
     kind: one('subscribe' as const),
-    pattern,
+    pattern: fc.oneof({ weight: 6, arbitrary: pattern }, { weight: 1, arbitrary: ownPattern }),
     second: fc.constantFrom('a', 'inactive'),
-    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking'),
+    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking', 'breaking'),
     idempotency: maybe(idempotency),
+    most: fc.constantFrom(undefined, undefined, undefined, 2, 5),
+  }),
+  app: record({
+    kind: one('app' as const),
+    quota: fc.constantFrom('subscriptions', 'eventsPerSecond', 'payloadBytes'),
+    value: fc.constantFrom(null, 1, 4, 1_000),
+    name: maybe(fc.constantFrom('a', 'b')),
   }),
   publish: record({
     kind: one('publish' as const),
@@ -46,6 +58,9 @@ const edits = {
     isNewSecret: fc.boolean(),
     isStale: fc.constantFrom(false, false, false, true),
   }),
+  disable: record({ kind: one('disable' as const), which }),
+  /** `missing`: somebody else was faster. */
+  notice: record({ kind: one('notice' as const), how: fc.constantFrom('there', 'missing') }),
   unsubscribe: record({ kind: one('unsubscribe' as const), who }),
   retry: record({ kind: one('retry' as const), which }),
   sweep: record({ kind: one('sweep' as const), limit: fc.integer({ min: 1, max: 4 }) }),
@@ -101,6 +116,8 @@ const edit = fc.oneof(
   { weight: 8, arbitrary: edits.publish },
   { weight: 2, arbitrary: edits.address },
   { weight: 3, arbitrary: edits.edit },
+  { weight: 2, arbitrary: edits.disable },
+  { weight: 1, arbitrary: edits.notice },
   { weight: 1, arbitrary: edits.unsubscribe },
   { weight: 3, arbitrary: edits.retry },
   { weight: 2, arbitrary: edits.sweep },
@@ -108,6 +125,7 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.rescue },
   { weight: 1, arbitrary: edits.forget },
   { weight: 2, arbitrary: edits.feed },
+  { weight: 1, arbitrary: edits.app },
   { weight: 1, arbitrary: edits.key },
   { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },

@@ -45,7 +45,8 @@ export class Player {
     });
     const everything = this.#subscription([callback(0, '*'), callback(1, 'a')]);
     const ordered = this.#subscription([callback(0, 'a.*'), inactive(1, 'a')]);
-    const listeners = [everything, ordered].map((subscription) =>
+    const told = this.#subscription([callback(0, 'ringback.*')]);
+    const listeners = [everything, ordered, told].map((subscription) =>
       editCall('subscribe', { subscription, idempotency: undefined }),
     );
     const after = laneOf('ordered', ordered.id);
@@ -119,7 +120,11 @@ export class Player {
         const other = second === 'inactive' ? inactive(1, 'a') : callback(1, 'a');
         const subscription = this.#subscription([callback(0, pattern), other]);
         const idempotency = keyOf(each.idempotency);
-        return editCall('subscribe', { subscription, idempotency });
+        return editCall('subscribe', { subscription, idempotency, subscriptionsMax: each.most });
+      }
+      case 'app': {
+        const quotas = { [each.quota]: each.value };
+        return editCall('editApp', { appNo, name: each.name, quotas });
       }
       case 'publish': {
         const { name, events } = each;
@@ -134,6 +139,20 @@ export class Player {
       }
       case 'edit':
         return this.#editSubscription(each);
+      case 'disable': {
+        const lane = pick(this.#twins.table('lane'), each.which);
+        return lane && editCall('disableFailing', { appNo, lane: Number(lane['no']) });
+      }
+      case 'notice': {
+        const waiting = pick(this.#twins.table('notice'), 0);
+        const name = String(waiting?.['name'] ?? 'ringback.delivery.dead');
+        const no = each.how === 'there' ? Number(waiting?.['no'] ?? 1e6) : 1e6;
+        return editCall('publish', {
+          ...this.#publish({ names: [name] }),
+          contract: '',
+          notice: no,
+        });
+      }
       case 'unsubscribe':
         return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
       case 'retry': {
@@ -476,6 +495,7 @@ export class Player {
       case 'others': {
         const id = this.#idOf('subscription', which);
         await twins.read('subscription', { appNo, id });
+        await twins.read('subscriptionHealth', { appNo, id });
         await twins.read('tally', {});
         await twins.read('nodes', {});
         await twins.read('key', { id: this.#idOf('key', which) });
@@ -608,7 +628,7 @@ function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription:
     ordered: 'ordered = 1',
     limited: `interval_ms = ${intervals.limited}`,
     slow: `interval_ms = ${intervals.slow}`,
-    breaking: 'failures = 9',
+    breaking: `failures = 9, failing_ms = ${startMs - limits.disableAfterMs}`,
   } as const;
   return `update lane set ${changes[kind]}
     where subscription = (select no from subscription where id = '${subscription}')`;

@@ -25,7 +25,7 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
   return {
     publishEvent: async (call) => {
       const body = fields.bodyFields(call.request);
-      const { events, warnings } = await publish(context, rules, {
+      const { events, warnings, rate } = await publish(context, rules, {
         ...addressed(call, body, 'publishEvent'),
         trace: begin(context, call),
         events: [newEvent(call, body, '')],
@@ -33,7 +33,8 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
       const [accepted] = events;
       assert(accepted, 'An event that was published is accepted');
       call.note({ event: withPrefix('evt', accepted.id), deliveries: accepted.deliveries });
-      return { status: 202, body: { ...showAccepted(accepted), ...showWarnings(warnings) } };
+      const shown = { ...showAccepted(accepted), ...showWarnings(warnings) };
+      return { status: 202, headers: rate, body: shown };
     },
     publishEvents: async (call) => {
       const body = fields.bodyFields(call.request);
@@ -47,7 +48,8 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
       });
       call.note({ events: accepted.events.length });
       const items = accepted.events.map(showAccepted);
-      return { status: 202, body: { items, ...showWarnings(accepted.warnings) } };
+      const shown = { items, ...showWarnings(accepted.warnings) };
+      return { status: 202, headers: accepted.rate, body: shown };
     },
     listEvents: async ({ app, request }) => {
       const name = fields.optionalText(Object.fromEntries(request.query), 'event');

@@ -14,6 +14,10 @@ export const lockOrderSql = {
     select lane.no from unnest($1::text[]) as x (id)
     join subscription on subscription.id = x.id
     join lane on lane.subscription = subscription.no`,
+  ofLanes: `
+    select lane.no from unnest($1::bigint[]) as x (no)
+    join lane as one on one.no = x.no
+    join lane on lane.subscription = one.subscription`,
   ofDeliveries: `
     select lane as no from unnest($1::text[], $2::int[]) as x (event, n)
     join delivery_done on delivery_done.event = any (array[x.event]) and delivery_done.n = x.n`,
@@ -39,11 +43,15 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
   const ended = edits.flatMap((call) =>
     call.verb === 'unsubscribe' || call.verb === 'editSubscription' ? [call.input.id] : [],
   );
+  const failing = edits.flatMap((call) =>
+    call.verb === 'disableFailing' ? [call.input.lane] : [],
+  );
   const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
   // In one packet, in this order: lanes are looked for when nobody else can add any.
   const [, ...found] = await Promise.all([
     tx.query(lockOrderSql.apps, [[...apps]]),
     ended.length === 0 ? [] : tx.query(lockOrderSql.ofSubscriptions, [ended]),
+    failing.length === 0 ? [] : tx.query(lockOrderSql.ofLanes, [failing]),
     retried.length === 0
       ? []
       : tx.query(lockOrderSql.ofDeliveries, [
@@ -61,9 +69,16 @@ function appsOf(call: EditCall): number[] {
   return isOfApp(call) ? [call.input.appNo] : [];
 }
 
-function isOfApp(
-  call: EditCall,
-): call is EditCall<'unsubscribe' | 'editSubscription' | 'retryDelivery'> {
-  const { verb } = call;
-  return verb === 'unsubscribe' || verb === 'editSubscription' || verb === 'retryDelivery';
+type OfApp = 'unsubscribe' | 'editSubscription' | 'retryDelivery' | 'disableFailing' | 'editApp';
+
+const verbsOfApp: ReadonlySet<string> = new Set<OfApp>([
+  'unsubscribe',
+  'editSubscription',
+  'retryDelivery',
+  'disableFailing',
+  'editApp',
+]);
+
+function isOfApp(call: EditCall): call is EditCall<OfApp> {
+  return verbsOfApp.has(call.verb);
 }

@@ -21,6 +21,7 @@ import type { Listener } from '../listener.ts';
 import { fitting } from '../listener.ts';
 import type { Heard, LanesMet } from './match.ts';
 import { matchEveryone, matchSubscriptions } from './match.ts';
+import { leaveNotices } from './notices.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
@@ -188,16 +189,18 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
   );
 }
 
-/** Calls whose entry of the inbox somebody else has dealt with, by index. */
+/** Calls whose entry of the inbox, or whose notice, somebody else has dealt with, by index. */
 async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<number>> {
-  const entries = calls.flatMap(({ inbox }, index) =>
-    inbox === undefined ? [] : [{ inbox, index }],
+  const entries = calls.flatMap(({ inbox }) => inbox ?? []).toSorted((a, b) => a - b);
+  const left = entries.length === 0 ? [] : await tx.query(publishSql.leaveInbox, [entries]);
+  const ours = new Set(left.map((row) => integer(row, 'no')));
+  const notices = await leaveNotices(
+    tx,
+    calls.flatMap(({ notice }) => notice ?? []),
   );
-  if (entries.length === 0) return new Set();
-  const numbers = entries.map(({ inbox }) => inbox).toSorted((a, b) => a - b);
-  const rows = await tx.query(publishSql.leaveInbox, [numbers]);
-  const ours = new Set(rows.map((row) => integer(row, 'no')));
-  return new Set(entries.filter(({ inbox }) => !ours.has(inbox)).map(({ index }) => index));
+  const isTaken = ({ inbox, notice }: Publish): boolean =>
+    (inbox !== undefined && !ours.has(inbox)) || (notice !== undefined && !notices.has(notice));
+  return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
 }
 
 async function write(tx: Tx, events: readonly Draft[], context: PublishContext): Promise<void> {

@@ -20,6 +20,11 @@ export const editSubscriptionSql = {
     update lane set state = 0, quiet_ms = null, quiet_xid = null,
       ready_ms = case when gate_ms > ?2 then gate_ms else ?2 end
     where subscription = ?1 and state = 1`,
+  // What was given up begins anew, or its next failure would be the last. A running head keeps its gate.
+  mend: `
+    update lane set failures = 0, failing_ms = null,
+      gate_ms = case when gate_ms = 9007199254740991 then gate_ms else 0 end
+    where subscription = ?1 and state <> 2`,
   // Whoever gets a lease of the lane learns from it that there is something new.
   renew: 'update lane set version = ?2 where subscription = ?1',
   callback: 'select no, event, lane from callback where subscription = ?1 and position = ?2',
@@ -38,6 +43,9 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   const state = input.state ?? subscription.state;
   const secrets = input.secrets ?? subscription.secrets;
   yield* all(editSubscriptionSql.edit, no, version, state, secrets);
+  if (subscription.state === 'disabled' && state !== 'disabled') {
+    yield* all(editSubscriptionSql.mend, no);
+  }
   if (state === 'active') yield* all(editSubscriptionSql.resume, no, nowMs);
   else yield* all(editSubscriptionSql.hold, no);
   yield* all(editSubscriptionSql.renew, no, version);

@@ -4,7 +4,8 @@ import type { Fact } from '../counting.ts';
 import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { advanceReplay } from './advance-replay.ts';
-import { createApp } from './apps.ts';
+import { createApp, editApp } from './apps.ts';
+import { disableFailing } from './disable-failing.ts';
 import { editSubscription } from './edit-subscription.ts';
 import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget } from './forget.ts';
@@ -25,6 +26,7 @@ import type { Edit } from './verb.ts';
 
 const shared = {
   createApp,
+  editApp,
   createKey,
   rotateKey,
   revokeKey,
@@ -32,6 +34,7 @@ const shared = {
   subscribe,
   unsubscribe,
   editSubscription,
+  disableFailing,
   keepSetting,
   forget,
   retryDelivery,

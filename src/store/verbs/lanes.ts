@@ -42,7 +42,7 @@ export function* joinLane(lane: Lane, nowMs: number): Script<number> {
 export function toLane(row: Row): Lane {
   return {
     no: integer(row, 'lane'),
-    state: laneStates[integer(row, 'lane_state')] ?? 'ended',
+    state: toLaneState(integer(row, 'lane_state')),
     ordered: integer(row, 'ordered') === 1,
     gateMs: integer(row, 'gate_ms'),
     readyMs: integer(row, 'ready_ms'),
@@ -52,6 +52,11 @@ export function toLane(row: Row): Lane {
     failingMs: maybe(integer, row, 'failing_ms'),
     version: integer(row, 'lane_version'),
   };
+}
+
+/** As the table writes it. */
+export function toLaneState(state: number): Lane['state'] {
+  return laneStates[state] ?? 'ended';
 }
 
 const laneStates = ['open', 'held', 'ended'] as const;

@@ -1,4 +1,5 @@
 // What makes a callback reachable: a lane for its deliveries and a pattern that finds it.
+import { ownPrefix } from '../../core/event.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
@@ -38,7 +39,9 @@ export interface NewPattern {
   born: number;
 }
 
+/** Ringback's own events belong to no contract. */
 export function* addPattern(input: NewPattern): Script<void> {
-  const { appNo, contract, pattern, callback, born, lane } = input;
+  const { appNo, pattern, callback, born, lane } = input;
+  const contract = pattern.startsWith(ownPrefix) ? '' : input.contract;
   yield* all(listenSql.pattern, appNo, contract, pattern, callback, born, lane);
 }

@@ -6,8 +6,8 @@ import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 import type { NewSubscription } from '../store.ts';
-import { raiseVersion } from './app-version.ts';
-import { keepOnce } from './idempotency.ts';
+import { enterSubscription } from './app-version.ts';
+import { dropKey, keepOnce } from './idempotency.ts';
 import { addLane, addPattern } from './listen.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from './verb.ts';
@@ -22,7 +22,8 @@ export const subscribeSql = {
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) returning no`,
 } as const;
 
-export const subscribe: Edit<'subscribe'> = function* ({ subscription, idempotency }, nowMs) {
+export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
+  const { subscription, idempotency, subscriptionsMax } = input;
   const { appNo, id } = subscription;
   if (idempotency !== undefined) {
     const earlier = yield* keepOnce({ appNo, idempotency, nowMs, result: id });
@@ -31,7 +32,12 @@ export const subscribe: Edit<'subscribe'> = function* ({ subscription, idempoten
       return { kind: 'repeated', subscription: yield* found(appNo, earlier.result) };
     }
   }
-  yield* create(subscription, nowMs);
+  const entry = yield* enterSubscription(appNo, subscriptionsMax);
+  if (entry.kind === 'full') {
+    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    return entry;
+  }
+  yield* create(subscription, { version: entry.version, nowMs });
   return { kind: 'created', subscription: yield* found(appNo, id) };
 };
 
@@ -41,10 +47,12 @@ function* found(appNo: number, id: string): Script<Subscription> {
   return result.subscription;
 }
 
-function* create(input: NewSubscription, nowMs: number): Script<void> {
+function* create(
+  input: NewSubscription,
+  { version, nowMs }: { version: number; nowMs: number },
+): Script<void> {
   const { id, appNo, contract, operation, secrets, callbacks } = input;
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
-  const version = yield* raiseVersion(appNo);
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
   const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
   for (const callback of callbacks) {

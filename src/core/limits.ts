@@ -15,6 +15,8 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** An event name or pattern. */
   eventNameCharsMax: 128,
+  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
+  traceCharsMax: 512,
   /** Log lines that wait for a slow reader; more are dropped. How long a stop waits for them. */
   logBytesWaitingMax: 4 * 1_048_576,
   logFlushMs: 1_000,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { guardServer } from './api/admission.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
 import { mount } from './api/mount.ts';
@@ -19,6 +20,7 @@ import { Deadlines } from './egress/deadlines.ts';
 import { createGuard } from './egress/guard.ts';
 import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
+import { createAdmission } from './engine/admission.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
 import { FigureWriter } from './engine/figure-writer.ts';
@@ -166,6 +168,8 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
   const { trustProxy } = config;
   const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
+  const admission = createAdmission(world);
+  guardServer(server, { admission, contracts, world, newId, log });
   cleanup.defer(async () => close(server, world));
   const hub = new StreamHub({
     world,

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { guardServer } from './api/admission.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
 import { closeServer, localUrl } from './api/listening.ts';
@@ -20,6 +21,7 @@ import { Deadlines } from './egress/deadlines.ts';
 import { createGuard } from './egress/guard.ts';
 import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
+import { createAdmission } from './engine/admission.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
 import { Expirer } from './engine/expirer.ts';
@@ -195,6 +197,8 @@ async function startServing(
     tls: readTls(config),
     onAnswered: meter.answered,
   });
+  const admission = createAdmission(world);
+  guardServer(server, { admission, contracts, world, newId, log });
   cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,

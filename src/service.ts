@@ -11,7 +11,7 @@ import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
 import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
-import { idMaker } from './core/id.ts';
+import { idMaker, withPrefix } from './core/id.ts';
 import { limits } from './core/limits.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
@@ -27,10 +27,9 @@ import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
 import { createJournal, type Journal } from './engine/journal.ts';
-import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
-import { Replayer, type Done } from './engine/replayer.ts';
 import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
+import { noTending, startTending } from './engine/start-tending.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
 import { openRing } from './engine/unlock.ts';
@@ -122,6 +121,8 @@ interface Parts {
   outside: Outside;
   context: Context;
   reach: Reach;
+  /** Told when something was noticed that is to be published. */
+  noticed: () => void;
   contracts: Contracts;
   self: Liveness;
   feed: Feed;
@@ -141,6 +142,12 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
     reach,
     waitsMs: config.retry,
     timeoutMs: config.timeout,
+    onDisabled: (id) =>
+      log.warn(
+        { subscription: withPrefix('sub', id) },
+        'subscription disabled: its receiver fails',
+      ),
+    onNoticed: parts.noticed,
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
   cleanup.use(delivering);
@@ -213,11 +220,15 @@ async function close(server: FastifyInstance, world: World): Promise<void> {
 
 type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
+interface Opened extends Pick<Parts, 'context' | 'reach' | 'noticed'> {
+  journal: Journal;
+}
+
 async function openContext(
   config: Config,
   outside: Outside,
   cleanup: AsyncDisposableStack,
-): Promise<{ context: Context; reach: Reach; journal: Journal } & First> {
+): Promise<Opened & First> {
   const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
@@ -236,33 +247,29 @@ async function openContext(
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
   const journal = createJournal();
   const { changes } = journal;
-  const keeping = {
-    store,
-    world,
-    retentionMs: config.retention,
-    onError: (err: unknown) => log.warn({ err }, 'keeper'),
-    onRetained: (retained: Retained) => log.info(retained, 'retention'),
-    onEnded: () => changes.missed(),
-  };
   // Also where only requests are served: whoever publishes makes deliveries.
   const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
   cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
-  const keeper = config.role === 'api' ? undefined : new Keeper(keeping);
-  cleanup.use(keeper);
-  const reach = createReach({ store, world }, () => keeper?.wake());
+  const tending =
+    config.role === 'api'
+      ? noTending
+      : startTending({
+          store,
+          world,
+          newId,
+          changes,
+          retentionMs: config.retention,
+          onRetained: (retained) => log.info(retained, 'retention'),
+          onReplayed: (done) => log.info(done, 'replay done'),
+          onError: (err, what) => log.warn({ err }, what),
+        });
+  cleanup.use(tending);
+  const reach = createReach({ store, world }, () => tending.ended());
   const { changed } = reach;
-  const replaying = {
-    store,
-    world,
-    changes,
-    onDone: (done: Done) => log.info(done, 'replay done'),
-    onError: (err: unknown) => log.warn({ err }, 'replay put off'),
-  };
-  const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
-  cleanup.use(replayer);
-  const told = { changed, changes, replayWaits: () => replayer?.wake() };
+  const told = { changed, changes, replayWaits: () => tending.replayWaits() };
   const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
-  return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
+  const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
+  return { context, reach, noticed: () => tending.noticed(), journal, ...first };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

@@ -42,6 +42,10 @@ export interface DeliveringOptions {
   reach: Reach;
   waitsMs: readonly number[];
   timeoutMs: number;
+  /** A subscription was disabled, because its receiver failed for days; by its bare id. */
+  onDisabled: (subscription: string) => void;
+  /** Something happened that somebody may want to be told. */
+  onNoticed: () => void;
   onError: (error: unknown) => void;
 }
 
@@ -70,7 +74,10 @@ export function startDelivering(context: Context, options: DeliveringOptions): A
       const appNo = reach.targets.appOf(callback);
       if (appNo !== undefined) changes.subscription(appNo, subscription);
     },
+    onOverdue: async (overdue) => disable(context, { ...options, ...overdue }).catch(onError),
     onMoved: (leased, settlement) => {
+      const kind = settlement?.outcome.kind;
+      if (kind === 'dead' || kind === 'gone') options.onNoticed();
       const appNo = reach.targets.appOf(leased.callback);
       if (appNo === undefined) return; // Its first attempt begins; the end of it is told.
       if (settlement === undefined) changes.moved(appNo, leased);
@@ -87,4 +94,20 @@ export function startDelivering(context: Context, options: DeliveringOptions): A
       confirmer.close();
     },
   };
+}
+
+interface Disabling extends Pick<DeliveringOptions, 'reach' | 'onDisabled' | 'onNoticed'> {
+  appNo: number;
+  lane: number;
+}
+
+/** Should it fail, the next failure of the receiver asks for it again. */
+async function disable({ store, changes }: Context, disabling: Disabling): Promise<void> {
+  const { appNo, lane, reach, onDisabled, onNoticed } = disabling;
+  const result = await store.edit('disableFailing', { appNo, lane });
+  if (result.kind === 'kept') return;
+  reach.changed(result.subscription, 'disabled');
+  changes.subscription(appNo, result.subscription);
+  onDisabled(result.subscription);
+  onNoticed();
 }

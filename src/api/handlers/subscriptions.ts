@@ -1,18 +1,21 @@
 // Handlers of the subscription resource: what subscribe calls created, to see and to change.
 import assert from 'node:assert/strict';
+
+import type { Health } from '../../core/health.ts';
 import { withPrefix } from '../../core/id.ts';
 import type { SigningSecret } from '../../core/signing-secret.ts';
 import type { Callback, Subscription, SubscriptionState } from '../../core/subscription.ts';
 import type { Context } from '../../engine/context.ts';
 import {
   changeSubscription,
+  getHealth,
   getSecrets,
   getSubscription,
   listSubscriptions,
   rotateSecret,
   unsubscribe,
 } from '../../engine/subscriptions.ts';
-import type { Handlers, Reply } from '../call.ts';
+import type { Call, Handlers, Reply } from '../call.ts';
 import * as fields from '../fields.ts';
 
 export function subscriptionHandlers(context: Context): Handlers {
@@ -30,7 +33,7 @@ export function subscriptionHandlers(context: Context): Handlers {
     },
     getSubscription: async ({ app, request }) => {
       const found = await getSubscription(context, app, fields.pathText(request, 'id'));
-      return { status: 200, body: showSubscription(found) };
+      return showOne(context, app, found);
     },
     editSubscription: async ({ app, request }) => {
       const body = fields.bodyFields(request);
@@ -43,7 +46,7 @@ export function subscriptionHandlers(context: Context): Handlers {
       });
       const id = fields.pathText(request, 'id');
       const changed = await changeSubscription(context, app, { id, change: { state, urls } });
-      return { status: 200, body: showSubscription(changed) };
+      return showOne(context, app, changed);
     },
     deleteSubscription: async ({ app, request }) => {
       await unsubscribe(context, app, fields.pathText(request, 'id'));
@@ -59,6 +62,14 @@ export function subscriptionHandlers(context: Context): Handlers {
   };
 }
 
+/** With how its receivers do; for a list that would be asked too often. */
+async function showOne(context: Context, app: Call['app'], found: Subscription): Promise<Reply> {
+  const shown = showSubscription(found);
+  if (found.state === 'ended') return { status: 200, body: shown };
+  const health = showHealth(await getHealth(context, app, found.id));
+  return { status: 200, body: { ...shown, health } };
+}
+
 function showSubscription(subscription: Subscription): Record<string, unknown> {
   const { id, state, contract, operation, callbacks, createdMs, endedMs } = subscription;
   return {
@@ -69,6 +80,15 @@ function showSubscription(subscription: Subscription): Record<string, unknown> {
     callbacks: callbacks.map(showCallback),
     createdAt: fields.time(createdMs),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
+  };
+}
+
+function showHealth({ state, failures, failingMs, nextAttemptMs }: Health): object {
+  return {
+    state,
+    failures,
+    ...(failingMs === undefined ? {} : { failingSince: fields.time(failingMs) }),
+    ...(nextAttemptMs === undefined ? {} : { nextAttemptAt: fields.time(nextAttemptMs) }),
   };
 }
 

@@ -173,7 +173,7 @@ export async function fill(store: Pick<Store, 'edit'>, subscriptions: number): P
         {
           position: 0,
           label: 'myEvent',
-          event: nameOf(i),
+          events: [nameOf(i)],
           definition: 'subscribe/myEvent/0',
           method: 'post',
           url: 'https://receiver.example/callback',

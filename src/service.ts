@@ -22,6 +22,7 @@ import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
+import { Expirer } from './engine/expirer.ts';
 import { FigureWriter } from './engine/figure-writer.ts';
 import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
@@ -281,6 +282,17 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
+  const expiring = {
+    store,
+    world,
+    onExpired: ({ appNo, id }: { appNo: number; id: string }) => {
+      changed(id, 'ended');
+      changes.subscription(appNo, id);
+    },
+    onError: (err: unknown) => log.warn({ err }, 'expiry put off'),
+  };
+  const expirer = config.role === 'api' ? undefined : new Expirer(expiring);
+  cleanup.use(expirer);
   const replaying = {
     store,
     world,
@@ -290,7 +302,8 @@ async function openContext(
   };
   const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
   cleanup.use(replayer);
-  const told = { changed, changes, replayWaits: () => replayer?.wake() };
+  const expires = (atMs: number): void => expirer?.expires(atMs);
+  const told = { changed, expires, changes, replayWaits: () => replayer?.wake() };
   const { tracer } = outside;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
   const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };

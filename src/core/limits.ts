@@ -1,6 +1,9 @@
-// Every limit of the program, in one place. A loop, queue, body or batch without a name here is a bug.
+// Every limit of the program, in one place (what subscriptions choose: control-limits.ts). A loop, queue,
+// body or batch without a name here is a bug.
+import { controlLimits } from './control-limits.ts';
 
 export const limits = {
+  ...controlLimits,
   /** One request body. */
   bodyBytesMax: 1_048_576,
   /** Nesting of a JSON body; deeper ones break serialisers further down the road. */
@@ -22,11 +25,6 @@ export const limits = {
   logFlushMs: 1_000,
   /** How long a stop waits for spans that nobody has collected yet. */
   traceFlushMs: 3_000,
-  /** Payload filters: places, values for each, characters of a pointer, and of the whole as JSON. */
-  filterPointersMax: 20,
-  filterValuesMax: 100,
-  filterPointerCharsMax: 256,
-  filterCharsMax: 16_384,
   /** Settings of subscriptions whose filter is remembered, in characters. */
   settingsRememberedCharsMax: 4 * 1_048_576,
   /** Names of apps and keys. */

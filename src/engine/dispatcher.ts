@@ -15,6 +15,7 @@ import type {
   Worker,
 } from '../store/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
+import { waitOut } from './longest.ts';
 import { createWindow, type Window } from './window.ts';
 
 export interface DispatcherMeans {
@@ -71,11 +72,11 @@ export class Dispatcher implements Worker {
   }
 
   /** Stops claiming, lets attempts end for a while, gives back the rest. */
-  async stop(graceMs: number): Promise<void> {
+  async stop(graceMs: () => number): Promise<void> {
     this.#stopClaiming.abort();
     const ended = this.#drained();
     const patience = new AbortController();
-    const grace = this.#means.world.sleep(graceMs, patience.signal).catch(() => undefined);
+    const grace = waitOut(this.#means.world, graceMs, patience.signal);
     await Promise.race([ended, grace]);
     patience.abort();
     this.#abortAttempts.abort();
@@ -84,7 +85,7 @@ export class Dispatcher implements Worker {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop(limits.stopTimeoutMs);
+    await this.stop(() => limits.stopTimeoutMs);
   }
 
   /** Deliveries that this node has. */

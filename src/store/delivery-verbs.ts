@@ -1,6 +1,7 @@
 // The part of the Store port that moves events to callbacks: publish, claim, settle, fan out, look.
 // A delivery is leased to a node by a token; whatever comes with another token changes nothing.
 import type { Attempt } from '../core/attempt.ts';
+import type { Controls } from '../core/controls.ts';
 import type { DeliveryName, DeliveryState, Leased } from '../core/delivery.ts';
 import type { Event } from '../core/event.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -128,6 +129,9 @@ export interface Target {
   url: string;
   /** Sealed. */
   secrets: Uint8Array;
+  controls: Controls;
+  /** Sealed. */
+  headers: Uint8Array | undefined;
 }
 
 export interface EventFilter {

@@ -2,6 +2,7 @@
 // dispatcher over a made-up store, and over the real SQL when the store, a secret or a receiver fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import { withPrefix } from '../../src/core/id.ts';
 import { never } from '../../src/core/lane.ts';
@@ -12,6 +13,7 @@ import { sealSecrets } from '../../src/engine/secrets.ts';
 import { makeSigningSecret } from '../../src/core/signing-secret.ts';
 import { changeSubscription } from '../../src/engine/subscriptions.ts';
 import { createTargetCache } from '../../src/engine/target-cache.ts';
+import { noChoice } from '../../src/core/read-controls.ts';
 import { createWindow, type Window } from '../../src/engine/window.ts';
 import type {
   Delivery,
@@ -264,6 +266,8 @@ function targetOf(callback: number, url = 'http://127.0.0.1/'): Target {
     method: 'POST',
     url,
     secrets: new Uint8Array(),
+    controls: noControls,
+    headers: undefined,
   };
 }
 
@@ -441,7 +445,7 @@ describe('Dispatcher', () => {
     const leases = [1, 2, 3].map(() => worker().offer()?.lease ?? 0);
     assert.equal(new Set(leases).size, 3);
     for (const lease of leases) assert.equal(Math.floor(lease / 2 ** 32), 3);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('asks for work at its start, then when something is due, and every ten seconds', async () => {
@@ -465,7 +469,7 @@ describe('Dispatcher', () => {
     assert.equal(works(), then);
     await world.pass(1);
     assert.ok(works() > then);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('is woken by what becomes due sooner than it thought', async () => {
@@ -479,7 +483,7 @@ describe('Dispatcher', () => {
     const before = works();
     await world.pass(1);
     assert.ok(works() > before);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('forgets nothing that it hears while a claim is under way', async () => {
@@ -491,7 +495,7 @@ describe('Dispatcher', () => {
     worker().worked({ ...nothing, readyMs: undefined }, asked);
     assert.ok(works() > before, 'it asks again at once');
     assert.ok(worker().claim());
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('claims again when a slot became free while a claim filled the lane', async () => {
@@ -511,7 +515,7 @@ describe('Dispatcher', () => {
     worker().worked({ ...nothing, claimed, readyMs: undefined }, asked);
     assert.ok(works() > before, 'the lane has room, and more of it may be waiting');
     for (const event of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) await end(event);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('claims again when a slot became free while fresh deliveries filled the lane', async () => {
@@ -530,7 +534,7 @@ describe('Dispatcher', () => {
     worker().take([leasedOf('h', 1)], quiet);
     assert.ok(works() > before, 'a second fresh one may be waiting behind the first');
     for (const event of [...seven.slice(1), 'h']) await end(event);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   for (const settled of [{ kind: 'settled', concurrency: 2 }, { kind: 'stale' }] as const) {
@@ -567,7 +571,7 @@ describe('Dispatcher', () => {
     await end('a');
     assert.equal(works(), before + 1);
     for (const event of eight.slice(1)) await end(event);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('asks a store that fails again in a moment, and not more often the longer it fails', async () => {
@@ -582,13 +586,13 @@ describe('Dispatcher', () => {
       await world.pass(1);
       assert.equal(works(), before + 1, `after ${failures} failures`);
     }
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('offers and claims nothing any more once it stops', async () => {
     const world = virtualWorld();
     const { dispatcher, worker } = dispatch(world);
-    const stopping = dispatcher.stop(1_000);
+    const stopping = dispatcher.stop(() => 1_000);
     assert.equal(worker().offer(), undefined);
     assert.equal(worker().claim(), undefined);
     assert.equal(worker().fanOut(), undefined);
@@ -601,7 +605,7 @@ describe('Dispatcher', () => {
     const { dispatcher, worker, settled, end } = dispatch(world);
     worker().take([leasedOf('a', 1)], quiet);
     let isStopped = false;
-    const stopping = dispatcher.stop(1_000).then(() => (isStopped = true));
+    const stopping = dispatcher.stop(() => 1_000).then(() => (isStopped = true));
     await world.pass(999);
     assert.equal(isStopped, false);
     await end('a');
@@ -619,7 +623,7 @@ describe('Dispatcher', () => {
     const { dispatcher, worker, signals, end } = dispatch(world);
     worker().take([leasedOf('a', 1)], quiet);
     worker().claim();
-    const stopping = dispatcher.stop(1_000);
+    const stopping = dispatcher.stop(() => 1_000);
     worker().worked({ ...nothing, claimed: [leasedOf('b', 2)], readyMs: undefined }, asked);
     await end('a');
     await world.settle();
@@ -962,7 +966,10 @@ describe('a pause', () => {
     const id = await engine.subscribe();
     const { context } = engine;
     const set = async (state: 'active' | 'paused'): Promise<void> => {
-      await changeSubscription(context, context.defaultApp, { id, change: { state, urls: [] } });
+      await changeSubscription(context, context.defaultApp, {
+        id,
+        change: { state, callbacks: [], choice: noChoice },
+      });
     };
     const events = await Promise.all([1, 2, 3].map(async () => engine.publish()));
     await world.settle();

@@ -41,9 +41,7 @@ function eventsOf(call: EditCall): string[] {
 export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<void> {
   const apps = new Set(edits.flatMap(appsOf));
   if (apps.size === 0) return;
-  const ended = edits.flatMap((call) =>
-    call.verb === 'unsubscribe' || call.verb === 'editSubscription' ? [call.input.id] : [],
-  );
+  const ended = edits.flatMap((call) => (isOfSubscription(call) ? [call.input.id] : []));
   const failing = edits.flatMap((call) =>
     call.verb === 'disableFailing' ? [call.input.lane] : [],
   );
@@ -72,15 +70,26 @@ function appsOf(call: EditCall): number[] {
   return isOfApp(call) ? [call.input.appNo] : [];
 }
 
-type OfApp = 'unsubscribe' | 'editSubscription' | 'retryDelivery' | 'disableFailing' | 'editApp';
+type OfSubscription = 'unsubscribe' | 'editSubscription' | 'expireSubscription';
+type OfApp = OfSubscription | 'retryDelivery' | 'disableFailing' | 'editApp';
 
+const verbsOfSubscription: ReadonlySet<string> = new Set<OfSubscription>([
+  'unsubscribe',
+  'editSubscription',
+  'expireSubscription',
+]);
 const verbsOfApp: ReadonlySet<string> = new Set<OfApp>([
   'unsubscribe',
   'editSubscription',
+  'expireSubscription',
   'retryDelivery',
   'disableFailing',
   'editApp',
 ]);
+
+function isOfSubscription(call: EditCall): call is EditCall<OfSubscription> {
+  return verbsOfSubscription.has(call.verb);
+}
 
 function isOfApp(call: EditCall): call is EditCall<OfApp> {
   return verbsOfApp.has(call.verb);

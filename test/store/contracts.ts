@@ -3,6 +3,7 @@ import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { gaugeContract } from './gauge-contract.ts';
+import { laneContract } from './lane-contract.ts';
 import { noticeContract } from './notice-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
@@ -13,6 +14,7 @@ import { statsContract } from './stats-contract.ts';
 export const contracts = [
   storeContract,
   deliveryContract,
+  laneContract,
   retentionContract,
   noticeContract,
   searchContract,

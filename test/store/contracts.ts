@@ -1,5 +1,6 @@
 // All suites that every store must pass, on every database.
 import { storeContract } from './contract.ts';
+import { controlsContract } from './controls-contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { noticeContract } from './notice-contract.ts';
@@ -12,6 +13,7 @@ import { statsContract } from './stats-contract.ts';
 export const contracts = [
   storeContract,
   deliveryContract,
+  controlsContract,
   retentionContract,
   noticeContract,
   searchContract,

@@ -1,6 +1,7 @@
 // Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
 // rows, which are the same on both.
 import { strict as assert } from 'node:assert';
+import { noControls } from '../../src/core/controls.ts';
 import { pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, timeOf } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
@@ -24,6 +25,8 @@ import { startMs } from './twin-tables.ts';
 const contract = 'Ringback';
 const intervals = { limited: 300, slow: 2_500 } as const;
 const freshSlots = 4;
+
+type Choice = NonNullable<Extract<EditCommand, { kind: 'edit' }>['chosen']>;
 
 export class Player {
   readonly #twins: Twins;
@@ -153,6 +156,15 @@ export class Player {
           notice: no,
         });
       }
+      case 'expire': {
+        const id = this.#idOf('subscription', each.who);
+        return editCall('expireSubscription', { appNo, id });
+      }
+      case 'forgetPatterns': {
+        // Without a limit: of those that died at one time, each forgets others first.
+        const beforeMs = this.#twins.nowMs - each.agoMs;
+        return editCall('forgetPatterns', { beforeMs, limit: 500 });
+      }
       case 'unsubscribe':
         return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
       case 'retry': {
@@ -240,8 +252,16 @@ export class Player {
     await this.#twins.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
   }
 
+  #choose({ filtersFor, expiresInMs }: Choice): EditInput<'editSubscription'>['chosen'] {
+    const expiresMs = expiresInMs === undefined ? undefined : this.#twins.nowMs + expiresInMs;
+    // A payload is the name of its event.
+    const filter = filtersFor === undefined ? undefined : { '': [filtersFor] };
+    const headers = filter === undefined ? undefined : digest('headers');
+    return { controls: { ...noControls, filter, expiresMs }, headers };
+  }
+
   #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
-    const { who, state, positions, isNewSecret, isStale } = each;
+    const { who, state, positions, isNewSecret, isStale, heard, chosen } = each;
     const found = pick(this.#twins.table('subscription'), who);
     if (found === undefined) return undefined;
     const known = this.#twins
@@ -257,6 +277,8 @@ export class Player {
       state,
       urls,
       secrets: isNewSecret ? digest(String(this.#twins.nowMs)) : undefined,
+      events: heard === undefined ? [] : [{ position: 0, events: [...new Set(heard)] }],
+      chosen: chosen && this.#choose(chosen),
     });
   }
 
@@ -363,6 +385,8 @@ export class Player {
           positions: [0],
           isNewSecret: true,
           isStale: false,
+          heard: ['c'],
+          chosen: undefined,
         });
         if (edit?.verb !== 'editSubscription') return undefined;
         const urls = [...edit.input.urls, { position: 9, url: 'https://nobody.example/' }];

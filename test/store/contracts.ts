@@ -1,5 +1,6 @@
 // All suites that every store must pass, on every database.
 import { storeContract } from './contract.ts';
+import { controlsContract } from './controls-contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { gaugeContract } from './gauge-contract.ts';
@@ -15,6 +16,7 @@ export const contracts = [
   storeContract,
   deliveryContract,
   laneContract,
+  controlsContract,
   retentionContract,
   noticeContract,
   searchContract,

@@ -28,6 +28,8 @@ import { startMs } from './twin-tables.ts';
 const contract = 'Ringback';
 const freshSlots = 4;
 
+type Choice = NonNullable<Extract<EditCommand, { kind: 'edit' }>['chosen']>;
+
 export class Player {
   readonly #twins: Twins;
   /** Their numbers, in a database that was empty. */
@@ -160,6 +162,15 @@ export class Player {
           notice: no,
         });
       }
+      case 'expire': {
+        const id = this.#idOf('subscription', each.who);
+        return editCall('expireSubscription', { appNo, id });
+      }
+      case 'forgetPatterns': {
+        // Without a limit: of those that died at one time, each forgets others first.
+        const beforeMs = this.#twins.nowMs - each.agoMs;
+        return editCall('forgetPatterns', { beforeMs, limit: 500 });
+      }
       case 'unsubscribe':
         return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
       case 'retry': {
@@ -247,8 +258,14 @@ export class Player {
     await this.#twins.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
   }
 
+  #choose({ expiresInMs, ...chosen }: Choice): EditInput<'editSubscription'>['chosen'] {
+    const expiresMs = expiresInMs === undefined ? undefined : this.#twins.nowMs + expiresInMs;
+    const headers = chosen.filter === undefined ? undefined : digest('headers');
+    return { controls: { ...controlsOf(chosen), expiresMs }, headers };
+  }
+
   #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
-    const { who, state, positions, isNewSecret, isStale, chosen } = each;
+    const { who, state, positions, isNewSecret, isStale, heard, chosen } = each;
     const found = pick(this.#twins.table('subscription'), who);
     if (found === undefined) return undefined;
     const known = this.#twins
@@ -264,7 +281,8 @@ export class Player {
       state,
       urls,
       secrets: isNewSecret ? digest(String(this.#twins.nowMs)) : undefined,
-      chosen: chosen && { controls: controlsOf(chosen), headers: undefined },
+      events: heard === undefined ? [] : [{ position: 0, events: [...new Set(heard)] }],
+      chosen: chosen && this.#choose(chosen),
     });
   }
 
@@ -370,8 +388,15 @@ export class Player {
           state: 'paused',
           positions: [0],
           isNewSecret: true,
-          chosen: { ordered: true, rate: 4, concurrency: 1, filter: undefined },
           isStale: false,
+          heard: ['c'],
+          chosen: {
+            ordered: true,
+            rate: 4,
+            concurrency: 1,
+            filter: undefined,
+            expiresInMs: undefined,
+          },
         });
         if (edit?.verb !== 'editSubscription') return undefined;
         const urls = [...edit.input.urls, { position: 9, url: 'https://nobody.example/' }];

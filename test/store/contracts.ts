@@ -2,6 +2,8 @@
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
+import { gaugeContract } from './gauge-contract.ts';
+import { laneContract } from './lane-contract.ts';
 import { noticeContract } from './notice-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
@@ -12,11 +14,13 @@ import { statsContract } from './stats-contract.ts';
 export const contracts = [
   storeContract,
   deliveryContract,
+  laneContract,
   retentionContract,
   noticeContract,
   searchContract,
   sessionContract,
   statsContract,
   feedContract,
+  gaugeContract,
   quotaContract,
 ];

@@ -57,7 +57,9 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
       if (steps === 1) await player.run({ kind: 'edits', edits: [unsubscribe], room: 0, node: 0 });
     }
     assert(steps > 4);
-    assert(twins.table('delivery_live').length > 1_500);
+    const counts = twins.table('event').map((row) => Number(row['deliveries']));
+    const [all = 0, some = 0] = [Math.max(...counts), Math.min(...counts)];
+    assert(some > 200 && all - some >= 3 * limits.callbacksPerSubscriptionMax, counts.join(' '));
   });
 
   it('do the same in a replay of everything', async () => {

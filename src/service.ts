@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { guardServer } from './api/admission.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
 import { closeServer, localUrl } from './api/listening.ts';
@@ -20,8 +21,10 @@ import { Deadlines } from './egress/deadlines.ts';
 import { createGuard } from './egress/guard.ts';
 import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
+import { createAdmission } from './engine/admission.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
+import { Expirer } from './engine/expirer.ts';
 import { FigureWriter } from './engine/figure-writer.ts';
 import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
@@ -194,6 +197,8 @@ async function startServing(
     tls: readTls(config),
     onAnswered: meter.answered,
   });
+  const admission = createAdmission(world);
+  guardServer(server, { admission, contracts, world, newId, log });
   cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
@@ -281,6 +286,17 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
+  const expiring = {
+    store,
+    world,
+    onExpired: ({ appNo, id }: { appNo: number; id: string }) => {
+      changed(id, 'ended');
+      changes.subscription(appNo, id);
+    },
+    onError: (err: unknown) => log.warn({ err }, 'expiry put off'),
+  };
+  const expirer = config.role === 'api' ? undefined : new Expirer(expiring);
+  cleanup.use(expirer);
   const replaying = {
     store,
     world,
@@ -290,7 +306,8 @@ async function openContext(
   };
   const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
   cleanup.use(replayer);
-  const told = { changed, changes, replayWaits: () => replayer?.wake() };
+  const expires = (atMs: number): void => expirer?.expires(atMs);
+  const told = { changed, expires, changes, replayWaits: () => replayer?.wake() };
   const { tracer } = outside;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
   const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { limits } from '../core/limits.ts';
 import type { Connector } from './connect.ts';
 import { dial } from './connect.ts';

@@ -11,6 +11,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { createGate, type Gate } from './gate.ts';
 import type { Liveness } from './liveness.ts';
 import { createWitness, type FactLog } from './witness.ts';
+import { createLongest } from './longest.ts';
 import { createTargetCache, type TargetCache } from './target-cache.ts';
 
 /** What deliveries under way hold of subscriptions, and how they hear that one changed. */
@@ -61,13 +62,16 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
   const { self, contracts, sender, reach, waitsMs, timeoutMs, onSettled, onError } = options;
   const confirmer = store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;
   const witness = createWitness({ world, tracer, log: options.log });
+  const longest = createLongest();
   const means = {
     world,
     ring,
     sender,
     ...reach,
     confirmer,
+    nowMs: () => store.nowMs(),
     holds: (lease: number) => self.holds(lease),
+    longest,
     contracts,
     waitsMs,
     timeoutMs,
@@ -99,7 +103,7 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
   });
   self.whenLost(() => dispatcher.lost());
   // An attempt that is cut off would be made a second time, so a stop waits for the longest.
-  const graceMs = Math.max(limits.stopTimeoutMs, timeoutMs + limits.stopMarginMs);
+  const graceMs = (): number => Math.max(limits.stopTimeoutMs, longest.ms() + limits.stopMarginMs);
   return {
     underWay: () => dispatcher.underWay(),
     [Symbol.asyncDispose]: async () => {

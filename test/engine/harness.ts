@@ -96,7 +96,7 @@ export async function startEngine(
   const { changed } = reach;
   const onError = (error: unknown): void => void errors.push(error);
   const replayer = new Replayer({ world, store, changes, onDone: () => undefined, onError });
-  const told = { changed, changes, replayWaits: () => replayer.wake() };
+  const told = { changed, expires: () => undefined, changes, replayWaits: () => replayer.wake() };
   const quotas = createQuotas({ world, store, fallback: noQuotas });
   const context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
   const self = await startLiveness({
@@ -158,7 +158,7 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
 export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
   const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
   const changed = (): void => undefined; // Nobody here holds anything of a subscription.
-  const told = { changed, changes: noChanges, replayWaits: changed };
+  const told = { changed, expires: changed, changes: noChanges, replayWaits: changed };
   return { ...context, ...told, store: storeOver(transport, context.world) };
 }
 

@@ -2,6 +2,7 @@
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
+import { gaugeContract } from './gauge-contract.ts';
 import { noticeContract } from './notice-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
@@ -18,5 +19,6 @@ export const contracts = [
   sessionContract,
   statsContract,
   feedContract,
+  gaugeContract,
   quotaContract,
 ];

@@ -2,7 +2,7 @@
 // rows gives, newest first, nothing twice. The rows are those that reads of single ones show.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import type { App } from '../../src/core/app.ts';
 import type { AttemptError } from '../../src/core/attempt.ts';
 import type { Leased } from '../../src/core/delivery.ts';
@@ -377,7 +377,9 @@ function hears(
   return (
     (state ?? one.state) === one.state &&
     (event === undefined ||
-      one.callbacks.some((each) => patternsHearing(event).includes(each.event))) &&
+      one.callbacks.some((each) =>
+        each.events.some((pattern) => patternsHearing(event).includes(pattern)),
+      )) &&
     (url === undefined ||
       one.callbacks.some((each) => each.url.toLowerCase().includes(url.toLowerCase())))
   );

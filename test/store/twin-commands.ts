@@ -1,7 +1,7 @@
 // Random commands for two databases side by side, and how each becomes calls of the port: whom it means
 // is read from the rows, so that shrinking a sequence never makes a command that cannot be run.
-import fc from 'fast-check';
-import { name, outcome, pattern, room, which, who } from './command-parts.ts';
+import { fc } from '../fast-check.ts';
+import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 
 const record = fc.record;
 const one = fc.constant;
@@ -19,6 +19,7 @@ const ownPattern = fc.constantFrom(
   'ringback.delivery.dead',
   'ringback.subscription.*',
 );
+
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 
@@ -27,7 +28,8 @@ const edits = {
     kind: one('subscribe' as const),
     pattern: fc.oneof({ weight: 6, arbitrary: pattern }, { weight: 1, arbitrary: ownPattern }),
     second: fc.constantFrom('a', 'inactive'),
-    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking', 'breaking'),
+    ...chosen,
+    isBreaking: fc.constantFrom(false, false, true),
     idempotency: maybe(idempotency),
     most: fc.constantFrom(undefined, undefined, undefined, 2, 5),
   }),
@@ -56,6 +58,7 @@ const edits = {
     state: maybe(state),
     positions: fc.uniqueArray(position, { maxLength: 2 }),
     isNewSecret: fc.boolean(),
+    chosen: maybe(record(chosen)),
     isStale: fc.constantFrom(false, false, false, true),
   }),
   disable: record({ kind: one('disable' as const), which }),

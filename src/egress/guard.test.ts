@@ -7,7 +7,8 @@ import { limits } from '../core/limits.ts';
 import type { Connector } from './connect.ts';
 import { dial } from './connect.ts';
 import type { Guard, RefusalCode, VetResult } from './guard.ts';
-import { createGuard, showUrl } from './guard.ts';
+import { showUrl } from '../core/redact.ts';
+import { createGuard } from './guard.ts';
 import { parseAllowTargets } from './policy.ts';
 import type { Resolution, Resolver } from './resolve.ts';
 

@@ -2,10 +2,10 @@
 // reverse order when something fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
+import { closeServer, localUrl } from './api/listening.ts';
 import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
@@ -13,6 +13,7 @@ import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
 import { idMaker } from './core/id.ts';
 import { limits } from './core/limits.ts';
+import type { Tracer } from './core/trace.ts';
 import type { World } from './core/world.ts';
 import type { DialOptions } from './egress/connect.ts';
 import { Deadlines } from './egress/deadlines.ts';
@@ -21,6 +22,7 @@ import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
+import { Expirer } from './engine/expirer.ts';
 import { FigureWriter } from './engine/figure-writer.ts';
 import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
@@ -29,8 +31,16 @@ import { Intake } from './engine/intake.ts';
 import { createJournal, type Journal } from './engine/journal.ts';
 import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
+import { createMeter, metered, type Meter } from './engine/meter.ts';
+import { startMetrics } from './engine/metrics.ts';
+import { createQuotas } from './engine/quotas.ts';
 import { Replayer, type Done } from './engine/replayer.ts';
-import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
+import {
+  createReach,
+  startDelivering,
+  type Delivering,
+  type Reach,
+} from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
 import { openRing } from './engine/unlock.ts';
@@ -42,6 +52,8 @@ export interface Outside {
   resolver?: Resolver;
   /** How connections are made, where a test wants to see them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;
+  /** Collects spans, where somebody wants them. */
+  tracer?: Tracer | undefined;
   /** How the store is opened, where a test wants it to fail. */
   openStore?: typeof openStore;
   /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
@@ -70,6 +82,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     own: ownContract,
     foreign: config.contract,
     requireAppId: config.requireAppId,
+    open: config.metrics === 'open' ? ['getMetrics'] : [],
   });
   const opened = await openContext(config, outside, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
@@ -96,8 +109,9 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   });
   cleanup.use(feed);
   const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
-  if (config.role !== 'api') startWork(parts, cleanup);
-  const url = await startServing(parts, cleanup);
+  const working = config.role === 'api' ? undefined : startWork(parts, cleanup);
+  const underWay = (): number => working?.underWay() ?? 0;
+  const url = await startServing({ ...parts, underWay }, cleanup);
   const running = cleanup.move();
   return {
     url,
@@ -126,11 +140,12 @@ interface Parts {
   self: Liveness;
   feed: Feed;
   deadlines: Deadlines;
+  meter: Meter;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
-function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
-  const { config, outside, context, reach, contracts, self } = parts;
+function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
+  const { config, outside, context, reach, contracts, self, meter } = parts;
   const { world, log, network } = outside;
   const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
@@ -141,32 +156,46 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
     reach,
     waitsMs: config.retry,
     timeoutMs: config.timeout,
+    log,
+    onSettled: (settlement) => meter.settled(settlement, context.store.nowMs()),
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
   cleanup.use(delivering);
-  if (!context.store.isShared) return;
+  if (!context.store.isShared) return delivering;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  const { store, changes } = context;
-  cleanup.use(new Intake({ world, store, rules, changes, onError }));
+  const { store, quotas, changes } = context;
+  cleanup.use(new Intake({ world, store, quotas, rules, changes, onError }));
+  return delivering;
 }
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
-async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
-  const { config, outside, contracts, self, deadlines } = parts;
+async function startServing(
+  parts: Parts & { underWay: () => number },
+  cleanup: AsyncDisposableStack,
+): Promise<string> {
+  const { config, outside, contracts, self, deadlines, meter, underWay } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const context = {
-    ...parts.context,
-    store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
-  };
+  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
+  const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
   const { trustProxy } = config;
-  const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
-  cleanup.defer(async () => close(server, world));
+  const { tracer } = outside;
+  const server = createServer({
+    world,
+    log,
+    tracer,
+    newId,
+    trustProxy,
+    tls: readTls(config),
+    onAnswered: meter.answered,
+  });
+  cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
     store: context.store,
@@ -174,6 +203,18 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
     onError: (err) => log.warn({ err }, 'live view put off'),
   });
   cleanup.use(hub);
+  const metrics = startMetrics({
+    world,
+    store,
+    deadlines,
+    database: config.database,
+    meter,
+    self,
+    underWay,
+    streams: () => hub.size,
+    onError: (err) => log.warn({ err }, 'metrics of the store not read'),
+  });
+  cleanup.use(metrics);
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
   mount(server, {
@@ -191,24 +232,13 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       publicUrl,
       consoleFiles: readConsole(consoleFolder),
       hub,
+      metrics: metrics.read,
     }),
     publicUrl,
   });
   await server.listen({ host: config.host, port: config.port });
-  url = localUrl(server, config);
+  url = localUrl(server, { host: config.host, isTls: config.tlsCert !== undefined });
   return url;
-}
-
-/** Requests under way are finished, but nobody can hold up a stop for ever. */
-async function close(server: FastifyInstance, world: World): Promise<void> {
-  const closed = new AbortController();
-  const giveUp = world.sleep(limits.stopTimeoutMs, closed.signal).then(
-    () => server.server.closeAllConnections(),
-    () => undefined, // Aborted: all were finished in time.
-  );
-  await server.close();
-  closed.abort();
-  await giveUp;
 }
 
 type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
@@ -217,11 +247,12 @@ async function openContext(
   config: Config,
   outside: Outside,
   cleanup: AsyncDisposableStack,
-): Promise<{ context: Context; reach: Reach; journal: Journal } & First> {
+): Promise<{ context: Context; reach: Reach; journal: Journal; meter: Meter } & First> {
   const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
-  const store = await open({ ...database, world, onFatal });
+  const meter = createMeter();
+  const store = await open({ ...database, world, onFatal, onBatch: meter.batch });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
   // By the store's clock: retention judges an event by its id.
@@ -235,7 +266,7 @@ async function openContext(
   );
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
   const journal = createJournal();
-  const { changes } = journal;
+  const changes = metered(journal.changes, meter);
   const keeping = {
     store,
     world,
@@ -251,6 +282,17 @@ async function openContext(
   cleanup.use(keeper);
   const reach = createReach({ store, world }, () => keeper?.wake());
   const { changed } = reach;
+  const expiring = {
+    store,
+    world,
+    onExpired: ({ appNo, id }: { appNo: number; id: string }) => {
+      changed(id, 'ended');
+      changes.subscription(appNo, id);
+    },
+    onError: (err: unknown) => log.warn({ err }, 'expiry put off'),
+  };
+  const expirer = config.role === 'api' ? undefined : new Expirer(expiring);
+  cleanup.use(expirer);
   const replaying = {
     store,
     world,
@@ -260,21 +302,15 @@ async function openContext(
   };
   const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
   cleanup.use(replayer);
-  const told = { changed, changes, replayWaits: () => replayer?.wake() };
-  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
-  return { context, reach, journal, defaultApp: app, firstKey: secret, isChosenKeyDead };
+  const expires = (atMs: number): void => expirer?.expires(atMs);
+  const told = { changed, expires, changes, replayWaits: () => replayer?.wake() };
+  const { tracer } = outside;
+  const quotas = createQuotas({ world, store, fallback: config.quotas });
+  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
+  return { context, reach, journal, meter, defaultApp: app, firstKey: secret, isChosenKeyDead };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   return { cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') };
-}
-
-function localUrl(server: FastifyInstance, { host, tlsCert }: Config): string {
-  const scheme = tlsCert === undefined ? 'http' : 'https';
-  const [address] = server.addresses();
-  const isAny = host === '0.0.0.0' || host === '::';
-  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  const port = typeof address === 'object' ? address.port : 0;
-  return `${scheme}://${name}:${port}`;
 }

@@ -1,6 +1,9 @@
-// Every limit of the program, in one place. A loop, queue, body or batch without a name here is a bug.
+// Every limit of the program, in one place (what subscriptions choose: control-limits.ts). A loop, queue,
+// body or batch without a name here is a bug.
+import { controlLimits } from './control-limits.ts';
 
 export const limits = {
+  ...controlLimits,
   /** One request body. */
   bodyBytesMax: 1_048_576,
   /** Nesting of a JSON body; deeper ones break serialisers further down the road. */
@@ -15,15 +18,15 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** An event name or pattern. */
   eventNameCharsMax: 128,
-  /** Payload filters: places, values for each, characters of a pointer, and of the whole as JSON. */
-  filterPointersMax: 20,
-  filterValuesMax: 100,
-  filterPointerCharsMax: 256,
-  filterCharsMax: 16_384,
-  /** Settings of subscriptions whose filter is remembered, in characters. */
-  settingsRememberedCharsMax: 4 * 1_048_576,
   /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
   traceCharsMax: 512,
+  /** Log lines that wait for a slow reader; more are dropped. How long a stop waits for them. */
+  logBytesWaitingMax: 4 * 1_048_576,
+  logFlushMs: 1_000,
+  /** How long a stop waits for spans that nobody has collected yet. */
+  traceFlushMs: 3_000,
+  /** Settings of subscriptions whose filter is remembered, in characters. */
+  settingsRememberedCharsMax: 4 * 1_048_576,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */
@@ -174,6 +177,17 @@ export const limits = {
   statsSubscriptionsMax: 50,
   pendingCountedMax: 10_000,
   pendingCountedEachMax: 1_000,
+  /** A receiver that fails for so long without a success: its subscription is disabled. */
+  disableAfterMs: 5 * 24 * 60 * 60 * 1000,
+  /**
+   * Ringback's own events: notices published at a time; among several nodes, how often each looks for
+   * some, and how old they are before another node than their author publishes them.
+   */
+  noticesAtOnce: 256,
+  noticePollMs: 1_000,
+  noticePatienceMs: 2_000,
+  /** After a failure of the store. */
+  noticeAgainMs: 500,
   /** What needs attention, at most. */
   attentionMax: 10,
   /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
@@ -208,6 +222,13 @@ export const limits = {
   /** A dry run counts so many, for so long. */
   dryRunMatchedMax: 10_000,
   dryRunMs: 2_000,
+  /** Quotas of an app: the largest there is; how often a node asks how many others share one. */
+  quotaMax: 1_000_000_000,
+  quotaSharersMs: 5_000,
+  /** Apps whose pace is remembered. */
+  pacesRememberedMax: 10_000,
+  /** What an app hears that has as many subscriptions as it may have: look again after this. */
+  quotaAgainMs: 60_000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,
@@ -277,6 +298,24 @@ export const limits = {
   /** Apps that one edit tells of, and nodes that a cursor names. */
   feedAppsAtOnce: 64,
   feedNodesMax: 64,
+  /**
+   * Metrics: label sets of one name. What the store knows is read at most so often, whoever asks, and
+   * waited for so long. Lanes are gone through so many at a time, and then not again for so many times
+   * as long as it took; a scrape waits so long for it, and otherwise shows the last one. What is due is
+   * counted up to a number. The loop's lag is that of the last one to two spans.
+   */
+  seriesMax: 1_000,
+  scrapeKeepMs: 1_000,
+  scrapeAnswerMs: 2_000,
+  censusRowsMax: 2_000,
+  censusRestTimes: 20,
+  censusAnswerMs: 50,
+  dueCountedMax: 10_000,
+  loopSpanMs: 30_000,
+  loopResolutionMs: 20,
+  /** A key that opened the door to metrics opens it so long while the store does not answer. */
+  scrapeKeyMs: 15 * 60_000,
+  scrapeKeysMax: 16,
   /** Inbound connections. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

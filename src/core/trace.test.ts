@@ -64,7 +64,10 @@ describe('readTrace', () => {
 describe('printTrace', () => {
   const hex = (count: number): fc.Arbitrary<string> =>
     fc
-      .array(fc.constantFrom(...'0123456789abcdef'), { minLength: count, maxLength: count })
+      .array(fc.constantFrom(...'0123456789abcdef'.split('')), {
+        minLength: count,
+        maxLength: count,
+      })
       .map((all) => all.join(''))
       .filter((text) => /[1-9a-f]/.test(text));
   const contexts = fc.record(

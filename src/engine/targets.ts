@@ -104,7 +104,7 @@ interface Settling {
 async function settle(it: Draft, { position, guard, faults }: Settling): Promise<Callback> {
   const { definition, event, target, field } = it;
   const { id, label, method } = definition;
-  const callback = { position, label, event, definition: id, method };
+  const callback = { position, label, events: [event], definition: id, method };
   if (target.kind === 'unresolved') return { ...callback, url: '', inactive: target.reason };
   const accepted =
     target.kind === 'refused'

@@ -15,3 +15,10 @@ export const pattern = fc.constantFrom('*', 'a', 'a.*', 'c');
 export const who = fc.nat(6);
 export const which = fc.nat(40);
 export const room = fc.nat(5);
+
+/** What makes lanes differ: mostly nothing. The intervals are whole numbers of milliseconds. */
+export const chosen = {
+  ordered: fc.constantFrom(false, false, true),
+  rate: fc.constantFrom(undefined, undefined, 4, 0.4),
+  concurrency: fc.constantFrom(undefined, undefined, 1, 2),
+};

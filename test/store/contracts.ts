@@ -2,6 +2,8 @@
 import { storeContract } from './contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
+import { noticeContract } from './notice-contract.ts';
+import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
@@ -11,8 +13,10 @@ export const contracts = [
   storeContract,
   deliveryContract,
   retentionContract,
+  noticeContract,
   searchContract,
   sessionContract,
   statsContract,
   feedContract,
+  quotaContract,
 ];

@@ -28,6 +28,10 @@ const all = [
   { number: 8, name: 'stream' },
   { number: 9, name: 'replay' },
   { number: 10, name: 'search' },
+  { number: 11, name: 'controls' },
+  { number: 12, name: 'trace' },
+  { number: 13, name: 'notice' },
+  { number: 14, name: 'quotas' },
 ];
 
 describe('applyMigrations', () => {

@@ -377,7 +377,9 @@ function hears(
   return (
     (state ?? one.state) === one.state &&
     (event === undefined ||
-      one.callbacks.some((each) => patternsHearing(event).includes(each.event))) &&
+      one.callbacks.some((each) =>
+        each.events.some((pattern) => patternsHearing(event).includes(pattern)),
+      )) &&
     (url === undefined ||
       one.callbacks.some((each) => each.url.toLowerCase().includes(url.toLowerCase())))
   );

@@ -1,7 +1,7 @@
 // Random commands for two databases side by side, and how each becomes calls of the port: whom it means
 // is read from the rows, so that shrinking a sequence never makes a command that cannot be run.
 import fc from 'fast-check';
-import { name, outcome, pattern, room, which, who } from './command-parts.ts';
+import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 
 const record = fc.record;
 const one = fc.constant;
@@ -14,26 +14,40 @@ export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : neve
 
 const endedState = fc.constantFrom('dead' as const, 'delivered', 'cancelled', 'ended', 'ended');
 
-/** Of payloads that say which one of a publish they are, some fit each. */
+/** Of payloads that say which one of a publish they are, some fit each; one filter fits none. */
 const filter = fc.constantFrom(
+  ...Array.from({ length: 9 }, () => undefined),
   { '/of': [0] },
   { '/of': [1, 'x', null] },
   { '/name': ['a', 'c'] },
   { '/of': [0, 1, 2], '/list/0': [true] },
   { '/missing': [null] },
 );
+const choice = { ...chosen, filter };
 
+const ownPattern = fc.constantFrom(
+  'ringback.*',
+  'ringback.delivery.dead',
+  'ringback.subscription.*',
+);
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 
 const edits = {
   subscribe: record({
     kind: one('subscribe' as const),
-    pattern,
+    pattern: fc.oneof({ weight: 6, arbitrary: pattern }, { weight: 1, arbitrary: ownPattern }),
     second: fc.constantFrom('a', 'inactive'),
-    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking'),
-    filter: maybe(filter),
+    ...choice,
+    isBreaking: fc.constantFrom(false, false, true),
     idempotency: maybe(idempotency),
+    most: fc.constantFrom(undefined, undefined, undefined, 2, 5),
+  }),
+  app: record({
+    kind: one('app' as const),
+    quota: fc.constantFrom('subscriptions', 'eventsPerSecond', 'payloadBytes'),
+    value: fc.constantFrom(null, 1, 4, 1_000),
+    name: maybe(fc.constantFrom('a', 'b')),
   }),
   publish: record({
     kind: one('publish' as const),
@@ -54,8 +68,12 @@ const edits = {
     state: maybe(state),
     positions: fc.uniqueArray(position, { maxLength: 2 }),
     isNewSecret: fc.boolean(),
+    chosen: maybe(record(choice)),
     isStale: fc.constantFrom(false, false, false, true),
   }),
+  disable: record({ kind: one('disable' as const), which }),
+  /** `missing`: somebody else was faster. */
+  notice: record({ kind: one('notice' as const), how: fc.constantFrom('there', 'missing') }),
   unsubscribe: record({ kind: one('unsubscribe' as const), who }),
   retry: record({ kind: one('retry' as const), which }),
   sweep: record({ kind: one('sweep' as const), limit: fc.integer({ min: 1, max: 4 }) }),
@@ -111,6 +129,8 @@ const edit = fc.oneof(
   { weight: 8, arbitrary: edits.publish },
   { weight: 2, arbitrary: edits.address },
   { weight: 3, arbitrary: edits.edit },
+  { weight: 2, arbitrary: edits.disable },
+  { weight: 1, arbitrary: edits.notice },
   { weight: 1, arbitrary: edits.unsubscribe },
   { weight: 3, arbitrary: edits.retry },
   { weight: 2, arbitrary: edits.sweep },
@@ -118,6 +138,7 @@ const edit = fc.oneof(
   { weight: 1, arbitrary: edits.rescue },
   { weight: 1, arbitrary: edits.forget },
   { weight: 2, arbitrary: edits.feed },
+  { weight: 1, arbitrary: edits.app },
   { weight: 1, arbitrary: edits.key },
   { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },

@@ -1,8 +1,12 @@
 // Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
 // rows, which are the same on both.
 import { strict as assert } from 'node:assert';
+import type { Controls } from '../../src/core/controls.ts';
+import { noControls } from '../../src/core/controls.ts';
+import type { Filter } from '../../src/core/filter.ts';
 import { pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, timeOf } from '../../src/core/id.ts';
+import { brokenAfter } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
 import { minuteMs, spanBetween } from '../../src/core/stats-span.ts';
 import type { EditCall } from '../../src/store/call.ts';
@@ -10,6 +14,7 @@ import { editCall } from '../../src/store/call.ts';
 import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, Idempotency, NewSubscription } from '../../src/store/store.ts';
 import { attempt, callback, digest, inactive } from './contract.ts';
+import type { Chosen } from './delivery-model.ts';
 import type {
   Command,
   EditCommand,
@@ -22,7 +27,6 @@ import type { Twins } from './twins.ts';
 import { startMs } from './twin-tables.ts';
 
 const contract = 'Ringback';
-const intervals = { limited: 300, slow: 2_500 } as const;
 const freshSlots = 4;
 
 export class Player {
@@ -44,28 +48,27 @@ export class Player {
       return editCall('createApp', { id, name: id, key: this.#key() });
     });
     const everything = this.#subscription([callback(0, '*'), callback(1, 'a')]);
-    const ordered = this.#subscription([callback(0, 'a.*'), inactive(1, 'a')]);
-    const listeners = [everything, ordered].map((subscription) =>
+    const controls = { ...noControls, ordered: true };
+    const ordered = this.#subscription([callback(0, 'a.*'), inactive(1, 'a')], controls);
+    const told = this.#subscription([callback(0, 'ringback.*')]);
+    const listeners = [everything, ordered, told].map((subscription) =>
       editCall('subscribe', { subscription, idempotency: undefined }),
     );
-    const after = laneOf('ordered', ordered.id);
-    await this.#twins.send([...apps, this.#startNode(), ...listeners], { after });
+    await this.#twins.send([...apps, this.#startNode(), ...listeners]);
   }
 
   /** So many callbacks that hear everything; half of them filter, and want the second of two events. */
   async crowd(callbacks: number): Promise<void> {
     const each = limits.callbacksPerSubscriptionMax;
-    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, () =>
-      this.#subscription(Array.from({ length: each }, (_, position) => callback(position, '*'))),
-    );
-    const filters = subscriptions
-      .filter((_, at) => at % 2 === 1)
-      .map(({ id }) => filterOf({ '/of': [1] }, id));
+    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, (_, at) => {
+      const heard = Array.from({ length: each }, (_each, position) => callback(position, '*'));
+      const filter = at % 2 === 1 ? { '/of': [1] } : undefined;
+      return this.#subscription(heard, { ...noControls, filter });
+    });
     await this.#twins.send(
       subscriptions.map((subscription) =>
         editCall('subscribe', { subscription, idempotency: undefined }),
       ),
-      { after: filters.join(';') },
     );
   }
 
@@ -105,10 +108,8 @@ export class Player {
       const call = this.#toCall(each);
       if (call === undefined) continue;
       calls.push(call);
-      if (call.verb !== 'subscribe' || each.kind !== 'subscribe') continue;
-      const { id } = call.input.subscription;
-      if (each.lane !== 'plain') lanes.push(laneOf(each.lane, id));
-      if (each.filter !== undefined) lanes.push(filterOf(each.filter, id));
+      if (call.verb !== 'subscribe' || each.kind !== 'subscribe' || !each.isBreaking) continue;
+      lanes.push(breaking(call.input.subscription.id));
     }
     if (calls.length === 0) return;
     await this.#twins.send(calls, {
@@ -123,9 +124,13 @@ export class Player {
       case 'subscribe': {
         const { pattern, second } = each;
         const other = second === 'inactive' ? inactive(1, 'a') : callback(1, 'a');
-        const subscription = this.#subscription([callback(0, pattern), other]);
+        const subscription = this.#subscription([callback(0, pattern), other], controlsOf(each));
         const idempotency = keyOf(each.idempotency);
-        return editCall('subscribe', { subscription, idempotency });
+        return editCall('subscribe', { subscription, idempotency, subscriptionsMax: each.most });
+      }
+      case 'app': {
+        const quotas = { [each.quota]: each.value };
+        return editCall('editApp', { appNo, name: each.name, quotas });
       }
       case 'publish': {
         const { name, events } = each;
@@ -140,6 +145,20 @@ export class Player {
       }
       case 'edit':
         return this.#editSubscription(each);
+      case 'disable': {
+        const lane = pick(this.#twins.table('lane'), each.which);
+        return lane && editCall('disableFailing', { appNo, lane: Number(lane['no']) });
+      }
+      case 'notice': {
+        const waiting = pick(this.#twins.table('notice'), 0);
+        const name = String(waiting?.['name'] ?? 'ringback.delivery.dead');
+        const no = each.how === 'there' ? Number(waiting?.['no'] ?? 1e6) : 1e6;
+        return editCall('publish', {
+          ...this.#publish({ names: [name] }),
+          contract: '',
+          notice: no,
+        });
+      }
       case 'unsubscribe':
         return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
       case 'retry': {
@@ -228,7 +247,7 @@ export class Player {
   }
 
   #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
-    const { who, state, positions, isNewSecret, isStale } = each;
+    const { who, state, positions, isNewSecret, isStale, chosen } = each;
     const found = pick(this.#twins.table('subscription'), who);
     if (found === undefined) return undefined;
     const known = this.#twins
@@ -244,6 +263,7 @@ export class Player {
       state,
       urls,
       secrets: isNewSecret ? digest(String(this.#twins.nowMs)) : undefined,
+      chosen: chosen && { controls: controlsOf(chosen), headers: undefined },
     });
   }
 
@@ -349,6 +369,7 @@ export class Player {
           state: 'paused',
           positions: [0],
           isNewSecret: true,
+          chosen: { ordered: true, rate: 4, concurrency: 1, filter: undefined },
           isStale: false,
         });
         if (edit?.verb !== 'editSubscription') return undefined;
@@ -483,6 +504,7 @@ export class Player {
       case 'others': {
         const id = this.#idOf('subscription', which);
         await twins.read('subscription', { appNo, id });
+        await twins.read('subscriptionHealth', { appNo, id });
         await twins.read('tally', {});
         await twins.read('nodes', {});
         await twins.read('key', { id: this.#idOf('key', which) });
@@ -519,11 +541,13 @@ export class Player {
     const no = this.#node(node);
     this.#leases += 1;
     const free = new Map<number, number>();
+    const underWay = new Map<number, number>();
     for (const { lane, lease } of this.#live()) {
       if (lease === null || Math.floor(Number(lease) / 2 ** 32) !== no) continue;
       free.set(Number(lane), (free.get(Number(lane)) ?? laneRoom) - 1);
+      underWay.set(Number(lane), (underWay.get(Number(lane)) ?? 0) + 1);
     }
-    return { lease: no * 2 ** 32 + this.#leases, room, free, laneRoom };
+    return { lease: no * 2 ** 32 + this.#leases, room, free, underWay, laneRoom };
   }
 
   #publish({ names, audience = { kind: 'everyone' } }: Published): EditInput<'publish'> {
@@ -540,10 +564,13 @@ export class Player {
     };
   }
 
-  #subscription(callbacks: NewSubscription['callbacks']): NewSubscription {
+  #subscription(
+    callbacks: NewSubscription['callbacks'],
+    controls: Controls = noControls,
+  ): NewSubscription {
     const appNo = this.#apps[0];
-    const secrets = digest('secrets');
-    return { id: this.#id(), appNo, contract, operation: 'subscribe', callbacks, secrets };
+    const made = { id: this.#id(), appNo, contract, operation: 'subscribe', callbacks, controls };
+    return { ...made, secrets: digest('secrets') };
   }
 
   #startNode(): EditCall {
@@ -613,24 +640,16 @@ function nameOf(row: Row): { event: string; n: number } {
   return { event: String(row['event']), n: Number(row['n']) };
 }
 
-function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription: string): string {
-  const changes = {
-    ordered: 'ordered = 1',
-    limited: `interval_ms = ${intervals.limited}`,
-    slow: `interval_ms = ${intervals.slow}`,
-    breaking: 'failures = 9',
-  } as const;
-  return `update lane set ${changes[kind]}
+/** One failure more, and its lanes are broken; and they have failed for so long that it is disabled. */
+function breaking(subscription: string): string {
+  return `update lane set failures = ${brokenAfter - 1},
+      failing_ms = ${startMs - limits.disableAfterMs}
     where subscription = (select no from subscription where id = '${subscription}')`;
 }
 
-function filterOf(filter: object, subscription: string): string {
-  const settings = JSON.stringify({ filter });
-  return `update subscription set settings = '${settings}' where id = '${subscription}';
-    update pattern set filtered = 1 where callback in (
-      select callback.no from callback
-        join subscription on subscription.no = callback.subscription
-      where id = '${subscription}')`;
+function controlsOf(choice: Chosen & { filter: Filter | undefined }): Controls {
+  const { ordered, rate: ratePerSecond, concurrency, filter } = choice;
+  return { ...noControls, ordered, ratePerSecond, concurrency, filter };
 }
 
 function pick<T>(from: readonly T[], index: number): T | undefined {

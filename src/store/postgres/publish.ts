@@ -19,8 +19,9 @@ import type { NewDelivery } from './make-deliveries.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Listener } from '../listener.ts';
 import { fitting } from '../listener.ts';
-import type { Heard, LanesMet } from './match.ts';
+import type { Heard, Hearing, LanesMet } from './match.ts';
 import { matchEveryone, matchSubscriptions } from './match.ts';
+import { leaveNotices } from './notices.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
@@ -153,13 +154,13 @@ async function findListeners(
 }
 
 function heardBy(
-  all: readonly (Listener & { pattern: string })[],
+  all: readonly Hearing[],
   { name, payload }: Publish['events'][number],
   { rules }: Addressee,
 ): Listener[] {
   if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
-  const patterns = patternsHearing(name);
-  return all.filter(({ pattern }) => patterns.includes(pattern));
+  const hearing = patternsHearing(name);
+  return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
 }
 
 function nameKey({ appNo, contract, name }: Heard): string {
@@ -188,16 +189,18 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
   );
 }
 
-/** Calls whose entry of the inbox somebody else has dealt with, by index. */
+/** Calls whose entry of the inbox, or whose notice, somebody else has dealt with, by index. */
 async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<number>> {
-  const entries = calls.flatMap(({ inbox }, index) =>
-    inbox === undefined ? [] : [{ inbox, index }],
+  const entries = calls.flatMap(({ inbox }) => inbox ?? []).toSorted((a, b) => a - b);
+  const left = entries.length === 0 ? [] : await tx.query(publishSql.leaveInbox, [entries]);
+  const ours = new Set(left.map((row) => integer(row, 'no')));
+  const notices = await leaveNotices(
+    tx,
+    calls.flatMap(({ notice }) => notice ?? []),
   );
-  if (entries.length === 0) return new Set();
-  const numbers = entries.map(({ inbox }) => inbox).toSorted((a, b) => a - b);
-  const rows = await tx.query(publishSql.leaveInbox, [numbers]);
-  const ours = new Set(rows.map((row) => integer(row, 'no')));
-  return new Set(entries.filter(({ inbox }) => !ours.has(inbox)).map(({ index }) => index));
+  const isTaken = ({ inbox, notice }: Publish): boolean =>
+    (inbox !== undefined && !ours.has(inbox)) || (notice !== undefined && !notices.has(notice));
+  return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
 }
 
 async function write(tx: Tx, events: readonly Draft[], context: PublishContext): Promise<void> {

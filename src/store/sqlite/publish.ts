@@ -15,6 +15,8 @@ import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from '../listener.ts';
 import { fitting } from '../listener.ts';
 import { prepareMatch } from './match.ts';
+import { leaveNotice } from '../verbs/notices.ts';
+import { prepareScripts } from './run-script.ts';
 import { integer, text } from '../row.ts';
 import { prepareSlices } from './slices.ts';
 import type { Edit, EditContext } from './edit.ts';
@@ -37,10 +39,12 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
   const idempotencies = prepareIdempotencies(db);
   const subscription = db.prepare(publishSql.subscription);
   const accept = prepareAccept(db);
+  const runScript = prepareScripts(db);
 
   return (input, context) => {
-    const { appNo, audience, events, idempotency } = input;
+    const { appNo, audience, events, idempotency, notice } = input;
     const { nowMs } = context;
+    if (notice !== undefined && !runScript(leaveNotice(notice))) return { kind: 'taken' };
     if (idempotency !== undefined) {
       const earlier = idempotencies.find({ appNo, idempotency, nowMs });
       if (earlier.kind === 'other') return { kind: 'mismatch' };

@@ -1,16 +1,18 @@
 // `npm run soak`: what the tests do, for longer: kill -9 of one process; a cluster whose database is away
-// for twenty seconds; a cluster under all faults at once; the two databases side by side. SEED=… runs former
-// rounds again; a sequence that the databases disagree on prints its own seed.
+// for twenty seconds; a cluster under all faults at once; ten times the capacity; the two databases side by
+// side. SEED=… runs former rounds again; a sequence that the databases disagree on prints its own seed.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { realWorld } from '../src/core/world.ts';
 import { chaos, summaryOf } from '../test/e2e/cluster-chaos.ts';
 import { outage } from '../test/e2e/cluster-outage.ts';
 import { killRounds } from '../test/e2e/kill.ts';
+import { overload } from '../test/e2e/overload.ts';
 
 const rounds = 50;
 const events = 50_000;
 const awayMs = 20_000;
+const floodMs = 60_000;
 const sequences = 10_000;
 const seed = Number(process.env['SEED'] ?? realWorld().nowMs() % 1_000_000);
 
@@ -22,6 +24,8 @@ for (const how of ['killed', 'frozen'] as const) {
 }
 say(`${events} events through a cluster under faults, seed ${seed}`);
 say(summaryOf(await chaos(seed, events)));
+say(`ten times the capacity for ${floodMs} ms`);
+say(JSON.stringify(await overload(floodMs), undefined, 2));
 say(`${sequences} sequences on SQLite and PostgreSQL`);
 process.exitCode = compareDatabases();
 

@@ -552,7 +552,7 @@ describe('Dispatcher', () => {
       assert.ok(works() > before);
       assert.ok(worker().claim());
       await end('c');
-      await dispatcher.stop(0);
+      await dispatcher.stop(() => 0);
     });
   }
 

@@ -429,6 +429,7 @@ describe('Dispatcher', () => {
         return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };
       },
       onGone: () => assert.fail('nobody is gone'),
+      onOverdue: async () => undefined,
       onMoved: () => undefined,
       onError: (error) => assert.fail(String(error)),
     });

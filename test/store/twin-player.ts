@@ -28,6 +28,8 @@ import { startMs } from './twin-tables.ts';
 const contract = 'Ringback';
 const freshSlots = 4;
 
+type Choice = NonNullable<Extract<EditCommand, { kind: 'edit' }>['chosen']>;
+
 export class Player {
   readonly #twins: Twins;
   /** Their numbers, in a database that was empty. */
@@ -56,11 +58,15 @@ export class Player {
     await this.#twins.send([...apps, this.#startNode(), ...listeners]);
   }
 
-  /** So many callbacks that hear everything. */
+  /** So many callbacks that hear everything; half of them filter, and want the second of two events. */
   async crowd(callbacks: number): Promise<void> {
     const each = limits.callbacksPerSubscriptionMax;
-    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, () =>
-      this.#subscription(Array.from({ length: each }, (_, position) => callback(position, '*'))),
+    const filtering = { ...noControls, filter: { '/of': [1] } };
+    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, (_, at) =>
+      this.#subscription(
+        Array.from({ length: each }, (_one, position) => callback(position, '*')),
+        at % 2 === 1 ? filtering : noControls,
+      ),
     );
     await this.#twins.send(
       subscriptions.map((subscription) =>
@@ -157,6 +163,15 @@ export class Player {
           notice: no,
         });
       }
+      case 'expire': {
+        const id = this.#idOf('subscription', each.who);
+        return editCall('expireSubscription', { appNo, id });
+      }
+      case 'forgetPatterns': {
+        // Without a limit: of those that died at one time, each forgets others first.
+        const beforeMs = this.#twins.nowMs - each.agoMs;
+        return editCall('forgetPatterns', { beforeMs, limit: 500 });
+      }
       case 'unsubscribe':
         return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
       case 'retry': {
@@ -244,8 +259,14 @@ export class Player {
     await this.#twins.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
   }
 
+  #choose({ expiresInMs, ...chosen }: Choice): EditInput<'editSubscription'>['chosen'] {
+    const expiresMs = expiresInMs === undefined ? undefined : this.#twins.nowMs + expiresInMs;
+    const headers = chosen.filter === undefined ? undefined : digest('headers');
+    return { controls: { ...controlsOf(chosen), expiresMs }, headers };
+  }
+
   #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
-    const { who, state, positions, isNewSecret, isStale, chosen } = each;
+    const { who, state, positions, isNewSecret, isStale, heard, chosen } = each;
     const found = pick(this.#twins.table('subscription'), who);
     if (found === undefined) return undefined;
     const known = this.#twins
@@ -261,7 +282,8 @@ export class Player {
       state,
       urls,
       secrets: isNewSecret ? digest(String(this.#twins.nowMs)) : undefined,
-      chosen: chosen && { controls: controlsOf(chosen), headers: undefined },
+      events: heard === undefined ? [] : [{ position: 0, events: [...new Set(heard)] }],
+      chosen: chosen && this.#choose(chosen),
     });
   }
 
@@ -367,8 +389,15 @@ export class Player {
           state: 'paused',
           positions: [0],
           isNewSecret: true,
-          chosen: { ordered: true, rate: 4, concurrency: 1 },
           isStale: false,
+          heard: ['c'],
+          chosen: {
+            ordered: true,
+            rate: 4,
+            concurrency: 1,
+            filter: undefined,
+            expiresInMs: undefined,
+          },
         });
         if (edit?.verb !== 'editSubscription') return undefined;
         const urls = [...edit.input.urls, { position: 9, url: 'https://nobody.example/' }];
@@ -439,7 +468,8 @@ export class Player {
     const names = JSON.stringify([name, '*']);
     await this.#twins.exec(`
       insert into event (id, app, name, slice, created_ms, payload)
-      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1, secrets
+      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1,
+        coalesce((select payload from event order by id limit 1), secrets)
       from subscription order by no limit 1;
       insert into fanout (event, app, contract, version, names)
       select '${id}', no, '${contract}', version, '${names}' from app where no = ${appNo}`);
@@ -551,7 +581,10 @@ export class Player {
     return {
       appNo: this.#apps[0],
       contract,
-      events: names.map((name) => ({ id: this.#id(), name, payload: Buffer.from(`"${name}"`) })),
+      events: names.map((name, of) => {
+        const payload = Buffer.from(JSON.stringify({ name, of, list: [of < 1] }));
+        return { id: this.#id(), name, payload };
+      }),
       audience,
       ...(names.length === 2 ? { trace: 'a trace' } : {}),
       idempotency: undefined,
@@ -641,8 +674,9 @@ function breaking(subscription: string): string {
     where subscription = (select no from subscription where id = '${subscription}')`;
 }
 
-function controlsOf({ ordered, rate: ratePerSecond, concurrency }: Chosen): Controls {
-  return { ...noControls, ordered, ratePerSecond, concurrency };
+function controlsOf(chosen: Chosen & Pick<Controls, 'filter'>): Controls {
+  const { ordered, rate: ratePerSecond, concurrency, filter } = chosen;
+  return { ...noControls, ordered, ratePerSecond, concurrency, filter };
 }
 
 function pick<T>(from: readonly T[], index: number): T | undefined {

@@ -6,7 +6,7 @@ import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
 import { withPrefix } from '../core/id.ts';
-import { Problem } from '../core/problem.ts';
+import { invalidRequest, Problem } from '../core/problem.ts';
 import { readTrace } from '../core/trace.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
@@ -212,13 +212,8 @@ function understood(reading: Reading): Pick<Call, 'request' | 'variant'> {
   switch (reading.kind) {
     case 'valid':
       return { request: reading.message, variant: reading.variant };
-    case 'invalid': {
-      const [first] = reading.faults;
-      const more = reading.faults.length - 1;
-      const rest = more > 0 ? `, and ${more} more` : '';
-      const detail = `${first?.field ?? 'The request'} ${first?.message ?? 'is not valid'}${rest}`;
-      throw new Problem('invalid_request', detail, { faults: reading.faults });
-    }
+    case 'invalid':
+      throw invalidRequest(reading.faults);
     case 'no_variant':
       throw new Problem('no_variant', reading.detail, { faults: reading.faults });
     case 'unsupported': {

@@ -1,4 +1,5 @@
 // How the text of a setting becomes a value: each reader gives the value, or says what it expected.
+import { durationMs } from '../core/duration.ts';
 import { keyIdOf } from '../core/key.ts';
 import type { KeyRing } from '../core/seal.ts';
 import { limits } from '../core/limits.ts';
@@ -111,8 +112,6 @@ export function readEncryptionKey(text: string): Uint8Array | undefined {
   return bytes.length === 32 ? bytes : undefined;
 }
 
-const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
 export function readDuration(text: string): Reading<number> {
   const ms = durationMs(text);
   return ms === undefined ? mistake('a duration such as 500ms, 15s, 5m, 2h or 30d') : value(ms);
@@ -123,12 +122,6 @@ export function readDurations(text: string): Reading<readonly number[]> {
   const known = all.filter((ms) => ms !== undefined);
   const isFit = known.length === all.length && known.length <= 32;
   return isFit ? value(known) : mistake('durations such as 5s,5m,2h, at most 32 of them');
-}
-
-function durationMs(text: string): number | undefined {
-  const found = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
-  const unit = Object.entries(units).find(([name]) => name === found?.[2])?.[1];
-  return unit === undefined ? undefined : Number(found?.[1]) * unit;
 }
 
 /** How long history is kept. */
@@ -142,7 +135,7 @@ export function readRetention(text: string): Reading<number> {
 export function readTimeout(text: string): Reading<number> {
   const reading = readDuration(text);
   if (reading.kind === 'mistake') return reading;
-  const isFit = reading.value >= 100 && reading.value <= 60_000;
+  const isFit = reading.value >= limits.attemptMinMs && reading.value <= limits.attemptMaxMs;
   return isFit ? reading : mistake('a duration from 100ms to 60s');
 }
 

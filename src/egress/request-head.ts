@@ -22,9 +22,12 @@ export interface CallbackFacts {
   readonly signature: string;
   /** `traceparent` and `tracestate`, where the event belongs to a trace. */
   readonly trace?: readonly Header[];
+  /** What the subscription adds. */
+  readonly added?: readonly Header[];
 }
 
 export function callbackHeaders(facts: CallbackFacts): Header[] {
+  const { added = [] } = facts;
   const headers: Header[] = [
     ...(facts.mediaType === undefined ? [] : [['content-type', facts.mediaType] as const]),
     ['webhook-id', facts.eventId],
@@ -37,7 +40,8 @@ export function callbackHeaders(facts: CallbackFacts): Header[] {
     ...(facts.trace ?? []),
     ['user-agent', userAgent],
     ['accept-encoding', 'identity'], // An answer is kept as it came; nothing here unpacks.
-    ['accept', '*/*'],
+    ...(added.some(([name]) => name.toLowerCase() === 'accept') ? [] : [anything]),
+    ...added,
   ];
   for (const [name, value] of headers) {
     // All were checked where they came in. A line break here would be a header of somebody's choice.
@@ -46,5 +50,6 @@ export function callbackHeaders(facts: CallbackFacts): Header[] {
   return headers;
 }
 
+const anything: Header = ['accept', '*/*'];
 const userAgent = `Ringback/${version}`;
 const printable = /^[\x20-\x7e]+$/;

@@ -20,6 +20,8 @@ export interface Context {
   ring: KeyRing;
   /** Told when a subscription changed, before the change is answered. */
   changed: (subscription: string, state: SubscriptionState) => void;
+  /** Told when a subscription will end by itself. */
+  expires: (atMs: number) => void;
   /** Told when a replay was started. */
   replayWaits: () => void;
   /** Told of whatever happens, for those who watch. */

@@ -67,6 +67,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // The first row, or the first that nobody else is at, and no further.
   'fanOut.oldest': ['reads all of fanout_pkey'],
   'outlook.fanOut': ['reads all of fanout_pkey'],
+  'forget.firstFanOut': ['reads all of fanout_pkey'],
+  // Ends at the first that is not past its time, and after so many.
+  'expireSubscription.soonest': ['reads all of subscription_expiry'],
   'sweep.lanes': ['filters a range of lane_sweep'],
   'health.schema': ['reads all of migration_pkey'],
   // Steps over what is under way: what nodes have taken out of the inbox, or lease.
@@ -85,6 +88,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'keepKeys.keep': ['sorts by app, key'],
   'makeDeliveries.order': ['sorts by no'],
   'endSubscription.lanes': ['sorts by no'],
+  'arrangeLanes.lanes': ['sorts by no'],
   // All nodes that are there, and what they have under way.
   'nodes.silent': [alive],
   'nodes.list': [alive],

@@ -25,7 +25,7 @@ export const matchSql = {
   // An inactive callback has no lane.
   ofSubscriptions: `
     select callback.subscription, callback.position, callback.no as callback,
-      callback.event as pattern, ${laneColumns}
+      callback.event as patterns, ${laneColumns}
     from callback join lane on lane.no = callback.lane
     where callback.subscription = any($1::bigint[])`,
 } as const;
@@ -67,19 +67,23 @@ export async function matchEveryone(
   return found.map((listeners) => [...listeners.values()]);
 }
 
+export interface Hearing extends Listener {
+  patterns: readonly string[];
+}
+
 /** All callbacks of subscriptions, by the store's number of it, in their order. */
 export async function matchSubscriptions(
   tx: Tx,
   subscriptions: readonly number[],
   lanes: LanesMet,
-): Promise<Map<number, (Listener & { pattern: string })[]>> {
-  const found = new Map(subscriptions.map((no) => [no, [] as (Listener & { pattern: string })[]]));
+): Promise<Map<number, Hearing[]>> {
+  const found = new Map(subscriptions.map((no): [number, Hearing[]] => [no, []]));
   if (subscriptions.length === 0) return found;
   const rows = await tx.query(matchSql.ofSubscriptions, [subscriptions]);
   for (const row of rows.toSorted(byPosition)) {
     const callback = integer(row, 'callback');
-    const pattern = text(row, 'pattern');
-    const listener = { callback, lane: meet(row, lanes), rules: undefined, pattern };
+    const patterns = text(row, 'patterns').split(' ');
+    const listener = { callback, lane: meet(row, lanes), rules: undefined, patterns };
     found.get(integer(row, 'subscription'))?.push(listener);
   }
   return found;

@@ -19,7 +19,7 @@ import type { NewDelivery } from './make-deliveries.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Listener } from '../listener.ts';
 import { fitting } from '../listener.ts';
-import type { Heard, LanesMet } from './match.ts';
+import type { Heard, Hearing, LanesMet } from './match.ts';
 import { matchEveryone, matchSubscriptions } from './match.ts';
 import { leaveNotices } from './notices.ts';
 import type { Slices } from './slices.ts';
@@ -154,13 +154,13 @@ async function findListeners(
 }
 
 function heardBy(
-  all: readonly (Listener & { pattern: string })[],
+  all: readonly Hearing[],
   { name, payload }: Publish['events'][number],
   { rules }: Addressee,
 ): Listener[] {
   if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
-  const patterns = patternsHearing(name);
-  return all.filter(({ pattern }) => patterns.includes(pattern));
+  const hearing = patternsHearing(name);
+  return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
 }
 
 function nameKey({ appNo, contract, name }: Heard): string {

@@ -21,7 +21,7 @@ export const matchSql = {
     order by pattern.callback limit ? + 0`,
   // An inactive callback has no lane.
   ofSubscription: `
-    select callback.no as callback, callback.event as pattern, null as settings, ${laneColumns}
+    select callback.no as callback, callback.event as patterns, null as settings, ${laneColumns}
     from callback join lane on lane.no = callback.lane
     where callback.subscription = ? order by callback.position`,
 } as const;
@@ -60,13 +60,17 @@ export function prepareMatch(db: DatabaseSync): Match {
       return [...found.values()];
     },
     ofSubscription: (subscription, name) => {
-      const patterns = name === undefined ? undefined : patternsHearing(name);
-      return ofSubscription
-        .all(subscription)
-        .filter((row) => patterns === undefined || patterns.includes(text(row, 'pattern')))
-        .map(toListener);
+      const rows = ofSubscription.all(subscription);
+      const hearing = name === undefined ? undefined : patternsHearing(name);
+      return rows.filter((row) => hearing === undefined || hears(row, hearing)).map(toListener);
     },
   };
+}
+
+function hears(row: Row, hearing: readonly string[]): boolean {
+  return text(row, 'patterns')
+    .split(' ')
+    .some((pattern) => hearing.includes(pattern));
 }
 
 export function toListener(row: Row): Listener {

@@ -7,6 +7,7 @@ import { attempts } from './attempts.ts';
 import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
+import { expiring } from './expire-subscription.ts';
 import { appFigures, counts, subscriptionFigures } from './figures.ts';
 import { deliveriesNamed, feed, watched } from './feed.ts';
 import { gauges, laneCensus, subscriptionCensus } from './gauges.ts';
@@ -30,6 +31,7 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   apps,
   subscription,
   subscriptions,
+  expiring,
   health,
   targets,
   event,

@@ -94,7 +94,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   };
 }
 
-const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
+export const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
 const consoleFolder = join(import.meta.dirname, '..', 'console', 'dist');
 
 interface Parts extends Opened {

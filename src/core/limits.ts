@@ -251,6 +251,9 @@ export const limits = {
   /** A key that opened the door to metrics opens it so long while the store does not answer. */
   scrapeKeyMs: 15 * 60_000,
   scrapeKeysMax: 16,
+  /** The doctor: how long it waits for an answer on the service's port, and files that it reads through. */
+  doctorAnswerMs: 3_000,
+  doctorFileBytesMax: 2 ** 30,
   /** Inbound connections. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

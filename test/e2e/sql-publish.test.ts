@@ -5,7 +5,7 @@ import { Client, Pool } from 'pg';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { startNodes, type ClusterNode } from './cluster.ts';
 import { header, receive } from './receiver.ts';
-import { get, subscribe, until } from './stage.ts';
+import { get, patch, subscribe, until } from './stage.ts';
 
 interface Two extends AsyncDisposable {
   database: Database;
@@ -55,6 +55,9 @@ describe('ringback.publish()', () => {
     await using orders = await receive();
     await subscribe(first, all.url);
     await subscribe(second, { callbackUrl: orders.url, event: 'order.created' });
+    await using filtered = await receive();
+    const { id } = await subscribe(second, filtered.url);
+    assert.equal((await patch(first, id, { filter: { '/message': 'order 8' } })).status, 200);
     await database.query('create table orders (no integer primary key)');
     const pool = new Pool({ connectionString: database.url, max: 8 });
     const order = async (no: number): Promise<void> => {
@@ -84,6 +87,10 @@ describe('ringback.publish()', () => {
       const bodies = receiver.requests.map(({ body }) => body.toString());
       assert.deepEqual(bodies.toSorted(), expected, 'each once, and no other');
     }
+    assert.deepEqual(
+      filtered.requests.map(({ body }) => body.toString()),
+      ['{"message":"order 8"}'],
+    );
     const rows = await database.query('select count(*)::int as count from ringback.event');
     assert.deepEqual(rows, [{ count: 500 }]);
   });

@@ -58,14 +58,14 @@ export class Expirer {
       beforeMs,
       limit: limits.expiringMax,
     });
-    // Together: they share a transaction.
-    const outputs = await Promise.all(
-      expired.map(async (one) => store.edit('expireSubscription', one)),
+    // Together: they share a transaction. One that cannot be ended keeps no other from being told of.
+    const results = await Promise.allSettled(
+      expired.map(async (one) => {
+        const { kind } = await store.edit('expireSubscription', one);
+        if (kind === 'ended') onExpired(one);
+      }),
     );
-    for (const [index, { kind }] of outputs.entries()) {
-      const one = expired[index];
-      if (kind === 'ended' && one !== undefined) onExpired(one);
-    }
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
     return nextMs;
   }
 }

@@ -249,6 +249,7 @@ describe('Dispatcher', () => {
         return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };
       },
       onGone: () => undefined,
+      onOverdue: async () => undefined,
       onMoved: () => undefined,
       onError: assert.ifError,
     });

@@ -429,6 +429,7 @@ describe('Dispatcher', () => {
         return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };
       },
       onGone: () => assert.fail('nobody is gone'),
+      onOverdue: async () => undefined,
       onMoved: () => undefined,
       onError: (error) => assert.fail(String(error)),
     });
@@ -552,7 +553,7 @@ describe('Dispatcher', () => {
       assert.ok(works() > before);
       assert.ok(worker().claim());
       await end('c');
-      await dispatcher.stop(0);
+      await dispatcher.stop(() => 0);
     });
   }
 

@@ -1,8 +1,11 @@
 // All suites that every store must pass, on every database.
 import { storeContract } from './contract.ts';
+import { controlsContract } from './controls-contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { filterContract } from './filter-contract.ts';
+import { gaugeContract } from './gauge-contract.ts';
+import { laneContract } from './lane-contract.ts';
 import { noticeContract } from './notice-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
@@ -14,11 +17,14 @@ export const contracts = [
   storeContract,
   deliveryContract,
   filterContract,
+  laneContract,
+  controlsContract,
   retentionContract,
   noticeContract,
   searchContract,
   sessionContract,
   statsContract,
   feedContract,
+  gaugeContract,
   quotaContract,
 ];

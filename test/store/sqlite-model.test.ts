@@ -1,7 +1,7 @@
 // Random sequences of everything that can happen to deliveries, on the adapter in memory and a model
 // beside it. A failure prints its seed: give it to fc.assert as { seed, path } to see it again.
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import { limits } from '../../src/core/limits.ts';
 import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 import type { Command } from './delivery-model.ts';

@@ -1,6 +1,6 @@
 // Random commands for two databases side by side, and how each becomes calls of the port: whom it means
 // is read from the rows, so that shrinking a sequence never makes a command that cannot be run.
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 
 const record = fc.record;
@@ -14,21 +14,14 @@ export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : neve
 
 const endedState = fc.constantFrom('dead' as const, 'delivered', 'cancelled', 'ended', 'ended');
 
-/** Of payloads that say which one of a publish they are, some fit each; one filter fits none. */
-const filter = fc.constantFrom(
-  ...Array.from({ length: 9 }, () => undefined),
-  { '/of': [0] },
-  { '/of': [1, 'x', null] },
-  { '/name': ['a', 'c'] },
-  { '/of': [0, 1, 2], '/list/0': [true] },
-  { '/missing': [null] },
-);
-const choice = { ...chosen, filter };
-
 const ownPattern = fc.constantFrom(
   'ringback.*',
   'ringback.delivery.dead',
   'ringback.subscription.*',
+);
+const anyPattern = fc.oneof(
+  { weight: 6, arbitrary: pattern },
+  { weight: 1, arbitrary: ownPattern },
 );
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
@@ -36,9 +29,9 @@ const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled')
 const edits = {
   subscribe: record({
     kind: one('subscribe' as const),
-    pattern: fc.oneof({ weight: 6, arbitrary: pattern }, { weight: 1, arbitrary: ownPattern }),
+    pattern: anyPattern,
     second: fc.constantFrom('a', 'inactive'),
-    ...choice,
+    ...chosen,
     isBreaking: fc.constantFrom(false, false, true),
     idempotency: maybe(idempotency),
     most: fc.constantFrom(undefined, undefined, undefined, 2, 5),
@@ -68,8 +61,14 @@ const edits = {
     state: maybe(state),
     positions: fc.uniqueArray(position, { maxLength: 2 }),
     isNewSecret: fc.boolean(),
-    chosen: maybe(record(choice)),
+    chosen: maybe(record({ ...chosen, expiresInMs: maybe(fc.constantFrom(0, 1, 20_000)) })),
     isStale: fc.constantFrom(false, false, false, true),
+    heard: maybe(fc.array(anyPattern, { minLength: 1, maxLength: 3 })),
+  }),
+  expire: record({ kind: one('expire' as const), who }),
+  forgetPatterns: record({
+    kind: one('forgetPatterns' as const),
+    agoMs: fc.constantFrom(0, 10_000),
   }),
   disable: record({ kind: one('disable' as const), which }),
   /** `missing`: somebody else was faster. */
@@ -132,6 +131,8 @@ const edit = fc.oneof(
   { weight: 2, arbitrary: edits.disable },
   { weight: 1, arbitrary: edits.notice },
   { weight: 1, arbitrary: edits.unsubscribe },
+  { weight: 1, arbitrary: edits.expire },
+  { weight: 1, arbitrary: edits.forgetPatterns },
   { weight: 3, arbitrary: edits.retry },
   { weight: 2, arbitrary: edits.sweep },
   { weight: 1, arbitrary: edits.node },

@@ -3,7 +3,6 @@
 import { strict as assert } from 'node:assert';
 import type { Controls } from '../../src/core/controls.ts';
 import { noControls } from '../../src/core/controls.ts';
-import type { Filter } from '../../src/core/filter.ts';
 import { pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, timeOf } from '../../src/core/id.ts';
 import { brokenAfter } from '../../src/core/lane.ts';
@@ -28,6 +27,8 @@ import { startMs } from './twin-tables.ts';
 
 const contract = 'Ringback';
 const freshSlots = 4;
+
+type Choice = NonNullable<Extract<EditCommand, { kind: 'edit' }>['chosen']>;
 
 export class Player {
   readonly #twins: Twins;
@@ -60,11 +61,13 @@ export class Player {
   /** So many callbacks that hear everything; half of them filter, and want the second of two events. */
   async crowd(callbacks: number): Promise<void> {
     const each = limits.callbacksPerSubscriptionMax;
-    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, (_, at) => {
-      const heard = Array.from({ length: each }, (_each, position) => callback(position, '*'));
-      const filter = at % 2 === 1 ? { '/of': [1] } : undefined;
-      return this.#subscription(heard, { ...noControls, filter });
-    });
+    const filtering = { ...noControls, filter: { '/of': [1] } };
+    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, (_, at) =>
+      this.#subscription(
+        Array.from({ length: each }, (_one, position) => callback(position, '*')),
+        at % 2 === 1 ? filtering : noControls,
+      ),
+    );
     await this.#twins.send(
       subscriptions.map((subscription) =>
         editCall('subscribe', { subscription, idempotency: undefined }),
@@ -159,6 +162,15 @@ export class Player {
           notice: no,
         });
       }
+      case 'expire': {
+        const id = this.#idOf('subscription', each.who);
+        return editCall('expireSubscription', { appNo, id });
+      }
+      case 'forgetPatterns': {
+        // Without a limit: of those that died at one time, each forgets others first.
+        const beforeMs = this.#twins.nowMs - each.agoMs;
+        return editCall('forgetPatterns', { beforeMs, limit: 500 });
+      }
       case 'unsubscribe':
         return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
       case 'retry': {
@@ -246,8 +258,14 @@ export class Player {
     await this.#twins.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
   }
 
+  #choose({ expiresInMs, ...chosen }: Choice): EditInput<'editSubscription'>['chosen'] {
+    const expiresMs = expiresInMs === undefined ? undefined : this.#twins.nowMs + expiresInMs;
+    const headers = chosen.filter === undefined ? undefined : digest('headers');
+    return { controls: { ...controlsOf(chosen), expiresMs }, headers };
+  }
+
   #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
-    const { who, state, positions, isNewSecret, isStale, chosen } = each;
+    const { who, state, positions, isNewSecret, isStale, heard, chosen } = each;
     const found = pick(this.#twins.table('subscription'), who);
     if (found === undefined) return undefined;
     const known = this.#twins
@@ -263,7 +281,8 @@ export class Player {
       state,
       urls,
       secrets: isNewSecret ? digest(String(this.#twins.nowMs)) : undefined,
-      chosen: chosen && { controls: controlsOf(chosen), headers: undefined },
+      events: heard === undefined ? [] : [{ position: 0, events: [...new Set(heard)] }],
+      chosen: chosen && this.#choose(chosen),
     });
   }
 
@@ -369,8 +388,15 @@ export class Player {
           state: 'paused',
           positions: [0],
           isNewSecret: true,
-          chosen: { ordered: true, rate: 4, concurrency: 1, filter: undefined },
           isStale: false,
+          heard: ['c'],
+          chosen: {
+            ordered: true,
+            rate: 4,
+            concurrency: 1,
+            filter: undefined,
+            expiresInMs: undefined,
+          },
         });
         if (edit?.verb !== 'editSubscription') return undefined;
         const urls = [...edit.input.urls, { position: 9, url: 'https://nobody.example/' }];
@@ -647,8 +673,8 @@ function breaking(subscription: string): string {
     where subscription = (select no from subscription where id = '${subscription}')`;
 }
 
-function controlsOf(choice: Chosen & { filter: Filter | undefined }): Controls {
-  const { ordered, rate: ratePerSecond, concurrency, filter } = choice;
+function controlsOf(chosen: Chosen & Pick<Controls, 'filter'>): Controls {
+  const { ordered, rate: ratePerSecond, concurrency, filter } = chosen;
   return { ...noControls, ordered, ratePerSecond, concurrency, filter };
 }
 

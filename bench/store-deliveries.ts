@@ -175,7 +175,13 @@ function preparePublishes(db: DatabaseSync) {
   const matched = (name: string) => match.everyone({ appNo, contract: 'Ringback', name });
   const publishing = (find: typeof matched) => (count: number) => {
     for (let from = 0; from < count; from += rowsPerBatch) {
-      const births = birthsFor({ lease: 1, room: 512, free: new Map(), laneRoom: 512 });
+      const births = birthsFor({
+        lease: 1,
+        room: 512,
+        free: new Map(),
+        underWay: new Map(),
+        laneRoom: 512,
+      });
       const context = { nowMs: world.nowMs(), births, facts: [] };
       transact(db, () => {
         for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
@@ -215,7 +221,7 @@ function preparePublishTo(db: DatabaseSync): (name: string) => (count: number) =
   );
   return (name) => (count) => {
     for (let from = 0; from < count; from += rowsPerBatch) {
-      const births = birthsFor({ lease: 1, room: 512, free: new Map(), laneRoom: 512 });
+      const births = birthsFor({ lease: 1, room: 512, free: new Map(), underWay: new Map(), laneRoom: 512 });
       const context = { nowMs: world.nowMs(), births, facts: [] };
       transact(db, () => {
         for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { guardServer } from './api/admission.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
 import { closeServer, localUrl } from './api/listening.ts';
@@ -11,7 +12,7 @@ import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
 import { loadContracts, type Contracts } from './contract/contracts.ts';
 import type { App } from './core/app.ts';
-import { idMaker } from './core/id.ts';
+import { idMaker, withPrefix } from './core/id.ts';
 import { limits } from './core/limits.ts';
 import type { Tracer } from './core/trace.ts';
 import type { World } from './core/world.ts';
@@ -20,27 +21,26 @@ import { Deadlines } from './egress/deadlines.ts';
 import { createGuard } from './egress/guard.ts';
 import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
+import { createAdmission } from './engine/admission.ts';
 import { ensureDefaultApp } from './engine/apps.ts';
 import type { Context } from './engine/context.ts';
-import { Expirer } from './engine/expirer.ts';
 import { FigureWriter } from './engine/figure-writer.ts';
 import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
 import { createJournal, type Journal } from './engine/journal.ts';
-import { Keeper, type Retained } from './engine/keeper.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
 import { createMeter, metered, type Meter } from './engine/meter.ts';
 import { startMetrics } from './engine/metrics.ts';
 import { createQuotas } from './engine/quotas.ts';
-import { Replayer, type Done } from './engine/replayer.ts';
 import {
   createReach,
   startDelivering,
   type Delivering,
   type Reach,
 } from './engine/start-delivering.ts';
+import { noTending, startTending } from './engine/start-tending.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
 import { openRing } from './engine/unlock.ts';
@@ -136,6 +136,8 @@ interface Parts {
   outside: Outside;
   context: Context;
   reach: Reach;
+  /** Told when something was noticed that is to be published. */
+  noticed: () => void;
   contracts: Contracts;
   self: Liveness;
   feed: Feed;
@@ -158,6 +160,12 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
     timeoutMs: config.timeout,
     log,
     onSettled: (settlement) => meter.settled(settlement, context.store.nowMs()),
+    onDisabled: (id) =>
+      log.warn(
+        { subscription: withPrefix('sub', id) },
+        'subscription disabled: its receiver fails',
+      ),
+    onNoticed: parts.noticed,
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
   cleanup.use(delivering);
@@ -195,6 +203,8 @@ async function startServing(
     tls: readTls(config),
     onAnswered: meter.answered,
   });
+  const admission = createAdmission(world);
+  guardServer(server, { admission, contracts, world, newId, log });
   cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
@@ -243,11 +253,16 @@ async function startServing(
 
 type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
+interface Opened extends Pick<Parts, 'context' | 'reach' | 'noticed'> {
+  journal: Journal;
+  meter: Meter;
+}
+
 async function openContext(
   config: Config,
   outside: Outside,
   cleanup: AsyncDisposableStack,
-): Promise<{ context: Context; reach: Reach; journal: Journal; meter: Meter } & First> {
+): Promise<Opened & First> {
   const { world, log, onFatal, resolver } = outside;
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
@@ -267,47 +282,40 @@ async function openContext(
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
   const journal = createJournal();
   const changes = metered(journal.changes, meter);
-  const keeping = {
-    store,
-    world,
-    retentionMs: config.retention,
-    onError: (err: unknown) => log.warn({ err }, 'keeper'),
-    onRetained: (retained: Retained) => log.info(retained, 'retention'),
-    onEnded: () => changes.missed(),
-  };
   // Also where only requests are served: whoever publishes makes deliveries.
   const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
   cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
-  const keeper = config.role === 'api' ? undefined : new Keeper(keeping);
-  cleanup.use(keeper);
-  const reach = createReach({ store, world }, () => keeper?.wake());
+  const tending =
+    config.role === 'api'
+      ? noTending
+      : startTending({
+          store,
+          world,
+          newId,
+          changes,
+          retentionMs: config.retention,
+          onRetained: (retained) => log.info(retained, 'retention'),
+          onExpired: ({ appNo, id }) => {
+            changed(id, 'ended');
+            changes.subscription(appNo, id);
+          },
+          onReplayed: (done) => log.info(done, 'replay done'),
+          onError: (err, what) => log.warn({ err }, what),
+        });
+  cleanup.use(tending);
+  const reach = createReach({ store, world }, () => tending.ended());
   const { changed } = reach;
-  const expiring = {
-    store,
-    world,
-    onExpired: ({ appNo, id }: { appNo: number; id: string }) => {
-      changed(id, 'ended');
-      changes.subscription(appNo, id);
-    },
-    onError: (err: unknown) => log.warn({ err }, 'expiry put off'),
-  };
-  const expirer = config.role === 'api' ? undefined : new Expirer(expiring);
-  cleanup.use(expirer);
-  const replaying = {
-    store,
-    world,
+  const told = {
+    changed,
     changes,
-    onDone: (done: Done) => log.info(done, 'replay done'),
-    onError: (err: unknown) => log.warn({ err }, 'replay put off'),
+    expires: (atMs: number) => tending.expires(atMs),
+    replayWaits: () => tending.replayWaits(),
   };
-  const replayer = config.role === 'api' ? undefined : new Replayer(replaying);
-  cleanup.use(replayer);
-  const expires = (atMs: number): void => expirer?.expires(atMs);
-  const told = { changed, expires, changes, replayWaits: () => replayer?.wake() };
   const { tracer } = outside;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
   const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
-  return { context, reach, journal, meter, defaultApp: app, firstKey: secret, isChosenKeyDead };
+  const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
+  return { context, reach, noticed: () => tending.noticed(), journal, meter, ...first };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

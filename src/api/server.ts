@@ -77,7 +77,7 @@ function takeBodiesAsBytes(server: FastifyInstance): void {
   });
 }
 
-const answerHeaders = {
+export const answerHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
@@ -108,7 +108,7 @@ function closeAfterLastAnswer(server: FastifyInstance): void {
 }
 
 /** A caller's own id is kept if it can do no harm in a log. */
-function readRequestId(given: string | string[] | undefined): string | undefined {
+export function readRequestId(given: string | string[] | undefined): string | undefined {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : undefined;
 }
 

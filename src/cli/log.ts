@@ -21,7 +21,9 @@ export interface ProcessLog extends AsyncDisposable {
 }
 
 export function openLog(options: LogOptions, world: Pick<World, 'sleep'>): ProcessLog {
-  const file = pino.destination({ dest: 2, sync: false, maxLength: limits.logBytesWaitingMax });
+  const { logBytesWaitingMax: maxLength } = limits;
+  // With a least length a flush waits until all is written.
+  const file = pino.destination({ dest: 2, sync: false, minLength: 1, maxLength });
   // pino has dealt with a broken pipe; a full one drops lines, and there is nobody to tell.
   file.on('error', () => undefined);
   return {

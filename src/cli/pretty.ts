@@ -14,7 +14,7 @@ export function prettyLine(json: string, { isColoured }: PrettyOptions): string 
   const head = [
     paint('dim', clock(time)),
     paint(name?.colour ?? 'dim', name?.text ?? ''),
-    paint('bold', harmless(String(msg ?? ''))),
+    paint('bold', harmless(typeof msg === 'string' ? msg : '')),
   ];
   const shown = Object.entries(facts).map(
     ([key, value]) => `${paint('dim', `${harmless(key)}=`)}${show(value)}`,
@@ -80,7 +80,7 @@ function show(value: unknown): string {
 /** What a terminal would obey, or hide, is shown by its number. */
 function harmless(text: string): string {
   return text.replaceAll(
-    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
   );
 }

@@ -66,9 +66,8 @@ async function openTracer(
   const reading = readTracing(env);
   if (reading.kind === 'off') return undefined;
   if (reading.kind === 'mistakes') throw new CliFailure(reading.mistakes.join('\n'));
-  const { settings } = reading;
   const onError = (reason: string): void => log.warn({ reason }, 'spans lost');
-  return startTracer({ world, settings, nodeName, onError });
+  return startTracer({ world, settings: reading.settings, nodeName, onError });
 }
 
 /** Without it the service runs all the same. */

@@ -23,6 +23,8 @@ export interface Lane {
   /** Rate limit (GCRA): time per delivery, and the theoretical arrival time. */
   intervalMs: number | undefined;
   tatMs: number;
+  /** Deliveries under way at a time on one node, if the subscription says so. */
+  concurrency: number | undefined;
   failures: number;
   /** Since when it fails without a success in between. */
   failingMs: number | undefined;
@@ -223,7 +225,8 @@ function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures:
   return isBroken && !hasFailed ? lane.gateMs : Math.max(limitedMs, brokenMs);
 }
 
-function limitedUntilMs({ intervalMs, tatMs }: Lane): number {
+/** When the rate allows the next one. */
+export function limitedUntilMs({ intervalMs, tatMs }: Pick<Lane, 'intervalMs' | 'tatMs'>): number {
   return intervalMs === undefined ? 0 : Math.ceil(tatMs + intervalMs);
 }
 

@@ -1,9 +1,11 @@
-// Every limit of the program, in one place (what subscriptions choose: control-limits.ts). A loop, queue,
-// body or batch without a name here is a bug.
+// Every limit of the program, in one place (load-limits.ts: of what comes in; control-limits.ts: of what
+// subscriptions choose). A loop, queue, body or batch without a name here is a bug.
 import { controlLimits } from './control-limits.ts';
+import { loadLimits } from './load-limits.ts';
 
 export const limits = {
   ...controlLimits,
+  ...loadLimits,
   /** One request body. */
   bodyBytesMax: 1_048_576,
   /** Nesting of a JSON body; deeper ones break serialisers further down the road. */
@@ -222,13 +224,6 @@ export const limits = {
   /** A dry run counts so many, for so long. */
   dryRunMatchedMax: 10_000,
   dryRunMs: 2_000,
-  /** Quotas of an app: the largest there is; how often a node asks how many others share one. */
-  quotaMax: 1_000_000_000,
-  quotaSharersMs: 5_000,
-  /** Apps whose pace is remembered. */
-  pacesRememberedMax: 10_000,
-  /** What an app hears that has as many subscriptions as it may have: look again after this. */
-  quotaAgainMs: 60_000,
   /** Key cache: how long a revoked key may still be believed on another node. */
   keyCacheMs: 1_000,
   keyCacheEntriesMax: 10_000,

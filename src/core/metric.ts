@@ -47,38 +47,47 @@ export function observe(histogram: Histogram, value: number): void {
   histogram.sum += value;
 }
 
-/** Things of one kind by the values of their labels. */
+/** Things of one kind by the values of their labels, of which there are at most two. */
 export interface Labelled<T> {
   /** The one with these values, in the order of the names; made when it is missing. */
-  of(...values: readonly string[]): T;
+  of(first?: string, second?: string): T;
   all(): { labels: Labels; it: T }[];
 }
 
 /**
  * Label values come from lists that the program or a contract knows. Should one of them ever come from
- * somewhere else, what is too much counts together as `other`: a scrape stays as long as it is.
+ * somewhere else, what is too much counts together as `other`: a scrape stays as long as it is. Two maps,
+ * because one key made of two texts costs as much as all the rest.
  */
 export function labelled<T>(names: readonly string[], make: () => T): Labelled<T> {
-  const known = new Map<string, { values: readonly string[]; it: T }>();
-  const other = names.map(() => 'other');
-  const find = (values: readonly string[]): T => {
-    const key = values.join('\n');
-    const found = known.get(key);
-    if (found !== undefined) return found.it;
-    if (known.size >= limits.seriesMax && values !== other) return find(other);
+  const known = new Map<string, Map<string, T>>();
+  let size = 0;
+  const makeOne = (first: string, second: string): T => {
+    if (size >= limits.seriesMax && first !== other) return find(other, other);
+    size += 1;
     const it = make();
-    known.set(key, { values, it });
+    const inner = known.get(first) ?? new Map<string, T>();
+    known.set(first, inner.set(second, it));
     return it;
   };
+  const find = (first: string, second: string): T =>
+    known.get(first)?.get(second) ?? makeOne(first, second);
   return {
-    of: (...values) => find(values),
+    of: (first = '', second = '') => find(first, second),
     all: () =>
-      Array.from(known.values(), ({ values, it }) => ({
-        labels: Object.fromEntries(names.map((name, index) => [name, values[index] ?? ''])),
-        it,
-      })),
+      Array.from(known).flatMap(([first, inner]) =>
+        Array.from(inner, ([second, it]) => {
+          const values = [first, second];
+          const labels = Object.fromEntries(
+            names.map((name, index) => [name, values[index] ?? ''] as const),
+          );
+          return { labels, it };
+        }),
+      ),
   };
 }
+
+const other = 'other';
 
 export interface Counter {
   count: number;

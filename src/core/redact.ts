@@ -2,6 +2,21 @@
 // is known to be a secret by its looks or by the name before it goes; a URL keeps origin and path only.
 // Works on plain text and on JSON, and JSON stays JSON.
 
+/** What somebody gave as a URL, in a message to him: it may be anything, and is not shown in full. */
+export function showUrl(raw: string): string {
+  const scheme = /^https?:[/\\]*/i.exec(raw)?.[0] ?? '';
+  const at = raw.lastIndexOf('@');
+  const tail = raw.search(/[?#]/);
+  // An @ after a ? may end a password or stand in a query: nothing around it is safe to show.
+  if (tail >= 0 && at > tail) return `${scheme}***`;
+  const bare = at < 0 ? raw : `${scheme}***@${raw.slice(at + 1)}`;
+  const shown = bare.replace(/([?#]).*$/s, '$1***').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
+  if (shown.length <= shownCharsMax) return shown;
+  return `${shown.slice(0, shownCharsMax).toWellFormed()}…`;
+}
+
+const shownCharsMax = 120;
+
 /** Origin and path: receivers put tokens into the rest. */
 export function plainUrl(text: string): string {
   const url = URL.parse(text);

@@ -1,5 +1,5 @@
 // The meter counts what this node does, told by hooks of those who do it. It holds no names of apps,
-// ids or URLs, and costs tens of nanoseconds a fact: measured, a counter with two labels 60 to 100 ns.
+// ids or URLs. Measured: 140 ns for the end of an attempt, 100 for a request, 50 for a batch.
 import { timeOf } from '../core/id.ts';
 import {
   counterFamily,
@@ -102,8 +102,12 @@ export function createMeter(): Meter {
   const requests = counters('operation', 'status');
   const requestTook = labelled(['operation'], histograms(requestBounds));
   const refusals = counters('operation', 'code');
-  published.of();
-  released.of();
+  // A counter that begins at 1 never rose, as Prometheus sees it: those that alerts look at begin at 0.
+  for (const all of [published, released]) all.of();
+  attempts.of('delivered', 'none');
+  for (const kind of ['edits', 'work']) {
+    for (const result of ['done', 'failed']) batches.of(kind, result);
+  }
   return {
     published: (events) => {
       published.of().count += events.length;

@@ -17,7 +17,7 @@ import { createStoreWatch, type StoreView, type WatchMeans } from './store-view.
 
 export interface MetricsMeans extends WatchMeans {
   world: World;
-  store: Pick<Store, 'read' | 'waiting' | 'nowMs'>;
+  store: WatchMeans['store'] & Pick<Store, 'waiting'>;
   meter: Pick<Meter, 'families'>;
   self: { readonly name: string; readonly role: NodeRole; isFresh(): boolean };
   /** Deliveries under way on this node. */
@@ -45,7 +45,7 @@ function familiesOf(means: MetricsMeans, view: StoreView | undefined): Family[] 
     ...means.meter.families(),
     gauge({ name: 'ringback_store_up', help: upHelp }, view === undefined ? 0 : 1),
     ...(view === undefined ? [] : clusterFamilies(view)),
-    ...(view?.census === undefined ? [] : censusFamilies(view.census, means.store.nowMs())),
+    ...(view?.census === undefined ? [] : censusFamilies(view.census, view.nowMs)),
     ...(view?.disk === undefined ? [] : diskFamilies(view.disk)),
   ];
 }

@@ -49,6 +49,10 @@ export interface DeliveringOptions {
   log?: FactLog | undefined;
   /** What became of a delivery is written down. */
   onSettled: (settlement: Settlement) => void;
+  /** A subscription was disabled, because its receiver failed for days; by its bare id. */
+  onDisabled: (subscription: string) => void;
+  /** Something happened that somebody may want to be told. */
+  onNoticed: () => void;
   onError: (error: unknown) => void;
 }
 
@@ -89,11 +93,14 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
       const appNo = reach.targets.appOf(leased.callback);
       if (appNo !== undefined) changes.subscription(appNo, subscription);
     },
+    onOverdue: async (overdue) => disable(context, { ...options, ...overdue }).catch(onError),
     onMoved: (leased, settlement) => {
       if (settlement !== undefined) {
         witness.settled(leased, settlement);
         onSettled(settlement);
       }
+      const kind = settlement?.outcome.kind;
+      if (kind === 'dead' || kind === 'gone') options.onNoticed();
       const appNo = reach.targets.appOf(leased.callback);
       if (appNo === undefined) return; // Its first attempt begins; the end of it is told.
       if (settlement === undefined) changes.moved(appNo, leased);
@@ -111,4 +118,20 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
       confirmer.close();
     },
   };
+}
+
+interface Disabling extends Pick<DeliveringOptions, 'reach' | 'onDisabled' | 'onNoticed'> {
+  appNo: number;
+  lane: number;
+}
+
+/** Should it fail, the next failure of the receiver asks for it again. */
+async function disable({ store, changes }: Context, disabling: Disabling): Promise<void> {
+  const { appNo, lane, reach, onDisabled, onNoticed } = disabling;
+  const result = await store.edit('disableFailing', { appNo, lane });
+  if (result.kind === 'kept') return;
+  reach.changed(result.subscription, 'disabled');
+  changes.subscription(appNo, result.subscription);
+  onDisabled(result.subscription);
+  onNoticed();
 }

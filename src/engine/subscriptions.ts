@@ -1,6 +1,7 @@
 // What can be done with a subscription once it is there: end it, pause it, point it elsewhere,
 // replace its secret. Another app's subscription is not found, exactly like an unknown one.
 import type { App } from '../core/app.ts';
+import type { Health } from '../core/health.ts';
 import { withoutPrefix } from '../core/id.ts';
 import { Problem, type Fault } from '../core/problem.ts';
 import type { Choice } from '../core/read-controls.ts';
@@ -40,6 +41,11 @@ export async function getSubscription(
     bare === undefined ? undefined : await store.read('subscription', { appNo: app.no, id: bare });
   if (found === undefined) throw notFound(id);
   return found;
+}
+
+/** How the receivers of a subscription do, by its bare id. */
+export async function getHealth({ store }: Context, app: Owner, id: string): Promise<Health> {
+  return store.read('subscriptionHealth', { appNo: app.no, id });
 }
 
 export async function listSubscriptions(

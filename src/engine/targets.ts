@@ -11,7 +11,8 @@ import { isEventPattern } from '../core/pattern.ts';
 import { limits } from '../core/limits.ts';
 import { Problem, type Fault } from '../core/problem.ts';
 import type { Callback } from '../core/subscription.ts';
-import { showUrl, type Guard } from '../egress/guard.ts';
+import { showUrl } from '../core/redact.ts';
+import type { Guard } from '../egress/guard.ts';
 
 /** The callbacks to register, inactive ones included. Throws when none can be active. */
 export async function makeCallbacks(

@@ -170,6 +170,7 @@ describe('getSubscription', () => {
       operation: 'subscribeOperation',
       ordered: false,
       createdAt: '2026-03-01T12:00:00.000Z',
+      health: { state: 'ok', failures: 0 },
     });
     assert.deepEqual(
       callbacks.map(({ position, label, event, url }) => [position, label, event, url]),

@@ -249,6 +249,7 @@ describe('Dispatcher', () => {
         return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };
       },
       onGone: () => undefined,
+      onOverdue: async () => undefined,
       onMoved: () => undefined,
       onError: assert.ifError,
     });
@@ -256,7 +257,7 @@ describe('Dispatcher', () => {
     assert(worker);
     const payload = new Uint8Array();
     const name = { event: 'e', n: 0, eventName: 'e', payload, lane: 1, callback: 1 };
-    const counts = { version: 1, tries: 0, attempts: 0, trace: undefined };
+    const counts = { version: 1, concurrency: undefined, tries: 0, attempts: 0, trace: undefined };
     const leased = (lease = 0): Leased => ({ ...name, ...counts, lease });
     await world.pass(100);
     const offer = worker.offer();

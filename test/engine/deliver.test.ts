@@ -48,6 +48,7 @@ const leased: Leased = {
   lane: 1,
   callback: 1,
   version: 1,
+  concurrency: undefined,
   tries: 0,
   attempts: 0,
   lease: 1,

@@ -22,6 +22,7 @@ describe('the clock of a Dispatcher', () => {
       self: { no: () => 1, mayWork: () => true },
       deliver: async () => Promise.reject(new Error('Nothing is delivered here.')),
       onGone: () => undefined,
+      onOverdue: async () => undefined,
       onMoved: () => undefined,
       onError: assert.ifError,
     });

@@ -18,6 +18,7 @@ import { createWindow, type Window } from '../../src/engine/window.ts';
 import type {
   Delivery,
   Outlook,
+  Settled,
   Settlement,
   Target,
   Worked,
@@ -43,11 +44,13 @@ describe('createWindow', () => {
       lease: 1,
       room: limits.windowMax,
       free: new Map(),
+      underWay: new Map(),
       laneRoom: limits.laneCapStart,
     });
     times(3, () => window.enter(7));
-    const { lease, room, free } = window.offer();
-    assert.deepEqual([lease, room, free.get(7)], [2, limits.windowMax - 3, 5]);
+    const { lease, room, free, underWay } = window.offer();
+    const ofLane = [free.get(7), underWay.get(7)];
+    assert.deepEqual([lease, room, ...ofLane], [2, limits.windowMax - 3, 5, 3]);
     assert.equal(window.size(), 3);
   });
 
@@ -161,6 +164,51 @@ describe('createWindow', () => {
     assert.equal(window.hasUntoldRoom(1), true);
     window.offer();
     assert.equal(window.hasUntoldRoom(1), false, 'told anew');
+  });
+
+  it('never lets a cap rise above what the subscription allows', () => {
+    const window = newWindow();
+    window.enter(1, 3);
+    assert.equal(window.offer().free.get(1), 2);
+    times(9, () => {
+      window.enter(1, 3);
+      window.leave(1, 'success');
+    });
+    assert.equal(window.offer().free.get(1), 2);
+    window.enter(1, 999);
+    times(500, () => {
+      window.enter(1, 999);
+      window.leave(1, 'success');
+    });
+    assert.equal(window.offer().free.get(1), limits.laneCapMax - 2, 'nor above its own limit');
+  });
+
+  it('obeys a lowered cap as soon as it hears of it, and says that the lane was full', () => {
+    const window = newWindow();
+    times(6, () => window.enter(1));
+    assert.deepEqual(window.leave(1, 'success'), { wasFull: false });
+    window.limit(1, 2);
+    assert.equal(window.offer().free.get(1), 0);
+    assert.equal(window.offer().underWay.get(1), 5);
+    const wereFull = [1, 2, 3, 4].map(() => window.leave(1, 'success').wasFull);
+    assert.deepEqual(wereFull, [true, true, true, true]);
+    assert.equal(window.offer().free.get(1), 1);
+    window.limit(1, undefined);
+    window.enter(1);
+    window.leave(1, 'success');
+    assert.equal(window.offer().free.get(1), 2, 'without a limit it rises again');
+  });
+
+  it('knows of room that the store was not told of, also where the store knows of a lower cap', () => {
+    const window = newWindow();
+    times(3, () => window.enter(1));
+    window.offer(); // Five are free, as far as the node knows.
+    window.leave(1, 'success');
+    window.enter(1, 4); // The store has given one, and calls the lane full: four were under way.
+    assert.equal(window.hasUntoldRoom(1), true);
+    window.offer();
+    window.enter(1, 4);
+    assert.equal(window.hasUntoldRoom(1), false, 'it is full');
   });
 
   it('refuses to count what never entered', () => {
@@ -323,18 +371,22 @@ function scriptedStore(): {
   worker: () => Worker;
   works: () => number;
   settled: Settlement[];
+  /** What settlements are answered with. */
+  answer: { settled: Settled };
 } {
   let attached: Worker | undefined;
   let works = 0;
   const settled: Settlement[] = [];
+  const answer: { settled: Settled } = { settled: { kind: 'settled' } };
   return {
+    answer,
     store: {
       pollMs: limits.claimEveryMs,
       attach: (worker) => (attached = worker),
       work: () => (works += 1),
       settle: async (settlement) => {
         settled.push(settlement);
-        return { kind: 'settled' };
+        return answer.settled;
       },
     },
     worker: () => attached ?? assert.fail('nobody is attached'),
@@ -343,9 +395,9 @@ function scriptedStore(): {
   };
 }
 
-function leasedOf(event: string, lane: number): Leased {
+function leasedOf(event: string, lane: number, concurrency?: number): Leased {
   const payload = new Uint8Array();
-  const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1 };
+  const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1, concurrency };
   return { event, eventName: 'e', payload, trace: undefined, lane, callback: lane, ...counts };
 }
 
@@ -377,6 +429,7 @@ describe('Dispatcher', () => {
         return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };
       },
       onGone: () => assert.fail('nobody is gone'),
+      onOverdue: async () => undefined,
       onMoved: () => undefined,
       onError: (error) => assert.fail(String(error)),
     });
@@ -484,6 +537,25 @@ describe('Dispatcher', () => {
     for (const event of [...seven.slice(1), 'h']) await end(event);
     await dispatcher.stop(() => 0);
   });
+
+  for (const settled of [{ kind: 'settled', concurrency: 2 }, { kind: 'stale' }] as const) {
+    it(`asks when a slot becomes free and it hears: ${JSON.stringify(settled)}`, async () => {
+      const world = virtualWorld();
+      const { dispatcher, worker, works, end, answer } = dispatch(world);
+      worker().claim();
+      worker().worked({ ...nothing, readyMs: undefined }, asked);
+      worker().take([leasedOf('a', 1), leasedOf('b', 1)], quiet);
+      await end('a');
+      worker().take([leasedOf('c', 1)], quiet);
+      const before = works();
+      answer.settled = settled; // For the store the lane was full, with two of the new cap under way.
+      await end('b');
+      assert.ok(works() > before);
+      assert.ok(worker().claim());
+      await end('c');
+      await dispatcher.stop(() => 0);
+    });
+  }
 
   it('asks when a lane that was full gets a free slot', async () => {
     const world = virtualWorld();

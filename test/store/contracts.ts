@@ -3,6 +3,8 @@ import { storeContract } from './contract.ts';
 import { controlsContract } from './controls-contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
+import { gaugeContract } from './gauge-contract.ts';
+import { laneContract } from './lane-contract.ts';
 import { noticeContract } from './notice-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
@@ -13,6 +15,7 @@ import { statsContract } from './stats-contract.ts';
 export const contracts = [
   storeContract,
   deliveryContract,
+  laneContract,
   controlsContract,
   retentionContract,
   noticeContract,
@@ -20,5 +23,6 @@ export const contracts = [
   sessionContract,
   statsContract,
   feedContract,
+  gaugeContract,
   quotaContract,
 ];

@@ -83,7 +83,8 @@ export function noticeContract(name: string, open: OpenSubject): void {
       const many = [await born('a'), await born('b'), await born('c')];
       await Promise.all(many.map(fail));
       const told = (await notices()).map(({ payload }) => payload['event']);
-      assert.deepEqual(told.toSorted(), ['a', 'b', 'c']);
+      assert.deepEqual(new Set(told), new Set(['a', 'b', 'c']));
+      assert.equal(told.length, 3);
     });
 
     it('tells that a receiver wants no more, also when it asks twice', async () => {
@@ -117,7 +118,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       await fail(await born('a'));
       const [waiting] = await all();
       assert(waiting);
-      const publishing = {
+      const asked = {
         appNo: waiting.appNo,
         contract: '',
         audience: { kind: 'everyone' },
@@ -130,8 +131,8 @@ export function noticeContract(name: string, open: OpenSubject): void {
         payload: Buffer.from(waiting.payload),
       });
       const outputs = await Promise.all([
-        store.edit('publish', { ...publishing, events: [eventOf()] }),
-        store.edit('publish', { ...publishing, events: [eventOf()] }),
+        store.edit('publish', { ...asked, events: [eventOf()] }),
+        store.edit('publish', { ...asked, events: [eventOf()] }),
       ]);
       assert.deepEqual(outputs.map(({ kind }) => kind).toSorted(), ['accepted', 'taken']);
       assert.deepEqual(await all(), []);
@@ -156,9 +157,9 @@ export function noticeContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await failNext(one), { kind: 'overdue', appNo: app.no, lane });
         assert.deepEqual(await disable(lane), { kind: 'disabled', subscription: one.id });
         assert.deepEqual(await disable(lane), { kind: 'kept' });
-        const found = await store.read('subscription', { appNo: app.no, id: one.id });
-        assert.equal(found?.state, 'disabled');
-        assert(found.version > one.version);
+        const { state, version } = await found(one);
+        assert.equal(state, 'disabled');
+        assert(version > one.version);
         assert.deepEqual(await claimed(await publish('a', one)), []);
         const [notice, ...others] = await notices();
         assert.deepEqual(others, []);
@@ -244,15 +245,15 @@ export function noticeContract(name: string, open: OpenSubject): void {
       const failingMs = clock.ms;
       const first = await born('a', one);
       const dueMs = clock.ms + 5_000;
-      const name = { event: first.event, n: first.n, lease: first.lease };
+      const held = { event: first.event, n: first.n, lease: first.lease };
       const outcome = { kind: 'retry', dueMs } as const;
-      await store.settle({ ...name, outcome, attempt: attempt({ startedMs: clock.ms }) });
+      await store.settle({ ...held, outcome, attempt: attempt({ startedMs: clock.ms }) });
       const failing = { state: 'failing', failures: 1, failingMs, nextAttemptMs: dueMs };
       assert.deepEqual(await health(one), failing);
       await breakDown(one, 'b');
-      const open = await health(one);
+      const worst = await health(one);
       assert.deepEqual(
-        [open.state, open.failures, open.failingMs],
+        [worst.state, worst.failures, worst.failingMs],
         ['open', brokenAfter, failingMs],
       );
       const other = await newApp(store);

@@ -2,7 +2,7 @@
 // rows gives, newest first, nothing twice. The rows are those that reads of single ones show.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import type { App } from '../../src/core/app.ts';
 import type { AttemptError } from '../../src/core/attempt.ts';
 import type { Leased } from '../../src/core/delivery.ts';

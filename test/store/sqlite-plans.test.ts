@@ -199,7 +199,7 @@ describe('the index', () => {
     },
     'of the next lane': {
       sql: outlookSql.ready,
-      first: 'SEARCH lane USING COVERING INDEX lane_ready (ready_ms<?)',
+      first: 'SEARCH lane USING INDEX lane_ready (ready_ms<?)',
     },
     'of what is due in a lane': {
       sql: claimSql.due,

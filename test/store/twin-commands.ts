@@ -1,7 +1,7 @@
 // Random commands for two databases side by side, and how each becomes calls of the port: whom it means
 // is read from the rows, so that shrinking a sequence never makes a command that cannot be run.
-import fc from 'fast-check';
-import { name, outcome, pattern, room, which, who } from './command-parts.ts';
+import { fc } from '../fast-check.ts';
+import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 
 const record = fc.record;
 const one = fc.constant;
@@ -31,7 +31,8 @@ const edits = {
     kind: one('subscribe' as const),
     pattern: anyPattern,
     second: fc.constantFrom('a', 'inactive'),
-    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking', 'breaking'),
+    ...chosen,
+    isBreaking: fc.constantFrom(false, false, true),
     idempotency: maybe(idempotency),
     most: fc.constantFrom(undefined, undefined, undefined, 2, 5),
   }),
@@ -60,11 +61,9 @@ const edits = {
     state: maybe(state),
     positions: fc.uniqueArray(position, { maxLength: 2 }),
     isNewSecret: fc.boolean(),
+    chosen: maybe(record({ ...chosen, expiresInMs: maybe(fc.constantFrom(0, 1, 20_000)) })),
     isStale: fc.constantFrom(false, false, false, true),
     heard: maybe(fc.array(anyPattern, { minLength: 1, maxLength: 3 })),
-    chosen: maybe(
-      record({ filtersFor: maybe(name), expiresInMs: maybe(fc.constantFrom(0, 1, 20_000)) }),
-    ),
   }),
   expire: record({ kind: one('expire' as const), who }),
   forgetPatterns: record({

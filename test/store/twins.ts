@@ -288,8 +288,9 @@ export class Twins implements AsyncDisposable {
 
   #toThere(offer: Offer | undefined): Offer | undefined {
     if (offer === undefined) return undefined;
-    const free = [...offer.free].map(([no, left]) => [this.toThere('lane', no), left] as const);
-    return { ...offer, free: new Map(free) };
+    const toThere = (byLane: ReadonlyMap<number, number>): Map<number, number> =>
+      new Map([...byLane].map(([no, some]) => [this.toThere('lane', no), some] as const));
+    return { ...offer, free: toThere(offer.free), underWay: toThere(offer.underWay) };
   }
 
   /** The same call with the numbers that PostgreSQL knows. */

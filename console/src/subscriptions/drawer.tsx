@@ -24,6 +24,7 @@ import { useThrottled } from '../throttle.ts';
 import { Acts } from './acts.tsx';
 import { Callbacks } from './callbacks.tsx';
 import { DayFigures } from './day-figures.tsx';
+import { HealthNotice } from './health.tsx';
 import { SecretPart } from './secret.tsx';
 
 export function SubscriptionDrawer({
@@ -69,6 +70,7 @@ function Shown({
     <>
       <Head subscription={subscription} />
       <StateNotice subscription={subscription} />
+      <HealthNotice subscription={subscription} />
       <Acts
         subscription={subscription}
         onChange={onChange}
@@ -118,7 +120,7 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
       );
     case 'disabled':
       return (
-        <Notice tone="bad" title="Disabled: its receiver failed for too long">
+        <Notice tone="bad" title="Disabled: its receiver failed for five days">
           <p>Mend the receiver or change its URL, then resume. What waited is sent then.</p>
         </Notice>
       );

@@ -7,6 +7,7 @@ import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
 import { timeOf, withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
+import { ownEvents } from '../../core/own-events.ts';
 import { readOpaqueJson } from '../../core/json.ts';
 import type { Fault } from '../../core/problem.ts';
 import type { TraceContext } from '../../core/trace.ts';
@@ -67,7 +68,7 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
     },
     listEventTypes: async () => {
       types ??= rules.contracts.flatMap(eventTypes);
-      return { status: 200, body: { items: types } };
+      return { status: 200, body: { items: types, own: ownEvents } };
     },
     pingSubscription: async ({ app, request }) => {
       const id = fields.pathText(request, 'id');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Controls } from '../../core/controls.ts';
 import { printDuration } from '../../core/duration.ts';
+import type { Health } from '../../core/health.ts';
 import { withPrefix } from '../../core/id.ts';
 import { invalidRequest, type Fault } from '../../core/problem.ts';
 import { readChoice, readPatterns } from '../../core/read-controls.ts';
@@ -10,6 +11,7 @@ import type { Callback, Subscription, SubscriptionState } from '../../core/subsc
 import type { Context } from '../../engine/context.ts';
 import {
   changeSubscription,
+  getHealth,
   getSecrets,
   getSubscription,
   listSubscriptions,
@@ -17,7 +19,7 @@ import {
   unsubscribe,
   type SubscriptionChange,
 } from '../../engine/subscriptions.ts';
-import type { Handlers, Reply } from '../call.ts';
+import type { Call, Handlers, Reply } from '../call.ts';
 import * as fields from '../fields.ts';
 
 export function subscriptionHandlers(context: Context): Handlers {
@@ -35,13 +37,13 @@ export function subscriptionHandlers(context: Context): Handlers {
     },
     getSubscription: async ({ app, request }) => {
       const found = await getSubscription(context, app, fields.pathText(request, 'id'));
-      return { status: 200, body: showSubscription(found) };
+      return showOne(context, app, found);
     },
     editSubscription: async ({ app, request }) => {
       const change = readChange(fields.bodyFields(request));
       const id = fields.pathText(request, 'id');
       const changed = await changeSubscription(context, app, { id, change });
-      return { status: 200, body: showSubscription(changed) };
+      return showOne(context, app, changed);
     },
     deleteSubscription: async ({ app, request }) => {
       await unsubscribe(context, app, fields.pathText(request, 'id'));
@@ -79,6 +81,14 @@ function readChange({ state: named, callbacks, ...rest }: fields.Fields): Subscr
   return { state, callbacks: changes, choice: choice.choice };
 }
 
+/** With how its receivers do; for a list that would be asked too often. */
+async function showOne(context: Context, app: Call['app'], found: Subscription): Promise<Reply> {
+  const shown = showSubscription(found);
+  if (found.state === 'ended') return { status: 200, body: shown };
+  const health = showHealth(await getHealth(context, app, found.id));
+  return { status: 200, body: { ...shown, health } };
+}
+
 function showSubscription(subscription: Subscription): Record<string, unknown> {
   const { id, state, contract, operation, callbacks, controls, createdMs, endedMs } = subscription;
   return {
@@ -90,6 +100,15 @@ function showSubscription(subscription: Subscription): Record<string, unknown> {
     ...showControls(controls),
     createdAt: fields.time(createdMs),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
+  };
+}
+
+function showHealth({ state, failures, failingMs, nextAttemptMs }: Health): object {
+  return {
+    state,
+    failures,
+    ...(failingMs === undefined ? {} : { failingSince: fields.time(failingMs) }),
+    ...(nextAttemptMs === undefined ? {} : { nextAttemptAt: fields.time(nextAttemptMs) }),
   };
 }
 

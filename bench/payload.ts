@@ -50,7 +50,7 @@ const guard = createGuard({
 });
 const ring = [world.randomBytes(32)] as const;
 const changed = (): void => undefined;
-const told = { changed, changes: noChanges, replayWaits: changed };
+const told = { changed, changes: noChanges, expires: () => undefined, replayWaits: changed };
 const quotas = createQuotas({ world, store, fallback: noQuotas });
 const means = { world, store, newId, guard, quotas, ring };
 const context: Context = { ...means, defaultApp: app, ...told };

@@ -68,7 +68,9 @@ export function readConfig(env: Environment): ConfigReading {
     timeout: take('timeout'),
     retention: take('retention'),
     encryptionKey: take('encryptionKey'),
+    metrics: take('metrics'),
     log: take('log'),
+    logFormat: take('logFormat'),
   };
   const allow = take('allowTargets');
   const requireHttps = take('requireHttps');

@@ -6,12 +6,17 @@ import { CliFailure } from './cli/failure.ts';
 import { key, keyUsage } from './cli/key.ts';
 import { listen, listenUsage } from './cli/listen.ts';
 import { migrate, migrateUsage } from './cli/migrate.ts';
-import { serve } from './cli/serve.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { version } from './core/version.ts';
 import { realWorld } from './core/world.ts';
 
 const commands = { serve, listen, key, check, migrate, backup };
+
+/** Loaded only when it is asked for: the others are there in half the time without the whole service. */
+async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+  const command = await import('./cli/serve.ts');
+  return command.serve(args, terminal);
+}
 
 /** Commands that have more to say about themselves than one line. */
 const help: Readonly<Record<string, string>> = { check: checkHelp };
@@ -45,12 +50,21 @@ function untilSignal(): Promise<void> {
   });
 }
 
+// Whoever read this has left: `ringback serve | head -1`. That is no reason to stop.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+const isColourless = (process.env['NO_COLOR'] ?? '') !== '';
 let stopped: Promise<void> | undefined;
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   isTerminal: process.stdout.isTTY,
-  isScreen: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
+  isScreen: process.stdout.isTTY && !isColourless,
+  log: { isTerminal: process.stderr.isTTY, isColoured: process.stderr.isTTY && !isColourless },
   env: process.env,
   world: realWorld(),
   get stopped() {

@@ -98,6 +98,15 @@ export type Subscription = {
   readonly callbacks: readonly Callback[];
   readonly createdAt: string;
   readonly endedAt?: string;
+  /** Not in lists. */
+  readonly health?: Health;
+};
+
+export type Health = {
+  readonly state: 'ok' | 'failing' | 'open';
+  readonly failures: number;
+  readonly failingSince?: string;
+  readonly nextAttemptAt?: string;
 };
 
 export type Subscribed = { readonly subscriberId: string; readonly secret: string };

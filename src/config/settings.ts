@@ -8,7 +8,9 @@ import {
   readFiles,
   readDurations,
   readKeyRing,
+  readLogFormat,
   readLogLevel,
+  readMetricsAccess,
   readNodeName,
   readPayloadQuota,
   readPort,
@@ -179,10 +181,23 @@ export const settings = {
     isSecret: true,
     read: readKeyRing,
   },
+  metrics: {
+    env: 'RINGBACK_METRICS',
+    fallback: 'key',
+    meaning:
+      'who may read `/metrics`: `key` asks for a key with the scope `operator`, `open` for nothing',
+    read: readMetricsAccess,
+  },
   log: {
     env: 'RINGBACK_LOG',
     fallback: 'info',
     meaning: `log level: ${logLevels.join(', ')}`,
     read: readLogLevel,
+  },
+  logFormat: {
+    env: 'RINGBACK_LOG_FORMAT',
+    fallback: 'auto',
+    meaning: 'how log lines look: `json`, `pretty`, or `auto`: pretty on a terminal',
+    read: readLogFormat,
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -1,7 +1,7 @@
 // Reads one expression against one exchange. Never throws; what is missing is named in a sentence.
-// Body pointers see own properties only, so no text can reach a prototype or an array's length.
+import { printPointer, valueAt } from '../core/pointer.ts';
 import type { Exchange } from './exchange.ts';
-import { printExpression, printPointer } from './expression.ts';
+import { printExpression } from './expression.ts';
 import type { BodyExpression, Expression, ParameterExpression } from './expression.ts';
 
 /** An expression as text, for a target. `event`: the event name, known only at a delivery. */
@@ -65,21 +65,6 @@ function resolveBody({ from, pointer }: BodyExpression, exchange: Exchange): Res
     return unresolved(nothing);
   }
   return unresolved(`${nothing}, but it has ${JSON.stringify(printPointer(undotted))}`);
-}
-
-function valueAt(root: unknown, pointer: readonly string[]): unknown {
-  let value = root;
-  for (const token of pointer) {
-    if (!isContainer(value) || !Object.hasOwn(value, token)) return undefined;
-    // Only plain indexes: "length" is an own property of an array too.
-    if (Array.isArray(value) && !/^(?:0|[1-9][0-9]*)$/u.test(token)) return undefined;
-    value = value[token];
-  }
-  return value;
-}
-
-function isContainer(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -1,9 +1,9 @@
 // Says what is wrong with a value, out of the errors of the schema checker: one sentence per place,
 // and of several allowed forms only what is wrong with the one that was most likely meant.
 import type { ErrorObject } from 'ajv';
+import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
 import { isList, isObject } from './document.ts';
-import { printPointer } from './expression.ts';
 import { typeOf } from './shape.ts';
 
 /** A fault with what is needed to compare it with others. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseExpression, printExpression, printPointer } from './expression.ts';
+import { printPointer } from '../core/pointer.ts';
+import { parseExpression, printExpression } from './expression.ts';
 import type { Expression } from './expression.ts';
 
 function parse(text: string): Expression {

@@ -1,5 +1,6 @@
 // Runtime expressions of OpenAPI: text to value and back. Names may hold dots, so nothing is ever
 // split on them; braces belong to the template around an expression and are refused inside it.
+import { printPointer, unescapeToken } from '../core/pointer.ts';
 
 export type Side = 'request' | 'response';
 
@@ -57,10 +58,6 @@ export function printExpression(expression: Expression): string {
   return `$${expression.kind}`;
 }
 
-export function printPointer(pointer: readonly string[]): string {
-  return pointer.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
-
 /** A place in a text: everything from `at` on is still to be read. */
 interface Rest {
   text: string;
@@ -97,12 +94,7 @@ function parsePointer(from: Side, { text, at }: Rest): ParsedExpression {
   if (!pointer.startsWith('/')) return malformed(at, '"/" or the end');
   const badEscape = pointer.search(/~(?![01])/u);
   if (badEscape >= 0) return malformed(at + badEscape, '"~0" or "~1"');
-  return parsed({ kind: 'body', from, pointer: pointer.slice(1).split('/').map(unescape) });
-}
-
-/** "~1" first: the other way round "~01" would become "/" instead of "~1". */
-function unescape(token: string): string {
-  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+  return parsed({ kind: 'body', from, pointer: pointer.slice(1).split('/').map(unescapeToken) });
 }
 
 function parsed(expression: Expression): ParsedExpression {

@@ -1,10 +1,10 @@
 // Bodies that are no JSON but fields: forms and multipart. Texts are read as the kinds of value that the
 // schema describes, in the style that `encoding` names. Fields that the schema does not know stay.
 import type { Fault } from '../core/problem.ts';
+import { printPointer } from '../core/pointer.ts';
 import type { Encoding, Parameter } from './contract.ts';
 import { isList, isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
-import { printPointer } from './expression.ts';
 import { isJson } from './media.ts';
 import { kindOf, readJsonText, readSpread, readTexts } from './read-text.ts';
 import type { TextReading } from './read-text.ts';

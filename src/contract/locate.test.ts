@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { dump, load } from 'js-yaml';
 import { ContractError, readDocument } from './document.ts';
-import { printPointer } from './expression.ts';
+import { printPointer } from '../core/pointer.ts';
 import { explainError, locate, locateAll } from './locate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ringback-locate-'));

@@ -1,11 +1,11 @@
 // A value with the place where it stands, so that every warning can name it, and references that are
 // followed only when something behind them is asked for. Refs may be circular; the network is taboo.
 import { dirname, relative, resolve } from 'node:path';
+import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
 import type { Warning } from './warning.ts';
 import { ContractError, fullBudget, isList, isObject, own } from './document.ts';
 import type { Budget, Document } from './document.ts';
-import { printPointer } from './expression.ts';
 import { readReferred, referredPath } from './files.ts';
 
 export interface Place {

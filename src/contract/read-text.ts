@@ -2,10 +2,10 @@
 // Text that cannot be read so is a fault; whether the value is allowed is for the schema to say.
 import { readJson } from '../core/json.ts';
 import type { Fault } from '../core/problem.ts';
+import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
 import type { Parameter } from './contract.ts';
 import { show, typeNames } from './explain.ts';
-import { printPointer } from './expression.ts';
 import type { Shape } from './shape.ts';
 
 /** Fields of faults are JSON pointers into the value. */

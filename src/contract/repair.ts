@@ -1,6 +1,7 @@
 // Reads callback keys of real, sloppy documents. Only a mistake with one possible meaning is
 // repaired (RULINGS, "Repairs"), and each repair says what was found and what it was read as.
-import { parseExpression, printExpression, printPointer } from './expression.ts';
+import { printPointer } from '../core/pointer.ts';
+import { parseExpression, printExpression } from './expression.ts';
 import type { Expression, Malformed } from './expression.ts';
 import { templateFault } from './target.ts';
 import { expressionsOf, parseTemplate } from './template.ts';

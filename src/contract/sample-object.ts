@@ -1,9 +1,9 @@
 // Makes an object for an example: what is required, what is wanted, and as much of the rest as keeps
 // it readable. Each optional property can be left out, or put in, when the whole does not fit.
+import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
-import { printPointer } from './expression.ts';
 import { patternTest } from './pattern-test.ts';
 import { decide, leadsBack, least, most, valuesOf, wantedBelow } from './sample-parts.ts';
 import type { Making, Means, Spot } from './sample-parts.ts';

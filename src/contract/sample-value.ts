@@ -1,10 +1,10 @@
 // Makes one value for a schema by what the document says there: its examples first, then something
 // simple of the right kind. It judges nothing: whether the value fits, the validator says.
+import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
 import { isList, own } from './document.ts';
 import type { JsonObject } from './document.ts';
 import { examplesIn } from './examples.ts';
-import { printPointer } from './expression.ts';
 import { numbersFor } from './sample-number.ts';
 import { makeObject } from './sample-object.ts';
 import {

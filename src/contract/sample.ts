@@ -2,9 +2,9 @@
 // The validator has the last word; where it says no, other choices are tried, a bounded number of
 // times. The same schema always gives the same example.
 import type { Fault } from '../core/problem.ts';
+import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
 import { ContractError, isList, isObject, own } from './document.ts';
-import { printPointer } from './expression.ts';
 import type { Decision, Making } from './sample-parts.ts';
 import { makeValue } from './sample-value.ts';
 import type { Validator } from './schema.ts';

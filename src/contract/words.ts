@@ -1,6 +1,6 @@
 // What a contract asks for, in words: where a value is read, which URL is called, which key is needed.
+import { printPointer } from '../core/pointer.ts';
 import type { Alternative, CallbackDefinition, Scheme } from './contract.ts';
-import { printPointer } from './expression.ts';
 import type { Expression } from './expression.ts';
 import type { Part, Template } from './template.ts';
 

@@ -20,10 +20,14 @@ export interface DeliveryName {
 export interface Leased extends DeliveryName {
   eventName: string;
   payload: Uint8Array;
+  /** Where it was published, in a trace; undefined: nobody said. */
+  trace: string | undefined;
   lane: number;
   callback: number;
   /** The version of the subscription when the lease was written. */
   version: number;
+  /** How many of its lane may be under way on a node; undefined: as many as the receiver takes well. */
+  concurrency: number | undefined;
   /** Attempts made since it last became due by hand; the schedule counts these. */
   tries: number;
   /** Attempts made in all; numbers the next one. */

@@ -1,7 +1,136 @@
 // Payload filters: which events of those that a subscription hears are meant for it. Every rule must
 // hold. Pure, and total: a payload of any shape either fits or does not.
+import { limits } from './limits.ts';
+import { pointerTokens, printPointer, valueAt } from './pointer.ts';
+import type { Fault } from './problem.ts';
 
 /** By JSON pointer (RFC 6901): the values of which the payload has one there. */
 export type Filter = Readonly<Record<string, readonly FilterValue[]>>;
 
 export type FilterValue = string | number | boolean | null;
+
+export type FilterReading =
+  /** Undefined: it has no rule, which is as good as none. */
+  { kind: 'filter'; filter: Filter | undefined } | { kind: 'faulty'; faults: readonly Fault[] };
+
+/**
+ * A filter as JSON has it, one value or a list for each pointer, becomes one with lists only. `field`
+ * names its place in the request: `body#/filter`.
+ */
+export function readFilter(value: unknown, field: string): FilterReading {
+  const whole = (message: string): FilterReading => faulty([{ field, message }]);
+  if (!isRecord(value)) return whole(`is ${kindOf(value)}, expected an object of JSON pointers`);
+  const entries = Object.entries(value);
+  if (entries.length > limits.filterPointersMax) {
+    return whole(`has ${entries.length} pointers, expected at most ${limits.filterPointersMax}`);
+  }
+  const faults: Fault[] = [];
+  const rules = entries.map(([pointer, wanted]) => {
+    const list: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted];
+    const message = pointerFault(pointer) ?? listFault(list);
+    if (message !== undefined) faults.push({ field: field + printPointer([pointer]), message });
+    return [pointer, [...new Set(list.filter(isScalar))]] as const;
+  });
+  if (faults.length > 0) return faulty(faults);
+  if (rules.length === 0) return { kind: 'filter', filter: undefined };
+  const filter = Object.fromEntries(rules);
+  const { length } = JSON.stringify(filter);
+  if (length > limits.filterCharsMax) {
+    return whole(`has ${length} characters, expected at most ${limits.filterCharsMax}`);
+  }
+  return { kind: 'filter', filter };
+}
+
+/** A filter as it is applied. */
+export type Rules = readonly { tokens: readonly string[]; wanted: readonly FilterValue[] }[];
+
+export function rulesOf(filter: Filter): Rules {
+  return Object.entries(filter).map(([pointer, wanted]) => {
+    return { tokens: pointerTokens(pointer) ?? [], wanted };
+  });
+}
+
+/**
+ * Whether a payload, as parsed, has one of the wanted values at every place; where it has nothing, it
+ * has none of them. Strings are compared character by character, numbers as the numbers they mean (1 is
+ * 1.0 and 1e0) in double precision, as nearly every reader of JSON has them. That cannot mistake one
+ * integer for another: a filter holds none beyond 2^53 - 1, so a larger one in a payload, which was
+ * rounded, equals nothing here.
+ */
+export function fits(rules: Rules, payload: unknown): boolean {
+  return rules.every(({ tokens, wanted }) => {
+    const found = valueAt(payload, tokens);
+    return isScalar(found) && wanted.includes(found);
+  });
+}
+
+/** Judges one payload by any number of filters: it is parsed when the first one asks, and only once. */
+export function payloadJudge(payload: Uint8Array): (rules: Rules) => boolean {
+  let parsed: { value: unknown } | undefined;
+  return (rules) => {
+    parsed ??= { value: parse(payload) };
+    return fits(rules, parsed.value);
+  };
+}
+
+/** Of a key that stands there twice the last value counts. What is no JSON at all fits no filter. */
+function parse(payload: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(payload));
+  } catch {
+    return undefined;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function pointerFault(pointer: string): string | undefined {
+  if (pointer.length > limits.filterPointerCharsMax) {
+    const most = `expected at most ${limits.filterPointerCharsMax}`;
+    return `is a pointer of ${pointer.length} characters, ${most}`;
+  }
+  if (pointerTokens(pointer) !== undefined) return undefined;
+  const expected =
+    'expected nothing or "/" and a name, as often as needed, in which ~ is ~0 and / is ~1';
+  return `is no JSON pointer, ${expected}`;
+}
+
+function listFault(list: readonly unknown[]): string | undefined {
+  if (list.length === 0 || list.length > limits.filterValuesMax) {
+    return `has ${list.length} values, expected 1 to ${limits.filterValuesMax}`;
+  }
+  for (const each of list) {
+    if (!isScalar(each)) {
+      return `is ${kindOf(each)}, expected a string, a number, a boolean, null, or a list of these`;
+    }
+    if (typeof each === 'number' && !isExact(each)) {
+      const most = Number.MAX_SAFE_INTEGER;
+      return `is a number beyond ${most}, where several become one: expected none, or a string`;
+    }
+  }
+  return undefined;
+}
+
+/** Beyond this, JSON.parse gives one number for several. */
+function isExact(number: number): boolean {
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER;
+}
+
+function isScalar(value: unknown): value is FilterValue {
+  if (value === null || typeof value === 'string') return true;
+  return typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function faulty(faults: readonly Fault[]): FilterReading {
+  return { kind: 'faulty', faults };
+}

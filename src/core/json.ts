@@ -2,6 +2,7 @@
 // duplicate keys are legal JSON, but break or fool what comes after, so they are refused here. An
 // opaque member is somebody else's JSON: it is checked for depth only, and kept byte for byte.
 import { limits } from './limits.ts';
+import { printPointer } from './pointer.ts';
 
 export type JsonReading =
   | {
@@ -135,8 +136,7 @@ function keyFlaw({ keys }: Frame, key: string): string | undefined {
 }
 
 function pointerOf(frames: readonly Frame[]): string {
-  const tokens = frames.map(({ step }) => String(step).replaceAll('~', '~0').replaceAll('/', '~1'));
-  return tokens.map((token) => `/${token}`).join('');
+  return printPointer(frames.map(({ step }) => String(step)));
 }
 
 function endOfString(text: string, start: number): number {

@@ -1,9 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
+import { limits } from './limits.ts';
 import type { Lane, LaneOutcome } from './lane.ts';
 import {
   brokenAfter,
   headExpired,
+  isOverdue,
   linger,
   look,
   never,
@@ -22,6 +24,7 @@ const lane = (changes: Partial<Lane> = {}): Lane => ({
   readyMs: never,
   intervalMs: undefined,
   tatMs: 0,
+  concurrency: undefined,
   failures: 0,
   failingMs: undefined,
   version: 1,
@@ -367,5 +370,27 @@ describe('headExpired', () => {
     const held = lane({ ordered: true, state: 'held', gateMs: nowMs + hour });
     const after = headExpired(held, nowMs);
     assert.deepEqual([after?.gateMs, after?.readyMs], [0, never]);
+  });
+});
+
+describe('isOverdue', () => {
+  const failingMs = nowMs - limits.disableAfterMs;
+
+  it('is a broken lane that has failed for days', () => {
+    assert(isOverdue(lane({ failures: brokenAfter, failingMs }), nowMs));
+    assert(isOverdue(lane({ failures: 1_000, failingMs: failingMs - 1 }), nowMs));
+  });
+
+  it('is none that failed for less, seldom, never, or is not open', () => {
+    const others: Partial<Lane>[] = [
+      { failures: brokenAfter, failingMs: failingMs + 1 },
+      { failures: brokenAfter - 1, failingMs },
+      { failures: brokenAfter },
+      { failures: brokenAfter, failingMs, state: 'held' },
+      { failures: brokenAfter, failingMs, state: 'ended' },
+    ];
+    for (const changes of others) {
+      assert(!isOverdue(lane(changes), nowMs), JSON.stringify(changes));
+    }
   });
 });

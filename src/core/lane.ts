@@ -1,6 +1,7 @@
 // Lane rules. A lane is the queue of one receiver: `readyMs` says when a claim must look here next, and
 // the rules keep one promise: a lane with a waiting delivery is ready some day, or is held, or (ordered)
 // has its first delivery running. Pure, so that every database runs the same rules.
+import { limits } from './limits.ts';
 
 /** No time at all. The largest integer that SQL, JSON and JavaScript agree on. */
 export const never = 9_007_199_254_740_991;
@@ -22,6 +23,8 @@ export interface Lane {
   /** Rate limit (GCRA): time per delivery, and the theoretical arrival time. */
   intervalMs: number | undefined;
   tatMs: number;
+  /** Deliveries under way at a time on one node, if the subscription says so. */
+  concurrency: number | undefined;
   failures: number;
   /** Since when it fails without a success in between. */
   failingMs: number | undefined;
@@ -148,6 +151,18 @@ export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTi
 }
 
 /**
+ * Whether it has failed for so long that its subscription should be disabled, unless another lane of it
+ * works. Only a broken one: two failures with five quiet days in between are not five days of failure.
+ */
+export function isOverdue(
+  { state, failures, failingMs }: Pick<Lane, 'state' | 'failures' | 'failingMs'>,
+  nowMs: number,
+): boolean {
+  if (state !== 'open' || failures < brokenAfter || failingMs === undefined) return false;
+  return nowMs - failingMs >= limits.disableAfterMs;
+}
+
+/**
  * The lane after its first waiting delivery expired; undefined when nothing changes. Only an ordered lane
  * waits for that one, perhaps for hours, and must not do so any longer. A breaker keeps its time.
  */
@@ -210,7 +225,8 @@ function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures:
   return isBroken && !hasFailed ? lane.gateMs : Math.max(limitedMs, brokenMs);
 }
 
-function limitedUntilMs({ intervalMs, tatMs }: Lane): number {
+/** When the rate allows the next one. */
+export function limitedUntilMs({ intervalMs, tatMs }: Pick<Lane, 'intervalMs' | 'tatMs'>): number {
   return intervalMs === undefined ? 0 : Math.ceil(tatMs + intervalMs);
 }
 

@@ -1,7 +1,10 @@
-// Every limit of the program, in one place. A loop, queue, body or batch without a name here is a bug.
+// Every limit of the program, in one place (load-limits.ts: of what comes in; control-limits.ts: of what
+// subscriptions choose). A loop, queue, body or batch without a name here is a bug.
+import { controlLimits } from './control-limits.ts';
 import { loadLimits } from './load-limits.ts';
 
 export const limits = {
+  ...controlLimits,
   ...loadLimits,
   /** One request body. */
   bodyBytesMax: 1_048_576,
@@ -17,6 +20,15 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** An event name or pattern. */
   eventNameCharsMax: 128,
+  /** `traceparent` and `tracestate`, each: W3C Trace Context asks for 512 of the latter. */
+  traceCharsMax: 512,
+  /** Log lines that wait for a slow reader; more are dropped. How long a stop waits for them. */
+  logBytesWaitingMax: 4 * 1_048_576,
+  logFlushMs: 1_000,
+  /** How long a stop waits for spans that nobody has collected yet. */
+  traceFlushMs: 3_000,
+  /** Settings of subscriptions whose filter is remembered, in characters. */
+  settingsRememberedCharsMax: 4 * 1_048_576,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */
@@ -167,6 +179,17 @@ export const limits = {
   statsSubscriptionsMax: 50,
   pendingCountedMax: 10_000,
   pendingCountedEachMax: 1_000,
+  /** A receiver that fails for so long without a success: its subscription is disabled. */
+  disableAfterMs: 5 * 24 * 60 * 60 * 1000,
+  /**
+   * Ringback's own events: notices published at a time; among several nodes, how often each looks for
+   * some, and how old they are before another node than their author publishes them.
+   */
+  noticesAtOnce: 256,
+  noticePollMs: 1_000,
+  noticePatienceMs: 2_000,
+  /** After a failure of the store. */
+  noticeAgainMs: 500,
   /** What needs attention, at most. */
   attentionMax: 10,
   /** The keeper: rows and payloads deleted in one step; how long it rests when nothing is left. */
@@ -217,6 +240,8 @@ export const limits = {
   /** Rotation: how long the old key or signing secret stays valid, by default and at most. */
   rotationOverlapMs: 24 * 60 * 60 * 1000,
   rotationOverlapMaxMs: 30 * 24 * 60 * 60 * 1000,
+  /** Ed25519 keys that are ready to sign. */
+  signingKeysRememberedMax: 4_096,
   /** Guard: one look-up, and the addresses it may answer. */
   dnsTimeoutMs: 2_000,
   dnsAddressesMax: 16,
@@ -268,6 +293,24 @@ export const limits = {
   /** Apps that one edit tells of, and nodes that a cursor names. */
   feedAppsAtOnce: 64,
   feedNodesMax: 64,
+  /**
+   * Metrics: label sets of one name. What the store knows is read at most so often, whoever asks, and
+   * waited for so long. Lanes are gone through so many at a time, and then not again for so many times
+   * as long as it took; a scrape waits so long for it, and otherwise shows the last one. What is due is
+   * counted up to a number. The loop's lag is that of the last one to two spans.
+   */
+  seriesMax: 1_000,
+  scrapeKeepMs: 1_000,
+  scrapeAnswerMs: 2_000,
+  censusRowsMax: 2_000,
+  censusRestTimes: 20,
+  censusAnswerMs: 50,
+  dueCountedMax: 10_000,
+  loopSpanMs: 30_000,
+  loopResolutionMs: 20,
+  /** A key that opened the door to metrics opens it so long while the store does not answer. */
+  scrapeKeyMs: 15 * 60_000,
+  scrapeKeysMax: 16,
   /** Inbound connections. */
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,

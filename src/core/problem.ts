@@ -1,5 +1,6 @@
 // The one table of what can go wrong for a caller, and the one error class that carries it.
 // docs/errors.md says the same; a test holds the two equal.
+import { printPointer } from './pointer.ts';
 
 export const problems = {
   malformed_request: {
@@ -134,6 +135,20 @@ export type ProblemCode = keyof typeof problems;
 export interface Fault {
   field: string;
   message: string;
+}
+
+/** The field of what stands inside another: `body#/headers` and `a/b` make `body#/headers/a~1b`. */
+export function fieldIn(field: string, name: string | number): string {
+  return field + printPointer([String(name)]);
+}
+
+/** A request that does not fit, told by the first of its faults. */
+export function invalidRequest(faults: readonly Fault[]): Problem {
+  const [first] = faults;
+  const more = faults.length - 1;
+  const rest = more > 0 ? `, and ${more} more` : '';
+  const detail = `${first?.field ?? 'The request'} ${first?.message ?? 'is not valid'}${rest}`;
+  return new Problem('invalid_request', detail, { faults });
 }
 
 interface ProblemOptions {

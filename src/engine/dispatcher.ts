@@ -15,6 +15,7 @@ import type {
   Worker,
 } from '../store/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
+import { waitOut } from './longest.ts';
 import { createWindow, type Window } from './window.ts';
 
 export interface DispatcherMeans {
@@ -25,10 +26,14 @@ export interface DispatcherMeans {
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
   /** The subscription has ended because its receiver wants no more. */
   onGone: (subscription: string, leased: Leased) => void;
+  /** The receiver of a lane has failed for so long that it may be given up. Never rejects. */
+  onOverdue: (overdue: Overdue) => Promise<void>;
   /** An attempt begins, or what it led to is written down. */
   onMoved: (leased: Leased, settlement: Settlement | undefined) => void;
   onError: (error: unknown, leased?: Leased) => void;
 }
+
+export type Overdue = Extract<Settled, { kind: 'overdue' }>;
 
 /** What a delivery starts with. */
 export interface Start {
@@ -71,11 +76,11 @@ export class Dispatcher implements Worker {
   }
 
   /** Stops claiming, lets attempts end for a while, gives back the rest. */
-  async stop(graceMs: number): Promise<void> {
+  async stop(graceMs: () => number): Promise<void> {
     this.#stopClaiming.abort();
     const ended = this.#drained();
     const patience = new AbortController();
-    const grace = this.#means.world.sleep(graceMs, patience.signal).catch(() => undefined);
+    const grace = waitOut(this.#means.world, graceMs, patience.signal);
     await Promise.race([ended, grace]);
     patience.abort();
     this.#abortAttempts.abort();
@@ -84,7 +89,12 @@ export class Dispatcher implements Worker {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop(limits.stopTimeoutMs);
+    await this.stop(() => limits.stopTimeoutMs);
+  }
+
+  /** Deliveries that this node has. */
+  underWay(): number {
+    return this.#underWay.size;
   }
 
   offer(): Offer | undefined {
@@ -180,7 +190,7 @@ export class Dispatcher implements Worker {
   #start(deliveries: readonly Leased[]): void {
     const window = this.#window;
     for (const leased of deliveries) {
-      window.enter(leased.lane);
+      window.enter(leased.lane, leased.concurrency);
       this.#means.onMoved(leased, undefined);
       const running = this.#run(leased, window).finally(() => this.#underWay.delete(running));
       this.#underWay.add(running);
@@ -204,11 +214,15 @@ export class Dispatcher implements Worker {
     });
     const settled = await this.#settle(settlement);
     if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
+    if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
     const isWritten = settled !== undefined && settled.kind !== 'stale';
     if (isWritten) this.#means.onMoved(leased, settlement);
+    if (settled?.kind === 'settled') window.limit(leased.lane, settled.concurrency);
     const { wasFull } = window.leave(leased.lane, resultOf(settlement));
     const { outcome } = settlement;
-    if (wasFull) this.#hear(world.nowMs());
+    // Who heard nothing of the lane cannot know whether the store calls it full.
+    const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
+    if (wasFull || isUntold) this.#hear(world.nowMs());
     else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
   }
 

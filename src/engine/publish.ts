@@ -5,6 +5,7 @@ import { ownPrefix, pingEvent } from '../core/event.ts';
 import { withoutPrefix, withPrefix } from '../core/id.ts';
 import { isEventName } from '../core/pattern.ts';
 import { Problem, type Fault } from '../core/problem.ts';
+import { printTrace, type TraceContext } from '../core/trace.ts';
 import { chooseContract } from '../contract/choose.ts';
 import type { Contract } from '../contract/contract.ts';
 import { checkPayload } from '../contract/payload.ts';
@@ -33,6 +34,8 @@ export interface PublishCall {
   /** One subscription to address, by its external id. */
   subscriberId: string | undefined;
   idempotency: KeyedRequest | undefined;
+  /** Where in a trace this happens. */
+  trace?: TraceContext | undefined;
 }
 
 /** What an event must fit. */
@@ -66,6 +69,7 @@ export async function publish(
     contract: verdict.contract.title,
     events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
     audience,
+    trace: call.trace && printTrace(call.trace),
     idempotency: call.idempotency && idempotencyOf(call.idempotency),
   });
   return { events: accepted, warnings: verdict.warnings, rate };

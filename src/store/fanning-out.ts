@@ -1,8 +1,7 @@
 // A large fan-out and how far it has come, as its row says.
 import { strict as assert } from 'node:assert';
-import type { Listener } from './listener.ts';
 import type { Row } from './row.ts';
-import { bytes, integer, text } from './row.ts';
+import { bytes, integer, maybe, text } from './row.ts';
 
 export interface FanningOut {
   event: string;
@@ -16,7 +15,7 @@ export interface FanningOut {
   slice: number;
   /** Deliveries that were made so far. */
   made: number;
-  sent: { eventName: string; payload: Uint8Array };
+  sent: { eventName: string; payload: Uint8Array; trace: string | undefined };
 }
 
 /** The next callback is the first one after `callback` that hears `names[step]`. */
@@ -26,8 +25,8 @@ export interface Cursor {
 }
 
 /** The next listeners, and where to go on; undefined: that was the last of them. */
-export interface Piece {
-  listeners: Listener[];
+export interface Piece<L> {
+  listeners: L[];
   after: Cursor | undefined;
 }
 
@@ -41,7 +40,11 @@ export function toFanningOut(row: Row): FanningOut {
     cursor: { step: integer(row, 'step'), callback: integer(row, 'callback') },
     slice: integer(row, 'slice'),
     made: integer(row, 'made'),
-    sent: { eventName: text(row, 'name'), payload: bytes(row, 'payload') },
+    sent: {
+      eventName: text(row, 'name'),
+      payload: bytes(row, 'payload'),
+      trace: maybe(text, row, 'trace'),
+    },
   };
 }
 

@@ -13,14 +13,16 @@ export interface Origin {
 export function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Leased[] {
   if (born.length === 0) return [];
   assert(offer !== undefined, 'Cannot take fresh deliveries: no lease was offered');
-  const published = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
+  const published = edits.flatMap(({ verb, input }) => {
+    if (verb !== 'publish') return [];
+    return input.events.map((event) => ({ ...event, trace: input.trace }));
+  });
   const events = new Map(published.map((event) => [event.id, event]));
-  return born.map(({ event: id, n, lane, callback, version }) => {
+  return born.map(({ event: id, ...rest }) => {
     const event = events.get(id);
     assert(event !== undefined, `Cannot take a delivery of event "${id}": it is not of this batch`);
-    const { name: eventName, payload } = event;
+    const { name: eventName, payload, trace } = event;
     const { lease } = offer;
-    const name = { event: id, n, lane, callback, version };
-    return { ...name, eventName, payload, lease, tries: 0, attempts: 0 };
+    return { event: id, ...rest, eventName, payload, trace, lease, tries: 0, attempts: 0 };
   });
 }

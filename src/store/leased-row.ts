@@ -2,7 +2,7 @@
 import type { Leased } from '../core/delivery.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Row } from './row.ts';
-import { bytes, integer, text } from './row.ts';
+import { bytes, integer, maybe, text } from './row.ts';
 
 export function toLeased(row: Row, lane: Lane, lease: number): Leased {
   return {
@@ -10,9 +10,11 @@ export function toLeased(row: Row, lane: Lane, lease: number): Leased {
     n: integer(row, 'n'),
     eventName: text(row, 'name'),
     payload: bytes(row, 'payload'),
+    trace: maybe(text, row, 'trace'),
     lane: lane.no,
     callback: integer(row, 'callback'),
     version: lane.version,
+    concurrency: lane.concurrency,
     tries: integer(row, 'tries'),
     attempts: integer(row, 'attempts'),
     lease,

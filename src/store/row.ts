@@ -1,6 +1,7 @@
 // Rows become types here, once, with a check of every value. What does not fit is a broken invariant.
 import { AssertionError } from 'node:assert';
 import type { App } from '../core/app.ts';
+import { decodeControls, type Controls } from '../core/controls.ts';
 import type { Key } from '../core/key.ts';
 import { scopes } from '../core/key.ts';
 import type { Quotas } from '../core/quotas.ts';
@@ -68,6 +69,8 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
     state: oneOf(subscriptionStates, text(row, 'state')),
     callbacks: callbackRows.map(toCallback),
     secrets: bytes(row, 'secrets'),
+    controls: toControls(row),
+    headers: maybe(bytes, row, 'headers'),
     version: integer(row, 'version'),
     createdMs: integer(row, 'created_ms'),
     endedMs: maybe(integer, row, 'ended_ms'),
@@ -76,11 +79,18 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
 
 const subscriptionStates = ['active', 'paused', 'disabled', 'ended'] as const;
 
+export function toControls(row: Row): Controls {
+  return decodeControls(text(row, 'settings'), {
+    ordered: integer(row, 'ordered') === 1,
+    expiresMs: maybe(integer, row, 'expires_ms'),
+  });
+}
+
 function toCallback(row: Row): Callback {
   return {
     position: integer(row, 'position'),
     label: text(row, 'label'),
-    event: text(row, 'event'),
+    events: text(row, 'event').split(' '),
     definition: text(row, 'definition'),
     method: text(row, 'method'),
     url: text(row, 'url'),

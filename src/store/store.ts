@@ -2,6 +2,7 @@
 // Edits gather into batches and are on stable storage when they resolve; reads see every edit that
 // resolved before. An expected refusal is a value; a rejected promise means the store itself failed.
 import type { App } from '../core/app.ts';
+import type { Controls } from '../core/controls.ts';
 import type { Key, Scope } from '../core/key.ts';
 import type { Quotas } from '../core/quotas.ts';
 import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';
@@ -14,7 +15,9 @@ import type {
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { FigureEdits, FigureReads } from './figure-verbs.ts';
+import type { GaugeReads } from './gauge-verbs.ts';
 import type { InboxEdits } from './inbox-verbs.ts';
+import type { NoticeEdits, NoticeReads } from './notice-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { SessionEdits, SessionReads } from './session-verbs.ts';
@@ -38,8 +41,16 @@ export interface Store {
   work(): void;
   /** Who takes fresh and claimed deliveries. Once. */
   attach(worker: Worker): void;
+  /** How much was handed over and waits for its batch: a number that grows is a store that is too slow. */
+  waiting(): Waiting;
   /** Finishes what was handed over, then lets go of the database. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** What waits for its batch. */
+export interface Waiting {
+  edits: number;
+  settlements: number;
 }
 
 /**
@@ -70,13 +81,25 @@ export interface NewSubscription {
   operation: string;
   callbacks: readonly Callback[];
   secrets: Uint8Array;
+  /** By default none. */
+  controls?: Controls;
+  /** Sealed. */
+  headers?: Uint8Array | undefined;
 }
 
 export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
 
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
 export interface Edits
-  extends DeliveryEdits, NodeEdits, InboxEdits, SessionEdits, FigureEdits, FeedEdits, ReplayEdits {
+  extends
+    DeliveryEdits,
+    NodeEdits,
+    InboxEdits,
+    NoticeEdits,
+    SessionEdits,
+    FigureEdits,
+    FeedEdits,
+    ReplayEdits {
   createApp: {
     input: { id: string; name: string; key: NewKey };
     output:
@@ -117,6 +140,8 @@ export interface Edits
       | { kind: 'repeated'; subscription: Subscription }
       /** The idempotency key belongs to another request. */
       | { kind: 'mismatch' }
+      /** It would have ended before it began. */
+      | { kind: 'expired' }
       /** The app has as many subscriptions as it may have. */
       | { kind: 'full'; quota: number };
   };
@@ -125,7 +150,12 @@ export interface Edits
     input: { appNo: number; id: string };
     output: { kind: 'ended'; subscription: Subscription } | { kind: 'not_found' };
   };
-  /** Changes state, targets or sealed secrets, if it still has the version that the caller saw. */
+  /** Ends it if its time is over; a change may have prolonged it since it was seen. */
+  expireSubscription: {
+    input: { appNo: number; id: string };
+    output: { kind: 'ended' } | { kind: 'kept' };
+  };
+  /** Changes what is named, all or nothing, if it still has the version that the caller saw. */
   editSubscription: {
     input: {
       appNo: number;
@@ -133,22 +163,38 @@ export interface Edits
       version: number;
       state: Exclude<SubscriptionState, 'ended'> | undefined;
       urls: readonly { position: number; url: string }[];
+      /** The patterns of a callback, in place of those it had. */
+      events?: readonly { position: number; events: readonly string[] }[];
       secrets: Uint8Array | undefined;
+      /** All of them, in place of those it had, with the sealed headers that belong to them. */
+      chosen?: { controls: Controls; headers: Uint8Array | undefined } | undefined;
     };
     output:
       | { kind: 'edited'; subscription: Subscription }
+      /** It would have ended before the change. */
+      | { kind: 'expired' }
       | { kind: 'stale' }
       | { kind: 'ended' }
       | { kind: 'not_found' };
   };
   /** Keeps a value under a name unless there is one already; gives the one that is kept. */
   keepSetting: { input: { name: string; value: Uint8Array }; output: { value: Uint8Array } };
+  /** Deletes patterns that died before that, and that no fan-out under way looks for. */
+  forgetPatterns: { input: { beforeMs: number; limit: number }; output: { deleted: number } };
   /** Deletes what is older than its time: at most `limit` rows. */
   forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
 export interface Reads
-  extends DeliveryReads, NodeReads, SessionReads, FigureReads, FeedReads, ReplayReads {
+  extends
+    DeliveryReads,
+    NodeReads,
+    NoticeReads,
+    SessionReads,
+    FigureReads,
+    FeedReads,
+    ReplayReads,
+    GaugeReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };
@@ -166,6 +212,14 @@ export interface Reads
       url?: string | undefined;
     };
     output: Page<Subscription>;
+  };
+  /** Subscriptions whose time is over, the oldest first, and when that of the next one is. */
+  expiring: {
+    input: { beforeMs: number; limit: number };
+    output: {
+      expired: readonly { appNo: number; id: string }[];
+      nextMs: number | undefined;
+    };
   };
   /** Proves that the database answers, and says which migration it is at. */
   health: { input: Record<string, never>; output: { schema: number } };

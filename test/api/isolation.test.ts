@@ -42,6 +42,10 @@ function isId({ name }: Parameter): boolean {
   return /(?:^id|Id)$/i.test(name);
 }
 
+function isAskedFor(parameter: Parameter): boolean {
+  return parameter.in === 'query' && /Ids?$/i.test(parameter.name);
+}
+
 /** Filters of lists that take an id: what they name. */
 const filterKinds: Record<string, Kind> = { eventId: 'event', subscriberId: 'subscription' };
 
@@ -329,6 +333,33 @@ describe('another app', () => {
         assert.deepEqual(found, normal(await ask(unknown), unknown));
       });
     }
+  }
+
+  const asking = contract.operations.filter(
+    (one) => !lists.includes(one) && !withId.includes(one) && one.parameters.some(isAskedFor),
+  );
+  it('is asked for by an id wherever one can be given', () => {
+    assert.deepEqual(asking.map(({ operationId }) => operationId).sort(), [
+      'getStats',
+      'getSubscriptionStats',
+    ]);
+  });
+
+  for (const { operationId, path, parameters } of asking) {
+    it(`${operationId} says of a foreign id what it says of a random one`, async () => {
+      const name = parameters.find(isAskedFor)?.name ?? '';
+      // One frozen span: figures of the present minute could change between the two.
+      const span = 'from=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z';
+      const ask = async (id: string): Promise<object> => {
+        const headers = { 'X-Request-Id': 'fixed' };
+        const call = { path: `${path}?${name}=${id}&${span}`, key: ours.key, headers };
+        return normal(await service.call(call), id);
+      };
+      const [own, foreign] = [await subscriberOf(ours), await subscriberOf(theirs)];
+      const unknown = random('subscription');
+      assert.deepEqual(await ask(foreign), await ask(unknown));
+      assert.notDeepEqual(await ask(own), await ask(unknown), 'its own');
+    });
   }
 
   for (const path of ['/events', '/events/batch', '/replays']) {

@@ -126,7 +126,7 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const guard = createGuard({ policy, resolver: fakeResolver({}) });
   const ring = [world.randomBytes(32)] as const;
   const nothing = (): undefined => undefined;
-  const told = { changed: nothing, changes: noChanges, replayWaits: nothing };
+  const told = { changed: nothing, expires: nothing, changes: noChanges, replayWaits: nothing };
   const quotas = createQuotas({ world, store, fallback: noQuotas });
   const means = { world, store, newId, guard, quotas, ring };
   return { context: { ...means, defaultApp: app, ...told }, key: secret };

@@ -22,6 +22,7 @@ describe('the clock of a Dispatcher', () => {
       self: { no: () => 1, mayWork: () => true },
       deliver: async () => Promise.reject(new Error('Nothing is delivered here.')),
       onGone: () => undefined,
+      onOverdue: async () => undefined,
       onMoved: () => undefined,
       onError: assert.ifError,
     });
@@ -43,6 +44,6 @@ describe('the clock of a Dispatcher', () => {
     clock.ms += 1; // Before the clock has woken up.
     await nextNap();
     assert.equal(works, before + 1);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 });

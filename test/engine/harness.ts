@@ -1,6 +1,7 @@
 // The real engine and the real SQL, in one process, with a made-up world and a made-up network.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { withPrefix } from '../../src/core/id.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
 import { noQuotas } from '../../src/core/quotas.ts';
@@ -13,11 +14,11 @@ import type { Context } from '../../src/engine/context.ts';
 import { Feed } from '../../src/engine/feed.ts';
 import { createJournal } from '../../src/engine/journal.ts';
 import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
-import { Keeper, type Retained } from '../../src/engine/keeper.ts';
+import type { Retained } from '../../src/engine/keeper.ts';
 import { createQuotas } from '../../src/engine/quotas.ts';
 import { publish } from '../../src/engine/publish.ts';
-import { Replayer } from '../../src/engine/replayer.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
+import { startTending } from '../../src/engine/start-tending.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
 import { storeOver } from '../../src/store/open.ts';
 import { openSqlite } from '../../src/store/sqlite/adapter.ts';
@@ -43,6 +44,8 @@ export interface Engine extends AsyncDisposable {
   errors: unknown[];
   /** What the keeper said that it ended and deleted. */
   retained: Retained[];
+  /** Subscriptions that were given up, by their bare ids. */
+  disabled: string[];
 }
 
 export type Sqlite = ReturnType<typeof openSqlite>;
@@ -70,6 +73,7 @@ export async function startEngine(
 ): Promise<Engine> {
   const errors: unknown[] = [];
   const retained: Retained[] = [];
+  const disabled: string[] = [];
   const transport = inProcess(sqlite, { onFatal: (error) => errors.push(error) });
   const alone = storeOver({ ...transport, close: async () => undefined }, world);
   const store = isShared ? { ...alone, isShared, pollMs: clusterPollMs } : alone;
@@ -82,20 +86,30 @@ export async function startEngine(
   });
   const journal = createJournal();
   const { changes } = journal;
-  const keeper = new Keeper({
+  const onError = (error: unknown): void => void errors.push(error);
+  const tending = startTending({
     store,
     world,
+    newId,
+    changes,
     retentionMs,
-    onError: (error) => errors.push(error),
+    onError,
     onRetained: (counts) => retained.push(counts),
-    onEnded: () => changes.missed(),
+    onExpired: ({ appNo, id }) => {
+      changed(id, 'ended');
+      changes.subscription(appNo, id);
+    },
+    onReplayed: () => undefined,
   });
-  const reach = createReach({ store, world }, () => keeper.wake());
+  const reach = createReach({ store, world }, () => tending.ended());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
-  const onError = (error: unknown): void => void errors.push(error);
-  const replayer = new Replayer({ world, store, changes, onDone: () => undefined, onError });
-  const told = { changed, changes, replayWaits: () => replayer.wake() };
+  const told = {
+    changed,
+    changes,
+    expires: (atMs: number) => tending.expires(atMs),
+    replayWaits: () => tending.replayWaits(),
+  };
   const quotas = createQuotas({ world, store, fallback: noQuotas });
   const context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
   const self = await startLiveness({
@@ -118,6 +132,9 @@ export async function startEngine(
     reach,
     waitsMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
     timeoutMs: 15_000,
+    onSettled: () => undefined,
+    onDisabled: (id) => disabled.push(id),
+    onNoticed: () => tending.noticed(),
     onError,
   });
   return {
@@ -126,6 +143,7 @@ export async function startEngine(
     feed,
     errors,
     retained,
+    disabled,
     subscribe: async (callbackUrl = 'http://127.0.0.1:9000/') =>
       subscribeBody(context, callbackUrl),
     publish: async (name) => publishOne(context, name),
@@ -133,8 +151,7 @@ export async function startEngine(
       await delivering[Symbol.asyncDispose]();
       await feed[Symbol.asyncDispose]();
       await self[Symbol.asyncDispose]();
-      await replayer[Symbol.asyncDispose]();
-      await keeper[Symbol.asyncDispose]();
+      await tending[Symbol.asyncDispose]();
       await store.close();
     },
   };
@@ -156,7 +173,7 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
 export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
   const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
   const changed = (): void => undefined; // Nobody here holds anything of a subscription.
-  const told = { changed, changes: noChanges, replayWaits: changed };
+  const told = { changed, expires: changed, changes: noChanges, replayWaits: changed };
   return { ...context, ...told, store: storeOver(transport, context.world) };
 }
 
@@ -166,7 +183,7 @@ async function subscribeBody(context: Context, callbackUrl: string): Promise<str
   const variant = variants.find(({ name }) => name === 'body');
   if (operation === undefined || variant === undefined) throw new Error('no variant body');
   const request = { header: new Map(), query: new Map(), path: new Map(), body: { callbackUrl } };
-  const answer = await subscribe(context, {
+  const { id } = await subscribe(context, {
     app: context.defaultApp,
     contract: contract.title,
     operation,
@@ -175,5 +192,5 @@ async function subscribeBody(context: Context, callbackUrl: string): Promise<str
     url: 'http://127.0.0.1/subscribe',
     idempotency: undefined,
   });
-  return String(answer.body?.['subscriberId']);
+  return withPrefix('sub', id);
 }

@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { idMaker } from '../../src/core/id.ts';
 import type { Callback } from '../../src/core/subscription.ts';
+import { noControls } from '../../src/core/controls.ts';
 import { limits } from '../../src/core/limits.ts';
 import { noQuotas } from '../../src/core/quotas.ts';
 import type { App } from '../../src/core/app.ts';
@@ -222,6 +223,8 @@ export function storeContract(name: string, open: OpenSubject): void {
           state: 'active',
           callbacks: input.callbacks,
           secrets: plain(input.secrets),
+          controls: noControls,
+          headers: undefined,
           version: output.subscription.version,
           createdMs: clock.ms,
           endedMs: undefined,
@@ -761,7 +764,7 @@ export function callback(position: number, event: string): Callback {
   return {
     position,
     label: 'myEvent',
-    event,
+    events: event.split(' '),
     definition: `subscribe/myEvent/${position}`,
     method: 'post',
     url: `https://receiver.example/${position}?event={eventType}`,

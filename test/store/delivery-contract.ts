@@ -2,6 +2,7 @@
 // store of its own, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
 import type { App } from '../../src/core/app.ts';
 import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
 import { limits } from '../../src/core/limits.ts';
@@ -89,7 +90,8 @@ export function deliveryContract(name: string, open: OpenSubject): void {
 
       it("does not give Ringback's own events to those who hear everything", async () => {
         await subscribed([callback(0, '*'), callback(1, 'ringback.*'), callback(2, 'ringback.x')]);
-        assert.equal((await publish('ringback.x'))[0]?.deliveries, 2);
+        assert.equal((await publish('ringback.x', { contract: '' }))[0]?.deliveries, 2);
+        assert.equal((await publish('ringback.x'))[0]?.deliveries, 0, 'they are of no contract');
         assert.equal((await publish('ringbackx'))[0]?.deliveries, 1);
       });
 
@@ -166,6 +168,23 @@ export function deliveryContract(name: string, open: OpenSubject): void {
           }
         }
         assert.equal((await events_()).length, 0);
+      });
+
+      it('keeps the trace with the event: born, claimed, and of one that has none', async () => {
+        await subscribed();
+        const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 vendor=x';
+        const traced = { ...publishInput(['a', 'b']), trace };
+        const { born } = await dispatcher.publish({ room: 1 }, traced);
+        await publish('c');
+        const { claimed } = await claim();
+        assert.deepEqual(
+          [...born, ...claimed].map((one) => [one.eventName, one.trace]),
+          [
+            ['a', trace],
+            ['b', trace],
+            ['c', undefined],
+          ],
+        );
       });
 
       it('waits in a subscription that is paused, until it is resumed', async () => {
@@ -532,7 +551,9 @@ export function deliveryContract(name: string, open: OpenSubject): void {
       it('reaches who listened when the event was accepted, step by step', async () => {
         const subscriptions = await crowd();
         const targets = subscriptions.length * limits.callbacksPerSubscriptionMax;
-        const [accepted] = await publish('a');
+        const output = await store.edit('publish', { ...publishInput(['a']), trace: 'a trace' });
+        assert(output.kind === 'accepted');
+        const [accepted] = output.events;
         assert(accepted);
         assert.equal(accepted.deliveries, undefined);
         assert.equal((await eventOf(accepted.id)).deliveries, undefined);
@@ -552,8 +573,8 @@ export function deliveryContract(name: string, open: OpenSubject): void {
         const [born] = second.fannedOut.deliveries;
         assert(born);
         assert.deepEqual(
-          [born.event, born.eventName, Buffer.from(born.payload).toString()],
-          [accepted.id, 'a', '{"message":"hello"}'],
+          [born.event, born.eventName, Buffer.from(born.payload).toString(), born.trace],
+          [accepted.id, 'a', '{"message":"hello"}', 'a trace'],
         );
         const made = targets - skipped;
         assert.equal((await eventOf(accepted.id)).deliveries, made);
@@ -727,6 +748,8 @@ export function deliveryContract(name: string, open: OpenSubject): void {
           method: 'post',
           url: 'https://receiver.example/0?event={eventType}',
           secrets: new Uint8Array(digest('secrets')),
+          controls: noControls,
+          headers: undefined,
         });
       });
 
@@ -899,16 +922,18 @@ export function deliveryContract(name: string, open: OpenSubject): void {
 
     interface Options {
       app?: App;
+      contract?: string;
       payload?: Uint8Array;
       audience?: Audience;
       idempotency?: Idempotency;
     }
 
     function publishInput(names: readonly string[], options: Options = {}): EditInput<'publish'> {
-      const { app: owner = app, payload, audience = everyone, idempotency } = options;
+      const { app: owner = app, contract = 'Ringback', ...rest } = options;
+      const { payload, audience = everyone, idempotency } = rest;
       return {
         appNo: owner.no,
-        contract: 'Ringback',
+        contract,
         events: names.map((one) => newEvent(one, payload)),
         audience,
         idempotency,

@@ -21,7 +21,7 @@ import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
 import { startTestNode } from './test-node.ts';
 
 /** A net under a test that would hang: none that passes comes near it. */
-const net = { timeout: 60_000 };
+const net = { timeout: 300_000 };
 
 let stage: Stage;
 beforeEach(async () => {

@@ -29,8 +29,9 @@ const all = [
   { number: 9, name: 'replay' },
   { number: 10, name: 'search' },
   { number: 11, name: 'controls' },
-  { number: 12, name: 'notice' },
-  { number: 13, name: 'quotas' },
+  { number: 12, name: 'trace' },
+  { number: 13, name: 'notice' },
+  { number: 14, name: 'quotas' },
 ];
 
 describe('applyMigrations', () => {

@@ -1,7 +1,7 @@
 // Random commands for two databases side by side, and how each becomes calls of the port: whom it means
 // is read from the rows, so that shrinking a sequence never makes a command that cannot be run.
-import fc from 'fast-check';
-import { name, outcome, pattern, room, which, who } from './command-parts.ts';
+import { fc } from '../fast-check.ts';
+import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 
 const record = fc.record;
 const one = fc.constant;
@@ -14,15 +14,25 @@ export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : neve
 
 const endedState = fc.constantFrom('dead' as const, 'delivered', 'cancelled', 'ended', 'ended');
 
+const ownPattern = fc.constantFrom(
+  'ringback.*',
+  'ringback.delivery.dead',
+  'ringback.subscription.*',
+);
+const anyPattern = fc.oneof(
+  { weight: 6, arbitrary: pattern },
+  { weight: 1, arbitrary: ownPattern },
+);
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 
 const edits = {
   subscribe: record({
     kind: one('subscribe' as const),
-    pattern,
+    pattern: anyPattern,
     second: fc.constantFrom('a', 'inactive'),
-    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking'),
+    ...chosen,
+    isBreaking: fc.constantFrom(false, false, true),
     idempotency: maybe(idempotency),
     most: fc.constantFrom(undefined, undefined, undefined, 2, 5),
   }),
@@ -51,8 +61,18 @@ const edits = {
     state: maybe(state),
     positions: fc.uniqueArray(position, { maxLength: 2 }),
     isNewSecret: fc.boolean(),
+    chosen: maybe(record({ ...chosen, expiresInMs: maybe(fc.constantFrom(0, 1, 20_000)) })),
     isStale: fc.constantFrom(false, false, false, true),
+    heard: maybe(fc.array(anyPattern, { minLength: 1, maxLength: 3 })),
   }),
+  expire: record({ kind: one('expire' as const), who }),
+  forgetPatterns: record({
+    kind: one('forgetPatterns' as const),
+    agoMs: fc.constantFrom(0, 10_000),
+  }),
+  disable: record({ kind: one('disable' as const), which }),
+  /** `missing`: somebody else was faster. */
+  notice: record({ kind: one('notice' as const), how: fc.constantFrom('there', 'missing') }),
   unsubscribe: record({ kind: one('unsubscribe' as const), who }),
   retry: record({ kind: one('retry' as const), which }),
   sweep: record({ kind: one('sweep' as const), limit: fc.integer({ min: 1, max: 4 }) }),
@@ -108,7 +128,11 @@ const edit = fc.oneof(
   { weight: 8, arbitrary: edits.publish },
   { weight: 2, arbitrary: edits.address },
   { weight: 3, arbitrary: edits.edit },
+  { weight: 2, arbitrary: edits.disable },
+  { weight: 1, arbitrary: edits.notice },
   { weight: 1, arbitrary: edits.unsubscribe },
+  { weight: 1, arbitrary: edits.expire },
+  { weight: 1, arbitrary: edits.forgetPatterns },
   { weight: 3, arbitrary: edits.retry },
   { weight: 2, arbitrary: edits.sweep },
   { weight: 1, arbitrary: edits.node },

@@ -44,7 +44,7 @@ export const differences = {
    * Numbers from a sequence: what was undone leaves a gap in PostgreSQL's. The first row stands for
    * the first row and so on; those that lose rows lose the same ones.
    */
-  numbered: ['app', 'key', 'subscription', 'lane', 'callback', 'replay'],
+  numbered: ['app', 'key', 'subscription', 'lane', 'callback', 'replay', 'notice'],
   /** What a database says about a broken rule; the verb that failed stands before it. */
   message: (message: string) => message.replace(/: .*$/s, ''),
   /** A cursor may be a number from a sequence. */
@@ -64,6 +64,7 @@ export interface Table {
 
 /** In an order that no reference forbids. */
 export const emptied = [
+  'notice',
   'stat_app',
   'stat_subscription',
   'change_feed',

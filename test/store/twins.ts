@@ -123,7 +123,8 @@ export class Twins implements AsyncDisposable {
   async send(edits: readonly EditCall[], { offer, after }: Sending = {}): Promise<Written> {
     const { nowMs } = this;
     const here = this.#sqlite.run({ nowMs, edits, offer });
-    const there = await this.#postgres.send({ nowMs, edits, offer: this.#toThere(offer) });
+    const theirs = edits.map((call) => this.#callThere(call));
+    const there = await this.#postgres.send({ nowMs, edits: theirs, offer: this.#toThere(offer) });
     assert(here.kind === 'written', JSON.stringify(here));
     assert(there.kind === 'written', JSON.stringify(there));
     await (after === undefined ? this.#check() : this.exec(after));
@@ -287,8 +288,20 @@ export class Twins implements AsyncDisposable {
 
   #toThere(offer: Offer | undefined): Offer | undefined {
     if (offer === undefined) return undefined;
-    const free = [...offer.free].map(([no, left]) => [this.toThere('lane', no), left] as const);
-    return { ...offer, free: new Map(free) };
+    const toThere = (byLane: ReadonlyMap<number, number>): Map<number, number> =>
+      new Map([...byLane].map(([no, some]) => [this.toThere('lane', no), some] as const));
+    return { ...offer, free: toThere(offer.free), underWay: toThere(offer.underWay) };
+  }
+
+  /** The same call with the numbers that PostgreSQL knows. */
+  #callThere(call: EditCall): EditCall {
+    if (call.verb === 'disableFailing') {
+      const lane = this.toThere('lane', call.input.lane);
+      return editCall('disableFailing', { ...call.input, lane });
+    }
+    if (call.verb !== 'publish' || call.input.notice === undefined) return call;
+    const notice = this.toThere('notice', call.input.notice);
+    return editCall('publish', { ...call.input, notice });
   }
 
   #same(there: object, here: object): void {

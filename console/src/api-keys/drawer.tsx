@@ -4,7 +4,7 @@ import { get } from '../api.ts';
 import { Badge } from '../components/badge.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Drawer } from '../components/dialog.tsx';
-import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
 import { Outside } from '../components/outside.tsx';
 import { Fact, Facts, Part } from '../components/part.tsx';
@@ -31,12 +31,9 @@ export function KeyDrawer({
     load.change(() => changed);
     onChange(changed);
   };
-  const { state } = load;
   return (
     <Drawer title="Key" onClose={onClose}>
-      {state.kind === 'loading' ? <Skeleton /> : null}
-      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
-      {state.kind === 'ready' ? <Shown apiKey={state.value} onChange={change} /> : null}
+      <Loaded load={load}>{(apiKey) => <Shown apiKey={apiKey} onChange={change} />}</Loaded>
     </Drawer>
   );
 }

@@ -25,10 +25,6 @@ export function filterOf(query: URLSearchParams): DeliveryFilter {
   return Object.fromEntries(given);
 }
 
-export function isNarrow(filter: DeliveryFilter): boolean {
-  return Object.keys(filter).length > 0;
-}
-
 /** Takes every filter away, for setParams and links. */
 export const noFilter: Readonly<Record<FilterName, undefined>> = {
   state: undefined,

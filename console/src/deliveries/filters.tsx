@@ -4,13 +4,14 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
-import { Select, SuggestField, TextField, TimeField } from '../components/field.tsx';
+import { Select, SuggestField, TextField } from '../components/field.tsx';
+import { ClearFilters, TimeFilters } from '../components/filter-bar.tsx';
 import { patternFlaw } from '../event-name.ts';
+import { isNarrow } from '../is-narrow.ts';
 import { useLoad } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
 import type { EventType } from '../shapes.ts';
-import { isNarrow, noFilter, type DeliveryFilter } from './filter.ts';
-import { fromField, toField } from '../local-time.ts';
+import { noFilter, type DeliveryFilter } from './filter.ts';
 import { readResult, resultSuggestions, resultText } from './result-text.ts';
 
 const states = [
@@ -66,16 +67,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
           onChange={(value) => setParams({ subscriberId: value.trim() })}
         />
         <ResultField filter={filter} />
-        <TimeField
-          label="Published from"
-          value={toField(filter.from)}
-          onChange={(value) => setParams({ from: fromField(value) })}
-        />
-        <TimeField
-          label="Until"
-          value={toField(filter.until)}
-          onChange={(value) => setParams({ until: fromField(value) })}
-        />
+        <TimeFilters from={filter.from} until={filter.until} />
       </div>
       {isNarrow(filter) ? (
         <p class="cluster">
@@ -84,9 +76,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
               Only of one event
             </LinkButton>
           )}
-          <LinkButton size="small" kind="quiet" icon="close" href={hrefWith(noFilter)}>
-            Clear filters
-          </LinkButton>
+          <ClearFilters cleared={noFilter} />
         </p>
       ) : null}
     </div>

@@ -2,12 +2,12 @@
 import type { JSX } from 'preact';
 import { getText } from '../api.ts';
 import { Code } from '../components/code.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { FanOut } from '../components/fan-out.tsx';
-import { Failed, Skeleton } from '../components/list-states.tsx';
+import { IdFact } from '../components/id-fact.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Id, Outside } from '../components/outside.tsx';
+import { Outside } from '../components/outside.tsx';
 import { Fact, Facts, Part } from '../components/part.tsx';
 import { Time } from '../components/time.tsx';
 import { memberText } from '../json-text.ts';
@@ -24,12 +24,9 @@ export function EventDrawer({
   readonly onClose: () => void;
 }): JSX.Element {
   const load = useLoad(id, (signal) => readEvent(id, signal));
-  const { state } = load;
   return (
     <Drawer title="Event" onClose={onClose}>
-      {state.kind === 'loading' ? <Skeleton /> : null}
-      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
-      {state.kind === 'ready' ? <Shown event={state.value} /> : null}
+      <Loaded load={load}>{(event) => <Shown event={event} />}</Loaded>
     </Drawer>
   );
 }
@@ -49,12 +46,7 @@ function Shown({ event }: { event: WithPayload }): JSX.Element {
         <Fact name="Name">
           <Outside text={name} mono />
         </Fact>
-        <Fact name="Id">
-          <span class="cluster">
-            <Id id={id} />
-            <CopyButton text={id} what="id" isBare />
-          </span>
-        </Fact>
+        <IdFact id={id} />
         <Fact name="Published">
           <Time at={createdAt} />
         </Fact>

@@ -1,10 +1,9 @@
-// The filters of the list of events, all of them in the address.
+// The filters of the list of events.
 import type { JSX } from 'preact';
-import { LinkButton } from '../components/button.tsx';
-import { TextField, TimeField } from '../components/field.tsx';
-import { fromField, toField } from '../local-time.ts';
+import { TextField } from '../components/field.tsx';
+import { FilterBar, TimeFilters } from '../components/filter-bar.tsx';
 import { patternFlaw } from '../event-name.ts';
-import { hrefWith, param, setParams } from '../router.ts';
+import { param, setParams } from '../router.ts';
 
 export type EventFilter = {
   readonly event: string | undefined;
@@ -12,21 +11,22 @@ export type EventFilter = {
   readonly until: string | undefined;
 };
 
+/** Takes every filter away, for setParams and links. */
+export const noFilter = { event: undefined, from: undefined, until: undefined } as const;
+
 export function readFilter(): EventFilter {
   return { event: param('event'), from: param('from'), until: param('until') };
 }
 
-export function hasFilter(filter: EventFilter): boolean {
-  return Object.values(filter).some((value) => value !== undefined);
-}
-
-export function clearHref(): string {
-  return hrefWith({ event: undefined, from: undefined, until: undefined });
-}
-
-export function EventFilters({ filter }: { filter: EventFilter }): JSX.Element {
+export function EventFilters({
+  filter,
+  isNarrow,
+}: {
+  readonly filter: EventFilter;
+  readonly isNarrow: boolean;
+}): JSX.Element {
   return (
-    <div class="filters" role="search" aria-label="Filter events">
+    <FilterBar what="events" cleared={isNarrow ? noFilter : undefined}>
       <TextField
         label="Name or pattern"
         value={filter.event ?? ''}
@@ -44,23 +44,7 @@ export function EventFilters({ filter }: { filter: EventFilter }): JSX.Element {
         maxLength={64}
         onChange={(value) => setParams({ eventId: value.trim() })}
       />
-      <TimeField
-        label="Published from"
-        value={toField(filter.from)}
-        onChange={(value) => setParams({ from: fromField(value) })}
-      />
-      <TimeField
-        label="Until"
-        value={toField(filter.until)}
-        onChange={(value) => setParams({ until: fromField(value) })}
-      />
-      {hasFilter(filter) ? (
-        <p class="filters-clear">
-          <LinkButton size="small" kind="quiet" icon="close" href={clearHref()}>
-            Clear filters
-          </LinkButton>
-        </p>
-      ) : null}
-    </div>
+      <TimeFilters from={filter.from} until={filter.until} />
+    </FilterBar>
   );
 }

@@ -60,8 +60,8 @@ function Sentence({ item }: { item: Attention }): JSX.Element {
     case 'disabled':
       return (
         <>
-          Disabled {since} after {plural(item.failures, 'failure')}
-          {last}. Nothing is sent until it is resumed.
+          Disabled after {plural(item.failures, 'failure')} in a row{last}.
+          {since === null ? null : <> It began {since}.</>} Nothing is sent until it is resumed.
         </>
       );
   }

@@ -6,17 +6,17 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { LinkButton } from '../components/button.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
-import { Empty, Failed, LoadMore, NoMatch, Skeleton } from '../components/list-states.tsx';
+import { Empty, NoMatch } from '../components/list-states.tsx';
 import { NewItems } from '../components/new-items.tsx';
-import { Notice } from '../components/notice.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Table } from '../components/table.tsx';
+import { Rows } from '../components/rows.tsx';
 import { deliveryColumns } from '../deliveries/columns.tsx';
 import { DeliveryDrawer } from '../deliveries/drawer.tsx';
-import { filterOf, isNarrow, noFilter, type DeliveryFilter } from '../deliveries/filter.ts';
+import { filterOf, noFilter, type DeliveryFilter } from '../deliveries/filter.ts';
 import { Filters } from '../deliveries/filters.tsx';
 import { Histogram } from '../deliveries/histogram.tsx';
 import { useLiveList, type LiveList } from '../deliveries/live-list.ts';
+import { isNarrow } from '../is-narrow.ts';
 import { useReading } from '../reading.ts';
 import { hrefWith, param, place, setParams } from '../router.ts';
 
@@ -41,7 +41,15 @@ export function DeliveriesPage(): JSX.Element {
         isFlush
       >
         <div ref={part} class="delivery-rows">
-          <Rows live={live} filter={filter} opened={opened} />
+          <Rows
+            list={live.list}
+            nouns={['delivery', 'deliveries']}
+            columns={deliveryColumns}
+            hrefOf={({ id }) => deliveryHref(id)}
+            selectedId={opened}
+            isStale={live.isStale}
+            empty={<NoRows filter={filter} />}
+          />
         </div>
       </Section>
       {opened === undefined ? null : (
@@ -51,48 +59,6 @@ export function DeliveriesPage(): JSX.Element {
           onClose={() => setParams({ delivery: undefined, attempt: undefined, tab: undefined })}
         />
       )}
-    </>
-  );
-}
-
-function Rows({
-  live,
-  filter,
-  opened,
-}: {
-  readonly live: LiveList;
-  readonly filter: DeliveryFilter;
-  readonly opened: string | undefined;
-}): JSX.Element {
-  const { list, isStale } = live;
-  if (list.state.kind === 'loading') return <Skeleton rows={10} />;
-  if (list.state.kind === 'failed') {
-    return <Failed problem={list.state.problem} onRetry={list.reload} />;
-  }
-  if (list.items.length === 0 && !list.hasMore) return <NoRows filter={filter} />;
-  return (
-    <>
-      {list.staleProblem === undefined ? null : (
-        <Notice tone="warn" title="This list may be old">
-          <p>{list.staleProblem.detail}</p>
-        </Notice>
-      )}
-      <Table
-        caption="Deliveries, newest first"
-        columns={deliveryColumns}
-        items={list.items}
-        idOf={({ id }) => id}
-        hrefOf={({ id }) => deliveryHref(id)}
-        selectedId={opened}
-        isStale={isStale}
-      />
-      <LoadMore
-        hasMore={list.hasMore}
-        isReading={list.isReadingMore}
-        shown={list.items.length}
-        what={list.items.length === 1 ? 'delivery' : 'deliveries'}
-        onMore={list.loadMore}
-      />
     </>
   );
 }

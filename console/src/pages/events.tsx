@@ -4,21 +4,16 @@ import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { get } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
-import { Empty, Failed, LoadMore, NoMatch, Skeleton } from '../components/list-states.tsx';
+import { Empty, NoMatch } from '../components/list-states.tsx';
 import { NewItems } from '../components/new-items.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Table } from '../components/table.tsx';
+import { Rows } from '../components/rows.tsx';
 import { eventColumns, eventHref } from '../events/columns.tsx';
 import { EventDrawer } from '../events/drawer.tsx';
-import {
-  clearHref,
-  EventFilters,
-  hasFilter,
-  readFilter,
-  type EventFilter,
-} from '../events/filters.tsx';
+import { EventFilters, noFilter, readFilter, type EventFilter } from '../events/filters.tsx';
 import { Publish } from '../events/publish.tsx';
 import { useStates } from '../events/states.ts';
+import { isNarrow } from '../is-narrow.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
 import { useNews } from '../news.ts';
@@ -39,20 +34,20 @@ export function EventsPage(): JSX.Element {
   const news = useNews(useReading(place), list.reload);
   useFrames(({ counts, isReset }) => {
     // Which of them fit the filters is not told.
-    if (counts.published > 0 || isReset) news.note(hasFilter(filter) ? 0 : counts.published);
+    if (counts.published > 0 || isReset) news.note(isNarrow(filter) ? 0 : counts.published);
   });
   const openId = param('eventId');
   return (
     <>
       <PageHeader title="Events">{can('publish') ? <PublishLink /> : null}</PageHeader>
-      <EventFilters filter={filter} />
+      <EventFilters filter={filter} isNarrow={isNarrow(filter)} />
       <Section
-        title={hasFilter(filter) ? 'Events that match' : 'Newest events'}
+        title={isNarrow(filter) ? 'Events that match' : 'Newest events'}
         aside={<NewItems news={news} />}
         isFlush
       >
         <div ref={place} class="event-rows">
-          <Content list={list} filter={filter} />
+          <EventRows list={list} filter={filter} />
         </div>
       </Section>
       {openId === undefined ? null : (
@@ -75,40 +70,26 @@ function PublishLink(): JSX.Element {
   );
 }
 
-function Content({
+function EventRows({
   list,
   filter,
 }: {
   readonly list: List<PublishedEvent>;
   readonly filter: EventFilter;
 }): JSX.Element {
-  const { state, items } = list;
   const isStale = useIsStale(JSON.stringify(filter), list);
-  const states = useStates(items, filter.event);
-  if (state.kind === 'loading') return <Skeleton />;
-  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={list.reload} />;
-  if (items.length === 0 && !list.hasMore) {
-    return hasFilter(filter) ? <NoMatch what="events" clearHref={clearHref()} /> : <NoneYet />;
-  }
+  const states = useStates(list.items, filter.event);
+  const cleared = isNarrow(filter) ? hrefWith(noFilter) : undefined;
   return (
-    <>
-      <Table
-        caption="Events, newest first"
-        columns={eventColumns(states)}
-        items={items}
-        idOf={({ id }) => id}
-        hrefOf={eventHref}
-        selectedId={param('eventId')}
-        isStale={isStale}
-      />
-      <LoadMore
-        hasMore={list.hasMore}
-        isReading={list.isReadingMore}
-        shown={items.length}
-        what={items.length === 1 ? 'event' : 'events'}
-        onMore={list.loadMore}
-      />
-    </>
+    <Rows
+      list={list}
+      nouns={['event', 'events']}
+      columns={eventColumns(states)}
+      hrefOf={eventHref}
+      selectedId={param('eventId')}
+      isStale={isStale}
+      empty={cleared === undefined ? <NoneYet /> : <NoMatch what="events" clearHref={cleared} />}
+    />
   );
 }
 

@@ -6,12 +6,11 @@ import { keyColumns, keyHref } from '../api-keys/columns.tsx';
 import { KeyDrawer } from '../api-keys/drawer.tsx';
 import { NewKey } from '../api-keys/new-key.tsx';
 import { LinkButton } from '../components/button.tsx';
-import { Empty, Failed, LoadMore, Skeleton } from '../components/list-states.tsx';
-import { Notice } from '../components/notice.tsx';
+import { Empty } from '../components/list-states.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Table } from '../components/table.tsx';
+import { Rows } from '../components/rows.tsx';
 import { limits } from '../limits.ts';
-import { useList, type List } from '../list.ts';
+import { useList } from '../list.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import type { Key, Page } from '../shapes.ts';
 
@@ -29,7 +28,14 @@ export function KeysPage(): JSX.Element {
         </LinkButton>
       </PageHeader>
       <Section title="Newest keys" isFlush>
-        <Content list={list} />
+        <Rows
+          list={list}
+          nouns={['key', 'keys']}
+          columns={keyColumns}
+          hrefOf={keyHref}
+          selectedId={openId}
+          empty={<NoKeys />}
+        />
       </Section>
       {param('new') === undefined ? null : (
         <NewKey onMade={list.reload} onClose={() => setParams({ new: undefined })} />
@@ -48,43 +54,14 @@ export function KeysPage(): JSX.Element {
   );
 }
 
-function Content({ list }: { list: List<Key> }): JSX.Element {
-  const { state, items, staleProblem } = list;
-  if (state.kind === 'loading') return <Skeleton />;
-  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={list.reload} />;
-  if (items.length === 0 && !list.hasMore) {
-    return (
-      <Empty icon="key" title="No keys">
-        <p class="empty-actions">
-          <LinkButton kind="primary" icon="plus" href={hrefWith({ new: 1 })}>
-            New key
-          </LinkButton>
-        </p>
-      </Empty>
-    );
-  }
+function NoKeys(): JSX.Element {
   return (
-    <>
-      {staleProblem === undefined ? null : (
-        <Notice tone="warn" title="This list may be old">
-          <p>{staleProblem.detail}</p>
-        </Notice>
-      )}
-      <Table
-        caption="Keys, newest first"
-        columns={keyColumns}
-        items={items}
-        idOf={({ id }) => id}
-        hrefOf={keyHref}
-        selectedId={param('key')}
-      />
-      <LoadMore
-        hasMore={list.hasMore}
-        isReading={list.isReadingMore}
-        shown={items.length}
-        what={items.length === 1 ? 'key' : 'keys'}
-        onMore={list.loadMore}
-      />
-    </>
+    <Empty icon="key" title="No keys">
+      <p class="empty-actions">
+        <LinkButton kind="primary" icon="plus" href={hrefWith({ new: 1 })}>
+          New key
+        </LinkButton>
+      </p>
+    </Empty>
   );
 }

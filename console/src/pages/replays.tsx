@@ -4,11 +4,10 @@ import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { get, withQuery } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
-import { Empty, Failed, LoadMore, Skeleton } from '../components/list-states.tsx';
+import { Empty } from '../components/list-states.tsx';
 import { NewItems } from '../components/new-items.tsx';
-import { Notice } from '../components/notice.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Table } from '../components/table.tsx';
+import { Rows } from '../components/rows.tsx';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
 import { useNews } from '../news.ts';
@@ -54,7 +53,14 @@ export function ReplaysPage(): JSX.Element {
       </PageHeader>
       <Section title="Newest replays" aside={<NewItems news={news} />} isFlush>
         <div ref={rows} class="replay-rows">
-          <Content list={list} />
+          <Rows
+            list={list}
+            nouns={['replay', 'replays']}
+            columns={replayColumns}
+            hrefOf={replayHref}
+            selectedId={openId}
+            empty={<NoneYet />}
+          />
         </div>
       </Section>
       {param('new') === undefined || !can('admin') ? null : (
@@ -83,37 +89,6 @@ function useReplays(): List<Replay> {
     const query = { cursor, limit: limits.pageItems };
     return get<Page<Replay>>('/replays', { query, ...(signal ? { signal } : {}) });
   });
-}
-
-function Content({ list }: { list: List<Replay> }): JSX.Element {
-  const { state, items, staleProblem } = list;
-  if (state.kind === 'loading') return <Skeleton />;
-  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={list.reload} />;
-  if (items.length === 0 && !list.hasMore) return <NoneYet />;
-  return (
-    <>
-      {staleProblem === undefined ? null : (
-        <Notice tone="warn" title="This list may be old">
-          <p>{staleProblem.detail}</p>
-        </Notice>
-      )}
-      <Table
-        caption="Replays, newest first"
-        columns={replayColumns}
-        items={items}
-        idOf={({ id }) => id}
-        hrefOf={replayHref}
-        selectedId={param('replay')}
-      />
-      <LoadMore
-        hasMore={list.hasMore}
-        isReading={list.isReadingMore}
-        shown={items.length}
-        what={items.length === 1 ? 'replay' : 'replays'}
-        onMore={list.loadMore}
-      />
-    </>
-  );
 }
 
 function NoneYet(): JSX.Element {

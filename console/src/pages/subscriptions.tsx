@@ -4,11 +4,12 @@ import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
-import { Empty, Failed, LoadMore, NoMatch, Skeleton } from '../components/list-states.tsx';
+import { Empty, NoMatch } from '../components/list-states.tsx';
 import { NewItems } from '../components/new-items.tsx';
 import { Notice } from '../components/notice.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Table } from '../components/table.tsx';
+import { Rows } from '../components/rows.tsx';
+import { isNarrow } from '../is-narrow.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
 import { useNews } from '../news.ts';
@@ -22,8 +23,7 @@ import { subscriptionColumns, subscriptionHref } from '../subscriptions/columns.
 import { SubscriptionDrawer } from '../subscriptions/drawer.tsx';
 import { useFigures, type AllFigures } from '../subscriptions/figures.ts';
 import {
-  clearHref,
-  hasFilter,
+  noFilter,
   readFilter,
   SubscriptionFilters,
   type SubscriptionFilter,
@@ -42,7 +42,7 @@ export function SubscriptionsPage(): JSX.Element {
     const fresh = subscriptions.filter((id) => id > newest).length;
     const shown = list.items.filter(({ id }) => subscriptions.includes(id));
     for (const { id } of shown) void readAgain(id, list);
-    if (fresh > 0 || isReset) news.note(hasFilter(filter) ? 0 : fresh);
+    if (fresh > 0 || isReset) news.note(isNarrow(filter) ? 0 : fresh);
   });
   const openId = param('subscription');
   return (
@@ -54,14 +54,14 @@ export function SubscriptionsPage(): JSX.Element {
           </LinkButton>
         ) : null}
       </PageHeader>
-      <SubscriptionFilters filter={filter} />
+      <SubscriptionFilters filter={filter} isNarrow={isNarrow(filter)} />
       <Section
-        title={hasFilter(filter) ? 'Subscriptions that match' : 'Newest subscriptions'}
+        title={isNarrow(filter) ? 'Subscriptions that match' : 'Newest subscriptions'}
         aside={<NewItems news={news} />}
         isFlush
       >
         <div ref={place} class="subscription-rows">
-          <Content list={list} figures={figures} filter={filter} />
+          <SubscriptionRows list={list} figures={figures} filter={filter} />
         </div>
       </Section>
       {openId === undefined ? null : (
@@ -99,44 +99,30 @@ function replaced(items: readonly Subscription[], changed: Subscription): readon
   return items.map((one) => (one.id === changed.id ? changed : one));
 }
 
-function Content({
+function SubscriptionRows({
   list,
   figures,
   filter,
 }: {
-  list: List<Subscription>;
-  figures: AllFigures;
-  filter: SubscriptionFilter;
+  readonly list: List<Subscription>;
+  readonly figures: AllFigures;
+  readonly filter: SubscriptionFilter;
 }): JSX.Element {
-  const { state, items } = list;
   const isStale = useIsStale(JSON.stringify(filter), list);
-  if (state.kind === 'loading') return <Skeleton />;
-  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={list.reload} />;
-  if (items.length === 0 && !list.hasMore) {
-    return hasFilter(filter) ? (
-      <NoMatch what="subscriptions" clearHref={clearHref()} />
-    ) : (
-      <NoneYet />
-    );
-  }
+  const cleared = isNarrow(filter) ? hrefWith(noFilter) : undefined;
   return (
     <>
       {figures.problem === undefined ? null : <NoFigures figures={figures} />}
-      <Table
-        caption="Subscriptions, newest first"
+      <Rows
+        list={list}
+        nouns={['subscription', 'subscriptions']}
         columns={subscriptionColumns(figures.byId)}
-        items={items}
-        idOf={({ id }) => id}
         hrefOf={subscriptionHref}
         selectedId={param('subscription')}
         isStale={isStale}
-      />
-      <LoadMore
-        hasMore={list.hasMore}
-        isReading={list.isReadingMore}
-        shown={items.length}
-        what={items.length === 1 ? 'subscription' : 'subscriptions'}
-        onMore={list.loadMore}
+        empty={
+          cleared === undefined ? <NoneYet /> : <NoMatch what="subscriptions" clearHref={cleared} />
+        }
       />
     </>
   );

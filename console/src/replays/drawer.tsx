@@ -4,9 +4,9 @@ import { get, withQuery } from '../api.ts';
 import { clock } from '../clock.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { LinkButton } from '../components/button.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
 import { Drawer } from '../components/dialog.tsx';
-import { Failed, Skeleton } from '../components/list-states.tsx';
+import { IdFact } from '../components/id-fact.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Id, Outside } from '../components/outside.tsx';
 import { Fact, Facts, Part } from '../components/part.tsx';
 import { Progress } from '../components/progress.tsx';
@@ -49,12 +49,9 @@ export function ReplayDrawer({
     load.change(() => changed);
     onChange(changed);
   };
-  const { state } = load;
   return (
     <Drawer title="Replay" onClose={onClose}>
-      {state.kind === 'loading' ? <Skeleton /> : null}
-      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
-      {state.kind === 'ready' ? <Shown replay={state.value} onChange={change} /> : null}
+      <Loaded load={load}>{(replay) => <Shown replay={replay} onChange={change} />}</Loaded>
     </Drawer>
   );
 }
@@ -75,12 +72,7 @@ function Shown({
             <StateBadge state={state} />
           </span>
         </Fact>
-        <Fact name="Id">
-          <span class="cluster">
-            <Id id={id} />
-            <CopyButton text={id} what="id" isBare />
-          </span>
-        </Fact>
+        <IdFact id={id} />
         <Fact name="Started">
           <Time at={createdAt} />
         </Fact>

@@ -4,13 +4,14 @@ import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { LinkButton } from '../components/button.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
 import { DeliveryList } from '../components/delivery-list.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { FanOut } from '../components/fan-out.tsx';
+import { IdFact } from '../components/id-fact.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Id, Outside } from '../components/outside.tsx';
+import { Outside } from '../components/outside.tsx';
 import { Fact, Facts, Part } from '../components/part.tsx';
 import { Time } from '../components/time.tsx';
 import { useDeliveriesOf } from '../deliveries-of.ts';
@@ -23,6 +24,7 @@ import { useThrottled } from '../throttle.ts';
 import { Acts } from './acts.tsx';
 import { Callbacks } from './callbacks.tsx';
 import { DayFigures } from './day-figures.tsx';
+import { HealthNotice } from './health.tsx';
 import { SecretPart } from './secret.tsx';
 
 export function SubscriptionDrawer({
@@ -45,12 +47,11 @@ export function SubscriptionDrawer({
     load.change(() => changed);
     onChange(changed);
   };
-  const { state } = load;
   return (
     <Drawer title="Subscription" onClose={onClose}>
-      {state.kind === 'loading' ? <Skeleton /> : null}
-      {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
-      {state.kind === 'ready' ? <Shown subscription={state.value} onChange={change} /> : null}
+      <Loaded load={load}>
+        {(subscription) => <Shown subscription={subscription} onChange={change} />}
+      </Loaded>
     </Drawer>
   );
 }
@@ -69,6 +70,7 @@ function Shown({
     <>
       <Head subscription={subscription} />
       <StateNotice subscription={subscription} />
+      <HealthNotice subscription={subscription} />
       <Acts
         subscription={subscription}
         onChange={onChange}
@@ -90,12 +92,7 @@ function Head({ subscription }: { subscription: Subscription }): JSX.Element {
       <Fact name="State">
         <StateBadge state={state} />
       </Fact>
-      <Fact name="Id">
-        <span class="cluster">
-          <Id id={id} />
-          <CopyButton text={id} what="id" isBare />
-        </span>
-      </Fact>
+      <IdFact id={id} />
       <Fact name="Contract">
         <Outside text={contract} />, <Outside text={operation} mono />
       </Fact>
@@ -123,7 +120,7 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
       );
     case 'disabled':
       return (
-        <Notice tone="bad" title="Disabled: its receiver failed for too long">
+        <Notice tone="bad" title="Disabled: its receiver failed for five days">
           <p>Mend the receiver or change its URL, then resume. What waited is sent then.</p>
         </Notice>
       );

@@ -1,9 +1,9 @@
-// The filters of the list of subscriptions, all of them in the address.
+// The filters of the list of subscriptions.
 import type { JSX } from 'preact';
-import { LinkButton } from '../components/button.tsx';
 import { Select, TextField } from '../components/field.tsx';
+import { FilterBar } from '../components/filter-bar.tsx';
 import { nameFlaw } from '../event-name.ts';
-import { hrefWith, param, setParams } from '../router.ts';
+import { param, setParams } from '../router.ts';
 
 const states = [
   { value: '', text: 'Any state' },
@@ -19,21 +19,22 @@ export type SubscriptionFilter = {
   readonly url: string | undefined;
 };
 
+/** Takes every filter away, for setParams and links. */
+export const noFilter = { state: undefined, event: undefined, url: undefined } as const;
+
 export function readFilter(): SubscriptionFilter {
   return { state: param('state'), event: param('event'), url: param('url') };
 }
 
-export function hasFilter(filter: SubscriptionFilter): boolean {
-  return Object.values(filter).some((value) => value !== undefined);
-}
-
-export function clearHref(): string {
-  return hrefWith({ state: undefined, event: undefined, url: undefined });
-}
-
-export function SubscriptionFilters({ filter }: { filter: SubscriptionFilter }): JSX.Element {
+export function SubscriptionFilters({
+  filter,
+  isNarrow,
+}: {
+  readonly filter: SubscriptionFilter;
+  readonly isNarrow: boolean;
+}): JSX.Element {
   return (
-    <div class="filters" role="search" aria-label="Filter subscriptions">
+    <FilterBar what="subscriptions" cleared={isNarrow ? noFilter : undefined}>
       <Select
         label="State"
         value={filter.state ?? ''}
@@ -57,13 +58,6 @@ export function SubscriptionFilters({ filter }: { filter: SubscriptionFilter }):
         maxLength={256}
         onChange={(value) => setParams({ url: value.trim() })}
       />
-      {hasFilter(filter) ? (
-        <p class="filters-clear">
-          <LinkButton size="small" kind="quiet" icon="close" href={clearHref()}>
-            Clear filters
-          </LinkButton>
-        </p>
-      ) : null}
-    </div>
+    </FilterBar>
   );
 }

@@ -7,12 +7,15 @@ import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
 import { timeOf, withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
+import { ownEvents } from '../../core/own-events.ts';
 import { readOpaqueJson } from '../../core/json.ts';
 import type { Fault } from '../../core/problem.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { Context } from '../../engine/context.ts';
 import { getEvent, listEvents } from '../../engine/events.ts';
 import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish.ts';
 import { getSubscription } from '../../engine/subscriptions.ts';
+import { beginTrace } from '../../engine/trace.ts';
 import type { Accepted } from '../../store/delivery-verbs.ts';
 import type { Call, Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
@@ -25,10 +28,12 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
       const body = fields.bodyFields(call.request);
       const { events, warnings, rate } = await publish(context, rules, {
         ...addressed(call, body, 'publishEvent'),
+        trace: begin(context, call),
         events: [newEvent(call, body, '')],
       });
       const [accepted] = events;
       assert(accepted, 'An event that was published is accepted');
+      call.note({ event: withPrefix('evt', accepted.id), deliveries: accepted.deliveries });
       const shown = { ...showAccepted(accepted), ...showWarnings(warnings) };
       return { status: 202, headers: rate, body: shown };
     },
@@ -39,8 +44,10 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
         .map((item, index) => newEvent(call, fields.object(item, 'event'), `/events/${index}`));
       const accepted = await publish(context, rules, {
         ...addressed(call, body, 'publishEvents'),
+        trace: begin(context, call),
         events,
       });
+      call.note({ events: accepted.events.length });
       const items = accepted.events.map(showAccepted);
       const shown = { items, ...showWarnings(accepted.warnings) };
       return { status: 202, headers: accepted.rate, body: shown };
@@ -61,7 +68,7 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
     },
     listEventTypes: async () => {
       types ??= rules.contracts.flatMap(eventTypes);
-      return { status: 200, body: { items: types } };
+      return { status: 200, body: { items: types, own: ownEvents } };
     },
     pingSubscription: async ({ app, request }) => {
       const id = fields.pathText(request, 'id');
@@ -71,6 +78,13 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
       return { status: 202, body: showAccepted(accepted) };
     },
   };
+}
+
+/** The request is a span of the caller's trace, or of one that begins with it. */
+function begin(context: Context, { trace, noteSpan }: Call): TraceContext | undefined {
+  const span = beginTrace(context, trace);
+  if (span !== undefined) noteSpan(span);
+  return span?.context;
 }
 
 type Addressed = Omit<Parameters<typeof publish>[2], 'events'>;

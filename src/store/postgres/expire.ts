@@ -8,7 +8,9 @@ import { factOf } from '../counting.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
 import { endStates, toEndState } from '../verbs/end-states.ts';
+import type { DeadDelivery } from '../verbs/notices.ts';
 import { lockLanes, writeLanes } from './lanes.ts';
+import { noticeDead } from './notices.ts';
 import type { Tx } from './tx.ts';
 
 export const expireSql = {
@@ -38,7 +40,7 @@ export const expireSql = {
     insert into delivery_done
       (event, n, app, lane, callback, state, attempts, error, slice, ended_ms)
     select event, n, app, lane, callback, state, attempts, error, slice, $5::bigint from moved
-    returning app, lane, state`,
+    returning event, n, app, lane, state`,
 } as const;
 
 export interface Expiring {
@@ -75,7 +77,18 @@ export async function expire(
     facts.push(factOf(toEndState(integer(row, 'state')), owner));
   }
   const expired = ended.filter((row) => integer(row, 'state') === endStates.dead);
+  const dead = expired.map(toDead).sort(byName);
+  await noticeDead(tx, dead, nowMs);
   return { ended: ended.length, expired: expired.length };
+}
+
+function toDead(row: Row): DeadDelivery {
+  return { event: text(row, 'event'), n: integer(row, 'n'), appNo: integer(row, 'app') };
+}
+
+function byName(a: DeliveryName, b: DeliveryName): number {
+  if (a.event !== b.event) return a.event < b.event ? -1 : 1;
+  return a.n - b.n;
 }
 
 interface Going {

@@ -5,21 +5,24 @@ import { limits } from '../../core/limits.ts';
 import type { Fact } from '../counting.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
-import type { Listener } from '../listener.ts';
+import { fitting } from '../listener.ts';
 import { integer } from '../row.ts';
 import type { Births } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
+import type { Found } from './filters.ts';
+import { toFound, withRules } from './filters.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Tx } from './tx.ts';
 
 export const fanOutSql = {
   oldest: `
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
-      event.name, event.slice, event.payload
+      event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event
     order by fanout.event limit 1 for update of fanout skip locked`,
   listeners: `
-    select pattern.callback, ${laneColumns} from pattern join lane on lane.no = pattern.lane
+    select pattern.callback, filtered, lane.subscription, ${laneColumns}
+    from pattern join lane on lane.no = pattern.lane
     where pattern.app = $1 and contract = $2 and pattern = $3 and pattern.callback > $4
       and born <= $5 and (died is null or died > $5)
     order by pattern.callback limit $6`,
@@ -48,14 +51,12 @@ export async function fanOut(
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
-  const { listeners, after } = await next(tx, fanningOut);
-  const deliveries = listeners.map((listener, i) => ({
-    event,
-    n: made + i,
-    appNo,
-    slice,
-    ...listener,
-  }));
+  const { listeners: heard, after } = await next(tx, fanningOut);
+  const [some = []] = await withRules(tx, [heard]);
+  const listeners = fitting(some, sent.payload);
+  const deliveries = listeners.map(({ callback, lane }, i) => {
+    return { event, n: made + i, appNo, slice, callback, lane };
+  });
   const waiting = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
   const madeNow = made + listeners.length;
   await (after === undefined
@@ -66,16 +67,16 @@ export async function fanOut(
   return { deliveries: born, waiting, isDone: true };
 }
 
-async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece> {
+async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece<Found>> {
   const { appNo, contract, version, names, cursor } = fanningOut;
-  const found: Listener[] = [];
+  const found: Found[] = [];
   let left: number = limits.fanOutStepMax;
   let from = cursor.callback;
   for (const [index, pattern] of names.entries()) {
     if (index < cursor.step) continue;
     const values = [appNo, contract, pattern, from, version, left];
     const rows = await tx.query(fanOutSql.listeners, values);
-    const some = rows.map((row) => ({ callback: integer(row, 'callback'), lane: toLane(row) }));
+    const some = rows.map((row) => toFound(row, toLane(row)));
     const callbacks = some.map(({ callback }) => callback);
     const heard = await heardBefore(tx, { callbacks, names: names.slice(0, index), version });
     found.push(

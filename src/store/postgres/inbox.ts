@@ -2,6 +2,7 @@
 import { limits } from '../../core/limits.ts';
 import { bytes, integer, text, toQuotas } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
+import { noticeRejected } from '../verbs/notices.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
@@ -71,5 +72,7 @@ export async function rejectInbox(
   await slices.cover(tx, [{ event: text(row, 'id'), slice }], nowMs);
   const event = [text(row, 'id'), integer(row, 'app'), text(row, 'name'), slice, nowMs];
   await tx.query(inboxSql.reject, [...event, bytes(row, 'payload'), reason]);
+  const facts = { event: text(row, 'id'), eventName: text(row, 'name'), reason, atMs: nowMs };
+  await tx.run(noticeRejected(integer(row, 'app'), facts));
   return { kind: 'rejected' };
 }

@@ -14,9 +14,14 @@ export const lockOrderSql = {
     select lane.no from unnest($1::text[]) as x (id)
     join subscription on subscription.id = x.id
     join lane on lane.subscription = subscription.no`,
+  ofLanes: `
+    select lane.no from unnest($1::bigint[]) as x (no)
+    join lane as one on one.no = x.no
+    join lane on lane.subscription = one.subscription`,
   ofDeliveries: `
-    select lane as no from unnest($1::text[], $2::int[]) as x (event, n)
-    join delivery_done on delivery_done.event = any (array[x.event]) and delivery_done.n = x.n`,
+    select callback.lane as no from unnest($1::text[], $2::int[]) as x (event, n)
+    join delivery_done on delivery_done.event = any (array[x.event]) and delivery_done.n = x.n
+    join callback on callback.no = delivery_done.callback`,
 } as const;
 
 /**
@@ -35,15 +40,19 @@ function eventsOf(call: EditCall): string[] {
 
 export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<void> {
   const apps = new Set(edits.flatMap(appsOf));
-  if (edits.length < 2 || apps.size === 0) return; // One by itself has an order already.
-  const ended = edits.flatMap((call) =>
-    call.verb === 'unsubscribe' || call.verb === 'editSubscription' ? [call.input.id] : [],
+  if (apps.size === 0) return;
+  const ended = edits.flatMap((call) => (isOfSubscription(call) ? [call.input.id] : []));
+  const failing = edits.flatMap((call) =>
+    call.verb === 'disableFailing' ? [call.input.lane] : [],
   );
   const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
+  // One by itself has an order already, unless it changes all lanes of a subscription.
+  if (edits.length < 2 && ended.length === 0) return;
   // In one packet, in this order: lanes are looked for when nobody else can add any.
   const [, ...found] = await Promise.all([
     tx.query(lockOrderSql.apps, [[...apps]]),
     ended.length === 0 ? [] : tx.query(lockOrderSql.ofSubscriptions, [ended]),
+    failing.length === 0 ? [] : tx.query(lockOrderSql.ofLanes, [failing]),
     retried.length === 0
       ? []
       : tx.query(lockOrderSql.ofDeliveries, [
@@ -61,10 +70,27 @@ function appsOf(call: EditCall): number[] {
   return isOfApp(call) ? [call.input.appNo] : [];
 }
 
-function isOfApp(
-  call: EditCall,
-): call is EditCall<'unsubscribe' | 'editSubscription' | 'retryDelivery' | 'editApp'> {
-  const { verb } = call;
-  if (verb === 'editApp') return true;
-  return verb === 'unsubscribe' || verb === 'editSubscription' || verb === 'retryDelivery';
+type OfSubscription = 'unsubscribe' | 'editSubscription' | 'expireSubscription';
+type OfApp = OfSubscription | 'retryDelivery' | 'disableFailing' | 'editApp';
+
+const verbsOfSubscription: ReadonlySet<string> = new Set<OfSubscription>([
+  'unsubscribe',
+  'editSubscription',
+  'expireSubscription',
+]);
+const verbsOfApp: ReadonlySet<string> = new Set<OfApp>([
+  'unsubscribe',
+  'editSubscription',
+  'expireSubscription',
+  'retryDelivery',
+  'disableFailing',
+  'editApp',
+]);
+
+function isOfSubscription(call: EditCall): call is EditCall<OfSubscription> {
+  return verbsOfSubscription.has(call.verb);
+}
+
+function isOfApp(call: EditCall): call is EditCall<OfApp> {
+  return verbsOfApp.has(call.verb);
 }

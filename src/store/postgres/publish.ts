@@ -1,34 +1,41 @@
 // Publish, many calls at once: events with their deliveries, or with the cursor that will make them, and
 // the idempotency keys; all of it or nothing. Replies stand in the order of the calls.
+import type { Rules } from '../../core/filter.ts';
+import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
 import { publishedFact } from '../counting.ts';
+import { rulesIn } from '../kept-filter.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
 import { integer, text } from '../row.ts';
 import type { Births } from '../slots.ts';
 import type { EditInput, EditOutput } from '../store.ts';
+import { withRules } from './filters.ts';
 import type { Keyed } from './keep-keys.ts';
 import { keepKeys } from './keep-keys.ts';
 import type { NewDelivery } from './make-deliveries.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Listener } from '../listener.ts';
-import type { Heard, LanesMet } from './match.ts';
+import { fitting } from '../listener.ts';
+import type { Heard, Hearing, LanesMet } from './match.ts';
 import { matchEveryone, matchSubscriptions } from './match.ts';
+import { leaveNotices } from './notices.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
 export const publishSql = {
   addressed: `
-    select no, id, app from subscription where id = any($1::text[]) and state <> 'ended'`,
+    select no, id, app, settings from subscription
+    where id = any($1::text[]) and state <> 'ended'`,
   // Whoever else is at an entry is waited for, and then it is gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
   events: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload)
-    select id, app, name, slice, $7::bigint, deliveries, payload
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::bytea[])
-      as x (id, app, name, slice, deliveries, payload)`,
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
+    select id, app, name, slice, $8::bigint, deliveries, payload, trace
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::bytea[],
+      $7::text[]) as x (id, app, name, slice, deliveries, payload, trace)`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
     select x.event, app.no, x.contract, app.version, x.names
@@ -87,31 +94,28 @@ interface Draft {
   contract: string;
   name: string;
   payload: Uint8Array;
-  listeners: readonly Listener[];
+  trace: string | undefined;
+  listeners: Fitting;
 }
 
-function draft(call: Publish, found: Listener[][] | undefined): Draft[] | undefined {
-  const { appNo, contract, events } = call;
+/** Whom an event is meant for; undefined: so many hear it that a fan-out must ask them. */
+type Fitting = readonly Listener[] | undefined;
+
+function draft(call: Publish, found: Fitting[] | undefined): Draft[] | undefined {
+  const { appNo, contract, events, trace } = call;
   if (found === undefined) return undefined;
-  return events.map((event, i) => ({ ...event, appNo, contract, listeners: found[i] ?? [] }));
-}
-
-function isMany({ listeners }: Draft): boolean {
-  return listeners.length > limits.targetsAtOnceMax;
+  return events.map((event, i) => ({ ...event, appNo, contract, trace, listeners: found[i] }));
 }
 
 function accepted(events: readonly Draft[]): Accepted[] {
-  return events.map((event) => ({
-    id: event.id,
-    deliveries: isMany(event) ? undefined : event.listeners.length,
-  }));
+  return events.map(({ id, listeners }) => ({ id, deliveries: listeners?.length }));
 }
 
 /** For each call, for each of its events; undefined where the addressed subscription is not there. */
 async function findListeners(
   tx: Tx,
   calls: readonly Publish[],
-): Promise<(Listener[][] | undefined)[]> {
+): Promise<(Fitting[] | undefined)[]> {
   const lanes: LanesMet = new Map();
   const addressed = await findAddressed(tx, calls);
   const names = new Map<string, { at: number; heard: Heard }>();
@@ -124,32 +128,52 @@ async function findListeners(
     }
   }
   const everyone = [...names.values()].map(({ heard }) => heard);
-  const matched = await matchEveryone(tx, everyone, lanes);
-  const ofOne = await matchSubscriptions(tx, [...new Set(addressed.values())], lanes);
+  const found = await matchEveryone(tx, everyone, lanes);
+  // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
+  const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
+  const matched = await withRules(
+    tx,
+    found.map((list, i) => (isMany[i] === true ? [] : list)),
+  );
+  const numbers = new Set([...addressed.values()].map(({ no }) => no));
+  const ofOne = await matchSubscriptions(tx, [...numbers], lanes);
   return calls.map((call, index) => {
     const { appNo, contract, events, audience } = call;
     if (audience.kind === 'everyone') {
-      return events.map(
-        ({ name }) => matched[names.get(nameKey({ appNo, contract, name }))?.at ?? -1] ?? [],
-      );
+      return events.map(({ name, payload }) => {
+        const at = names.get(nameKey({ appNo, contract, name }))?.at ?? -1;
+        return isMany[at] === true ? undefined : fitting(matched[at] ?? [], payload);
+      });
     }
-    const subscription = addressed.get(index);
-    if (subscription === undefined) return undefined;
-    const all = ofOne.get(subscription) ?? [];
-    return events.map(({ name }) => {
-      if (audience.kind === 'all_callbacks') return all;
-      const patterns = patternsHearing(name);
-      return all.filter(({ pattern }) => patterns.includes(pattern));
-    });
+    const addressee = addressed.get(index);
+    if (addressee === undefined) return undefined;
+    const all = ofOne.get(addressee.no) ?? [];
+    if (audience.kind === 'all_callbacks') return events.map(() => all);
+    return events.map((event) => heardBy(all, event, addressee));
   });
+}
+
+function heardBy(
+  all: readonly Hearing[],
+  { name, payload }: Publish['events'][number],
+  { rules }: Addressee,
+): Listener[] {
+  if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
+  const hearing = patternsHearing(name);
+  return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
 }
 
 function nameKey({ appNo, contract, name }: Heard): string {
   return JSON.stringify([appNo, contract, name]);
 }
 
-/** The store's numbers of addressed subscriptions, by the index of the call. */
-async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, number>> {
+interface Addressee {
+  no: number;
+  rules: Rules | undefined;
+}
+
+/** The addressed subscriptions, by the index of the call. */
+async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, Addressee>> {
   const ids = calls.flatMap(({ audience }) => (audience.kind === 'everyone' ? [] : audience.id));
   if (ids.length === 0) return new Map();
   const rows = await tx.query(publishSql.addressed, [ids]);
@@ -158,21 +182,25 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
     calls.flatMap(({ appNo, audience }, index) => {
       if (audience.kind === 'everyone') return [];
       const row = known.get(`${appNo} ${audience.id}`);
-      return row === undefined ? [] : [[index, integer(row, 'no')] as const];
+      if (row === undefined) return [];
+      const rules = rulesIn(text(row, 'settings'));
+      return [[index, { no: integer(row, 'no'), rules }] as const];
     }),
   );
 }
 
-/** Calls whose entry of the inbox somebody else has dealt with, by index. */
+/** Calls whose entry of the inbox, or whose notice, somebody else has dealt with, by index. */
 async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<number>> {
-  const entries = calls.flatMap(({ inbox }, index) =>
-    inbox === undefined ? [] : [{ inbox, index }],
+  const entries = calls.flatMap(({ inbox }) => inbox ?? []).toSorted((a, b) => a - b);
+  const left = entries.length === 0 ? [] : await tx.query(publishSql.leaveInbox, [entries]);
+  const ours = new Set(left.map((row) => integer(row, 'no')));
+  const notices = await leaveNotices(
+    tx,
+    calls.flatMap(({ notice }) => notice ?? []),
   );
-  if (entries.length === 0) return new Set();
-  const numbers = entries.map(({ inbox }) => inbox).toSorted((a, b) => a - b);
-  const rows = await tx.query(publishSql.leaveInbox, [numbers]);
-  const ours = new Set(rows.map((row) => integer(row, 'no')));
-  return new Set(entries.filter(({ inbox }) => !ours.has(inbox)).map(({ index }) => index));
+  const isTaken = ({ inbox, notice }: Publish): boolean =>
+    (inbox !== undefined && !ours.has(inbox)) || (notice !== undefined && !notices.has(notice));
+  return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
 }
 
 async function write(tx: Tx, events: readonly Draft[], context: PublishContext): Promise<void> {
@@ -181,8 +209,7 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
   for (const { appNo } of events) facts.push(publishedFact(appNo, 1));
   const slice: number[] = [];
   for (const event of events) {
-    const rows = 1 + (isMany(event) ? 0 : event.listeners.length);
-    slice.push(await slices.take(tx, rows, nowMs));
+    slice.push(await slices.take(tx, 1 + (event.listeners?.length ?? 0), nowMs));
   }
   const sliced = events.map(({ id }, index) => ({ event: id, slice: slice[index] ?? 0 }));
   const covered = slices.cover(tx, sliced, nowMs);
@@ -191,11 +218,12 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
     events.map(({ appNo }) => appNo),
     events.map(({ name }) => name),
     slice,
-    events.map((event) => (isMany(event) ? null : event.listeners.length)),
+    events.map(({ listeners }) => listeners?.length ?? null),
     events.map(({ payload }) => payload),
+    events.map(({ trace }) => trace ?? null),
     nowMs,
   ]);
-  const many = events.filter(isMany);
+  const many = events.filter(({ listeners }) => listeners === undefined);
   const begun =
     many.length === 0
       ? []
@@ -205,17 +233,10 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
           many.map(({ contract }) => contract),
           many.map(({ name }) => JSON.stringify(patternsHearing(name))),
         ]);
-  const deliveries = events.flatMap((event, index): NewDelivery[] =>
-    isMany(event)
-      ? []
-      : event.listeners.map(({ callback, lane }, n) => ({
-          event: event.id,
-          n,
-          appNo: event.appNo,
-          slice: slice[index] ?? 0,
-          callback,
-          lane,
-        })),
+  const deliveries = events.flatMap(({ id, appNo, listeners = [] }, index): NewDelivery[] =>
+    listeners.map(({ callback, lane }, n) => {
+      return { event: id, n, appNo, slice: slice[index] ?? 0, callback, lane };
+    }),
   );
   const made = makeDeliveries(tx, { deliveries, births, nowMs, facts });
   const [waiting] = await Promise.all([made, covered, inserted, begun]);

@@ -5,69 +5,14 @@ import { settled as laneSettled } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
-import { integer } from '../row.ts';
-import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
-import type { EndState } from '../verbs/end-states.ts';
-import { endStates } from '../verbs/end-states.ts';
+import { isLast, laneOutcome, settledIn } from '../settling.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
-import { laneColumns, toLane } from '../verbs/lanes.ts';
+import type { DeadDelivery } from '../verbs/notices.ts';
 import { lockLanes, writeLanes } from './lanes.ts';
-import {
-  attemptColumns,
-  attemptParameters,
-  attemptValues,
-  insertAttempts,
-} from './record-attempts.ts';
-import type { Parameter, Tx } from './tx.ts';
-
-// Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
-const leased = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
-      and delivery_live.lease is not distinct from x.lease`;
-
-export const settleSql = {
-  lockApps: `
-    select no from app
-    where no in (
-      select delivery_live.app from unnest($1::text[], $2::int[]) as x (event, n)
-      join delivery_live on delivery_live.event = any (array[x.event]) and delivery_live.n = x.n)
-    order by no for no key update`,
-  find: `
-    select x.i, delivery_live.lane, delivery_live.app
-    from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
-    join delivery_live on ${leased}`,
-  // A stale lease deletes nothing, and therefore inserts nothing.
-  end: `
-    with x as (
-      select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::smallint[],
-        $6::text[], ${attemptParameters(7)}, $15::bigint[])
-        as x (i, event, n, lease, state, reason, ${attemptColumns}, ended_ms)),
-    moved as (
-      delete from delivery_live using x where ${leased}
-      returning delivery_live.app, delivery_live.lane, delivery_live.callback, delivery_live.slice,
-        delivery_live.attempts + x.made as attempts, x.*),
-    done as (
-      insert into delivery_done
-        (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
-      select event, n, app, lane, callback, state, attempts, code, reason, slice, ended_ms
-      from moved),${insertAttempts('moved')}
-    select moved.i, moved.app, moved.callback, ${laneColumns} from moved join lane on lane.no = moved.lane`,
-  back: `
-    with x as (
-      select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::bigint[],
-        ${attemptParameters(6)}) as x (i, event, n, lease, due_ms, ${attemptColumns})),
-    moved as (
-      update delivery_live set lease = null, due_ms = coalesce(x.due_ms, delivery_live.due_ms),
-        tries = tries + x.made, attempts = attempts + x.made
-      from x where ${leased}
-      returning delivery_live.attempts, x.*),${insertAttempts('moved')}
-    select moved.i from moved`,
-} as const;
-
-interface Item {
-  /** Its place among the settlements. */
-  i: number;
-  settlement: Settlement;
-}
+import { noticeDead } from './notices.ts';
+import type { Back, Item } from './settle-rows.ts';
+import { back, end, find, settleSql } from './settle-rows.ts';
+import type { Tx } from './tx.ts';
 
 export interface SettledAll {
   /** In the order of the settlements. */
@@ -88,13 +33,17 @@ export async function settleAll(
   let wentBack = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
-    for (const { i } of done.moved) replies[i] = { kind: 'settled' };
+    for (const { i } of done.moved) {
+      replies[i] = done.overdue.get(i) ?? settledIn(done.laneOf(i));
+    }
     facts.push(...done.facts);
+    await noticeDead(tx, done.dead, nowMs);
     wentBack += done.wentBack;
     const last = piece.at(-1);
-    const owner = last && done.owners.get(last.i);
-    if (last?.settlement.outcome.kind === 'gone' && owner !== undefined) {
-      replies[last.i] = await tx.run(endOwner(owner, nowMs));
+    const callback = last && done.owners.get(last.i);
+    if (last?.settlement.outcome.kind === 'gone' && callback !== undefined) {
+      const { event, n } = last.settlement;
+      replies[last.i] = await tx.run(endOwner({ event, n, callback }, nowMs));
     }
   }
   return { replies, wentBack, facts };
@@ -134,14 +83,18 @@ async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<voi
 
 interface PieceDone {
   moved: readonly Item[];
+  /** By its place among the settlements: the lane as it was found. */
+  laneOf: (i: number) => Pick<Lane, 'concurrency'>;
   wentBack: number;
   facts: Fact[];
   /** Callbacks of those that ended. */
   owners: ReadonlyMap<number, number>;
+  dead: readonly DeadDelivery[];
+  /** By place: failures after which a subscription should be disabled. */
+  overdue: ReadonlyMap<number, Settled>;
 }
 
 async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promise<PieceDone> {
-  const goesBack = ({ settlement: { outcome } }: Item): boolean => 'dueMs' in outcome;
   const [ended, found] = await Promise.all([
     end(
       tx,
@@ -150,24 +103,23 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     ),
     find(tx, piece.filter(goesBack)),
   ]);
-  const laneOf = new Map([...ended.lanes, ...found.lanes]);
+  const numbers = new Map([...ended.lanes, ...found.lanes]);
   const byLane = Map.groupBy(
-    piece.filter(({ i }) => laneOf.has(i)),
-    ({ i }) => laneOf.get(i) ?? 0,
+    piece.filter(({ i }) => numbers.has(i)),
+    ({ i }) => numbers.get(i) ?? 0,
   );
   const toLock = [...byLane]
     .filter(([no, items]) => items.some(goesBack) || isChanged(ended.seen.get(no), items, nowMs))
     .map(([no]) => no);
-  const { owners } = ended;
+  const { owners, seen } = ended;
+  const laneOf = (i: number) => seen.get(numbers.get(i) ?? 0) ?? { concurrency: undefined };
   if (toLock.length === 0) {
-    return {
-      moved: piece.filter(({ i }) => owners.has(i)),
-      wentBack: 0,
-      facts: ended.facts,
-      owners,
-    };
+    const moved = piece.filter(({ i }) => owners.has(i));
+    const { facts, dead } = ended;
+    return { moved, laneOf, wentBack: 0, facts, owners, dead, overdue: new Map() };
   }
   const locked = await lockLanes(tx, toLock);
+  for (const [no, lane] of locked) seen.set(no, lane);
   const backs = [...locked.values()].flatMap((lane) =>
     (byLane.get(lane.no) ?? []).filter(goesBack).map((item): Back => ({ ...item, lane })),
   );
@@ -179,13 +131,14 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     ),
   ]);
   const isMoved = ({ i }: Item) => owners.has(i) || cancelled.owners.has(i) || returned.has(i);
+  const apps = new Map([...ended.apps, ...found.apps]);
+  const overdue = new Map<number, Settled>();
   // A lease that was lost meanwhile says nothing about its lane: somebody else may hold it open or shut.
   const lanes = [...locked.values()].flatMap((before) => {
     const items = (byLane.get(before.no) ?? []).filter(isMoved);
-    let lane = before;
-    for (const { settlement } of items) {
-      lane = { ...lane, ...laneSettled(lane, nowMs, laneOutcome(settlement, nowMs)) };
-    }
+    const { lane, last } = laneAfter(before, items, nowMs);
+    for (const i of last)
+      overdue.set(i, { kind: 'overdue', appNo: apps.get(i) ?? 0, lane: lane.no });
     return items.length === 0 ? [] : [lane];
   });
   await writeLanes(tx, lanes);
@@ -194,7 +147,29 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     const owner = { appNo: found.apps.get(i) ?? 0, lane: lane.no };
     if (returned.has(i)) noteSettled(facts, owner, { settlement, state: undefined });
   }
-  return { moved: piece.filter(isMoved), wentBack: returned.size, facts, owners };
+  const { dead } = ended;
+  const moved = piece.filter(isMoved);
+  return { moved, laneOf, wentBack: returned.size, facts, owners, dead, overdue };
+}
+
+/** `last`: the places of failures after which its subscription should be disabled. */
+function laneAfter(
+  before: Lane,
+  items: readonly Item[],
+  nowMs: number,
+): { lane: Lane; last: number[] } {
+  let lane = before;
+  const last: number[] = [];
+  for (const { i, settlement } of items) {
+    const times = laneSettled(lane, nowMs, laneOutcome(settlement, nowMs));
+    if (isLast(lane, times, nowMs)) last.push(i);
+    lane = { ...lane, ...times };
+  }
+  return { lane, last };
+}
+
+function goesBack({ settlement: { outcome } }: Item): boolean {
+  return 'dueMs' in outcome;
 }
 
 function isEnded({ lane }: Back): boolean {
@@ -207,76 +182,4 @@ function isChanged(lane: Lane | undefined, items: readonly Item[], nowMs: number
   return items.some(
     ({ settlement }) => laneSettled(lane, nowMs, laneOutcome(settlement, nowMs)) !== undefined,
   );
-}
-
-interface Ended {
-  /** By place: the callback and the lane of what ended; and those lanes as they are. */
-  owners: Map<number, number>;
-  lanes: Map<number, number>;
-  seen: Map<number, Lane>;
-  facts: Fact[];
-}
-
-async function end(tx: Tx, items: readonly Item[], nowMs: number): Promise<Ended> {
-  const ended: Ended = { owners: new Map(), lanes: new Map(), seen: new Map(), facts: [] };
-  if (items.length === 0) return ended;
-  const rows = await tx.query(settleSql.end, [
-    ...nameColumns(items),
-    items.map(({ settlement }) => endStates[stateOf(settlement)]),
-    items.map(({ settlement }) => errorOf(settlement) ?? null),
-    ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
-    items.map(() => nowMs),
-  ]);
-  const settlementOf = new Map(items.map(({ i, settlement }) => [i, settlement]));
-  for (const row of rows) {
-    const i = integer(row, 'i');
-    const lane = toLane(row);
-    ended.owners.set(i, integer(row, 'callback'));
-    ended.lanes.set(i, lane.no);
-    ended.seen.set(lane.no, lane);
-    const settlement = settlementOf.get(i);
-    if (settlement === undefined) continue;
-    const owner = { appNo: integer(row, 'app'), lane: lane.no };
-    noteSettled(ended.facts, owner, { settlement, state: stateOf(settlement) });
-  }
-  return ended;
-}
-
-/** What goes back in a lane that has ended, is cancelled. */
-function stateOf({ outcome }: Settlement): EndState {
-  return endStateOf(outcome, { state: 'ended' }) ?? 'cancelled';
-}
-
-/** By place: the lanes and apps of those whose lease is the present one. */
-async function find(
-  tx: Tx,
-  items: readonly Item[],
-): Promise<{ lanes: Map<number, number>; apps: Map<number, number> }> {
-  const rows = items.length === 0 ? [] : await tx.query(settleSql.find, nameColumns(items));
-  const by = (column: string): Map<number, number> =>
-    new Map(rows.map((row) => [integer(row, 'i'), integer(row, column)]));
-  return { lanes: by('lane'), apps: by('app') };
-}
-
-interface Back extends Item {
-  lane: Lane;
-}
-
-async function back(tx: Tx, items: readonly Back[]): Promise<Set<number>> {
-  if (items.length === 0) return new Set();
-  const rows = await tx.query(settleSql.back, [
-    ...nameColumns(items),
-    items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane) ?? null),
-    ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
-  ]);
-  return new Set(rows.map((row) => integer(row, 'i')));
-}
-
-function nameColumns(items: readonly Item[]): Parameter[] {
-  return [
-    items.map(({ i }) => i),
-    items.map(({ settlement: { event } }) => event),
-    items.map(({ settlement: { n } }) => n),
-    items.map(({ settlement: { lease } }) => lease),
-  ];
 }

@@ -8,7 +8,9 @@ import type { Fact } from '../counting.ts';
 import { factOf } from '../counting.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
 import { prepareLanes } from './lanes.ts';
+import { prepareNoticeDead } from './notices.ts';
 import { integer, one, text } from '../row.ts';
+import type { DeadDelivery } from '../verbs/notices.ts';
 
 export const expireSql = {
   waiting: `
@@ -36,8 +38,9 @@ export function prepareExpire(db: DatabaseSync): Expire {
   const isHead = prepareIsHead(db);
   const end = prepareEndDelivery(db);
   const lanes = prepareLanes(db);
+  const notice = prepareNoticeDead(db);
   return ({ below, limit, nowMs, facts }) => {
-    let expired = 0;
+    const dead: DeadDelivery[] = [];
     const rows = waiting.all({ below, limit });
     for (const row of rows) {
       const name = { event: text(row, 'event'), n: integer(row, 'n') };
@@ -49,11 +52,13 @@ export function prepareExpire(db: DatabaseSync): Expire {
         continue;
       }
       const times = isHead(lane, name) ? headExpired(lane, nowMs) : undefined;
-      facts.push(factOf('dead', end({ ...ending, state: 'dead', error: 'expired' })));
+      const owner = end({ ...ending, state: 'dead', error: 'expired' });
+      facts.push(factOf('dead', owner));
       if (times !== undefined) lanes.write(lane, times);
-      expired += 1;
+      dead.push({ ...name, appNo: owner.appNo });
     }
-    return { ended: rows.length, expired };
+    notice(dead, nowMs);
+    return { ended: rows.length, expired: dead.length };
   };
 }
 

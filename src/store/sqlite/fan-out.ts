@@ -4,12 +4,14 @@ import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
-import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { laneColumns } from '../verbs/lanes.ts';
+import { settingsIfFiltered, toListener } from './match.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
 import type { Listener } from '../listener.ts';
-import { integer, text } from '../row.ts';
+import { fitting } from '../listener.ts';
+import { text } from '../row.ts';
 import type { EditContext } from './edit.ts';
 
 const alive = 'born <= :version and (died is null or died > :version)';
@@ -17,10 +19,11 @@ const alive = 'born <= :version and (died is null or died > :version)';
 export const fanOutSql = {
   oldest: `
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
-      event.name, event.slice, event.payload
+      event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event order by fanout.event limit 1`,
   listeners: `
-    select pattern.callback, ${laneColumns} from pattern join lane on lane.no = pattern.lane
+    select pattern.callback, ${settingsIfFiltered}, ${laneColumns}
+    from pattern join lane on lane.no = pattern.lane
     where pattern.app = :app and contract = :contract and pattern = :pattern
       and pattern.callback > :callback and ${alive}
     order by pattern.callback limit :limit + 0`,
@@ -50,7 +53,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
     const { event, appNo, slice, cursor, sent } = fanningOut;
     const { listeners, after } = next(fanningOut);
     let { made } = fanningOut;
-    for (const listener of listeners) {
+    for (const listener of fitting(listeners, sent.payload)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
       made += 1;
     }
@@ -67,7 +70,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
   };
 }
 
-function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece {
+function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece<Listener> {
   const listeners = db.prepare(fanOutSql.listeners);
   const patterns = db.prepare(fanOutSql.patterns);
   return ({ appNo: app, contract, version, names, cursor: { step, callback } }) => {
@@ -80,7 +83,7 @@ function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece {
       const rows = listeners.all(input);
       const earlier = names.slice(0, index);
       for (const row of rows) {
-        const listener = { callback: integer(row, 'callback'), lane: toLane(row) };
+        const listener = toListener(row);
         from = listener.callback;
         const isHeardBefore =
           index > 0 &&

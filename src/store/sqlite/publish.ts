@@ -1,28 +1,35 @@
 // Publish: events with their deliveries, or with the cursor that will make them, and the idempotency
 // key; all of it or nothing.
 import type { DatabaseSync } from 'node:sqlite';
+import type { Rules } from '../../core/filter.ts';
+import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import { publishedFact } from '../counting.ts';
+import { rulesIn } from '../kept-filter.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
 import type { EditInput } from '../store.ts';
 import { prepareIdempotencies } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from '../listener.ts';
+import { fitting } from '../listener.ts';
 import { prepareMatch } from './match.ts';
-import { integer } from '../row.ts';
+import { leaveNotice } from '../verbs/notices.ts';
+import { prepareScripts } from './run-script.ts';
+import { integer, text } from '../row.ts';
 import { prepareSlices } from './slices.ts';
 import type { Edit, EditContext } from './edit.ts';
 
 export const publishSql = {
   event: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload)
-    values (?, ?, ?, ?, ?, ?, ?)`,
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
+    values (?, ?, ?, ?, ?, ?, ?, ?)`,
   fanOut: `
     insert into fanout (event, app, contract, version, names)
     select ?, no, ?, version, ? from app where no = ?`,
-  subscription: "select no from subscription where id = ? and app = ? and state <> 'ended'",
+  subscription: `
+    select no, settings from subscription where id = ? and app = ? and state <> 'ended'`,
 } as const;
 
 type Publish = EditInput<'publish'>;
@@ -32,20 +39,22 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
   const idempotencies = prepareIdempotencies(db);
   const subscription = db.prepare(publishSql.subscription);
   const accept = prepareAccept(db);
+  const runScript = prepareScripts(db);
 
   return (input, context) => {
-    const { appNo, audience, events, idempotency } = input;
+    const { appNo, audience, events, idempotency, notice } = input;
     const { nowMs } = context;
+    if (notice !== undefined && !runScript(leaveNotice(notice))) return { kind: 'taken' };
     if (idempotency !== undefined) {
       const earlier = idempotencies.find({ appNo, idempotency, nowMs });
       if (earlier.kind === 'other') return { kind: 'mismatch' };
       if (earlier.kind === 'same') return { kind: 'repeated', events: readResult(earlier.result) };
     }
-    let addressed: number | undefined;
+    let addressed: Addressee | undefined;
     if (audience.kind !== 'everyone') {
       const row = subscription.get(audience.id, appNo);
       if (row === undefined) return { kind: 'not_found' };
-      addressed = integer(row, 'no');
+      addressed = { no: integer(row, 'no'), rules: rulesIn(text(row, 'settings')) };
     }
     const accepted = events.map((event) => accept(event, { ...input, addressed }, context));
     if (idempotency !== undefined) {
@@ -56,7 +65,12 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
   };
 }
 
-type Addressed = Publish & { addressed: number | undefined };
+interface Addressee {
+  no: number;
+  rules: Rules | undefined;
+}
+
+type Addressed = Publish & { addressed: Addressee | undefined };
 type Accept = (event: NewEvent, input: Addressed, context: EditContext) => Accepted;
 
 function prepareAccept(db: DatabaseSync): Accept {
@@ -66,26 +80,28 @@ function prepareAccept(db: DatabaseSync): Accept {
   const make = prepareMakeDelivery(db);
   const takeSlice = prepareSlices(db);
 
-  const listenersOf = ({ name }: NewEvent, input: Addressed): Listener[] => {
+  const listenersOf = ({ name, payload }: NewEvent, input: Addressed): Listener[] => {
     const { appNo, contract, addressed, audience } = input;
     if (addressed === undefined) return match.everyone({ appNo, contract, name });
-    const isForAll = audience.kind === 'all_callbacks';
-    return match.ofSubscription(addressed, isForAll ? undefined : name);
+    const { no, rules } = addressed;
+    if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined);
+    const isMeant = rules === undefined || payloadJudge(payload)(rules);
+    return isMeant ? match.ofSubscription(no, name) : [];
   };
 
   return (event, input, context) => {
     const { id, name, payload } = event;
-    const { appNo, contract } = input;
-    const listeners = listenersOf(event, input);
-    const isMany = listeners.length > limits.targetsAtOnceMax;
+    const { appNo, contract, trace = null } = input;
+    const heard = listenersOf(event, input);
+    // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
+    const isMany = heard.length > limits.targetsAtOnceMax;
+    const listeners = isMany ? [] : fitting(heard, payload);
     const deliveries = isMany ? undefined : listeners.length;
     const slice = takeSlice(id, 1 + (deliveries ?? 0), context.nowMs);
-    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload);
+    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);
     if (isMany) fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);
-    else {
-      for (const [n, listener] of listeners.entries()) {
-        make({ event: id, n, appNo, slice, ...listener }, context);
-      }
+    for (const [n, listener] of listeners.entries()) {
+      make({ event: id, n, appNo, slice, ...listener }, context);
     }
     return { id, deliveries };
   };

@@ -6,10 +6,11 @@ import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
-import { dueAgainMs, endStateOf, errorOf, laneOutcome } from '../settling.ts';
+import { dueAgainMs, endStateOf, errorOf, isLast, laneOutcome, settledIn } from '../settling.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
 import { prepareLanes } from './lanes.ts';
+import { prepareNoticeDead } from './notices.ts';
 import { prepareRecordAttempt } from './record-attempt.ts';
 import { prepareScripts } from './run-script.ts';
 
@@ -31,6 +32,7 @@ export function prepareSettle(db: DatabaseSync): Settle {
   const lanes = prepareLanes(db);
   const record = prepareRecordAttempt(db);
   const end = prepareEndDelivery(db);
+  const notice = prepareNoticeDead(db);
   const runScript = prepareScripts(db);
 
   return (settlement, { nowMs, facts }) => {
@@ -52,9 +54,12 @@ export function prepareSettle(db: DatabaseSync): Settle {
     }
     const owner = { appNo: integer(row, 'app'), lane: lane.no };
     noteSettled(facts, owner, { settlement, state });
+    if (state === 'dead') notice([{ event, n, appNo: owner.appNo }], nowMs);
     const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (times !== undefined) lanes.write(lane, times);
-    if (outcome.kind === 'gone') return runScript(endOwner(integer(row, 'callback'), nowMs));
-    return { kind: 'settled' };
+    if (outcome.kind === 'gone') {
+      return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
+    }
+    return isLast(lane, times, nowMs) ? { kind: 'overdue', ...owner } : settledIn(lane);
   };
 }

@@ -5,9 +5,11 @@ import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { advanceReplay } from './advance-replay.ts';
 import { createApp, editApp } from './apps.ts';
+import { disableFailing } from './disable-failing.ts';
 import { editSubscription } from './edit-subscription.ts';
+import { expireSubscription } from './expire-subscription.ts';
 import { appendFeed, forgetFeed, watch } from './feed.ts';
-import { forget } from './forget.ts';
+import { forget, forgetPatterns } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
 import { cancelReplay, createReplay, forgetReplays } from './replays.ts';
 import { retryDelivery } from './retry-delivery.ts';
@@ -33,8 +35,11 @@ const shared = {
   subscribe,
   unsubscribe,
   editSubscription,
+  expireSubscription,
+  disableFailing,
   keepSetting,
   forget,
+  forgetPatterns,
   retryDelivery,
   createSession,
   takeTicket,

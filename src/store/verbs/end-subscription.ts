@@ -1,10 +1,12 @@
 // Ends a subscription: from this transaction on no publish finds its callbacks and no claim its lanes.
 // The deliveries that wait in the lanes, perhaps a million, are swept later and in small steps.
+import type { DeliveryName } from '../../core/delivery.ts';
 import type { Settled } from '../delivery-verbs.ts';
 import { integer, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 import { leaveSubscription, raiseVersion } from './app-version.ts';
+import { noticeGone } from './notices.ts';
 
 export const endSubscriptionSql = {
   end: `
@@ -42,12 +44,20 @@ export function* endSubscription({ no, appNo, nowMs }: EndingSubscription): Scri
   yield* all(endSubscriptionSql.endLanes, no, version);
 }
 
-/** The receiver wants no more: the subscription of the callback ends, exactly as if it had asked. */
-export function* endOwner(callback: number, nowMs: number): Script<Settled> {
+/**
+ * The receiver of a delivery wants no more: the subscription of the callback ends, exactly as if it had
+ * asked. Whoever listens is told.
+ */
+export function* endOwner(
+  { callback, event, n }: DeliveryName & { callback: number },
+  nowMs: number,
+): Script<Settled> {
   const row = yield* only(endSubscriptionSql.owner, callback);
   const no = integer(row, 'no');
+  const appNo = integer(row, 'app');
   if (text(row, 'state') !== 'ended') {
-    yield* endSubscription({ no, appNo: integer(row, 'app'), nowMs });
+    yield* endSubscription({ no, appNo, nowMs });
+    yield* noticeGone({ appNo, event, n }, nowMs);
   }
   const lanes = yield* all(endSubscriptionSql.lanes, no);
   return {

@@ -8,7 +8,7 @@ import { all, only } from '../statement.ts';
 
 /** Of a lane called `lane`, everything that the rules ask for. */
 export const laneColumns = `lane.no as lane, lane.state as lane_state, lane.ordered, lane.gate_ms,
-  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.failures, lane.failing_ms,
+  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.concurrency, lane.failures, lane.failing_ms,
   lane.version as lane_version`;
 
 export const lanesSql = {
@@ -42,16 +42,22 @@ export function* joinLane(lane: Lane, nowMs: number): Script<number> {
 export function toLane(row: Row): Lane {
   return {
     no: integer(row, 'lane'),
-    state: laneStates[integer(row, 'lane_state')] ?? 'ended',
+    state: toLaneState(integer(row, 'lane_state')),
     ordered: integer(row, 'ordered') === 1,
     gateMs: integer(row, 'gate_ms'),
     readyMs: integer(row, 'ready_ms'),
     intervalMs: maybe(real, row, 'interval_ms'),
     tatMs: real(row, 'tat_ms'),
+    concurrency: maybe(integer, row, 'concurrency'),
     failures: integer(row, 'failures'),
     failingMs: maybe(integer, row, 'failing_ms'),
     version: integer(row, 'lane_version'),
   };
+}
+
+/** As the table writes it. */
+export function toLaneState(state: number): Lane['state'] {
+  return laneStates[state] ?? 'ended';
 }
 
 const laneStates = ['open', 'held', 'ended'] as const;

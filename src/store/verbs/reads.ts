@@ -7,14 +7,18 @@ import { attempts } from './attempts.ts';
 import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
+import { expiring } from './expire-subscription.ts';
 import { appFigures, counts, subscriptionFigures } from './figures.ts';
 import { deliveriesNamed, feed, watched } from './feed.ts';
+import { gauges, laneCensus, subscriptionCensus } from './gauges.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
+import { notices } from './notices.ts';
 import { replayable, replayRange } from './replayable.ts';
 import { replay, replays, runningReplays } from './replays.ts';
 import { adminKey, session } from './sessions.ts';
+import { subscriptionHealth } from './subscription-health.ts';
 import { subscription, subscriptions } from './subscriptions.ts';
 import { tally } from './tally.ts';
 import { targets } from './targets.ts';
@@ -27,6 +31,7 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   apps,
   subscription,
   subscriptions,
+  expiring,
   health,
   targets,
   event,
@@ -36,6 +41,8 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   deliveries,
   tally,
   nodes,
+  notices,
+  subscriptionHealth,
   session,
   adminKey,
   counts,
@@ -49,6 +56,9 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   runningReplays,
   replayable,
   replayRange,
+  gauges,
+  laneCensus,
+  subscriptionCensus,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

@@ -7,8 +7,9 @@ import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 import type { NewSubscription } from '../store.ts';
 import { enterSubscription } from './app-version.ts';
+import { keepControls, spreadControls } from './apply-controls.ts';
 import { dropKey, keepOnce } from './idempotency.ts';
-import { addLane, addPattern } from './listen.ts';
+import { addLane, addPatterns } from './listen.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from './verb.ts';
 
@@ -24,13 +25,17 @@ export const subscribeSql = {
 
 export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
   const { subscription, idempotency, subscriptionsMax } = input;
-  const { appNo, id } = subscription;
+  const { appNo, id, controls } = subscription;
   if (idempotency !== undefined) {
     const earlier = yield* keepOnce({ appNo, idempotency, nowMs, result: id });
     if (earlier.kind === 'other') return { kind: 'mismatch' };
     if (earlier.kind === 'same') {
       return { kind: 'repeated', subscription: yield* found(appNo, earlier.result) };
     }
+  }
+  if (nowMs >= (controls?.expiresMs ?? Infinity)) {
+    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    return { kind: 'expired' };
   }
   const entry = yield* enterSubscription(appNo, subscriptionsMax);
   if (entry.kind === 'full') {
@@ -51,13 +56,16 @@ function* create(
   input: NewSubscription,
   { version, nowMs }: { version: number; nowMs: number },
 ): Script<void> {
-  const { id, appNo, contract, operation, secrets, callbacks } = input;
+  const { id, appNo, contract, operation, secrets, callbacks, controls, headers } = input;
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
   const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
   for (const callback of callbacks) {
     yield* addCallback(callback, { appNo, contract, subscription, version });
   }
+  if (controls === undefined) return;
+  yield* keepControls(subscription, { controls, headers });
+  yield* spreadControls(subscription, controls);
 }
 
 interface Owner {
@@ -69,13 +77,14 @@ interface Owner {
 
 function* addCallback(callback: Callback, owner: Owner): Script<void> {
   const { appNo, contract, subscription, version } = owner;
-  const { position, label, event, definition, method, url, inactive } = callback;
-  const values = [appNo, subscription, position, label, event, definition, method, url] as const;
+  const { position, label, events, definition, method, url, inactive } = callback;
+  const heard = events.join(' ');
+  const values = [appNo, subscription, position, label, heard, definition, method, url] as const;
   if (inactive !== undefined) {
     yield* all(subscribeSql.callback, ...values, inactive, null);
     return;
   }
   const lane = yield* addLane({ appNo, subscription, state: 'open', version });
   const no = integer(yield* only(subscribeSql.callback, ...values, null, lane), 'no');
-  yield* addPattern({ appNo, contract, pattern: event, callback: no, lane, born: version });
+  yield* addPatterns({ appNo, contract, events, callback: no, lane, born: version });
 }

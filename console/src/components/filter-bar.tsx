@@ -1,0 +1,64 @@
+// The filters above a list. Each is a parameter of the address, so that a link shows the same list.
+import type { ComponentChildren, JSX } from 'preact';
+import { fromField, toField } from '../local-time.ts';
+import { hrefWith, setParams } from '../router.ts';
+import { LinkButton } from './button.tsx';
+import { TimeField } from './field.tsx';
+
+/** `cleared` takes all of them away; undefined while none is set. */
+export function FilterBar({
+  what,
+  cleared,
+  children,
+}: {
+  readonly what: string;
+  readonly cleared: Readonly<Record<string, undefined>> | undefined;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="filters" role="search" aria-label={`Filter ${what}`}>
+      {children}
+      {cleared === undefined ? null : (
+        <p class="filters-clear">
+          <ClearFilters cleared={cleared} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function ClearFilters({
+  cleared,
+}: {
+  readonly cleared: Readonly<Record<string, undefined>>;
+}): JSX.Element {
+  return (
+    <LinkButton size="small" kind="quiet" icon="close" href={hrefWith(cleared)}>
+      Clear filters
+    </LinkButton>
+  );
+}
+
+/** When it was published: from the first moment, up to but not including the second. */
+export function TimeFilters({
+  from,
+  until,
+}: {
+  readonly from: string | undefined;
+  readonly until: string | undefined;
+}): JSX.Element {
+  return (
+    <>
+      <TimeField
+        label="Published from"
+        value={toField(from)}
+        onChange={(value) => setParams({ from: fromField(value) })}
+      />
+      <TimeField
+        label="Until"
+        value={toField(until)}
+        onChange={(value) => setParams({ until: fromField(value) })}
+      />
+    </>
+  );
+}

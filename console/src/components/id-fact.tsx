@@ -1,0 +1,16 @@
+// The id of what a drawer shows, to be read and copied.
+import type { JSX } from 'preact';
+import { CopyButton } from './copy-button.tsx';
+import { Id } from './outside.tsx';
+import { Fact } from './part.tsx';
+
+export function IdFact({ id }: { readonly id: string }): JSX.Element {
+  return (
+    <Fact name="Id">
+      <span class="cluster">
+        <Id id={id} />
+        <CopyButton text={id} what="id" isBare />
+      </span>
+    </Fact>
+  );
+}

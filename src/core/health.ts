@@ -1,0 +1,42 @@
+// How the receivers of a subscription do, as people see it: made of its lanes. Pure.
+import { brokenAfter, never, type Lane } from './lane.ts';
+
+export interface Health {
+  /** `open`: the breaker of a receiver is, and it gets one delivery at a time until one succeeds. */
+  state: 'ok' | 'failing' | 'open';
+  /** In a row, of the receiver that does worst. */
+  failures: number;
+  failingMs: number | undefined;
+  /** When a receiver that fails is tried next; undefined when nothing waits for it, or one is under way. */
+  nextAttemptMs: number | undefined;
+}
+
+export interface LaneHealth extends Pick<
+  Lane,
+  'state' | 'ordered' | 'gateMs' | 'failures' | 'failingMs'
+> {
+  /** When the first delivery that waits there is due. */
+  dueMs: number | undefined;
+}
+
+export function healthOf(lanes: readonly LaneHealth[]): Health {
+  const failing = lanes.filter(({ state, failures }) => state !== 'ended' && failures > 0);
+  const failures = Math.max(0, ...failing.map((lane) => lane.failures));
+  return {
+    state: failures === 0 ? 'ok' : failures < brokenAfter ? 'failing' : 'open',
+    failures,
+    failingMs: earliest(failing.map(({ failingMs }) => failingMs)),
+    nextAttemptMs: earliest(failing.map(nextAttemptMs)),
+  };
+}
+
+/** In an ordered lane `dueMs` is a place in the order, and only the gate is a time. */
+function nextAttemptMs({ state, ordered, gateMs, dueMs }: LaneHealth): number | undefined {
+  if (state !== 'open' || dueMs === undefined || gateMs === never) return undefined;
+  return ordered ? gateMs : Math.max(gateMs, dueMs);
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((ms) => ms !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

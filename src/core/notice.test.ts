@@ -1,0 +1,62 @@
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import { Ajv } from 'ajv';
+import { isEventName } from './pattern.ts';
+import { deadNotice, noticeNames, withoutSecrets } from './notice.ts';
+import { ownEvents } from './own-events.ts';
+
+const facts = {
+  event: 'e'.repeat(26),
+  n: 3,
+  eventName: 'order.created',
+  subscription: 's'.repeat(26),
+  url: 'https://user:password@receiver.example/hook?token=secret#part',
+  reason: 'exhausted',
+  attempts: 8,
+  status: undefined,
+  error: 'timeout',
+  atMs: 0,
+};
+
+describe('withoutSecrets', () => {
+  it('leaves origin and path', () => {
+    assert.equal(withoutSecrets(facts.url), 'https://receiver.example/hook');
+    assert.equal(withoutSecrets('http://a:1/{eventType}?x={eventType}'), 'http://a:1/{eventType}');
+    assert.equal(withoutSecrets('http://a/@b'), 'http://a/@b');
+  });
+});
+
+describe('deadNotice', () => {
+  it('says in a sentence what happened, and what to do', () => {
+    const { name, payload } = deadNotice(facts);
+    assert.equal(name, 'ringback.delivery.dead');
+    assert(!/secret|password/.test(payload));
+    const { message }: { message: string } = JSON.parse(payload);
+    const id = `dlv_${facts.event}_3`;
+    assert.equal(
+      message,
+      `Delivery ${id} of event "order.created" to https://receiver.example/hook is dead: 8 attempts ` +
+        `failed, the last: timeout. It can be sent again: POST /deliveries/${id}/retry`,
+    );
+  });
+
+  it('says why, whatever the reason was', () => {
+    const said = (changes: Partial<typeof facts>): string =>
+      deadNotice({ ...facts, ...changes }).payload;
+    assert.match(said({ attempts: 1 }), /its only attempt failed \(timeout\)/);
+    const expired = said({ reason: 'expired', attempts: 0 });
+    assert.match(expired, /it still waited when its time was over, after 0 attempts/);
+  });
+});
+
+describe('ownEvents', () => {
+  it('has every name, and examples that fit their schemas', () => {
+    assert.deepEqual(new Set(ownEvents.map(({ event }) => event)), new Set(noticeNames));
+    const ajv = new Ajv({ strict: true, formats: { 'date-time': true } });
+    for (const { event, schema, example } of ownEvents) {
+      assert(isEventName(event));
+      assert(ajv.validate({ ...schema, additionalProperties: false }, example), ajv.errorsText());
+      assert.equal(typeof example['message'], 'string');
+    }
+  });
+});

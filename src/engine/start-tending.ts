@@ -1,0 +1,89 @@
+// Starts what a worker does besides delivering: it keeps the house, ends what has expired, takes replays
+// on and publishes Ringback's own events. Each goes on by itself and is woken by whoever has something for it.
+import type { World } from '../core/world.ts';
+import type { Store } from '../store/store.ts';
+import type { Changes } from './changes.ts';
+import { Expirer } from './expirer.ts';
+import { Herald } from './herald.ts';
+import { Keeper, type Retained } from './keeper.ts';
+import { Replayer, type Done } from './replayer.ts';
+
+export interface TendingMeans {
+  world: World;
+  store: Store;
+  newId: () => string;
+  changes: Changes;
+  retentionMs: number;
+  onRetained: (retained: Retained) => void;
+  /** A subscription has ended by itself. */
+  onExpired: (subscription: { appNo: number; id: string }) => void;
+  onReplayed: (done: Done) => void;
+  onError: (error: unknown, what: string) => void;
+}
+
+export interface Tending extends AsyncDisposable {
+  /** A subscription has ended, and what waits for it can be cancelled. */
+  ended(): void;
+  /** A subscription will end then. */
+  expires(atMs: number): void;
+  /** A replay was started. */
+  replayWaits(): void;
+  /** Something happened that somebody may want to be told. */
+  noticed(): void;
+}
+
+export function startTending(means: TendingMeans): Tending {
+  const { world, store, newId, changes, retentionMs, onError } = means;
+  const herald = new Herald({
+    world,
+    store,
+    newId,
+    changes,
+    onError: (error) => onError(error, 'own events put off'),
+  });
+  const keeper = new Keeper({
+    world,
+    store,
+    retentionMs,
+    onRetained: means.onRetained,
+    onEnded: () => {
+      changes.missed();
+      herald.wake();
+    },
+    onError: (error) => onError(error, 'keeper'),
+  });
+  const replayer = new Replayer({
+    world,
+    store,
+    changes,
+    onDone: means.onReplayed,
+    onError: (error) => onError(error, 'replay put off'),
+  });
+  const expirer = new Expirer({
+    world,
+    store,
+    onExpired: means.onExpired,
+    onError: (error) => onError(error, 'expiry put off'),
+  });
+  return {
+    ended: () => keeper.wake(),
+    expires: (atMs) => expirer.expires(atMs),
+    replayWaits: () => replayer.wake(),
+    noticed: () => herald.wake(),
+    [Symbol.asyncDispose]: async () => {
+      await expirer[Symbol.asyncDispose]();
+      await replayer[Symbol.asyncDispose]();
+      await keeper[Symbol.asyncDispose]();
+      await herald[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** For a node that only serves requests. */
+export const noTending: Tending = {
+  ended: () => undefined,
+  expires: () => undefined,
+  replayWaits: () => undefined,
+  noticed: () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+};

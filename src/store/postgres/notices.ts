@@ -1,0 +1,43 @@
+// Notices, many at once: what there is to tell of dead deliveries goes down in one statement.
+import { integer } from '../row.ts';
+import type { DeadDelivery, NewNotice } from '../verbs/notices.ts';
+import { noticesOfDead } from '../verbs/notices.ts';
+import type { Tx } from './tx.ts';
+
+export const manyNoticesSql = {
+  // In the order in which they are to be told.
+  insert: `
+    insert into notice (app, name, payload, created_ms)
+    select app, name, payload, $4::bigint
+    from unnest($1::bigint[], $2::text[], $3::text[]) with ordinality as x (app, name, payload, i)
+    order by i`,
+  // Whoever else is at one is waited for, and then it is gone.
+  leave: 'delete from notice where no = any($1::bigint[]) returning no',
+} as const;
+
+/** Tells of dead deliveries, if anybody listens. */
+export async function noticeDead(
+  tx: Tx,
+  dead: readonly DeadDelivery[],
+  nowMs: number,
+): Promise<void> {
+  if (dead.length > 0) await writeNotices(tx, await tx.run(noticesOfDead(dead, nowMs)), nowMs);
+}
+
+async function writeNotices(tx: Tx, notices: readonly NewNotice[], nowMs: number): Promise<void> {
+  if (notices.length === 0) return;
+  await tx.query(manyNoticesSql.insert, [
+    notices.map(({ appNo }) => appNo),
+    notices.map(({ name }) => name),
+    notices.map(({ payload }) => payload),
+    nowMs,
+  ]);
+}
+
+/** Those of the notices that were still there; they are gone now. */
+export async function leaveNotices(tx: Tx, numbers: readonly number[]): Promise<Set<number>> {
+  if (numbers.length === 0) return new Set();
+  const inOrder = numbers.toSorted((a, b) => a - b);
+  const rows = await tx.query(manyNoticesSql.leave, [inOrder]);
+  return new Set(rows.map((row) => integer(row, 'no')));
+}

@@ -1,0 +1,158 @@
+// The rows of settlements, many at once: what ended moves to the history, what goes back waits again, both
+// with their attempts. A lease that is not the present one moves nothing.
+import type { Lane } from '../../core/lane.ts';
+import type { Fact } from '../counting.ts';
+import { noteSettled } from '../counting.ts';
+import type { Settlement } from '../delivery-verbs.ts';
+import { integer } from '../row.ts';
+import { dueAgainMs, endStateOf, errorOf } from '../settling.ts';
+import type { EndState } from '../verbs/end-states.ts';
+import { endStates } from '../verbs/end-states.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
+import type { DeadDelivery } from '../verbs/notices.ts';
+import {
+  attemptColumns,
+  attemptParameters,
+  attemptValues,
+  insertAttempts,
+} from './record-attempts.ts';
+import type { Parameter, Tx } from './tx.ts';
+
+// Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
+const leased = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+      and delivery_live.lease is not distinct from x.lease`;
+
+export const settleSql = {
+  lockApps: `
+    select no from app
+    where no in (
+      select delivery_live.app from unnest($1::text[], $2::int[]) as x (event, n)
+      join delivery_live on delivery_live.event = any (array[x.event]) and delivery_live.n = x.n)
+    order by no for no key update`,
+  find: `
+    select x.i, delivery_live.lane, delivery_live.app
+    from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
+    join delivery_live on ${leased}`,
+  // A stale lease deletes nothing, and therefore inserts nothing.
+  end: `
+    with x as (
+      select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::smallint[],
+        $6::text[], ${attemptParameters(7)}, $15::bigint[])
+        as x (i, event, n, lease, state, reason, ${attemptColumns}, ended_ms)),
+    moved as (
+      delete from delivery_live using x where ${leased}
+      returning delivery_live.app, delivery_live.lane, delivery_live.callback, delivery_live.slice,
+        delivery_live.attempts + x.made as attempts, x.*),
+    done as (
+      insert into delivery_done
+        (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
+      select event, n, app, lane, callback, state, attempts, code, reason, slice, ended_ms
+      from moved),${insertAttempts('moved')}
+    select moved.i, moved.app, moved.callback, ${laneColumns} from moved join lane on lane.no = moved.lane`,
+  back: `
+    with x as (
+      select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::bigint[],
+        ${attemptParameters(6)}) as x (i, event, n, lease, due_ms, ${attemptColumns})),
+    moved as (
+      update delivery_live set lease = null, due_ms = coalesce(x.due_ms, delivery_live.due_ms),
+        tries = tries + x.made, attempts = attempts + x.made
+      from x where ${leased}
+      returning delivery_live.attempts, x.*),${insertAttempts('moved')}
+    select moved.i from moved`,
+} as const;
+
+/** A settlement on its way. */
+export interface Item {
+  /** Its place among the settlements. */
+  i: number;
+  settlement: Settlement;
+}
+
+/** What ended. */
+export interface Ended {
+  /** By place: the callback, lane and app of what ended; and those lanes as they are. */
+  owners: Map<number, number>;
+  lanes: Map<number, number>;
+  apps: Map<number, number>;
+  seen: Map<number, Lane>;
+  facts: Fact[];
+  /** In their order. */
+  dead: DeadDelivery[];
+}
+
+export async function end(tx: Tx, items: readonly Item[], nowMs: number): Promise<Ended> {
+  const ended: Ended = {
+    owners: new Map(),
+    lanes: new Map(),
+    apps: new Map(),
+    seen: new Map(),
+    facts: [],
+    dead: [],
+  };
+  if (items.length === 0) return ended;
+  const rows = await tx.query(settleSql.end, [
+    ...nameColumns(items),
+    items.map(({ settlement }) => endStates[stateOf(settlement)]),
+    items.map(({ settlement }) => errorOf(settlement) ?? null),
+    ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
+    items.map(() => nowMs),
+  ]);
+  const settlementOf = new Map(items.map(({ i, settlement }) => [i, settlement]));
+  for (const row of rows) {
+    const i = integer(row, 'i');
+    const lane = toLane(row);
+    ended.owners.set(i, integer(row, 'callback'));
+    ended.lanes.set(i, lane.no);
+    ended.seen.set(lane.no, lane);
+    const settlement = settlementOf.get(i);
+    if (settlement === undefined) continue;
+    const owner = { appNo: integer(row, 'app'), lane: lane.no };
+    ended.apps.set(i, owner.appNo);
+    noteSettled(ended.facts, owner, { settlement, state: stateOf(settlement) });
+  }
+  for (const { i, settlement } of items) {
+    const { event, n } = settlement;
+    const appNo = ended.apps.get(i);
+    if (appNo !== undefined && stateOf(settlement) === 'dead') ended.dead.push({ event, n, appNo });
+  }
+  return ended;
+}
+
+/** What goes back in a lane that has ended, is cancelled. */
+function stateOf({ outcome }: Settlement): EndState {
+  return endStateOf(outcome, { state: 'ended' }) ?? 'cancelled';
+}
+
+/** By place: the lanes and apps of those whose lease is the present one. */
+export async function find(
+  tx: Tx,
+  items: readonly Item[],
+): Promise<{ lanes: Map<number, number>; apps: Map<number, number> }> {
+  const rows = items.length === 0 ? [] : await tx.query(settleSql.find, nameColumns(items));
+  const by = (column: string): Map<number, number> =>
+    new Map(rows.map((row) => [integer(row, 'i'), integer(row, column)]));
+  return { lanes: by('lane'), apps: by('app') };
+}
+
+export interface Back extends Item {
+  lane: Lane;
+}
+
+export async function back(tx: Tx, items: readonly Back[]): Promise<Set<number>> {
+  if (items.length === 0) return new Set();
+  const rows = await tx.query(settleSql.back, [
+    ...nameColumns(items),
+    items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane) ?? null),
+    ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
+  ]);
+  return new Set(rows.map((row) => integer(row, 'i')));
+}
+
+function nameColumns(items: readonly Item[]): Parameter[] {
+  return [
+    items.map(({ i }) => i),
+    items.map(({ settlement: { event } }) => event),
+    items.map(({ settlement: { n } }) => n),
+    items.map(({ settlement: { lease } }) => lease),
+  ];
+}

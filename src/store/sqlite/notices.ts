@@ -1,0 +1,15 @@
+// Tells of dead deliveries, if anybody listens.
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeadDelivery } from '../verbs/notices.ts';
+import { noticesOfDead, writeNotice } from '../verbs/notices.ts';
+import { prepareScripts } from './run-script.ts';
+
+export type NoticeDead = (dead: readonly DeadDelivery[], nowMs: number) => void;
+
+export function prepareNoticeDead(db: DatabaseSync): NoticeDead {
+  const runScript = prepareScripts(db);
+  return (dead, nowMs) => {
+    for (const notice of runScript(noticesOfDead(dead, nowMs)))
+      runScript(writeNotice(notice, nowMs));
+  };
+}

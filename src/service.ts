@@ -155,6 +155,7 @@ async function startServing(
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
   const { trustProxy } = config;
   const { tracer } = outside;
+  const { answered: onAnswered } = meter;
   const server = createServer({
     world,
     log,
@@ -162,10 +163,10 @@ async function startServing(
     newId,
     trustProxy,
     tls: readTls(config),
-    onAnswered: meter.answered,
+    onAnswered,
   });
   const admission = createAdmission(world);
-  guardServer(server, { admission, contracts, world, newId, log });
+  guardServer(server, { admission, contracts, world, newId, log, onAnswered });
   cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
@@ -183,6 +184,7 @@ async function startServing(
     self,
     underWay,
     streams: () => hub.size,
+    admission: () => admission.figures(),
     onError: (err) => log.warn({ err }, 'metrics of the store not read'),
   });
   cleanup.use(metrics);

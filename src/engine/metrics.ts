@@ -9,6 +9,7 @@ import { version } from '../core/version.ts';
 import type { World } from '../core/world.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
 import type { Store } from '../store/store.ts';
+import type { AdmissionFigures } from './admission.ts';
 import type { Census } from './census.ts';
 import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
@@ -23,6 +24,7 @@ export interface MetricsMeans extends WatchMeans {
   /** Deliveries under way on this node. */
   underWay: () => number;
   streams: () => number;
+  admission: () => AdmissionFigures;
 }
 
 export interface Metrics extends AsyncDisposable {
@@ -42,6 +44,7 @@ export function startMetrics(means: MetricsMeans): Metrics {
 function familiesOf(means: MetricsMeans, view: StoreView | undefined): Family[] {
   return [
     ...nodeFamilies(means),
+    ...admissionFamilies(means.admission()),
     ...means.meter.families(),
     gauge({ name: 'ringback_store_up', help: upHelp }, view === undefined ? 0 : 1),
     ...(view === undefined ? [] : clusterFamilies(view)),
@@ -78,6 +81,20 @@ function nodeFamilies({ self, store, underWay, streams }: MetricsMeans): Family[
       'kind',
       { name: 'ringback_store_waiting', help: 'What waits for its batch to the store.' },
       { ...store.waiting() },
+    ),
+  ];
+}
+
+function admissionFamilies({ publishLimit, underWay }: AdmissionFigures): Family[] {
+  return [
+    gaugeBy(
+      'kind',
+      { name: 'ringback_admission_under_way', help: 'Requests that are under way at this node.' },
+      { ...underWay },
+    ),
+    gauge(
+      { name: 'ringback_admission_publish_limit', help: 'Publishes that may be under way now.' },
+      publishLimit,
     ),
   ];
 }

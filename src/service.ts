@@ -221,6 +221,7 @@ async function startServing(
     meter,
     self,
     underWay,
+    admission,
     streams: () => hub.size,
     onError: (err) => log.warn({ err }, 'metrics of the store not read'),
   });

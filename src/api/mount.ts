@@ -85,9 +85,7 @@ function mountOperation(
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { url, pathOf } = routeOf(operation.path);
   const publicOrigin = (): string => new URL(publicUrl()).origin;
-  const known = identifierFor(operation, { context, identifier });
-  const identify = async (head: RawHead): Promise<Caller> =>
-    authenticate(operation, head, { identifier: known, publicOrigin: publicOrigin() });
+  const identify = identifying(operation, { context, identifier }, publicOrigin);
   server.route({
     method: operation.method,
     url,
@@ -166,6 +164,16 @@ function observed(
 function noteDeed(request: FastifyRequest, operation: Operation, call: Call): void {
   const id = call.request.path.get('id');
   note(request, { ...(typeof id === 'string' ? subjectOf(id) : {}), ...deedOf(operation) });
+}
+
+function identifying(
+  operation: Operation,
+  means: Pick<MountMeans, 'context' | 'identifier'>,
+  publicOrigin: () => string,
+): (head: RawHead) => Promise<Caller> {
+  const identifier = identifierFor(operation, means);
+  return async (head) =>
+    authenticate(operation, head, { identifier, publicOrigin: publicOrigin() });
 }
 
 function identifierFor(

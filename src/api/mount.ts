@@ -99,10 +99,7 @@ function mountOperation(
     onRequest: async (request) => {
       note(request, { operation: operation.operationId });
       const caller = await identify(readHead(request.raw));
-      if (caller !== undefined) {
-        const { appId, id } = caller.key;
-        note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
-      }
+      if (caller !== undefined) noteCaller(request, caller.key);
       callers.set(request, caller);
     },
     handler: async (request, reply) => {
@@ -145,6 +142,10 @@ function mountOperation(
       return send(request, reply, answer);
     },
   });
+}
+
+function noteCaller(request: FastifyRequest, { appId, id }: Key): void {
+  note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
 }
 
 /** How the call is seen in logs and traces. */

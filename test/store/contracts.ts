@@ -5,6 +5,7 @@ import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { gaugeContract } from './gauge-contract.ts';
 import { laneContract } from './lane-contract.ts';
+import { filterContract } from './filter-contract.ts';
 import { noticeContract } from './notice-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
@@ -17,6 +18,7 @@ export const contracts = [
   deliveryContract,
   laneContract,
   controlsContract,
+  filterContract,
   retentionContract,
   noticeContract,
   searchContract,

@@ -2,6 +2,7 @@
 // argv → command. Mistakes are sentences on stderr; the exit code says whether it worked.
 import { backup, backupUsage } from './cli/backup.ts';
 import { check, checkHelp, checkUsage } from './cli/check.ts';
+import { doctor, doctorHelp, doctorUsage } from './cli/doctor.ts';
 import { CliFailure } from './cli/failure.ts';
 import { key, keyUsage } from './cli/key.ts';
 import { listen, listenUsage } from './cli/listen.ts';
@@ -10,7 +11,7 @@ import type { Terminal } from './cli/terminal.ts';
 import { version } from './core/version.ts';
 import { realWorld } from './core/world.ts';
 
-const commands = { serve, listen, key, check, migrate, backup };
+const commands = { serve, listen, key, check, migrate, backup, doctor };
 
 /** Loaded only when it is asked for: the others are there in half the time without the whole service. */
 async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
@@ -19,13 +20,13 @@ async function serve(args: readonly string[], terminal: Terminal): Promise<void>
 }
 
 /** Commands that have more to say about themselves than one line. */
-const help: Readonly<Record<string, string>> = { check: checkHelp };
+const help: Readonly<Record<string, string>> = { check: checkHelp, doctor: doctorHelp };
 
 const usage = `Ringback ${version}: a subscription and callback service.
 
 Usage:
   ringback serve [--port 8080] [--data ./data] …     every setting is a flag: docs/settings.md
-${listenUsage}${keyUsage.replace('Usage:\n', '')}${checkUsage}${migrateUsage}${backupUsage}  ringback --version
+${listenUsage}${keyUsage.replace('Usage:\n', '')}${checkUsage}${migrateUsage}${backupUsage}${doctorUsage}  ringback --version
 `;
 
 async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<void> {

@@ -3,9 +3,9 @@ import { storeContract } from './contract.ts';
 import { controlsContract } from './controls-contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
-import { filterContract } from './filter-contract.ts';
 import { gaugeContract } from './gauge-contract.ts';
 import { laneContract } from './lane-contract.ts';
+import { filterContract } from './filter-contract.ts';
 import { noticeContract } from './notice-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
@@ -16,9 +16,9 @@ import { statsContract } from './stats-contract.ts';
 export const contracts = [
   storeContract,
   deliveryContract,
-  filterContract,
   laneContract,
   controlsContract,
+  filterContract,
   retentionContract,
   noticeContract,
   searchContract,

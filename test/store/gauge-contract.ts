@@ -52,6 +52,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
           oldestPending: undefined,
           fanOuts: 0,
           replays: 0,
+          notices: 0,
         },
       );
       assert.deepEqual(Object.values(subscriptions), [undefined, 0, 0, 0]);

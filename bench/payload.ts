@@ -16,12 +16,14 @@ import type { Contract } from '../src/contract/contract.ts';
 import { loadContract } from '../src/contract/load.ts';
 import { checkPayload } from '../src/contract/payload.ts';
 import { idMaker } from '../src/core/id.ts';
+import { noQuotas } from '../src/core/quotas.ts';
 import { realWorld } from '../src/core/world.ts';
 import { createGuard } from '../src/egress/guard.ts';
 import { ensureDefaultApp } from '../src/engine/apps.ts';
 import { noChanges } from '../src/engine/changes.ts';
 import type { Context } from '../src/engine/context.ts';
 import { createIdentifier } from '../src/engine/identify.ts';
+import { createQuotas } from '../src/engine/quotas.ts';
 import { openEmbedded } from '../src/store/open.ts';
 import { makeOrder, orderSchemas } from './order.ts';
 import type { Order } from './payload-client.ts';
@@ -48,8 +50,10 @@ const guard = createGuard({
 });
 const ring = [world.randomBytes(32)] as const;
 const changed = (): void => undefined;
-const told = { changed, changes: noChanges, replayWaits: changed };
-const context: Context = { world, store, newId, guard, ring, defaultApp: app, ...told };
+const told = { changed, changes: noChanges, expires: () => undefined, replayWaits: changed };
+const quotas = createQuotas({ world, store, fallback: noQuotas });
+const means = { world, store, newId, guard, quotas, ring };
+const context: Context = { ...means, defaultApp: app, ...told };
 const own = await loadContract(join(import.meta.dirname, '..', 'openapi.yaml'));
 
 const checking = compileContract({ path: 'bench.json', root: makeDocument() });

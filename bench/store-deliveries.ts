@@ -1,6 +1,7 @@
 // What a delivery costs in the store, as ratios within one run: through the whole store behind its
 // threads, against the bare statements in batches; and a publish that matches inside its transaction,
-// against one that is told its targets. Prints medians. Run: node bench/store-deliveries.ts
+// against one that is told its targets; and one that asks 100 filters, of which one lets it pass. Prints
+// medians. Run: node bench/store-deliveries.ts
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { connect } from '../src/store/sqlite/connect.ts';
 import { prepareLanes } from '../src/store/sqlite/lanes.ts';
 import { prepareMakeDelivery } from '../src/store/sqlite/make-delivery.ts';
 import { prepareMatch } from '../src/store/sqlite/match.ts';
-import { publishSql } from '../src/store/sqlite/publish.ts';
+import { preparePublish, publishSql } from '../src/store/sqlite/publish.ts';
 import { birthsFor } from '../src/store/slots.ts';
 import {
   drive,
@@ -32,6 +33,7 @@ const eventsPerRound = 3_000;
 const rowsPerBatch = 256;
 const subscriptions = 10_000;
 const lanesInUse = 50;
+const filters = 100;
 
 const migrationsDir = fileURLToPath(new URL('../migrations/sqlite', import.meta.url));
 const dirs = await Promise.all(
@@ -51,9 +53,13 @@ const rates = {
   claimed: new Array<number>(),
   matched: new Array<number>(),
   told: new Array<number>(),
+  plain: new Array<number>(),
+  filtered: new Array<number>(),
 };
 const bare = prepareBare(raw);
 const publishRaw = preparePublishes(raw);
+const publishTo = preparePublishTo(raw);
+addFilters(raw);
 for (let round = 0; round <= rounds; round += 1) {
   const rate = {
     bare: measure(bare),
@@ -61,11 +67,17 @@ for (let round = 0; round <= rounds; round += 1) {
     claimed: await measureStore('claimed'),
     matched: measure(publishRaw.matched),
     told: measure(publishRaw.told),
+    plain: measure(publishTo('plain')),
+    filtered: measure(publishTo('filtered')),
   };
   if (round === 0) continue; // Warm up.
-  for (const key of ['bare', 'fresh', 'claimed', 'matched', 'told'] as const) {
-    rates[key].push(rate[key]);
-  }
+  rates.bare.push(rate.bare);
+  rates.fresh.push(rate.fresh);
+  rates.claimed.push(rate.claimed);
+  rates.matched.push(rate.matched);
+  rates.told.push(rate.told);
+  rates.plain.push(rate.plain);
+  rates.filtered.push(rate.filtered);
 }
 const [bareRate, freshRate, claimedRate] = [rates.bare, rates.fresh, rates.claimed].map(median);
 const [matchedRate, toldRate] = [rates.matched, rates.told].map(median);
@@ -79,6 +91,12 @@ console.log(`publish that is told: ${show(toldRate)} events/s (${micros(toldRate
 console.log(`ratio: ${ratio(matchedRate, toldRate)}`);
 const paired = rates.matched.map((rate, i) => 1e6 / rate - 1e6 / (rates.told[i] ?? rate));
 console.log(`matching costs ${median(paired).toFixed(1)} µs an event`);
+const [plainRate, filteredRate] = [rates.plain, rates.filtered].map(median);
+console.log(`publish to one: ${show(plainRate)} events/s (${micros(plainRate)} µs)`);
+console.log(
+  `to one of ${filters} filters: ${show(filteredRate)} events/s (${micros(filteredRate)} µs)`,
+);
+console.log(`ratio: ${ratio(filteredRate, plainRate)}`);
 await store.close();
 raw.close();
 await Promise.all(dirs.map(async (dir) => rm(dir, { recursive: true })));
@@ -152,12 +170,18 @@ function preparePublishes(db: DatabaseSync) {
   );
   const told = (name: string) =>
     (targets.get(name) ?? []).map(({ callback, lane }) => {
-      return { callback, lane: lanes.get(lane), filteredBy: undefined };
+      return { callback, lane: lanes.get(lane), rules: undefined };
     });
   const matched = (name: string) => match.everyone({ appNo, contract: 'Ringback', name });
   const publishing = (find: typeof matched) => (count: number) => {
     for (let from = 0; from < count; from += rowsPerBatch) {
-      const births = birthsFor({ lease: 1, room: 512, free: new Map(), laneRoom: 512 });
+      const births = birthsFor({
+        lease: 1,
+        room: 512,
+        free: new Map(),
+        underWay: new Map(),
+        laneRoom: 512,
+      });
       const context = { nowMs: world.nowMs(), births, facts: [] };
       transact(db, () => {
         for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
@@ -173,6 +197,44 @@ function preparePublishes(db: DatabaseSync) {
     db.exec('delete from delivery_live');
   };
   return { matched: publishing(matched), told: publishing(told) };
+}
+
+/** `plain` is heard by one callback, `filtered` by many that filter, of which one lets it pass. */
+function addFilters(db: DatabaseSync): void {
+  const hear = db.prepare(
+    `insert into pattern (app, contract, pattern, callback, born, lane, filtered)
+     select app, 'Ringback', ?, no, 1, lane, ? from callback where no = ?`,
+  );
+  const filter = db.prepare('update subscription set settings = ? where no = ?');
+  hear.run('plain', 0, 1);
+  for (let no = 1; no <= filters; no += 1) {
+    hear.run('filtered', 1, no);
+    filter.run(JSON.stringify({ filter: { '/customer/id': [`customer ${no}`] } }), no);
+  }
+}
+
+/** The whole verb, in batches. */
+function preparePublishTo(db: DatabaseSync): (name: string) => (count: number) => void {
+  const publish = preparePublish(db);
+  const meant = Buffer.from(
+    JSON.stringify({ customer: { id: 'customer 7' }, text: 'x'.repeat(900) }),
+  );
+  return (name) => (count) => {
+    for (let from = 0; from < count; from += rowsPerBatch) {
+      const births = birthsFor({ lease: 1, room: 512, free: new Map(), underWay: new Map(), laneRoom: 512 });
+      const context = { nowMs: world.nowMs(), births, facts: [] };
+      transact(db, () => {
+        for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
+          const events = [{ id: newId(), name, payload: meant }];
+          const audience = { kind: 'everyone' } as const;
+          const input = { appNo, contract: 'Ringback', events, audience, idempotency: undefined };
+          const result = publish(input, context);
+          assert(result.kind === 'accepted' && result.events[0]?.deliveries === 1);
+        }
+      });
+    }
+    db.exec('delete from delivery_live');
+  };
 }
 
 function nameOf(i: number): string {

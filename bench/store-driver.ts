@@ -52,7 +52,13 @@ export function drive(store: Driven, options: DriverOptions): Driver {
     if (underWay >= max || left === 0) return undefined;
     leases += 1;
     const room = Math.min(max - underWay, left - underWay);
-    return { lease: leaseOf(node, leases), room, free: fullLanes, laneRoom: 128 };
+    return {
+      lease: leaseOf(node, leases),
+      room,
+      free: fullLanes,
+      underWay: new Map(),
+      laneRoom: 128,
+    };
   };
   const finishAll = (all: readonly Leased[]): void => {
     underWay += all.length;
@@ -167,7 +173,7 @@ export async function fill(store: Pick<Store, 'edit'>, subscriptions: number): P
         {
           position: 0,
           label: 'myEvent',
-          event: nameOf(i),
+          events: [nameOf(i)],
           definition: 'subscribe/myEvent/0',
           method: 'post',
           url: 'https://receiver.example/callback',

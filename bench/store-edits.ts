@@ -74,7 +74,7 @@ async function subscribe(batcher: Batcher): Promise<void> {
         {
           position: 0,
           label: 'myEvent',
-          event: '*',
+          events: ['*'],
           definition: 'subscribe/myEvent/0',
           method: 'post',
           url: 'https://receiver.example/callback',

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { isGiven, readSetting, type Environment } from './config/setting.ts';
 import { settings } from './config/settings.ts';
+import type { Quotas } from './core/quotas.ts';
 import { parseAllowTargets, type Policy } from './egress/policy.ts';
 import type { Database } from './store/open.ts';
 
@@ -19,7 +20,16 @@ type Values = {
     : Value<N> | undefined;
 };
 
-type Combined = 'allowTargets' | 'requireHttps' | 'databaseUrl' | 'data' | 'nodeName' | 'contract';
+type Combined =
+  | 'allowTargets'
+  | 'requireHttps'
+  | 'databaseUrl'
+  | 'data'
+  | 'nodeName'
+  | 'contract'
+  | 'quotaSubscriptions'
+  | 'quotaEventsPerSecond'
+  | 'quotaPayload';
 
 export type Config = Omit<Values, Combined> & {
   policy: Policy;
@@ -27,6 +37,8 @@ export type Config = Omit<Values, Combined> & {
   nodeName: string;
   /** Files. None: our own document. */
   contract: readonly string[];
+  /** Of apps that have none of their own. */
+  quotas: Quotas;
 };
 
 export type { Environment };
@@ -56,13 +68,20 @@ export function readConfig(env: Environment): ConfigReading {
     timeout: take('timeout'),
     retention: take('retention'),
     encryptionKey: take('encryptionKey'),
+    metrics: take('metrics'),
     log: take('log'),
+    logFormat: take('logFormat'),
   };
   const allow = take('allowTargets');
   const requireHttps = take('requireHttps');
   const url = take('databaseUrl');
   const dataDir = take('data');
   const nodeName = take('nodeName') ?? hostname();
+  const quotas = {
+    subscriptions: take('quotaSubscriptions'),
+    eventsPerSecond: take('quotaEventsPerSecond'),
+    payloadBytes: take('quotaPayload'),
+  };
   const isCluster = url !== undefined || isGiven(settings.databaseUrl, env);
   mistakes.push(...(isCluster ? clusterMistakes(env) : soloMistakes(values)));
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
@@ -75,7 +94,7 @@ export function readConfig(env: Environment): ConfigReading {
     requireHttps,
   };
   const database = url === undefined ? { dataDir } : { url };
-  const config = { ...values, policy, database, nodeName };
+  const config = { ...values, policy, database, nodeName, quotas };
   return { kind: 'config', config, warnings: warningsFor(values, env) };
 }
 

@@ -2,25 +2,31 @@
 // argv → command. Mistakes are sentences on stderr; the exit code says whether it worked.
 import { backup, backupUsage } from './cli/backup.ts';
 import { check, checkHelp, checkUsage } from './cli/check.ts';
+import { doctor, doctorHelp, doctorUsage } from './cli/doctor.ts';
 import { CliFailure } from './cli/failure.ts';
 import { key, keyUsage } from './cli/key.ts';
 import { listen, listenUsage } from './cli/listen.ts';
 import { migrate, migrateUsage } from './cli/migrate.ts';
-import { serve } from './cli/serve.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { version } from './core/version.ts';
 import { realWorld } from './core/world.ts';
 
-const commands = { serve, listen, key, check, migrate, backup };
+const commands = { serve, listen, key, check, migrate, backup, doctor };
+
+/** Loaded only when it is asked for: the others are there in half the time without the whole service. */
+async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+  const command = await import('./cli/serve.ts');
+  return command.serve(args, terminal);
+}
 
 /** Commands that have more to say about themselves than one line. */
-const help: Readonly<Record<string, string>> = { check: checkHelp };
+const help: Readonly<Record<string, string>> = { check: checkHelp, doctor: doctorHelp };
 
 const usage = `Ringback ${version}: a subscription and callback service.
 
 Usage:
   ringback serve [--port 8080] [--data ./data] …     every setting is a flag: docs/settings.md
-${listenUsage}${keyUsage.replace('Usage:\n', '')}${checkUsage}${migrateUsage}${backupUsage}  ringback --version
+${listenUsage}${keyUsage.replace('Usage:\n', '')}${checkUsage}${migrateUsage}${backupUsage}${doctorUsage}  ringback --version
 `;
 
 async function main([name, ...args]: readonly string[], terminal: Terminal): Promise<void> {
@@ -45,12 +51,21 @@ function untilSignal(): Promise<void> {
   });
 }
 
+// Whoever read this has left: `ringback serve | head -1`. That is no reason to stop.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+const isColourless = (process.env['NO_COLOR'] ?? '') !== '';
 let stopped: Promise<void> | undefined;
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   isTerminal: process.stdout.isTTY,
-  isScreen: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
+  isScreen: process.stdout.isTTY && !isColourless,
+  log: { isTerminal: process.stderr.isTTY, isColoured: process.stderr.isTTY && !isColourless },
   env: process.env,
   world: realWorld(),
   get stopped() {

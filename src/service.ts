@@ -2,60 +2,39 @@
 // reverse order when something fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
+import { guardServer } from './api/admission.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
+import { closeServer, localUrl } from './api/listening.ts';
 import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
 import { loadContracts, type Contracts } from './contract/contracts.ts';
-import type { App } from './core/app.ts';
-import { idMaker, withPrefix } from './core/id.ts';
+import { withPrefix } from './core/id.ts';
 import { limits } from './core/limits.ts';
-import type { World } from './core/world.ts';
-import type { DialOptions } from './egress/connect.ts';
 import { Deadlines } from './egress/deadlines.ts';
-import { createGuard } from './egress/guard.ts';
-import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
-import { ensureDefaultApp } from './engine/apps.ts';
-import type { Context } from './engine/context.ts';
-import { FigureWriter } from './engine/figure-writer.ts';
+import { createAdmission } from './engine/admission.ts';
 import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
-import { createJournal, type Journal } from './engine/journal.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
-import { createReach, startDelivering, type Reach } from './engine/start-delivering.ts';
-import { noTending, startTending } from './engine/start-tending.ts';
+import { startMetrics } from './engine/metrics.ts';
+import { createQuotas } from './engine/quotas.ts';
+import { startDelivering, type Delivering } from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
-import { openRing } from './engine/unlock.ts';
-import { openStore } from './store/open.ts';
+import { openContext, type Opened } from './service/open-context.ts';
+import type { Outside } from './service/outside.ts';
 
-export interface Outside {
-  world: World;
-  log: Logger;
-  resolver?: Resolver;
-  /** How connections are made, where a test wants to see them. */
-  network?: Pick<DialOptions, 'connector' | 'tls'>;
-  /** How the store is opened, where a test wants it to fail. */
-  openStore?: typeof openStore;
-  /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
-  onFatal: (error: Error) => void;
-}
+type First = Pick<Opened, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
-export interface Service extends AsyncDisposable {
+export interface Service extends AsyncDisposable, First {
   /** Where it listens, for people on this machine. */
   url: string;
   role: Config['role'];
   contracts: Contracts;
-  defaultApp: App;
-  /** The first key, if this start made it: there is no second chance to see it. */
-  firstKey: string | undefined;
-  isChosenKeyDead: boolean;
   /** Signs in to the console, once; undefined when no key may manage the app `default`. */
   signInLink: () => Promise<string | undefined>;
 }
@@ -69,6 +48,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     own: ownContract,
     foreign: config.contract,
     requireAppId: config.requireAppId,
+    open: config.metrics === 'open' ? ['getMetrics'] : [],
   });
   const opened = await openContext(config, outside, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
@@ -95,8 +75,9 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   });
   cleanup.use(feed);
   const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
-  if (config.role !== 'api') startWork(parts, cleanup);
-  const url = await startServing(parts, cleanup);
+  const working = config.role === 'api' ? undefined : startWork(parts, cleanup);
+  const underWay = (): number => working?.underWay() ?? 0;
+  const url = await startServing({ ...parts, underWay }, cleanup);
   const running = cleanup.move();
   return {
     url,
@@ -113,16 +94,12 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   };
 }
 
-const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
+export const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
 const consoleFolder = join(import.meta.dirname, '..', 'console', 'dist');
 
-interface Parts {
+interface Parts extends Opened {
   config: Config;
   outside: Outside;
-  context: Context;
-  reach: Reach;
-  /** Told when something was noticed that is to be published. */
-  noticed: () => void;
   contracts: Contracts;
   self: Liveness;
   feed: Feed;
@@ -130,8 +107,8 @@ interface Parts {
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
-function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
-  const { config, outside, context, reach, contracts, self } = parts;
+function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
+  const { config, outside, context, reach, contracts, self, meter } = parts;
   const { world, log, network } = outside;
   const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
@@ -142,6 +119,8 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
     reach,
     waitsMs: config.retry,
     timeoutMs: config.timeout,
+    log,
+    onSettled: (settlement) => meter.settled(settlement, context.store.nowMs()),
     onDisabled: (id) =>
       log.warn(
         { subscription: withPrefix('sub', id) },
@@ -151,29 +130,44 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): void {
     onError: (err) => log.error({ err }, 'delivery put off'),
   });
   cleanup.use(delivering);
-  if (!context.store.isShared) return;
+  if (!context.store.isShared) return delivering;
   const onError = (err: unknown): void => log.error({ err }, 'intake put off');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
-  const { store, changes } = context;
-  cleanup.use(new Intake({ world, store, rules, changes, onError }));
+  const { store, quotas, changes } = context;
+  cleanup.use(new Intake({ world, store, quotas, rules, changes, onError }));
+  return delivering;
 }
 
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
-async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promise<string> {
-  const { config, outside, contracts, self, deadlines } = parts;
+async function startServing(
+  parts: Parts & { underWay: () => number },
+  cleanup: AsyncDisposableStack,
+): Promise<string> {
+  const { config, outside, contracts, self, deadlines, meter, underWay } = parts;
   const { world, log } = outside;
   const { store, newId } = parts.context;
-  const context = {
-    ...parts.context,
-    store: inTime(store, { deadlines, answerMs: limits.storeAnswerMs }),
-  };
+  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
+  const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
   const { trustProxy } = config;
-  const server = createServer({ world, log, newId, trustProxy, tls: readTls(config) });
-  cleanup.defer(async () => close(server, world));
+  const { tracer } = outside;
+  const { answered: onAnswered } = meter;
+  const server = createServer({
+    world,
+    log,
+    tracer,
+    newId,
+    trustProxy,
+    tls: readTls(config),
+    onAnswered,
+  });
+  const admission = createAdmission(world);
+  guardServer(server, { admission, contracts, world, newId, log, onAnswered });
+  cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
     store: context.store,
@@ -181,6 +175,19 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
     onError: (err) => log.warn({ err }, 'live view put off'),
   });
   cleanup.use(hub);
+  const metrics = startMetrics({
+    world,
+    store,
+    deadlines,
+    database: config.database,
+    meter,
+    self,
+    underWay,
+    streams: () => hub.size,
+    admission: () => admission.figures(),
+    onError: (err) => log.warn({ err }, 'metrics of the store not read'),
+  });
+  cleanup.use(metrics);
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
   mount(server, {
@@ -198,90 +205,16 @@ async function startServing(parts: Parts, cleanup: AsyncDisposableStack): Promis
       publicUrl,
       consoleFiles: readConsole(consoleFolder),
       hub,
+      metrics: metrics.read,
     }),
     publicUrl,
   });
   await server.listen({ host: config.host, port: config.port });
-  url = localUrl(server, config);
+  url = localUrl(server, { host: config.host, isTls: config.tlsCert !== undefined });
   return url;
-}
-
-/** Requests under way are finished, but nobody can hold up a stop for ever. */
-async function close(server: FastifyInstance, world: World): Promise<void> {
-  const closed = new AbortController();
-  const giveUp = world.sleep(limits.stopTimeoutMs, closed.signal).then(
-    () => server.server.closeAllConnections(),
-    () => undefined, // Aborted: all were finished in time.
-  );
-  await server.close();
-  closed.abort();
-  await giveUp;
-}
-
-type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
-
-interface Opened extends Pick<Parts, 'context' | 'reach' | 'noticed'> {
-  journal: Journal;
-}
-
-async function openContext(
-  config: Config,
-  outside: Outside,
-  cleanup: AsyncDisposableStack,
-): Promise<Opened & First> {
-  const { world, log, onFatal, resolver } = outside;
-  const { database, encryptionKey } = config;
-  const open = outside.openStore ?? openStore;
-  const store = await open({ ...database, world, onFatal });
-  cleanup.defer(async () => store.close());
-  const ring = await openRing({ database, encryptionKey }, store, world);
-  // By the store's clock: retention judges an event by its id.
-  const newId = idMaker({
-    nowMs: () => store.nowMs(),
-    randomBytes: (count) => world.randomBytes(count),
-  });
-  const { app, secret, isChosenKeyDead } = await ensureDefaultApp(
-    { world, store, newId },
-    config.apiKey,
-  );
-  const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
-  const journal = createJournal();
-  const { changes } = journal;
-  // Also where only requests are served: whoever publishes makes deliveries.
-  const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
-  cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
-  const tending =
-    config.role === 'api'
-      ? noTending
-      : startTending({
-          store,
-          world,
-          newId,
-          changes,
-          retentionMs: config.retention,
-          onRetained: (retained) => log.info(retained, 'retention'),
-          onReplayed: (done) => log.info(done, 'replay done'),
-          onError: (err, what) => log.warn({ err }, what),
-        });
-  cleanup.use(tending);
-  const reach = createReach({ store, world }, () => tending.ended());
-  const { changed } = reach;
-  const told = { changed, changes, replayWaits: () => tending.replayWaits() };
-  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
-  const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
-  return { context, reach, noticed: () => tending.noticed(), journal, ...first };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   return { cert: readFileSync(tlsCert, 'utf8'), key: readFileSync(tlsKey, 'utf8') };
-}
-
-function localUrl(server: FastifyInstance, { host, tlsCert }: Config): string {
-  const scheme = tlsCert === undefined ? 'http' : 'https';
-  const [address] = server.addresses();
-  const isAny = host === '0.0.0.0' || host === '::';
-  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  const port = typeof address === 'object' ? address.port : 0;
-  return `${scheme}://${name}:${port}`;
 }

@@ -1,16 +1,20 @@
 // `npm run soak`: what the tests do, for longer: kill -9 of one process; a cluster whose database is away
-// for twenty seconds; a cluster under all faults at once; the two databases side by side. SEED=… runs former
-// rounds again; a sequence that the databases disagree on prints its own seed.
+// for twenty seconds; a cluster under all faults at once; ten times the capacity; everything that is drawn
+// at random, from another seed than the tests; the two databases side by side. SEED=… runs former rounds
+// again.
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { realWorld } from '../src/core/world.ts';
 import { chaos, summaryOf } from '../test/e2e/cluster-chaos.ts';
 import { outage } from '../test/e2e/cluster-outage.ts';
 import { killRounds } from '../test/e2e/kill.ts';
+import { overload } from '../test/e2e/overload.ts';
 
 const rounds = 50;
 const events = 50_000;
 const awayMs = 20_000;
+const floodMs = 60_000;
 const sequences = 10_000;
 const seed = Number(process.env['SEED'] ?? realWorld().nowMs() % 1_000_000);
 
@@ -22,14 +26,23 @@ for (const how of ['killed', 'frozen'] as const) {
 }
 say(`${events} events through a cluster under faults, seed ${seed}`);
 say(summaryOf(await chaos(seed, events)));
-say(`${sequences} sequences on SQLite and PostgreSQL`);
-process.exitCode = compareDatabases();
+say(`ten times the capacity for ${floodMs} ms`);
+say(JSON.stringify(await overload(floodMs), undefined, 2));
+say(
+  `all that is drawn at random, and ${sequences} sequences on SQLite and PostgreSQL, seed ${seed}`,
+);
+process.exitCode = runRandomTests();
 
-function compareDatabases(): number {
-  const path = new URL('../test/store/differential.test.ts', import.meta.url);
-  const { status } = spawnSync(process.execPath, ['--test', fileURLToPath(path)], {
+function runRandomTests(): number {
+  const cwd = join(import.meta.dirname, '..');
+  const files = globSync('{src,test}/**/*.test.ts', { cwd }).filter((path) =>
+    /fast-check\.ts'|\/contracts\.ts'/.test(readFileSync(join(cwd, path), 'utf8')),
+  );
+  const setup = '--test-global-setup=test/postgres/global-setup.ts';
+  const { status } = spawnSync(process.execPath, ['--test', setup, ...files], {
+    cwd,
     stdio: 'inherit',
-    env: { ...process.env, RINGBACK_SEQUENCES: String(sequences) },
+    env: { ...process.env, SEED: String(seed), RINGBACK_SEQUENCES: String(sequences) },
   });
   return status ?? 1;
 }

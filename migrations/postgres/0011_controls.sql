@@ -17,3 +17,7 @@ alter table pattern add column filtered smallint not null default 0 check (filte
 drop index pattern_alive;
 create index pattern_alive on pattern (app, contract, pattern, callback, lane, died, filtered)
   where died is null;
+
+-- When it died by a change of what its callback hears, so that it can go once no fan-out looks for it.
+alter table pattern add column died_ms bigint;
+create index pattern_died on pattern (died_ms) where died_ms is not null;

@@ -3,11 +3,14 @@ import type { Variant } from '../contract/contract.ts';
 import type { Message } from '../contract/exchange.ts';
 import type { App } from '../core/app.ts';
 import type { Key } from '../core/key.ts';
+import type { TraceContext } from '../core/trace.ts';
 import type { OpenSession } from '../engine/sessions.ts';
+import type { Begun } from '../engine/trace.ts';
+import type { Facts } from './request-log.ts';
 
 export interface Call {
   /** The caller's app; for an anonymous caller the app `default`. */
-  app: Pick<App, 'no' | 'id'>;
+  app: Pick<App, 'no' | 'id' | 'quotas'>;
   key: Key | undefined;
   /** Of somebody who is signed in to the console; `key` is then its key. */
   session: OpenSession | undefined;
@@ -24,6 +27,12 @@ export interface Call {
   target: string;
   /** Whether what the caller showed at the door would still open it: for answers that last. */
   isStillWelcome: () => Promise<boolean>;
+  /** Where the caller is in a trace of its own. */
+  trace: TraceContext | undefined;
+  /** Adds what the call is about to its one log line. */
+  note: (facts: Facts) => void;
+  /** Ends with the answer. */
+  noteSpan: (span: Begun) => void;
   /** The body as it came. */
   bytes: Uint8Array;
   /** The members of the body that are kept byte for byte, by their JSON pointer. */

@@ -21,8 +21,9 @@ export function contractHandler(means: ContractHandlerMeans): Handler {
   const { role } = operation;
   assert(role.kind !== 'managed', `${operation.operationId} has a handler of its own`);
   if (role.kind === 'subscribe') return subscribeHandler(means);
-  return async ({ app, request }) => {
+  return async ({ app, request, note }) => {
     const { id } = await unsubscribe(means.context, app, idIn(request, role.id));
+    note({ subscription: withPrefix('sub', id) });
     const hasBody = role.status !== 204 && role.status !== 205;
     return hasBody
       ? { status: role.status, body: { subscriberId: withPrefix('sub', id) } }
@@ -44,10 +45,10 @@ function subscribeHandler({
   operation,
   publicUrl,
 }: ContractHandlerMeans): Handler {
-  return async ({ app, request, variant, target, bytes }) => {
+  return async ({ app, request, variant, target, bytes, note }) => {
     assert(variant, `${operation.operationId} was read with a variant`);
     const key = request.header.get('idempotency-key');
-    return subscribe(context, {
+    const { id, answer } = await subscribe(context, {
       app,
       contract: contract.title,
       operation,
@@ -56,5 +57,7 @@ function subscribeHandler({
       url: publicUrl() + withoutCredentials(target, contract),
       idempotency: key === undefined ? undefined : { key, body: bytes },
     });
+    note({ subscription: withPrefix('sub', id) });
+    return answer;
   };
 }

@@ -1,4 +1,5 @@
 // The table of all management handlers, by operationId of our own contract.
+import type { Family } from '../core/metric.ts';
 import type { Contracts } from '../contract/contracts.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
@@ -11,6 +12,7 @@ import { consoleHandlers } from './handlers/console.ts';
 import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
 import { keyHandlers } from './handlers/keys.ts';
+import { metricsHandlers } from './handlers/metrics.ts';
 import { nodeHandlers } from './handlers/nodes.ts';
 import { replayHandlers } from './handlers/replays.ts';
 import { sessionHandlers } from './handlers/sessions.ts';
@@ -33,6 +35,7 @@ export interface HandlerMeans {
   /** Undefined: it was not built. */
   consoleFiles: ConsoleFiles | undefined;
   hub: Pick<StreamHub, 'open'>;
+  metrics: () => Promise<readonly Family[]>;
 }
 
 export function managementHandlers(means: HandlerMeans): Handlers {
@@ -48,6 +51,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...appHandlers(context),
     ...statsHandlers(context),
     ...nodeHandlers(context, self),
+    ...metricsHandlers(means.metrics),
     ...sessionHandlers({ context, identifier, publicUrl }),
     ...consoleHandlers(consoleFiles),
     ...serviceHandlers({ contracts, self, store: probed }),

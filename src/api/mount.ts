@@ -5,7 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
-import { Problem } from '../core/problem.ts';
+import { withPrefix } from '../core/id.ts';
+import { invalidRequest, Problem } from '../core/problem.ts';
+import { readTrace } from '../core/trace.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
@@ -17,7 +19,9 @@ import { crossOriginFault } from './origin.ts';
 import { toProblem } from './problem.ts';
 import { readHead, unreadableParameter, type RawHead } from './raw-request.ts';
 import { routeOf } from './route.ts';
-import { note, sendProblem } from './server.ts';
+import { createScrapeIdentifier } from './scrape-identifier.ts';
+import { deedOf, note, noteSpan, subjectOf } from './request-log.ts';
+import { sendProblem } from './server.ts';
 
 export interface MountMeans {
   context: Context;
@@ -42,9 +46,9 @@ export function mount(server: FastifyInstance, means: MountMeans): void {
   );
 }
 
-const workerOperations: readonly string[] = ['getHealth', 'getReadiness'];
+const workerOperations: readonly string[] = ['getHealth', 'getReadiness', 'getMetrics'];
 const workerDetail =
-  'This node is a worker: it delivers, and offers /healthz and /readyz only. ' +
+  'This node is a worker: it delivers, and offers /healthz, /readyz and /metrics only. ' +
   'Ask a node with the role api or all';
 
 function isOffered({ operationId }: Operation, role: NodeRole): boolean {
@@ -81,11 +85,9 @@ function mountOperation(
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { url, pathOf } = routeOf(operation.path);
   const publicOrigin = (): string => new URL(publicUrl()).origin;
+  const known = identifierFor(operation, { context, identifier });
   const identify = async (head: RawHead): Promise<Caller> =>
-    authenticate(operation, head, {
-      identifier: operation.operationId === 'openStream' ? onlooking(identifier) : identifier,
-      publicOrigin: publicOrigin(),
-    });
+    authenticate(operation, head, { identifier: known, publicOrigin: publicOrigin() });
   server.route({
     method: operation.method,
     url,
@@ -99,7 +101,10 @@ function mountOperation(
     onRequest: async (request) => {
       note(request, { operation: operation.operationId });
       const caller = await identify(readHead(request.raw));
-      if (caller !== undefined) note(request, { app: caller.key.appId, key: caller.key.id });
+      if (caller !== undefined) {
+        const { appId, id } = caller.key;
+        note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
+      }
       callers.set(request, caller);
     },
     handler: async (request, reply) => {
@@ -115,7 +120,10 @@ function mountOperation(
         body,
       });
       const { key, session } = callers.get(request) ?? {};
-      const app = key === undefined ? context.defaultApp : { no: key.appNo, id: key.appId };
+      const app =
+        key === undefined
+          ? context.defaultApp
+          : { no: key.appNo, id: key.appId, quotas: key.appQuotas };
       const call: Call = {
         app,
         key,
@@ -130,12 +138,48 @@ function mountOperation(
         ...understood(reading),
         target: request.url,
         isStillWelcome: async () => isWelcome(identify(head)),
+        ...observed(request, operation, head),
         bytes,
         opaque: body?.opaque ?? new Map(),
       };
-      return send(request, reply, await handler(call));
+      const answer = await handler(call);
+      noteDeed(request, operation, call);
+      return send(request, reply, answer);
     },
   });
+}
+
+/** How the call is seen in logs and traces. */
+function observed(
+  request: FastifyRequest,
+  { path }: Operation,
+  { header }: RawHead,
+): Pick<Call, 'trace' | 'note' | 'noteSpan'> {
+  return {
+    trace: readTrace(header),
+    note: (facts) => note(request, facts),
+    noteSpan: (span) => noteSpan(request, span, path),
+  };
+}
+
+/** What a call that succeeded was about, and what it has changed. */
+function noteDeed(request: FastifyRequest, operation: Operation, call: Call): void {
+  const id = call.request.path.get('id');
+  note(request, { ...(typeof id === 'string' ? subjectOf(id) : {}), ...deedOf(operation) });
+}
+
+function identifierFor(
+  { operationId }: Operation,
+  { context, identifier }: Pick<MountMeans, 'context' | 'identifier'>,
+): Means['identifier'] {
+  switch (operationId) {
+    case 'openStream':
+      return onlooking(identifier);
+    case 'getMetrics':
+      return createScrapeIdentifier(identifier, context.world);
+    default:
+      return identifier;
+  }
 }
 
 /** A page opens its stream again by itself, and stays on it while nobody is there. */
@@ -168,13 +212,8 @@ function understood(reading: Reading): Pick<Call, 'request' | 'variant'> {
   switch (reading.kind) {
     case 'valid':
       return { request: reading.message, variant: reading.variant };
-    case 'invalid': {
-      const [first] = reading.faults;
-      const more = reading.faults.length - 1;
-      const rest = more > 0 ? `, and ${more} more` : '';
-      const detail = `${first?.field ?? 'The request'} ${first?.message ?? 'is not valid'}${rest}`;
-      throw new Problem('invalid_request', detail, { faults: reading.faults });
-    }
+    case 'invalid':
+      throw invalidRequest(reading.faults);
     case 'no_variant':
       throw new Problem('no_variant', reading.detail, { faults: reading.faults });
     case 'unsupported': {

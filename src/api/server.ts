@@ -3,16 +3,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
 import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
-import type { World } from '../core/world.ts';
 import { problemBody, problemMediaType, toProblem } from './problem.ts';
+import { logRequest, logRequests, note, type RequestLog } from './request-log.ts';
 
-export interface ServerOptions {
-  log: Logger;
-  world: Pick<World, 'monotonicMs'>;
+export interface ServerOptions extends RequestLog {
   newId: () => string;
   trustProxy: boolean;
   tls: { cert: string; key: string } | undefined;
@@ -41,7 +38,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       addHeaders(request, reply); // No hook runs for these.
       void sendProblem(toProblem(error), request, reply);
-      logRequest(options.log, request, reply);
+      logRequest(options, { request, reply, tookMs: 0 });
     },
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, options),
   });
@@ -63,27 +60,14 @@ export function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   if (problem.status === 503) void reply.header('retry-after', '1');
+  note(request, { code: problem.code });
+  void reply.headers(problem.headers);
   if (problem.status >= 500) note(request, { err: problem.cause ?? problem });
   return reply
     .code(problem.status)
     .type(problemMediaType)
     .send(JSON.stringify(problemBody(problem, request.id)));
 }
-
-/** Facts about a request for its one log line. Never a URL, a header or a body. */
-export function note(request: FastifyRequest, facts: Facts): void {
-  notes.set(request, { ...notes.get(request), ...facts });
-}
-
-interface Facts {
-  operation?: string;
-  app?: string;
-  key?: string;
-  /** Why it failed on our side. */
-  err?: unknown;
-}
-
-const notes = new WeakMap<FastifyRequest, Facts>();
 
 /** Bytes are read as they come; what they mean is decided by the operation they are for. */
 function takeBodiesAsBytes(server: FastifyInstance): void {
@@ -93,7 +77,7 @@ function takeBodiesAsBytes(server: FastifyInstance): void {
   });
 }
 
-const answerHeaders = {
+export const answerHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
@@ -112,30 +96,6 @@ function refuseBadHost({ headersDistinct, httpVersion }: IncomingMessage): void 
   throw new Problem('malformed_request', `The request has ${count} Host headers, expected one`);
 }
 
-function logRequests(server: FastifyInstance, { log, world }: ServerOptions): void {
-  const started = new WeakMap<FastifyRequest, number>();
-  server.addHook('onRequest', async (request) => {
-    started.set(request, world.monotonicMs());
-  });
-  server.addHook('onResponse', async (request, reply) => {
-    const tookMs = world.monotonicMs() - (started.get(request) ?? world.monotonicMs());
-    logRequest(log, request, reply, tookMs);
-  });
-}
-
-function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply, tookMs = 0): void {
-  const facts = notes.get(request) ?? {};
-  const line = {
-    requestId: request.id,
-    method: request.method,
-    status: reply.statusCode,
-    tookMs: Math.round(tookMs * 10) / 10,
-    ...facts,
-  };
-  if (facts.err === undefined) log.info(line, 'request');
-  else log.error(line, 'request failed');
-}
-
 /** A request under way at a stop is answered; without this its idle connection would hold the stop. */
 function closeAfterLastAnswer(server: FastifyInstance): void {
   let isClosing = false;
@@ -148,7 +108,7 @@ function closeAfterLastAnswer(server: FastifyInstance): void {
 }
 
 /** A caller's own id is kept if it can do no harm in a log. */
-function readRequestId(given: string | string[] | undefined): string | undefined {
+export function readRequestId(given: string | string[] | undefined): string | undefined {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : undefined;
 }
 
@@ -156,7 +116,7 @@ function readRequestId(given: string | string[] | undefined): string | undefined
 function refuseBrokenRequest(
   error: Error & { code?: string },
   socket: Socket,
-  { log, newId }: ServerOptions,
+  { log, newId, onAnswered }: ServerOptions,
 ): void {
   if (socket.destroyed || !socket.writable) return;
   const { problem, reason } = brokenRequest(error.code);
@@ -170,7 +130,9 @@ function refuseBrokenRequest(
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  log.info({ requestId, status: problem.status }, 'request');
+  const { status, code } = problem;
+  log.info({ requestId, status, code }, 'request');
+  onAnswered?.({ operation: undefined, status, tookMs: 0, code });
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'undici';
 import { limits } from '../core/limits.ts';
-import { sign } from '../egress/sign.ts';
+import { isSignedBy } from '../egress/sign.ts';
 import { createClient, type Client } from './client.ts';
 import { CliFailure } from './failure.ts';
 import { readFlags } from './flags.ts';
@@ -100,10 +100,10 @@ async function checkSignature(
   if (!/^sub_[0-9a-z]{26}$/.test(subscription)) return 'not from Ringback';
   const id = header('webhook-id');
   const timestampS = Number(header('webhook-timestamp'));
-  if (!/^evt_[0-9a-z]{26}$/.test(id) || !Number.isSafeInteger(timestampS)) return 'SIGNATURE WRONG';
-  const given = header('webhook-signature').split(' ');
-  const isSigned = (secret: string): boolean =>
-    given.includes(sign({ id, timestampS, payload, secrets: [secret] }));
+  const isTime = Number.isSafeInteger(timestampS) && timestampS >= 0;
+  if (!/^evt_[0-9a-z]{26}$/.test(id) || !isTime) return 'SIGNATURE WRONG';
+  const isSigned = (verifier: string): boolean =>
+    isSignedBy(verifier, header('webhook-signature'), { id, timestampS, payload });
   if ((await secretsOf(receiver, subscription)).some(isSigned)) return 'signature ok';
   receiver.secrets.delete(subscription); // It may have been replaced: ask once more.
   return (await secretsOf(receiver, subscription)).some(isSigned)

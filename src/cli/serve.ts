@@ -1,14 +1,19 @@
 // `ringback serve`: runs the service until it is told to stop, and greets whoever started it.
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
+import type { Config, Environment } from '../config.ts';
+import { settings } from '../config/settings.ts';
 import { ContractError } from '../contract/document.ts';
 import { explainError } from '../contract/locate.ts';
 import { withPrefix } from '../core/id.ts';
 import { version } from '../core/version.ts';
 import { startService, type Service } from '../service.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
+import { readTracing } from '../tracing/settings.ts';
+import { startTracer, type RunningTracer } from '../tracing/tracer.ts';
 import { CliFailure } from './failure.ts';
 import { firstSteps, openDoors } from './first-steps.ts';
 import { configOf, readFlags } from './flags.ts';
+import { openLog } from './log.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
@@ -18,23 +23,51 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     throw new CliFailure(`Cannot serve "${positionals.join(' ')}": expected flags only`);
   }
   const config = configOf(env, terminal.err);
-  const log = pino(
-    { level: config.log, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: false }),
-  );
+  const { world } = terminal;
+  const { log: level, logFormat: format } = config;
+  await using logging = openLog({ level, format, ...terminal.log }, world);
+  const { log } = logging;
+  await using tracer = await openTracer(terminal, { nodeName: config.nodeName, log });
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined); // Heard below, once the service runs.
-  const { world } = terminal;
-  const service = await startService(config, { world, log, onFatal: failed.reject }).catch(explain);
+  const service = await startService(config, { world, log, tracer, onFatal: failed.reject }).catch(
+    explain,
+  );
   try {
     const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
+    log.info({ version, ...startFacts(config, env), url: service.url }, 'started');
     terminal.out(greeting(service, link));
     await Promise.race([stopped, failed.promise]);
     terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
     await service[Symbol.asyncDispose]();
-    log.flush();
+    log.info({ node: config.nodeName }, 'stopped');
   }
+}
+
+/** What it was started with: the settings that somebody chose, but no secret. */
+function startFacts({ role, nodeName, database }: Config, env: Environment): object {
+  const chosen = Object.values(settings).filter(
+    (row) => !('isSecret' in row) && (env[row.env] ?? '') !== '',
+  );
+  return {
+    node: nodeName,
+    role,
+    store: 'url' in database ? 'postgres' : 'sqlite',
+    settings: Object.fromEntries(chosen.map((row) => [row.env, env[row.env]])),
+  };
+}
+
+/** Undefined: nobody asked for traces. */
+async function openTracer(
+  { env, world }: Terminal,
+  { nodeName, log }: { nodeName: string; log: Logger },
+): Promise<RunningTracer | undefined> {
+  const reading = readTracing(env);
+  if (reading.kind === 'off') return undefined;
+  if (reading.kind === 'mistakes') throw new CliFailure(reading.mistakes.join('\n'));
+  const onError = (reason: string): void => log.warn({ reason }, 'spans lost');
+  return startTracer({ world, settings: reading.settings, nodeName, onError });
 }
 
 /** Without it the service runs all the same. */

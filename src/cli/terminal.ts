@@ -9,6 +9,8 @@ export interface Terminal {
   isTerminal: boolean;
   /** Whether a person looks at what goes out: colours are welcome. */
   isScreen: boolean;
+  /** The same of the log, which goes another way. */
+  log: { isTerminal: boolean; isColoured: boolean };
   env: Environment;
   world: World;
   /** Resolves when the person, or the system, asks the program to stop; heard once it was asked for. */

@@ -1,4 +1,5 @@
 // How the text of a setting becomes a value: each reader gives the value, or says what it expected.
+import { durationMs } from '../core/duration.ts';
 import { keyIdOf } from '../core/key.ts';
 import type { KeyRing } from '../core/seal.ts';
 import { limits } from '../core/limits.ts';
@@ -79,9 +80,23 @@ export function readAllowTargets(text: string): Reading<Policy['allow']> {
     : { kind: 'mistake', text: reading.message };
 }
 
+export type MetricsAccess = 'key' | 'open';
+
+export function readMetricsAccess(text: string): Reading<MetricsAccess> {
+  return text === 'key' || text === 'open' ? value(text) : mistake('key or open');
+}
+
 export function readLogLevel(text: string): Reading<LogLevel> {
   const level = logLevels.find((name) => name === text);
   return level === undefined ? mistake(`one of ${logLevels.join(', ')}`) : value(level);
+}
+
+export const logFormats = ['auto', 'json', 'pretty'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+export function readLogFormat(text: string): Reading<LogFormat> {
+  const format = logFormats.find((name) => name === text);
+  return format === undefined ? mistake(`one of ${logFormats.join(', ')}`) : value(format);
 }
 
 export function readKeyRing(text: string): Reading<KeyRing> {
@@ -97,8 +112,6 @@ export function readEncryptionKey(text: string): Uint8Array | undefined {
   return bytes.length === 32 ? bytes : undefined;
 }
 
-const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
 export function readDuration(text: string): Reading<number> {
   const ms = durationMs(text);
   return ms === undefined ? mistake('a duration such as 500ms, 15s, 5m, 2h or 30d') : value(ms);
@@ -109,12 +122,6 @@ export function readDurations(text: string): Reading<readonly number[]> {
   const known = all.filter((ms) => ms !== undefined);
   const isFit = known.length === all.length && known.length <= 32;
   return isFit ? value(known) : mistake('durations such as 5s,5m,2h, at most 32 of them');
-}
-
-function durationMs(text: string): number | undefined {
-  const found = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
-  const unit = Object.entries(units).find(([name]) => name === found?.[2])?.[1];
-  return unit === undefined ? undefined : Number(found?.[1]) * unit;
 }
 
 /** How long history is kept. */
@@ -128,6 +135,37 @@ export function readRetention(text: string): Reading<number> {
 export function readTimeout(text: string): Reading<number> {
   const reading = readDuration(text);
   if (reading.kind === 'mistake') return reading;
-  const isFit = reading.value >= 100 && reading.value <= 60_000;
+  const isFit = reading.value >= limits.attemptMinMs && reading.value <= limits.attemptMaxMs;
   return isFit ? reading : mistake('a duration from 100ms to 60s');
+}
+
+/** How many, or any number. */
+export function readQuota(text: string): Reading<number | undefined> {
+  const count = countOf(text);
+  return count === undefined ? mistake(`none, or a number up to ${limits.quotaMax}`) : count;
+}
+
+export function readRate(text: string): Reading<number | undefined> {
+  const count = countOf(text);
+  const expected = `none, or a number from 1 to ${limits.quotaMax}`;
+  return count === undefined || count.value === 0 ? mistake(expected) : count;
+}
+
+function countOf(text: string): { kind: 'value'; value: number | undefined } | undefined {
+  if (text === 'none') return value(undefined);
+  const isFit = /^\d{1,10}$/.test(text) && Number(text) <= limits.quotaMax;
+  return isFit ? value(Number(text)) : undefined;
+}
+
+const byteUnits = { '': 1, KiB: 1_024, MiB: 1_048_576 } as const;
+
+export function readPayloadQuota(text: string): Reading<number | undefined> {
+  if (text === 'none') return value(undefined);
+  const found = /^(\d{1,7})(KiB|MiB|)$/.exec(text);
+  const unit = Object.entries(byteUnits).find(([name]) => name === found?.[2])?.[1] ?? 0;
+  const bytes = Number(found?.[1]) * unit;
+  const isFit = bytes >= 1 && bytes <= limits.bodyBytesMax;
+  return isFit
+    ? value(bytes)
+    : mistake('none, or bytes from 1 to 1MiB such as 2000, 64KiB or 1MiB');
 }

@@ -8,10 +8,15 @@ import {
   readFiles,
   readDurations,
   readKeyRing,
+  readLogFormat,
   readLogLevel,
+  readMetricsAccess,
   readNodeName,
+  readPayloadQuota,
   readPort,
   readPublicUrl,
+  readQuota,
+  readRate,
   readRole,
   readRetention,
   readSwitch,
@@ -147,6 +152,26 @@ export const settings = {
       'how long events, deliveries and attempts are kept, 1h or more; what still waits then is `dead`',
     read: readRetention,
   },
+  quotaSubscriptions: {
+    env: 'RINGBACK_QUOTA_SUBSCRIPTIONS',
+    fallback: 'none',
+    meaning:
+      'how many subscriptions an app may have that has no quota of its own; `none`: any number',
+    read: readQuota,
+  },
+  quotaEventsPerSecond: {
+    env: 'RINGBACK_QUOTA_EVENTS_PER_SECOND',
+    fallback: 'none',
+    meaning: 'how many events a second such an app may publish, over all nodes together',
+    read: readRate,
+  },
+  quotaPayload: {
+    env: 'RINGBACK_QUOTA_PAYLOAD',
+    fallback: 'none',
+    meaning:
+      'how large a payload of such an app may be, such as 64KiB; 1 MiB is the most in any case',
+    read: readPayloadQuota,
+  },
   encryptionKey: {
     env: 'RINGBACK_ENCRYPTION_KEY',
     fallback: undefined,
@@ -156,10 +181,23 @@ export const settings = {
     isSecret: true,
     read: readKeyRing,
   },
+  metrics: {
+    env: 'RINGBACK_METRICS',
+    fallback: 'key',
+    meaning:
+      'who may read `/metrics`: `key` asks for a key with the scope `operator`, `open` for nothing',
+    read: readMetricsAccess,
+  },
   log: {
     env: 'RINGBACK_LOG',
     fallback: 'info',
     meaning: `log level: ${logLevels.join(', ')}`,
     read: readLogLevel,
+  },
+  logFormat: {
+    env: 'RINGBACK_LOG_FORMAT',
+    fallback: 'auto',
+    meaning: 'how log lines look: `json`, `pretty`, or `auto`: pretty on a terminal',
+    read: readLogFormat,
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { load } from 'js-yaml';
 import { compileContract } from './compile.ts';
 import type { Contract } from './contract.ts';

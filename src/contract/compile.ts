@@ -10,11 +10,15 @@ import { draftOperations } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { at, child, entries, errorAt, items, openSource, text, warn } from './place.ts';
 import type { Place } from './place.ts';
+import { propertiesOf } from './properties.ts';
 import type { Validator } from './schema.ts';
 import { compileScope, compileSecurity } from './security.ts';
 import { findUnsubscribes } from './unsubscribe.ts';
 import type { Unsubscribe } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
+
+/** The member of a subscribe body that says what the subscription chooses for itself. */
+export const controlsProperty = 'x-ringback';
 
 export function compileContract(document: Document, budget?: Budget): Contract {
   const value = checkVersion(document);
@@ -125,10 +129,17 @@ function compileRole(draft: Draft, compiling: Compiling): Role {
     const variants = compileVariants(draft, callbacks, (status) =>
       compileAnswer(draft, { drafts, basePath, unsubscribeIds, status }),
     );
-    return { kind: 'subscribe', variants };
+    return { kind: 'subscribe', variants, takesControls: takesControls(draft) };
   }
   const unsubscribe = unsubscribes.get(draft.operationId);
   return unsubscribe === undefined ? { kind: 'managed' } : { kind: 'unsubscribe', ...unsubscribe };
+}
+
+/** Whoever declares the property means ours; else it is a part of their body like any other. */
+function takesControls({ place }: Draft): boolean {
+  const body = child(place, 'requestBody');
+  const media = entries(body && child(body, 'content'));
+  return media.some(([, one]) => propertiesOf(child(one, 'schema')).has(controlsProperty));
 }
 
 /** Reads the schemas of what will be executed, so that what is wrong with them is told at load. */

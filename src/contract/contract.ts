@@ -34,7 +34,8 @@ export interface Operation {
 /** What the engine does for an operation. Managed ones have a handler of their own. */
 export type Role =
   | { kind: 'managed' }
-  | { kind: 'subscribe'; variants: readonly Variant[] }
+  /** `takesControls`: its body may hold what the subscription chooses for itself, as `x-ringback`. */
+  | { kind: 'subscribe'; variants: readonly Variant[]; takesControls: boolean }
   /** `id` is the parameter that takes the subscriber id. */
   | { kind: 'unsubscribe'; id: Parameter; status: number };
 

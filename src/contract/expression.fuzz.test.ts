@@ -1,8 +1,8 @@
 // 100,000 random strings through everything that reads or fills expressions: nothing may throw or
-// hang or move a callback to another host. A failure prints its seed; RINGBACK_FUZZ_SEED sets one.
+// hang or move a callback to another host. A failure prints its seed; SEED=… sets one.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { evaluate, resolve } from './evaluate.ts';
 import type { Exchange } from './exchange.ts';
 import { parseExpression, printExpression } from './expression.ts';
@@ -12,7 +12,7 @@ import type { Target } from './target.ts';
 import { expressionsOf, parseTemplate, printTemplate } from './template.ts';
 import type { Template } from './template.ts';
 
-const seed = Number(process.env['RINGBACK_FUZZ_SEED'] ?? 20_261_115);
+const seed = Number(process.env['SEED'] ?? 20_261_115);
 const runs = { unicode: 30_000, grammar: 40_000, value: 20_000, fixed: 10_000 };
 const timeout = 20_000;
 

@@ -3,19 +3,24 @@ import { compileContract } from './compile.ts';
 import type { Contract } from './contract.ts';
 import { ContractError, fullBudget, isObject, readDocument } from './document.ts';
 import type { Budget, Document } from './document.ts';
+import { openOperations } from './open-operations.ts';
 import { requireAppId } from './require-app-id.ts';
 
 export interface LoadOptions {
   /** Every requirement also asks for the id of the app; the served document shows it. */
   requireAppId?: boolean;
+  /** Operations, by their ids, that need no key. */
+  open?: readonly string[];
 }
 
 /** Rejects with a ContractError when the document cannot be executed. */
 export async function loadContract(path: string, options: LoadOptions = {}): Promise<Contract> {
   const budget = fullBudget();
   const document = readDocument(path, budget);
-  if (options.requireAppId !== true || !isObject(document.root)) return compile(document, budget);
-  return compile({ ...document, root: requireAppId(document.root) }, budget);
+  if (!isObject(document.root)) return compile(document, budget);
+  const opened = openOperations(document.root, options.open ?? []);
+  const root = options.requireAppId === true ? requireAppId(opened) : opened;
+  return compile({ ...document, root }, budget);
 }
 
 /** The net under all bounds: a document that is deep in a way nobody thought of ends here. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { dump, load } from 'js-yaml';
 import { ContractError, readDocument } from './document.ts';
 import { printPointer } from '../core/pointer.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { mediaTypeParameter, readDisposition, readMultipart } from './multipart.ts';
 
 function read(text: string, boundary = 'b'): unknown {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { load } from 'js-yaml';
 import { bounds } from './bounds.ts';
 import { keywords } from './keywords.ts';

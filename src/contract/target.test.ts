@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { showUrl } from '../core/redact.ts';
 import { limits } from '../core/limits.ts';
 import type { Exchange } from './exchange.ts';
 import { buildTargets, fillEvent, templateFault } from './target.ts';
@@ -294,11 +295,21 @@ describe('buildTargets', () => {
   ];
   for (const [url, reason] of refusals) {
     it(`refuses ${JSON.stringify(url)} as a URL, also before other text (ruling 14)`, () => {
-      const expected = `Cannot accept callback URL ${JSON.stringify(String(url))}: ${reason}`;
+      const expected = `Cannot accept callback URL ${JSON.stringify(showUrl(String(url)))}: ${reason}`;
       assert.equal(refusalOf(build(url, '')), expected);
       assert.equal(refusalOf(build(url, '/data')), expected);
     });
   }
+
+  it('repeats no password and no query in its message: receivers put tokens there', () => {
+    for (const url of [
+      'ftp://me:swordfish@h/',
+      'ftp://h/?token=swordfish',
+      'https://h /?swordfish',
+    ]) {
+      assert.doesNotMatch(refusalOf(build(url, '')), /swordfish/);
+    }
+  });
 
   it('refuses a URL beyond the limit and quotes only its beginning (ruling 14)', () => {
     const fits = `https://h/${'x'.repeat(limits.urlBytesMax - 10)}`;

@@ -1,6 +1,7 @@
 // Makes callback URLs out of a template and an exchange (RULINGS 10 to 15). Scheme, userinfo, host
 // and port come from the value at position 0 or from the contract's own text, never from a mix.
 import assert from 'node:assert/strict';
+import { showUrl } from '../core/redact.ts';
 import { limits } from '../core/limits.ts';
 import { evaluate } from './evaluate.ts';
 import type { Exchange } from './exchange.ts';
@@ -123,7 +124,8 @@ interface Base {
 
 function readBase(text: string): Base | Refused {
   const fault = urlFault(text);
-  if (fault !== undefined) return refused(`Cannot accept callback URL ${quote(text)}: ${fault}`);
+  if (fault !== undefined)
+    return refused(`Cannot accept callback URL ${quote(showUrl(text))}: ${fault}`);
   const shape = /^(?<authority>[^/]*\/\/[^/?#]*)(?<path>[^?#]*)(?:\?(?<query>[^#]*))?/u;
   const { authority = '', path = '', query } = shape.exec(encodeBraces(text))?.groups ?? {};
   return { kind: 'base', authority, path, query };
@@ -164,7 +166,7 @@ function join(base: Base | Refused, tail: readonly Piece[]): Target {
   const url = `${base.authority}${path}${query === undefined ? '' : `?${query}`}`;
   const bytes = Buffer.byteLength(url);
   if (bytes > limits.urlBytesMax) {
-    return refused(`Cannot accept callback URL ${quote(url)}: ${sizeFault(bytes)}`);
+    return refused(`Cannot accept callback URL ${quote(showUrl(url))}: ${sizeFault(bytes)}`);
   }
   assert(sameAuthority(url, base.authority), 'joining has changed the authority');
   return { kind: 'url', url };
@@ -221,7 +223,7 @@ function sameAuthority(...urls: readonly string[]): boolean {
 
 function authorityFault(authority: string, next: string): string {
   const reason = 'it would change the host, expected "/", "?" or nothing there';
-  return `Cannot put ${quote(next)} behind ${quote(authority)}: ${reason}`;
+  return `Cannot put ${quote(next)} behind ${quote(showUrl(authority))}: ${reason}`;
 }
 
 function sizeFault(bytes: number): string {

@@ -1,6 +1,7 @@
 // What a subscription may choose for itself, beyond who is called and when. Absent means: as the service
 // is set. Kept as JSON in `subscription.settings`; what a claim or a search must see has a column.
-import type { Filter } from './filter.ts';
+import { strict as assert } from 'node:assert';
+import type { Filter, FilterValue } from './filter.ts';
 
 export interface Controls {
   /** For people. */
@@ -17,6 +18,8 @@ export interface Controls {
   concurrency: number | undefined;
   /** Attempts a second over all its callbacks and all nodes. */
   ratePerSecond: number | undefined;
+  /** Names of the headers that its callbacks carry; what they say is sealed elsewhere. */
+  headerNames: readonly string[] | undefined;
   /** One delivery after the other, in the order of their events. */
   ordered: boolean;
   /** When it ends by itself. */
@@ -31,6 +34,83 @@ export const noControls: Controls = {
   timeoutMs: undefined,
   concurrency: undefined,
   ratePerSecond: undefined,
+  headerNames: undefined,
   ordered: false,
   expiresMs: undefined,
 };
+
+/** What has a column of its own. */
+export type ColumnControls = Pick<Controls, 'ordered' | 'expiresMs'>;
+
+/**
+ * The settings of a row. What stood there and is unknown here stays: a newer node may have written it,
+ * while this one is still to be replaced.
+ */
+export function encodeControls(controls: Controls, before = '{}'): string {
+  const { ordered: _ordered, expiresMs: _expiresMs, ...kept } = controls;
+  const others = Object.entries(parse(before)).filter(([name]) => !Object.hasOwn(kept, name));
+  return JSON.stringify(Object.fromEntries([...others, ...Object.entries(kept)]));
+}
+
+/** What is of another type than expected is a broken row, unlike what is unknown. */
+export function decodeControls(settings: string, columns: ColumnControls): Controls {
+  const found = parse(settings);
+  return {
+    description: maybe(found, 'description', isText),
+    metadata: maybe(found, 'metadata', isTexts),
+    filter: maybe(found, 'filter', isFilter),
+    retryMs: maybe(found, 'retryMs', isNumbers),
+    timeoutMs: maybe(found, 'timeoutMs', isNumber),
+    concurrency: maybe(found, 'concurrency', isNumber),
+    ratePerSecond: maybe(found, 'ratePerSecond', isNumber),
+    headerNames: maybe(found, 'headerNames', isTextList),
+    ...columns,
+  };
+}
+
+type Kept = Readonly<Record<string, unknown>>;
+
+function parse(settings: string): Kept {
+  const value: unknown = JSON.parse(settings);
+  assert(isObject(value), 'Cannot read settings: expected an object');
+  return value;
+}
+
+function maybe<T>(kept: Kept, name: string, is: (value: unknown) => value is T): T | undefined {
+  const value = kept[name];
+  if (value === undefined) return undefined;
+  assert(is(value), `Cannot read setting "${name}": it has another type than expected`);
+  return value;
+}
+
+function isObject(value: unknown): value is Kept {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isTexts(value: unknown): value is Record<string, string> {
+  return isObject(value) && Object.values(value).every(isText);
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function isNumbers(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every(isNumber);
+}
+
+function isFilter(value: unknown): value is Filter {
+  return isObject(value) && Object.values(value).every(isFilterValues);
+}
+
+function isFilterValues(value: unknown): value is FilterValue[] {
+  return Array.isArray(value) && value.every((one) => one === null || typeof one !== 'object');
+}

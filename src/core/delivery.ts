@@ -26,6 +26,8 @@ export interface Leased extends DeliveryName {
   callback: number;
   /** The version of the subscription when the lease was written. */
   version: number;
+  /** How many of its lane may be under way on a node; undefined: as many as the receiver takes well. */
+  concurrency: number | undefined;
   /** Attempts made since it last became due by hand; the schedule counts these. */
   tries: number;
   /** Attempts made in all; numbers the next one. */

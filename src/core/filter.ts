@@ -41,6 +41,15 @@ export function readFilter(value: unknown, field: string): FilterReading {
   return { kind: 'filter', filter };
 }
 
+/** A filter as it is applied. */
+export type Rules = readonly { tokens: readonly string[]; wanted: readonly FilterValue[] }[];
+
+export function rulesOf(filter: Filter): Rules {
+  return Object.entries(filter).map(([pointer, wanted]) => {
+    return { tokens: pointerTokens(pointer) ?? [], wanted };
+  });
+}
+
 /**
  * Whether a payload, as parsed, has one of the wanted values at every place; where it has nothing, it
  * has none of them. Strings are compared character by character, numbers as the numbers they mean (1 is
@@ -48,20 +57,19 @@ export function readFilter(value: unknown, field: string): FilterReading {
  * integer for another: a filter holds none beyond 2^53 - 1, so a larger one in a payload, which was
  * rounded, equals nothing here.
  */
-export function fits(filter: Filter, payload: unknown): boolean {
-  for (const [pointer, wanted] of Object.entries(filter)) {
-    const found = valueAt(payload, pointerTokens(pointer) ?? []);
-    if (!isScalar(found) || !wanted.includes(found)) return false;
-  }
-  return true;
+export function fits(rules: Rules, payload: unknown): boolean {
+  return rules.every(({ tokens, wanted }) => {
+    const found = valueAt(payload, tokens);
+    return isScalar(found) && wanted.includes(found);
+  });
 }
 
 /** Judges one payload by any number of filters: it is parsed when the first one asks, and only once. */
-export function payloadJudge(payload: Uint8Array): (filter: Filter) => boolean {
+export function payloadJudge(payload: Uint8Array): (rules: Rules) => boolean {
   let parsed: { value: unknown } | undefined;
-  return (filter) => {
+  return (rules) => {
     parsed ??= { value: parse(payload) };
-    return fits(filter, parsed.value);
+    return fits(rules, parsed.value);
   };
 }
 
@@ -109,7 +117,8 @@ function isExact(number: number): boolean {
 }
 
 function isScalar(value: unknown): value is FilterValue {
-  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+  if (value === null || typeof value === 'string') return true;
+  return typeof value === 'number' || typeof value === 'boolean';
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { readJson, readOpaqueJson } from './json.ts';
 import { limits } from './limits.ts';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { admits, hashKey, isLive, keyIdOf, makeKey, type Key } from './key.ts';
+import { noQuotas } from './quotas.ts';
 
 const { id, key } = makeKey({ randomBytes });
 
@@ -10,6 +11,7 @@ function stored(change: Partial<Key> = {}): Key {
     id,
     appNo: 1,
     appId: 'a',
+    appQuotas: noQuotas,
     name: 'test',
     scopes: ['read'],
     hash: hashKey(key),

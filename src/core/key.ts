@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { base62 } from './base62.ts';
+import type { Quotas } from './quotas.ts';
 import type { World } from './world.ts';
 
 export const scopes = ['subscribe', 'publish', 'read', 'admin', 'operator'] as const;
@@ -13,6 +14,8 @@ export interface Key {
   id: string;
   appNo: number;
   appId: string;
+  /** The app's own. */
+  appQuotas: Quotas;
   name: string;
   scopes: readonly Scope[];
   hash: Uint8Array;

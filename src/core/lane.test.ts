@@ -24,6 +24,7 @@ const lane = (changes: Partial<Lane> = {}): Lane => ({
   readyMs: never,
   intervalMs: undefined,
   tatMs: 0,
+  concurrency: undefined,
   failures: 0,
   failingMs: undefined,
   version: 1,

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { bucketCount, bucketEdges, bucketOf, percentileMs } from './latency.ts';
 
 const tookMs = fc.oneof(fc.nat(20), fc.nat(2_000), fc.nat(15_000), fc.nat(100_000));

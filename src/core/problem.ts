@@ -1,5 +1,6 @@
 // The one table of what can go wrong for a caller, and the one error class that carries it.
 // docs/errors.md says the same; a test holds the two equal.
+import { printPointer } from './pointer.ts';
 
 export const problems = {
   malformed_request: {
@@ -62,7 +63,7 @@ export const problems = {
   body_too_large: {
     status: 413,
     title: 'The request body is too large',
-    remedy: 'Send at most 1 MiB.',
+    remedy: 'Send at most 1 MiB, or what `detail` names where the operator allows less.',
   },
   url_too_long: {
     status: 414,
@@ -89,6 +90,16 @@ export const problems = {
     title: 'The idempotency key was used for another request',
     remedy: 'Repeat the same request, or use a new key.',
   },
+  quota_exceeded: {
+    status: 429,
+    title: 'The app has as many as its quota allows',
+    remedy: 'End some, or ask the operator for more; `detail` says of what, and how many.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'The app publishes faster than its quota allows',
+    remedy: 'Publish again after `Retry-After` seconds; `RateLimit` says what is left.',
+  },
   too_many_streams: {
     status: 429,
     title: 'Too many streams are open',
@@ -103,6 +114,11 @@ export const problems = {
     status: 500,
     title: 'Ringback failed',
     remedy: 'A bug: report it with the request id.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'There is more to do than can be done',
+    remedy: 'Nothing was done. Try again after `Retry-After` seconds, and then more slowly.',
   },
   store_unavailable: {
     status: 503,
@@ -121,21 +137,40 @@ export interface Fault {
   message: string;
 }
 
+/** The field of what stands inside another: `body#/headers` and `a/b` make `body#/headers/a~1b`. */
+export function fieldIn(field: string, name: string | number): string {
+  return field + printPointer([String(name)]);
+}
+
+/** A request that does not fit, told by the first of its faults. */
+export function invalidRequest(faults: readonly Fault[]): Problem {
+  const [first] = faults;
+  const more = faults.length - 1;
+  const rest = more > 0 ? `, and ${more} more` : '';
+  const detail = `${first?.field ?? 'The request'} ${first?.message ?? 'is not valid'}${rest}`;
+  return new Problem('invalid_request', detail, { faults });
+}
+
+interface ProblemOptions {
+  faults?: readonly Fault[];
+  headers?: Readonly<Record<string, string>>;
+  cause?: unknown;
+}
+
 /** A caller's mistake, or a failure that a caller must hear of. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
   readonly faults: readonly Fault[];
+  /** What the answer carries besides. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    code: ProblemCode,
-    detail: string,
-    options: { faults?: readonly Fault[]; cause?: unknown } = {},
-  ) {
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Problem';
     this.code = code;
     this.status = problems[code].status;
     this.faults = options.faults ?? [];
+    this.headers = options.headers ?? {};
   }
 }

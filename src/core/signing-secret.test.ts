@@ -5,7 +5,9 @@ import {
   encodeSecrets,
   makeSigningSecret,
   rotateSecrets,
+  signingOf,
   validSecrets,
+  verifierOf,
 } from './signing-secret.ts';
 
 const first = makeSigningSecret(new Uint8Array(32).fill(1), 1000);
@@ -14,6 +16,26 @@ const second = makeSigningSecret(new Uint8Array(32).fill(2), 2000);
 describe('makeSigningSecret', () => {
   it('is whsec_ and base64 of the random bytes', () => {
     assert.equal(first.secret, `whsec_${Buffer.alloc(32, 1).toString('base64')}`);
+  });
+});
+
+describe('verifierOf', () => {
+  it('is the shared secret, or of a key pair the public key', () => {
+    assert.equal(verifierOf(first), first.secret);
+    // RFC 8032, 7.1, test 1.
+    const seed = Buffer.from(
+      '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
+      'hex',
+    );
+    const known = Buffer.from(
+      'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+      'hex',
+    );
+    const pair = makeSigningSecret(seed, 1000, 'ed25519');
+    assert.equal(pair.secret, `whsk_${Buffer.concat([seed, known]).toString('base64')}`);
+    assert.equal(verifierOf(pair), `whpk_${known.toString('base64')}`);
+    assert.deepEqual([signingOf(first), signingOf(pair)], ['hmac', 'ed25519']);
+    assert.deepEqual(decodeSecrets(encodeSecrets([pair, first])), [pair, first]);
   });
 });
 

@@ -1,5 +1,14 @@
-// Signing secrets of a subscription (Standard Webhooks, `whsec_…`) and their rotation: at most two
-// are valid at a time, the newest and the one it replaced.
+// Signing secrets of a subscription (Standard Webhooks) and their rotation: at most two are valid at a
+// time, the newest and the one it replaced. What signs with Ed25519 is never shown, only its public key.
+import { strict as assert } from 'node:assert';
+import { publicPartOf, secretKeyOf } from './ed25519.ts';
+
+/** With a secret that both sides know (HMAC-SHA256, `v1`), or with a key pair (`v1a`). */
+export const signings = ['hmac', 'ed25519'] as const;
+export type Signing = (typeof signings)[number];
+
+/** How keys begin: a shared secret, the two halves of a pair. */
+export const keyPrefixes = { shared: 'whsec_', private: 'whsk_', public: 'whpk_' } as const;
 
 export interface SigningSecret {
   secret: string;
@@ -8,14 +17,43 @@ export interface SigningSecret {
   expiresMs: number | undefined;
 }
 
+/** Of chance, for either kind. */
 export const signingSecretBytes = 32;
 
-export function makeSigningSecret(random: Uint8Array, nowMs: number): SigningSecret {
-  return {
-    secret: `whsec_${Buffer.from(random).toString('base64')}`,
-    createdMs: nowMs,
-    expiresMs: undefined,
-  };
+export function makeSigningSecret(
+  random: Uint8Array,
+  nowMs: number,
+  signing: Signing = 'hmac',
+): SigningSecret {
+  const secret =
+    signing === 'hmac' ? printKey('shared', random) : printKey('private', secretKeyOf(random));
+  return { secret, createdMs: nowMs, expiresMs: undefined };
+}
+
+export function signingOf({ secret }: Pick<SigningSecret, 'secret'>): Signing {
+  return secret.startsWith(keyPrefixes.private) ? 'ed25519' : 'hmac';
+}
+
+/** What a receiver verifies with, and all that is ever shown: the shared secret, or the public key. */
+export function verifierOf({ secret }: Pick<SigningSecret, 'secret'>): string {
+  const key = keyBytes('private', secret);
+  return key === undefined ? secret : printKey('public', publicPartOf(key));
+}
+
+type KeyKind = keyof typeof keyPrefixes;
+
+function printKey(kind: KeyKind, bytes: Uint8Array): string {
+  return keyPrefixes[kind] + Buffer.from(bytes).toString('base64');
+}
+
+/** The bytes of a key of this kind; undefined: it is of another one. */
+export function keyBytes(kind: KeyKind, key: string): Uint8Array | undefined {
+  const prefix = keyPrefixes[kind];
+  if (!key.startsWith(prefix)) return undefined;
+  const bytes = Buffer.from(key.slice(prefix.length), 'base64');
+  // An empty key signs too, and anyone could do the same.
+  assert(bytes.length > 0, `A signing secret has a key behind "${prefix}".`);
+  return bytes;
 }
 
 /** The secrets that sign at this moment, newest first. */

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { minuteMs, ranges, spanBetween, spanOf, stepsMax, stepsOf } from './stats-span.ts';
 
 const dayMs = 24 * 60 * minuteMs;

@@ -1,4 +1,5 @@
 // A subscription and its callbacks: what a subscribe call created, and the states it can be in.
+import type { Controls } from './controls.ts';
 
 export type SubscriptionState = 'active' | 'paused' | 'disabled' | 'ended';
 
@@ -6,8 +7,8 @@ export interface Callback {
   /** Place in the subscription, from 0; the callback's name in URLs and edits. */
   position: number;
   label: string;
-  /** The event pattern it hears: a name, `*`, or a prefix ending in `.*`. */
-  event: string;
+  /** The event patterns it hears, at least one: a name, `*`, or a prefix ending in `.*`. */
+  events: readonly string[];
   /** Which callback of the contract it came from: see CallbackDefinition.id. */
   definition: string;
   method: string;
@@ -26,6 +27,9 @@ export interface Subscription {
   callbacks: readonly Callback[];
   /** Signing secrets, sealed (seal.ts). */
   secrets: Uint8Array;
+  controls: Controls;
+  /** What its callbacks carry besides ours, sealed. */
+  headers: Uint8Array | undefined;
   /** Rises with every change; an edit names the version it was made for. */
   version: number;
   createdMs: number;

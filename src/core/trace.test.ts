@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import {
   attemptSpanId,
   deliverySpanId,
@@ -64,7 +64,10 @@ describe('readTrace', () => {
 describe('printTrace', () => {
   const hex = (count: number): fc.Arbitrary<string> =>
     fc
-      .array(fc.constantFrom(...'0123456789abcdef'), { minLength: count, maxLength: count })
+      .array(fc.constantFrom(...'0123456789abcdef'.split('')), {
+        minLength: count,
+        maxLength: count,
+      })
       .map((all) => all.join(''))
       .filter((text) => /[1-9a-f]/.test(text));
   const contexts = fc.record(

@@ -7,12 +7,12 @@ import type { Socket } from 'node:net';
 import { isIP, connect as tcpConnect } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { connect as tlsConnect } from 'node:tls';
+import { showUrl } from '../core/redact.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import { realWorld } from '../core/world.ts';
 import { isSame, parseAddress } from './address.ts';
 import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from './guard.ts';
-import { showUrl } from './guard.ts';
 
 export interface Connector {
   /** TCP to exactly this address. Rejects once the signal is aborted, and then leaves nothing. */

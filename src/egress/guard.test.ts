@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { limits } from '../core/limits.ts';
 import type { Connector } from './connect.ts';
 import { dial } from './connect.ts';
 import type { Guard, RefusalCode, VetResult } from './guard.ts';
-import { createGuard, showUrl } from './guard.ts';
+import { showUrl } from '../core/redact.ts';
+import { createGuard } from './guard.ts';
 import { parseAllowTargets } from './policy.ts';
 import type { Resolution, Resolver } from './resolve.ts';
 

@@ -2,6 +2,7 @@
 // Both run at subscribe and again at every attempt, because names and policies change meanwhile.
 // A message never says which address a name led to: that would map the operator's network.
 import { limits } from '../core/limits.ts';
+import { showUrl } from '../core/redact.ts';
 import type { Address, Verdict } from './address.ts';
 import { formatIpv4, judge, parseAddress, unmap } from './address.ts';
 import type { Policy } from './policy.ts';
@@ -69,19 +70,6 @@ export function createGuard(options: { policy: Policy; resolver: Resolver }): Gu
     vet: async (url, signal) => vetUrl(url, { policy, resolver, signal }),
     judgeAddress: (text) => judgeText(text, policy),
   };
-}
-
-/** A URL for messages and logs: no userinfo, query, fragment or control characters, not endless. */
-export function showUrl(raw: string): string {
-  const scheme = /^https?:[/\\]*/i.exec(raw)?.[0] ?? '';
-  const at = raw.lastIndexOf('@');
-  const tail = raw.search(/[?#]/);
-  // An @ after a ? may end a password or stand in a query: nothing around it is safe to show.
-  if (tail >= 0 && at > tail) return `${scheme}***`;
-  const bare = at < 0 ? raw : `${scheme}***@${raw.slice(at + 1)}`;
-  const shown = bare.replace(/([?#]).*$/s, '$1***').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
-  if (shown.length <= shownCharsMax) return shown;
-  return `${shown.slice(0, shownCharsMax).toWellFormed()}…`;
 }
 
 interface Fault {

@@ -20,9 +20,14 @@ export interface CallbackFacts {
   readonly timestampS: number;
   /** What sign() made of the same id, timestamp and payload. */
   readonly signature: string;
+  /** `traceparent` and `tracestate`, where the event belongs to a trace. */
+  readonly trace?: readonly Header[];
+  /** What the subscription adds. */
+  readonly added?: readonly Header[];
 }
 
 export function callbackHeaders(facts: CallbackFacts): Header[] {
+  const { added = [] } = facts;
   const headers: Header[] = [
     ...(facts.mediaType === undefined ? [] : [['content-type', facts.mediaType] as const]),
     ['webhook-id', facts.eventId],
@@ -32,9 +37,11 @@ export function callbackHeaders(facts: CallbackFacts): Header[] {
     ['ringback-delivery', facts.delivery],
     ['ringback-subscription', facts.subscription],
     ['ringback-attempt', String(facts.attempt)],
+    ...(facts.trace ?? []),
     ['user-agent', userAgent],
     ['accept-encoding', 'identity'], // An answer is kept as it came; nothing here unpacks.
-    ['accept', '*/*'],
+    ...(added.some(([name]) => name.toLowerCase() === 'accept') ? [] : [anything]),
+    ...added,
   ];
   for (const [name, value] of headers) {
     // All were checked where they came in. A line break here would be a header of somebody's choice.
@@ -43,5 +50,6 @@ export function callbackHeaders(facts: CallbackFacts): Header[] {
   return headers;
 }
 
+const anything: Header = ['accept', '*/*'];
 const userAgent = `Ringback/${version}`;
 const printable = /^[\x20-\x7e]+$/;

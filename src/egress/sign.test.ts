@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { sign } from './sign.ts';
+import { makeSigningSecret, verifierOf } from '../core/signing-secret.ts';
+import { isSignedBy, sign } from './sign.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const pair = makeSigningSecret(randomBytes(32), 1, 'ed25519');
 const other = `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Now, since verifiers refuse old ones. */
@@ -93,5 +95,58 @@ describe('sign', () => {
     assert.throws(() => sign({ ...good, secrets: [] }), /at least one secret/);
     assert.throws(() => sign({ ...good, secrets: ['MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] }), /whsec_/);
     assert.throws(() => sign({ ...good, secrets: ['whsec_'] }), /has a key/);
+    assert.throws(() => sign({ ...good, secrets: ['whsk_'] }), /has a key/);
+    assert.throws(() => sign({ ...good, secrets: ['whsk_AAAA'] }), /has 64 bytes/);
+    assert.throws(() => sign({ ...good, secrets: [verifierOf(pair)] }), /starts with/);
+  });
+
+  it('signs with Ed25519 as v1a, which the public key alone verifies', () => {
+    const key = createPublicKey({
+      key: { kty: 'OKP', crv: 'Ed25519', x: base64Url(verifierOf(pair).slice('whpk_'.length)) },
+      format: 'jwk',
+    });
+    const payload = Buffer.from([0x80, 0xff, 0x00]);
+    for (const timestampS of [1, 2]) {
+      const signature = sign({ id: 'evt_x', timestampS, payload, secrets: [pair.secret] });
+      const [version, text = ''] = signature.split(',');
+      assert.equal(version, 'v1a');
+      const message = Buffer.concat([Buffer.from(`evt_x.${timestampS}.`), payload]);
+      assert.equal(verify(null, message, key, Buffer.from(text, 'base64')), true);
+      message.writeUInt8(0, message.length - 2);
+      assert.equal(verify(null, message, key, Buffer.from(text, 'base64')), false);
+    }
+  });
+
+  it('signs with both kinds during a change from one to the other', () => {
+    const id = 'evt_01jcz';
+    const timestampS = nowS();
+    const payload = Buffer.from('{"message":"x"}');
+    const signature = sign({ id, timestampS, payload, secrets: [pair.secret, secret] });
+    assert.match(signature, /^v1a,[\w+/]{86}== v1,[\w+/]{43}=$/);
+    const headers = headersOf('webhook', { id, timestampS, signature });
+    new StandardWebhook(secret).verify('{"message":"x"}', headers);
+    new SvixWebhook(secret).verify('{"message":"x"}', headers);
   });
 });
+
+describe('isSignedBy', () => {
+  it('knows who signed, of either kind', () => {
+    const signed = { id: 'evt_x', timestampS: 1, payload: Buffer.from('x') };
+    const foreign = makeSigningSecret(randomBytes(32), 1, 'ed25519');
+    const signature = sign({ ...signed, secrets: [pair.secret, secret] });
+    const verdicts = [verifierOf(pair), secret, verifierOf(foreign), other].map((verifier) =>
+      isSignedBy(verifier, signature, signed),
+    );
+    assert.deepEqual(verdicts, [true, true, false, false]);
+    for (const verifier of [verifierOf(pair), secret]) {
+      assert.equal(isSignedBy(verifier, signature, { ...signed, timestampS: 2 }), false);
+      for (const none of ['', 'v1a,', 'v1a', 'v1,', 'v1a,AAAA', 'x y']) {
+        assert.equal(isSignedBy(verifier, none, signed), false, none);
+      }
+    }
+  });
+});
+
+function base64Url(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('base64url');
+}

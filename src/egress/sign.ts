@@ -1,38 +1,75 @@
-// The signature of a callback by Standard Webhooks: HMAC-SHA256 over `id.timestamp.payload`. The
-// payload is signed as the bytes that are sent, never as text. Ed25519 (`v1a`) will stand beside it.
+// The signature of a callback by Standard Webhooks, over `id.timestamp.payload`: HMAC-SHA256 (`v1`) or
+// Ed25519 (`v1a`), as each secret says. The payload is signed as the bytes that are sent, never as text.
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, sign as signEd25519, verify, type KeyObject } from 'node:crypto';
+import { privateKeyOf, publicKeyOf } from '../core/ed25519.ts';
+import { limits } from '../core/limits.ts';
+import { keyBytes } from '../core/signing-secret.ts';
 
-export interface Signable {
+/** What a signature covers. */
+export interface Signed {
   /** The `webhook-id`. */
   readonly id: string;
   readonly timestampS: number;
   readonly payload: Uint8Array;
-  /** All that are valid at this moment, as `whsec_…`: during a rotation there are two. */
+}
+
+export interface Signable extends Signed {
+  /** All that are valid at this moment, `whsec_…` or `whsk_…`: during a rotation there are two. */
   readonly secrets: readonly string[];
 }
 
-/** The `webhook-signature`: one `v1,…` per secret, in their order, separated by spaces. */
-export function sign({ id, timestampS, payload, secrets }: Signable): string {
+/** The `webhook-signature`: one for each secret, in their order, separated by spaces. */
+export function sign({ secrets, ...signed }: Signable): string {
+  assert(secrets.length > 0, 'A signature needs at least one secret.');
+  const prefix = prefixOf(signed);
+  return secrets.map((secret) => signWith(secret, prefix, signed.payload)).join(' ');
+}
+
+/** Whether one of the signatures is by this verifier: `whsec_…`, or a public key `whpk_…`. */
+export function isSignedBy(verifier: string, signature: string, signed: Signed): boolean {
+  const given = signature.split(' ');
+  const prefix = prefixOf(signed);
+  const raw = keyBytes('public', verifier);
+  if (raw === undefined) return given.includes(signWith(verifier, prefix, signed.payload));
+  const key = publicKeyOf(raw);
+  const message = Buffer.concat([Buffer.from(prefix), signed.payload]);
+  return given.some((one) => {
+    if (!one.startsWith('v1a,')) return false;
+    return verify(null, message, key, Buffer.from(one.slice('v1a,'.length), 'base64'));
+  });
+}
+
+function prefixOf({ id, timestampS }: Signed): string {
   // With a dot in them another id and payload could be read out of the same signed bytes.
   assert(/^[^.\s]+$/.test(id), `Cannot sign id "${id}": expected no dots and no white space.`);
   assert(Number.isSafeInteger(timestampS) && timestampS >= 0, 'A timestamp is in whole seconds.');
-  assert(secrets.length > 0, 'A signature needs at least one secret.');
-  const prefix = `${id}.${timestampS}.`;
-  return secrets.map((secret) => signWith(keyOf(secret), { prefix, payload })).join(' ');
+  return `${id}.${timestampS}.`;
 }
 
-function signWith(key: Uint8Array, signed: { prefix: string; payload: Uint8Array }): string {
-  const mac = createHmac('sha256', key).update(signed.prefix).update(signed.payload);
+function signWith(secret: string, prefix: string, payload: Uint8Array): string {
+  const shared = keyBytes('shared', secret);
+  if (shared === undefined) {
+    const message = Buffer.concat([Buffer.from(prefix), payload]);
+    return `v1a,${signEd25519(null, message, signingKey(secret)).toString('base64')}`;
+  }
+  const mac = createHmac('sha256', shared).update(prefix).update(payload);
   return `v1,${mac.digest('base64')}`;
 }
 
-const secretPrefix = 'whsec_';
+/**
+ * Remembered: of 117 µs that a signature of 1 KiB took, 62 made the key out of its bytes (CPU time;
+ * HMAC takes 5 in all).
+ */
+const signingKeys = new Map<string, KeyObject>();
 
-function keyOf(secret: string): Uint8Array {
-  assert(secret.startsWith(secretPrefix), 'A signing secret starts with "whsec_".');
-  const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
-  // An empty key signs too, and anyone could do the same.
-  assert(key.length > 0, 'A signing secret has a key behind "whsec_".');
-  return key;
+function signingKey(secret: string): KeyObject {
+  const known = signingKeys.get(secret);
+  if (known !== undefined) return known;
+  const bytes = keyBytes('private', secret);
+  assert(bytes !== undefined, 'A signing secret starts with "whsec_" or "whsk_".');
+  const made = privateKeyOf(bytes);
+  if (signingKeys.size >= limits.signingKeysRememberedMax) signingKeys.clear();
+  signingKeys.set(secret, made);
+  return made;
 }

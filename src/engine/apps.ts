@@ -3,7 +3,7 @@ import { defaultAppName, type App } from '../core/app.ts';
 import { withoutPrefix } from '../core/id.ts';
 import { admits, hashKey, keyIdOf, scopes as allScopes, type Scope } from '../core/key.ts';
 import { Problem } from '../core/problem.ts';
-import type { NewKey, Page, PageInput } from '../store/store.ts';
+import type { NewKey, Page, PageInput, QuotaEdits } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { drawKey, drawsMax, type FreshKey } from './keys.ts';
 
@@ -32,8 +32,36 @@ async function tryCreateApp(context: Means, name: string): Promise<FreshApp | un
 export async function getApp({ store }: Context, id: string): Promise<App> {
   const bare = withoutPrefix('app', id);
   const app = bare === undefined ? undefined : await store.read('app', { id: bare });
-  if (app === undefined) throw new Problem('not_found', `There is no app ${JSON.stringify(id)}`);
+  if (app === undefined) throw noSuchApp(id);
   return app;
+}
+
+export interface AppEdit {
+  name: string | undefined;
+  quotas: QuotaEdits;
+}
+
+export async function editApp(context: Context, id: string, edit: AppEdit): Promise<App> {
+  const app = await getApp(context, id);
+  if (edit.name !== undefined && edit.name !== app.name && app.name === defaultAppName) {
+    const why = 'every start looks for it by this name';
+    throw new Problem('conflict', `Cannot rename the app "${defaultAppName}": ${why}`);
+  }
+  const result = await context.store.edit('editApp', { appNo: app.no, ...edit });
+  switch (result.kind) {
+    case 'edited':
+      return result.app;
+    case 'name_taken': {
+      const message = `Cannot call the app ${JSON.stringify(edit.name)}: the name is taken`;
+      throw new Problem('conflict', message, { faults: [{ field: 'body#/name', message }] });
+    }
+    case 'not_found':
+      throw noSuchApp(id);
+  }
+}
+
+function noSuchApp(id: string): Problem {
+  return new Problem('not_found', `There is no app ${JSON.stringify(id)}`);
 }
 
 export async function listApps({ store }: Context, page: PageInput): Promise<Page<App>> {

@@ -10,6 +10,7 @@ import { limits } from '../core/limits.ts';
 import { classify, errorOf, type Outcome } from '../core/outcome.ts';
 import type { KeyRing } from '../core/seal.ts';
 import { validSecrets } from '../core/signing-secret.ts';
+import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
 import { callbackHeaders } from '../egress/request-head.ts';
 import type { SendRequest } from '../egress/exchange.ts';
@@ -19,8 +20,11 @@ import type { AttemptRecord, Settlement, Target } from '../store/delivery-verbs.
 import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { Start } from './dispatcher.ts';
 import type { Gate, Passage } from './gate.ts';
-import { openSecrets } from './secrets.ts';
+import type { Longest } from './longest.ts';
+import { openHeaders, openSecrets } from './secrets.ts';
 import type { TargetCache } from './target-cache.ts';
+import { traceHeaders } from './trace.ts';
+import type { Witness } from './witness.ts';
 
 export interface DeliverMeans {
   world: World;
@@ -28,12 +32,18 @@ export interface DeliverMeans {
   targets: TargetCache;
   gate: Gate;
   confirmer: Confirmer;
+  /** By the store's clock, which says when a subscription is over. */
+  nowMs: () => number;
+  longest: Longest;
   /** Whether an attempt may still start under a lease. */
   holds: (lease: number) => boolean;
   ring: KeyRing;
   contracts: readonly Contract[];
+  /** For subscriptions that have chosen nothing else. */
   waitsMs: readonly number[];
   timeoutMs: number;
+  tracer?: Tracer | undefined;
+  witness?: Pick<Witness, 'attempted'> | undefined;
 }
 
 export async function deliver(
@@ -57,7 +67,9 @@ export async function deliver(
         () => false,
         () => true, // Nobody can tell now. The attempt was made, and is written down.
       ));
-    return { ...name, ...settle(means, { leased, target, sent, isDoubtful }) };
+    const settlement = { ...name, ...settle(means, { leased, target, sent, isDoubtful }) };
+    means.witness?.attempted(leased, target, settlement);
+    return settlement;
   } finally {
     passage.leave();
     confirmation.end();
@@ -114,17 +126,21 @@ async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent | Unse
   return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
 }
 
-type Verdict = 'open' | 'held' | 'ended' | 'unconfirmed';
+type Verdict = 'open' | 'held' | 'ended' | 'expired' | 'unconfirmed';
 
 /** Asked right before the first byte. Whoever lost its lease goes back, which changes nothing then. */
-function judge({ holds }: DeliverMeans, { leased, passage, confirmation }: Attempting): Verdict {
+function judge(means: DeliverMeans, it: Attempting): Verdict {
+  const { leased, target, passage, confirmation } = it;
   const state = passage.state();
   if (state !== 'open') return state;
-  if (!holds(leased.lease)) return 'held';
+  if (!means.holds(leased.lease)) return 'held';
+  if (means.nowMs() >= (target.controls.expiresMs ?? Infinity)) return 'expired';
   return confirmation.isFresh() ? 'open' : 'unconfirmed';
 }
 
 function stopped(verdict: Exclude<Verdict, 'open'>): Unsent | { kind: 'unconfirmed' } {
+  // Whoever ends what has expired is late. It decides; until then the delivery goes back and forth.
+  if (verdict === 'expired') return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
   return verdict === 'held' ? { kind: 'held', waitMs: 0 } : { kind: verdict };
 }
 
@@ -143,7 +159,8 @@ async function send(
     if (verdict === 'open') it.confirmation.end();
     return verdict === 'open';
   };
-  const result = await sender.send(request, { signal: it.signal, onStart });
+  const isOver = means.longest.begin(request.timeoutMs);
+  const result = await sender.send(request, { signal: it.signal, onStart }).finally(isOver);
   const tookMs = Math.round(world.monotonicMs() - startedAt);
   if (result.kind === 'aborted') return { kind: 'held', waitMs: 0 };
   if (result.kind !== 'not_started') {
@@ -154,10 +171,11 @@ async function send(
 }
 
 function requestOf(
-  { ring, contracts, timeoutMs }: DeliverMeans,
+  means: DeliverMeans,
   { leased, target }: Attempting,
   nowMs: number,
 ): SendRequest {
+  const { ring, contracts, tracer } = means;
   const owner = { appId: target.appId, subscriptionId: target.subscription };
   const secrets = validSecrets(openSecrets(ring, owner, target.secrets), nowMs);
   const id = withPrefix('evt', leased.event);
@@ -174,8 +192,11 @@ function requestOf(
     attempt: leased.attempts + 1,
     timestampS,
     signature: sign({ id, timestampS, payload: body, secrets: secrets.map((one) => one.secret) }),
+    trace: traceHeaders(tracer, leased),
+    added: openHeaders(ring, owner, target.headers),
   });
   const url = fillEvent(target.url, leased.eventName);
+  const { timeoutMs = means.timeoutMs } = target.controls;
   return { method: target.method, url, headers, body, timeoutMs };
 }
 
@@ -200,7 +221,7 @@ function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sendi
   const unsubscribeStatus = unsubscribeStatusOf(definition);
   const classified = classify(sent.result, {
     tries: leased.tries,
-    waitsMs: means.waitsMs,
+    waitsMs: target.controls.retryMs ?? means.waitsMs,
     unsubscribeStatus,
     nowMs,
     chance: chance(means.world),

@@ -14,7 +14,9 @@ import type {
   Worked,
   Worker,
 } from '../store/delivery-verbs.ts';
-import { StoreUnavailable, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { handIn } from './hand-in.ts';
+import { waitOut } from './longest.ts';
 import { createWindow, type Window } from './window.ts';
 
 export interface DispatcherMeans {
@@ -75,11 +77,11 @@ export class Dispatcher implements Worker {
   }
 
   /** Stops claiming, lets attempts end for a while, gives back the rest. */
-  async stop(graceMs: number): Promise<void> {
+  async stop(graceMs: () => number): Promise<void> {
     this.#stopClaiming.abort();
     const ended = this.#drained();
     const patience = new AbortController();
-    const grace = this.#means.world.sleep(graceMs, patience.signal).catch(() => undefined);
+    const grace = waitOut(this.#means.world, graceMs, patience.signal);
     await Promise.race([ended, grace]);
     patience.abort();
     this.#abortAttempts.abort();
@@ -88,7 +90,12 @@ export class Dispatcher implements Worker {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop(limits.stopTimeoutMs);
+    await this.stop(() => limits.stopTimeoutMs);
+  }
+
+  /** Deliveries that this node has. */
+  underWay(): number {
+    return this.#underWay.size;
   }
 
   offer(): Offer | undefined {
@@ -184,7 +191,7 @@ export class Dispatcher implements Worker {
   #start(deliveries: readonly Leased[]): void {
     const window = this.#window;
     for (const leased of deliveries) {
-      window.enter(leased.lane);
+      window.enter(leased.lane, leased.concurrency);
       this.#means.onMoved(leased, undefined);
       const running = this.#run(leased, window).finally(() => this.#underWay.delete(running));
       this.#underWay.add(running);
@@ -206,38 +213,18 @@ export class Dispatcher implements Worker {
       } as const;
       return { event, n, lease, outcome, attempt: undefined };
     });
-    const settled = await this.#settle(settlement);
+    const settled = await handIn(this.#means, settlement, this.#abortAttempts.signal);
     if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
     if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
     const isWritten = settled !== undefined && settled.kind !== 'stale';
     if (isWritten) this.#means.onMoved(leased, settlement);
+    if (settled?.kind === 'settled') window.limit(leased.lane, settled.concurrency);
     const { wasFull } = window.leave(leased.lane, resultOf(settlement));
     const { outcome } = settlement;
-    if (wasFull) this.#hear(world.nowMs());
+    // Who heard nothing of the lane cannot know whether the store calls it full.
+    const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
+    if (wasFull || isUntold) this.#hear(world.nowMs());
     else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
-  }
-
-  /** A store that is away for a while loses no outcome; one that is closed leaves it to the next start. */
-  async #settle(settlement: Settlement): Promise<Settled | undefined> {
-    for (;;) {
-      try {
-        return await this.#means.store.settle(settlement);
-      } catch (error) {
-        this.#means.onError(error);
-        if (!(error instanceof StoreUnavailable)) return this.#giveBack(settlement);
-        if (this.#abortAttempts.signal.aborted) return undefined;
-        const signal = this.#abortAttempts.signal;
-        await this.#means.world.sleep(limits.settleAgainMs, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  /** An outcome that cannot be written must not hold the delivery: it is tried again. */
-  async #giveBack({ event, n, lease, outcome }: Settlement): Promise<Settled | undefined> {
-    if (outcome.kind === 'released') return undefined;
-    const dueMs = this.#means.world.nowMs() + limits.ownFailureWaitMs;
-    const released = { kind: 'released', dueMs } as const;
-    return this.#settle({ event, n, lease, outcome: released, attempt: undefined });
   }
 
   /** Something will be due then. */

@@ -2,6 +2,7 @@
 // answer, and notes when it was last used. What cannot be a key or a token is refused without asking.
 import { admits, hashKey, keyIdOf, type Key } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
+import { noQuotas } from '../core/quotas.ts';
 import { hashToken, type Session } from '../core/session.ts';
 import type { Context } from './context.ts';
 
@@ -136,6 +137,7 @@ const nobody: Key = {
   id: '',
   appNo: 0,
   appId: '',
+  appQuotas: noQuotas,
   name: '',
   scopes: [],
   hash: new Uint8Array(32),

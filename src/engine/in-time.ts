@@ -42,6 +42,7 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
     nowMs: () => store.nowMs(),
     work: () => store.work(),
     attach: (worker) => store.attach(worker),
+    waiting: () => store.waiting(),
     close: async () => store.close(),
   };
 }

@@ -7,11 +7,13 @@ import type { World } from '../core/world.ts';
 import type { InboxEntry } from '../store/inbox-verbs.ts';
 import type { Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';
-import { judge, type PublishRules } from './publish.ts';
+import type { AppQuotas } from './quotas.ts';
+import { judge, largeFault, type PublishRules } from './publish.ts';
 
 export interface IntakeMeans {
   world: Pick<World, 'sleep'>;
   store: Pick<Store, 'edit' | 'pollMs'>;
+  quotas: Pick<AppQuotas, 'of'>;
   rules: PublishRules;
   changes: Pick<Changes, 'published'>;
   onError: (error: unknown) => void;
@@ -66,9 +68,9 @@ export class Intake {
 
   /** `taken`, from either edit: another node was faster, which is just as well. */
   async #deal(entry: InboxEntry): Promise<void> {
-    const { store, rules, changes } = this.#means;
+    const { store, quotas, rules, changes } = this.#means;
     const { no, id, appNo, name, payload } = entry;
-    const verdict = judgeEntry(rules, entry);
+    const verdict = judgeEntry(rules, entry, quotas.of(entry).payloadBytes);
     if (verdict.kind === 'rejected') {
       await store.edit('rejectInbox', { no, reason: verdict.reason });
       return;
@@ -96,10 +98,14 @@ export type EntryVerdict =
 export function judgeEntry(
   rules: PublishRules,
   { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
+  bytesMax?: number,
 ): EntryVerdict {
   if (payload.byteLength > limits.bodyBytesMax) {
     const most = `at most ${limits.bodyBytesMax} are accepted`;
     return { kind: 'rejected', reason: `The payload has ${payload.byteLength} bytes, ${most}` };
+  }
+  if (payload.byteLength > (bytesMax ?? Infinity)) {
+    return { kind: 'rejected', reason: `The payload ${largeFault(payload, bytesMax)}` };
   }
   const reading = readOpaqueJson(payload);
   if (reading.kind === 'malformed') {

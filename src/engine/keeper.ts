@@ -97,16 +97,17 @@ export class Keeper {
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
       // Together, so that they share a transaction and wait for their turn once.
-      const [swept, keys, sessions, figures, feed, isMore] = await Promise.all([
+      const [swept, keys, patterns, sessions, figures, feed, isMore] = await Promise.all([
         store.edit('sweep', { limit }),
         store.edit('forget', { idempotencyBeforeMs, limit }),
+        store.edit('forgetPatterns', { beforeMs: store.nowMs() - limits.patternKeepMs, limit }),
         store.edit('forgetSessions', { beforeMs: store.nowMs(), limit }),
         store.edit('tidyFigures', { ...this.#figuresKeptMs(), limit }),
         store.edit('forgetFeed', { beforeMs: store.nowMs() - limits.feedKeepMs, limit }),
         this.#retain(limit),
       ]);
       this.#cancelled += swept.cancelled;
-      const isFull = [keys, sessions, feed].some(({ deleted }) => deleted === limit);
+      const isFull = [keys, patterns, sessions, feed].some(({ deleted }) => deleted === limit);
       return swept.isMore || figures.isMore || isMore || isFull;
     } catch (error) {
       onError(error);

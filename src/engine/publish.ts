@@ -5,6 +5,7 @@ import { ownPrefix, pingEvent } from '../core/event.ts';
 import { withoutPrefix, withPrefix } from '../core/id.ts';
 import { isEventName } from '../core/pattern.ts';
 import { Problem, type Fault } from '../core/problem.ts';
+import { printTrace, type TraceContext } from '../core/trace.ts';
 import { chooseContract } from '../contract/choose.ts';
 import type { Contract } from '../contract/contract.ts';
 import { checkPayload } from '../contract/payload.ts';
@@ -13,6 +14,7 @@ import type { EditInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
 import { StoreSilent } from './in-time.ts';
+import type { RateHeaders } from './quotas.ts';
 
 export interface NewEvent {
   name: string;
@@ -25,13 +27,15 @@ export interface NewEvent {
 }
 
 export interface PublishCall {
-  app: Pick<App, 'no' | 'id'>;
+  app: Pick<App, 'no' | 'id' | 'quotas'>;
   /** Its title, where the publisher names one. */
   contract: string | undefined;
   events: readonly NewEvent[];
   /** One subscription to address, by its external id. */
   subscriberId: string | undefined;
   idempotency: KeyedRequest | undefined;
+  /** Where in a trace this happens. */
+  trace?: TraceContext | undefined;
 }
 
 /** What an event must fit. */
@@ -45,6 +49,8 @@ export interface Published {
   events: readonly Accepted[];
   /** What is wrong with the payloads, where that is let pass. */
   warnings: readonly Fault[];
+  /** How fast the app may go on. */
+  rate: RateHeaders;
 }
 
 export async function publish(
@@ -53,6 +59,8 @@ export async function publish(
   call: PublishCall,
 ): Promise<Published> {
   const { app, events, subscriberId } = call;
+  const rate = await context.quotas.spend(app, events.length);
+  refuseLarge(events, context.quotas.of(app).payloadBytes);
   const verdict = judge(rules, events, call.contract);
   if (verdict.kind === 'refused') throw verdict.problem;
   const audience = audienceOf(subscriberId);
@@ -61,19 +69,39 @@ export async function publish(
     contract: verdict.contract.title,
     events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
     audience,
+    trace: call.trace && printTrace(call.trace),
     idempotency: call.idempotency && idempotencyOf(call.idempotency),
   });
-  return { events: accepted, warnings: verdict.warnings };
+  return { events: accepted, warnings: verdict.warnings, rate };
+}
+
+function refuseLarge(events: readonly NewEvent[], bytesMax: number | undefined): void {
+  const large = events.find(({ payload }) => payload.byteLength > (bytesMax ?? Infinity));
+  if (large === undefined) return;
+  const fault = largeFault(large.payload, bytesMax);
+  throw new Problem(
+    'body_too_large',
+    `Cannot publish event "${large.name}": its payload ${fault}`,
+    {
+      faults: [{ field: `${large.at}/payload`, message: fault }],
+    },
+  );
+}
+
+/** Of a payload that is larger than its app's quota. */
+export function largeFault({ byteLength }: Uint8Array, bytesMax: number | undefined): string {
+  return `has ${byteLength} bytes, the app's quota is ${bytesMax}`;
 }
 
 /** A test message to every callback of a subscription, whatever it hears. */
 export async function ping(
   context: Context,
-  app: Pick<App, 'no'>,
+  app: Pick<App, 'no' | 'quotas'>,
   { id, contract }: { id: string; contract: string },
 ): Promise<Accepted | undefined> {
   const bare = withoutPrefix('sub', id);
   if (bare === undefined) throw notFound(id);
+  await context.quotas.spend(app, 1);
   const payload = Buffer.from(JSON.stringify({ message: 'This is a test message from Ringback.' }));
   const [accepted] = await write(context, {
     appNo: app.no,

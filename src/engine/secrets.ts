@@ -1,6 +1,8 @@
-// Signing secrets on their way into and out of the store: sealed for one subscription of one app, so
-// that a row copied to another subscription does not open.
+// Signing secrets and headers of callbacks on their way into and out of the store: sealed for one
+// subscription of one app, so that a row copied to another subscription does not open.
 import assert from 'node:assert/strict';
+import type { Header } from '../core/attempt.ts';
+import { decodeHeaders, encodeHeaders } from '../core/callback-headers.ts';
 import { nonceBytes, open, seal, type KeyRing } from '../core/seal.ts';
 import { decodeSecrets, encodeSecrets, type SigningSecret } from '../core/signing-secret.ts';
 import type { World } from '../core/world.ts';
@@ -16,15 +18,33 @@ export function sealSecrets(
   secrets: readonly SigningSecret[],
 ): Uint8Array {
   const nonce = world.randomBytes(nonceBytes);
-  return seal(encodeSecrets(secrets), { ring, nonce, context: contextOf(owner) });
+  return seal(encodeSecrets(secrets), { ring, nonce, context: contextOf(owner, 'secrets') });
 }
 
 export function openSecrets(ring: KeyRing, owner: Owner, sealed: Uint8Array): SigningSecret[] {
-  const plain = open(sealed, { ring, context: contextOf(owner) });
+  const plain = open(sealed, { ring, context: contextOf(owner, 'secrets') });
   assert(plain, `Cannot open the secrets of sub_${owner.subscriptionId}: wrong key or changed row`);
   return decodeSecrets(plain);
 }
 
-function contextOf({ appId, subscriptionId }: Owner): string {
-  return `secrets of ${appId}/${subscriptionId}`;
+/** Headers of callbacks, which may be secrets as well. Undefined: there are none. */
+export function sealHeaders(
+  { ring, world }: { ring: KeyRing; world: Pick<World, 'randomBytes'> },
+  owner: Owner,
+  headers: readonly Header[],
+): Uint8Array | undefined {
+  if (headers.length === 0) return undefined;
+  const nonce = world.randomBytes(nonceBytes);
+  return seal(encodeHeaders(headers), { ring, nonce, context: contextOf(owner, 'headers') });
+}
+
+export function openHeaders(ring: KeyRing, owner: Owner, sealed: Uint8Array | undefined): Header[] {
+  if (sealed === undefined) return [];
+  const plain = open(sealed, { ring, context: contextOf(owner, 'headers') });
+  assert(plain, `Cannot open the headers of sub_${owner.subscriptionId}: wrong key or changed row`);
+  return decodeHeaders(plain);
+}
+
+function contextOf({ appId, subscriptionId }: Owner, what: 'secrets' | 'headers'): string {
+  return `${what} of ${appId}/${subscriptionId}`;
 }

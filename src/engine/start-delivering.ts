@@ -3,12 +3,15 @@
 import type { Contract } from '../contract/contract.ts';
 import { limits } from '../core/limits.ts';
 import type { Sender } from '../egress/send.ts';
+import type { Settlement } from '../store/delivery-verbs.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { createGate, type Gate } from './gate.ts';
 import type { Liveness } from './liveness.ts';
+import { createWitness, type FactLog } from './witness.ts';
+import { createLongest } from './longest.ts';
 import { createTargetCache, type TargetCache } from './target-cache.ts';
 
 /** What deliveries under way hold of subscriptions, and how they hear that one changed. */
@@ -42,6 +45,10 @@ export interface DeliveringOptions {
   reach: Reach;
   waitsMs: readonly number[];
   timeoutMs: number;
+  /** Where facts are written. */
+  log?: FactLog | undefined;
+  /** What became of a delivery is written down. */
+  onSettled: (settlement: Settlement) => void;
   /** A subscription was disabled, because its receiver failed for days; by its bare id. */
   onDisabled: (subscription: string) => void;
   /** Something happened that somebody may want to be told. */
@@ -49,33 +56,49 @@ export interface DeliveringOptions {
   onError: (error: unknown) => void;
 }
 
-export function startDelivering(context: Context, options: DeliveringOptions): AsyncDisposable {
-  const { world, store, ring, changes } = context;
-  const { self, contracts, sender, reach, waitsMs, timeoutMs, onError } = options;
+export interface Delivering extends AsyncDisposable {
+  /** Deliveries that this node has. */
+  underWay(): number;
+}
+
+export function startDelivering(context: Context, options: DeliveringOptions): Delivering {
+  const { world, store, ring, changes, tracer } = context;
+  const { self, contracts, sender, reach, waitsMs, timeoutMs, onSettled, onError } = options;
   const confirmer = store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;
+  const witness = createWitness({ world, tracer, log: options.log });
+  const longest = createLongest();
   const means = {
     world,
     ring,
     sender,
     ...reach,
     confirmer,
+    nowMs: () => store.nowMs(),
     holds: (lease: number) => self.holds(lease),
+    longest,
     contracts,
     waitsMs,
     timeoutMs,
+    tracer,
+    witness,
   };
   const dispatcher = new Dispatcher({
     world,
     store,
     self,
     deliver: async (leased, start) => deliver(means, leased, start),
-    onGone: (subscription, { callback }) => {
+    onGone: (subscription, leased) => {
       reach.changed(subscription, 'ended');
-      const appNo = reach.targets.appOf(callback);
+      witness.gone(leased, subscription);
+      const appNo = reach.targets.appOf(leased.callback);
       if (appNo !== undefined) changes.subscription(appNo, subscription);
     },
     onOverdue: async (overdue) => disable(context, { ...options, ...overdue }).catch(onError),
     onMoved: (leased, settlement) => {
+      if (settlement !== undefined) {
+        witness.settled(leased, settlement);
+        onSettled(settlement);
+      }
       const kind = settlement?.outcome.kind;
       if (kind === 'dead' || kind === 'gone') options.onNoticed();
       const appNo = reach.targets.appOf(leased.callback);
@@ -87,8 +110,9 @@ export function startDelivering(context: Context, options: DeliveringOptions): A
   });
   self.whenLost(() => dispatcher.lost());
   // An attempt that is cut off would be made a second time, so a stop waits for the longest.
-  const graceMs = Math.max(limits.stopTimeoutMs, timeoutMs + limits.stopMarginMs);
+  const graceMs = (): number => Math.max(limits.stopTimeoutMs, longest.ms() + limits.stopMarginMs);
   return {
+    underWay: () => dispatcher.underWay(),
     [Symbol.asyncDispose]: async () => {
       await dispatcher.stop(graceMs);
       confirmer.close();

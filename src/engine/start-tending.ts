@@ -1,8 +1,9 @@
-// Starts what a worker does besides delivering: it keeps the house, takes replays on and publishes
-// Ringback's own events. Each goes on by itself and is woken by whoever has something for it.
+// Starts what a worker does besides delivering: it keeps the house, ends what has expired, takes replays
+// on and publishes Ringback's own events. Each goes on by itself and is woken by whoever has something for it.
 import type { World } from '../core/world.ts';
 import type { Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';
+import { Expirer } from './expirer.ts';
 import { Herald } from './herald.ts';
 import { Keeper, type Retained } from './keeper.ts';
 import { Replayer, type Done } from './replayer.ts';
@@ -14,6 +15,8 @@ export interface TendingMeans {
   changes: Changes;
   retentionMs: number;
   onRetained: (retained: Retained) => void;
+  /** A subscription has ended by itself. */
+  onExpired: (subscription: { appNo: number; id: string }) => void;
   onReplayed: (done: Done) => void;
   onError: (error: unknown, what: string) => void;
 }
@@ -21,6 +24,8 @@ export interface TendingMeans {
 export interface Tending extends AsyncDisposable {
   /** A subscription has ended, and what waits for it can be cancelled. */
   ended(): void;
+  /** A subscription will end then. */
+  expires(atMs: number): void;
   /** A replay was started. */
   replayWaits(): void;
   /** Something happened that somebody may want to be told. */
@@ -28,7 +33,7 @@ export interface Tending extends AsyncDisposable {
 }
 
 export function startTending(means: TendingMeans): Tending {
-  const { world, store, newId, changes, retentionMs, onRetained, onReplayed, onError } = means;
+  const { world, store, newId, changes, retentionMs, onError } = means;
   const herald = new Herald({
     world,
     store,
@@ -40,7 +45,7 @@ export function startTending(means: TendingMeans): Tending {
     world,
     store,
     retentionMs,
-    onRetained,
+    onRetained: means.onRetained,
     onEnded: () => {
       changes.missed();
       herald.wake();
@@ -51,14 +56,22 @@ export function startTending(means: TendingMeans): Tending {
     world,
     store,
     changes,
-    onDone: onReplayed,
+    onDone: means.onReplayed,
     onError: (error) => onError(error, 'replay put off'),
+  });
+  const expirer = new Expirer({
+    world,
+    store,
+    onExpired: means.onExpired,
+    onError: (error) => onError(error, 'expiry put off'),
   });
   return {
     ended: () => keeper.wake(),
+    expires: (atMs) => expirer.expires(atMs),
     replayWaits: () => replayer.wake(),
     noticed: () => herald.wake(),
     [Symbol.asyncDispose]: async () => {
+      await expirer[Symbol.asyncDispose]();
       await replayer[Symbol.asyncDispose]();
       await keeper[Symbol.asyncDispose]();
       await herald[Symbol.asyncDispose]();
@@ -69,6 +82,7 @@ export function startTending(means: TendingMeans): Tending {
 /** For a node that only serves requests. */
 export const noTending: Tending = {
   ended: () => undefined,
+  expires: () => undefined,
   replayWaits: () => undefined,
   noticed: () => undefined,
   [Symbol.asyncDispose]: async () => undefined,

@@ -58,6 +58,11 @@ export class StreamHub {
     this.#done = this.#attend();
   }
 
+  /** Streams that are open. */
+  get size(): number {
+    return this.#count;
+  }
+
   /** Throws a Problem when there are too many, or StoreUnavailable. */
   async open(watcher: Watcher, { appNo, lastEventId }: OpenInput): Promise<Seat> {
     this.#refuse(appNo);

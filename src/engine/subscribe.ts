@@ -2,12 +2,15 @@
 // A request that is refused registers nothing.
 import type { App } from '../core/app.ts';
 import { withPrefix } from '../core/id.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problem.ts';
 import { makeSigningSecret, signingSecretBytes } from '../core/signing-secret.ts';
 import { composeAnswer, messageOf, type Answer } from '../contract/answer.ts';
 import type { Operation, Variant } from '../contract/contract.ts';
 import type { Exchange, Message } from '../contract/exchange.ts';
 import type { Idempotency } from '../store/store.ts';
 import type { Context } from './context.ts';
+import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
 import { idempotencyMismatch, idempotencyOf } from './idempotency.ts';
 import { openSecrets, sealSecrets } from './secrets.ts';
 import { makeCallbacks } from './targets.ts';
@@ -23,13 +26,20 @@ export interface SubscribeCall {
   idempotency: { key: string; body: Uint8Array } | undefined;
 }
 
-export async function subscribe(context: Context, call: SubscribeCall): Promise<Answer> {
+export interface Subscribed {
+  id: string;
+  answer: Answer;
+}
+
+export async function subscribe(context: Context, call: SubscribeCall): Promise<Subscribed> {
   const { world, store, guard, ring } = context;
   const { app, contract, operation, variant } = call;
   const id = context.newId();
   const secret = makeSigningSecret(world.randomBytes(signingSecretBytes), world.nowMs());
   const answer = answerFor(call, { id, secret: secret.secret });
-  const callbacks = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), guard);
+  const choice = chosenAtSubscribe(operation, call.request);
+  const made = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), guard);
+  const callbacks = narrow(made, choice.events);
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
   const result = await store.edit('subscribe', {
     subscription: {
@@ -39,21 +49,40 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       operation: operation.operationId,
       callbacks,
       secrets,
+      ...choose(context, { app, subscriptionId: id, choice }),
     },
     idempotency: call.idempotency && keyed(call, call.idempotency),
+    subscriptionsMax: context.quotas.fallback.subscriptions,
   });
   switch (result.kind) {
     case 'created':
       context.changes.subscription(app.no, id);
-      return answer;
+      tellExpiry(context, result.subscription);
+      return { id, answer };
     case 'repeated': {
       const { id: known, secrets: sealed } = result.subscription;
       const owner = { appId: app.id, subscriptionId: known };
-      return answerFor(call, { id: known, secret: openSecrets(ring, owner, sealed)[0]?.secret });
+      const secretBefore = openSecrets(ring, owner, sealed)[0]?.secret;
+      return { id: known, answer: answerFor(call, { id: known, secret: secretBefore }) };
     }
     case 'mismatch':
       throw idempotencyMismatch();
+    case 'expired':
+      throw expired('subscribe');
+    case 'full':
+      throw quotaExceeded(result.quota);
   }
+}
+
+function quotaExceeded(quota: number): Problem {
+  const detail = `Cannot subscribe: the app has ${quota} subscriptions, which is its quota`;
+  return new Problem('quota_exceeded', detail, {
+    headers: {
+      'ratelimit-policy': `"subscriptions";q=${quota}`,
+      ratelimit: '"subscriptions";r=0',
+      'retry-after': String(limits.quotaAgainMs / 1_000),
+    },
+  });
 }
 
 function answerFor(

@@ -4,6 +4,7 @@ import type { App } from '../core/app.ts';
 import type { Health } from '../core/health.ts';
 import { withoutPrefix } from '../core/id.ts';
 import { Problem, type Fault } from '../core/problem.ts';
+import type { Choice } from '../core/read-controls.ts';
 import {
   makeSigningSecret,
   rotateSecrets,
@@ -14,6 +15,7 @@ import {
 import type { Subscription } from '../core/subscription.ts';
 import type { EditInput, Page, ReadInput } from '../store/store.ts';
 import type { Context } from './context.ts';
+import { choose, expired, tellExpiry } from './controls.ts';
 import { openSecrets, sealSecrets } from './secrets.ts';
 import { accept } from './targets.ts';
 
@@ -56,7 +58,14 @@ export async function listSubscriptions(
 
 export interface SubscriptionChange {
   state: 'active' | 'paused' | undefined;
-  urls: readonly { position: number; url: string }[];
+  callbacks: readonly CallbackChange[];
+  choice: Choice;
+}
+
+export interface CallbackChange {
+  position: number;
+  url: string | undefined;
+  events: readonly string[] | undefined;
 }
 
 export async function changeSubscription(
@@ -65,8 +74,14 @@ export async function changeSubscription(
   { id, change }: { id: string; change: SubscriptionChange },
 ): Promise<Subscription> {
   return edit(context, app, id, async (subscription) => {
-    const urls = await acceptUrls(context, subscription, change.urls);
-    return { result: undefined, edits: { state: change.state, urls, secrets: undefined } };
+    const { state, callbacks, choice } = change;
+    const urls = await acceptUrls(context, subscription, callbacks);
+    const events = callbacks.flatMap(({ position, events: heard }) =>
+      heard === undefined ? [] : [{ position, events: heard }],
+    );
+    const { id: subscriptionId } = subscription;
+    const chosen = choose(context, { app, subscriptionId, choice, before: subscription });
+    return { result: undefined, edits: { state, urls, events, secrets: undefined, chosen } };
   }).then(({ subscription }) => subscription);
 }
 
@@ -98,7 +113,7 @@ export async function rotateSecret(
   return result;
 }
 
-type Edits = Pick<EditInput<'editSubscription'>, 'state' | 'urls' | 'secrets'>;
+type Edits = Omit<EditInput<'editSubscription'>, 'appNo' | 'id' | 'version'>;
 const editTriesMax = 5;
 
 /** Reads, decides and writes, again if somebody else was faster. */
@@ -117,8 +132,10 @@ async function edit<T>(
     if (written.kind === 'edited') {
       context.changed(seen.id, written.subscription.state);
       context.changes.subscription(app.no, seen.id);
+      tellExpiry(context, written.subscription);
       return { subscription: written.subscription, result };
     }
+    if (written.kind === 'expired') throw expired('patch');
     if (written.kind === 'ended') throw ended(id);
     if (written.kind === 'not_found') throw notFound(id);
   }
@@ -128,12 +145,12 @@ async function edit<T>(
 async function acceptUrls(
   { guard }: Context,
   { callbacks }: Subscription,
-  urls: SubscriptionChange['urls'],
+  changes: readonly CallbackChange[],
 ): Promise<{ position: number; url: string }[]> {
   const faults: Fault[] = [];
   const seen = new Set<number>();
   const accepted: { position: number; url: string }[] = [];
-  for (const [index, { position, url }] of urls.entries()) {
+  for (const [index, { position, url }] of changes.entries()) {
     const at = `body#/callbacks/${index}`;
     if (position >= callbacks.length || seen.has(position)) {
       const message = seen.has(position)
@@ -144,6 +161,7 @@ async function acceptUrls(
       });
     }
     seen.add(position);
+    if (url === undefined) continue;
     const verdict = await accept(url, guard);
     if (verdict.kind === 'refused') faults.push({ field: `${at}/url`, message: verdict.message });
     else accepted.push({ position, url: verdict.url });

@@ -11,7 +11,8 @@ import { isEventPattern } from '../core/pattern.ts';
 import { limits } from '../core/limits.ts';
 import { Problem, type Fault } from '../core/problem.ts';
 import type { Callback } from '../core/subscription.ts';
-import { showUrl, type Guard } from '../egress/guard.ts';
+import { showUrl } from '../core/redact.ts';
+import type { Guard } from '../egress/guard.ts';
 
 /** The callbacks to register, inactive ones included. Throws when none can be active. */
 export async function makeCallbacks(
@@ -104,7 +105,7 @@ interface Settling {
 async function settle(it: Draft, { position, guard, faults }: Settling): Promise<Callback> {
   const { definition, event, target, field } = it;
   const { id, label, method } = definition;
-  const callback = { position, label, event, definition: id, method };
+  const callback = { position, label, events: [event], definition: id, method };
   if (target.kind === 'unresolved') return { ...callback, url: '', inactive: target.reason };
   const accepted =
     target.kind === 'refused'

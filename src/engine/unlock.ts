@@ -42,12 +42,17 @@ async function fitsStore({
 }: Pick<Context, 'store' | 'ring' | 'world'>): Promise<boolean> {
   const nonce = world.randomBytes(nonceBytes);
   const fresh = seal(Buffer.from(words), { ring, nonce, context });
-  const { value } = await store.edit('keepSetting', { name: settingName, value: fresh });
+  const { value } = await store.edit('keepSetting', { name: proofName, value: fresh });
+  return isProof(value, ring);
+}
+
+/** Whether the ring opens what was sealed at the first start. */
+export function isProof(value: Uint8Array, ring: KeyRing): boolean {
   const plain = open(value, { ring, context });
   return plain !== undefined && Buffer.from(plain).toString() === words;
 }
 
-const settingName = 'encryption_check';
+export const proofName = 'encryption_check';
 const context = 'encryption check';
 const words = 'the key fits';
 

@@ -1,6 +1,7 @@
 // The window: the deliveries that this node has under way, and how many more it may take. A lane's cap
 // adapts to its receiver: more while it succeeds, half when it fails. The fuller the window, the less a
-// stranger gets, so that many dead receivers cannot fill it at once. Counts only; no time, no I/O.
+// stranger gets, so that many dead receivers cannot fill it at once. A subscription may set a cap of its
+// own, above which none rises. Counts only; no time, no I/O.
 import { limits } from '../core/limits.ts';
 import type { Offer } from '../store/delivery-verbs.ts';
 
@@ -10,7 +11,10 @@ export interface Window {
   /** Room for claimed ones: a part of the window stays free, so that fresh events never wait. */
   claimOffer(): Offer;
   claimRoom(): number;
-  enter(lane: number): void;
+  /** `concurrency`: what the subscription allows; undefined: as much as its receiver takes well. */
+  enter(lane: number, concurrency?: number): void;
+  /** The same, heard of while deliveries of the lane are under way. */
+  limit(lane: number, concurrency: number | undefined): void;
   /** Whether the lane was full before, so that it may have more waiting. */
   leave(lane: number, result: 'success' | 'failure' | 'neither'): { wasFull: boolean };
   /**
@@ -24,6 +28,8 @@ export interface Window {
 interface Slots {
   underWay: number;
   cap: number;
+  /** Above which the cap never rises. */
+  most: number;
   /** Its last delivery failed. */
   isFailing: boolean;
 }
@@ -31,31 +37,42 @@ interface Slots {
 export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
   /** What is left of the last offer, by lane; and what it gave to lanes it did not know. */
-  let told = new Map<number, number>();
+  let told = new Map<number, Told>();
   let strangersRoom: number = limits.laneCapStart;
   let size = 0;
 
   const offer = (room: number): Offer => {
     const free = new Map<number, number>();
+    const underWay = new Map<number, number>();
+    told = new Map();
     for (const [lane, slots] of lanes) {
-      free.set(lane, Math.max(slots.cap - slots.underWay, 0));
+      const freeSlots = Math.max(slots.cap - slots.underWay, 0);
+      free.set(lane, freeSlots);
+      if (slots.underWay > 0) underWay.set(lane, slots.underWay);
+      told.set(lane, { free: freeSlots, underWay: slots.underWay });
     }
-    told = new Map(free);
     const share = (limits.windowMax - size) >> 4;
     strangersRoom = Math.max(Math.min(limits.laneCapStart, share), 1);
-    return { lease: nextLease(), room: Math.max(room, 0), free, laneRoom: strangersRoom };
+    const laneRoom = strangersRoom;
+    return { lease: nextLease(), room: Math.max(room, 0), free, underWay, laneRoom };
   };
 
   return {
     offer: () => offer(limits.windowMax - size),
     claimOffer: () => offer(limits.windowClaimedMax - size),
     claimRoom: () => limits.windowClaimedMax - size,
-    enter: (lane) => {
-      const slots = lanes.get(lane) ?? { underWay: 0, cap: strangersRoom, isFailing: false };
+    enter: (lane, concurrency) => {
+      const slots = lanes.get(lane) ?? newSlots(strangersRoom);
+      setMost(slots, concurrency);
       slots.underWay += 1;
       size += 1;
-      told.set(lane, (told.get(lane) ?? strangersRoom) - 1);
+      const { free, underWay } = told.get(lane) ?? { free: strangersRoom, underWay: 0 };
+      told.set(lane, { free: free - 1, underWay: underWay + 1 });
       lanes.set(lane, slots);
+    },
+    limit: (lane, concurrency) => {
+      const slots = lanes.get(lane);
+      if (slots !== undefined) setMost(slots, concurrency);
     },
     leave: (lane, result) => {
       const slots = lanes.get(lane);
@@ -63,7 +80,7 @@ export function createWindow(nextLease: () => number): Window {
       const wasFull = slots.underWay >= slots.cap;
       slots.underWay -= 1;
       size -= 1;
-      if (result === 'success') slots.cap = Math.min(slots.cap + 1, limits.laneCapMax);
+      if (result === 'success') slots.cap = Math.min(slots.cap + 1, slots.most);
       if (result === 'failure') slots.cap = Math.max(slots.cap >> 1, 1);
       if (result !== 'neither') slots.isFailing = result === 'failure';
       if (slots.underWay === 0) forget(lanes, lane, slots);
@@ -71,10 +88,28 @@ export function createWindow(nextLease: () => number): Window {
     },
     hasUntoldRoom: (lane) => {
       const slots = lanes.get(lane);
-      return slots !== undefined && told.get(lane) === 0 && slots.underWay < slots.cap;
+      const last = told.get(lane);
+      if (slots === undefined || last === undefined) return false;
+      const isUsedUp = last.free <= 0 || last.underWay >= slots.most;
+      return isUsedUp && slots.underWay < slots.cap;
     },
     size: () => size,
   };
+}
+
+/** Of a lane, as the store counts on since the last offer. */
+interface Told {
+  free: number;
+  underWay: number;
+}
+
+function newSlots(cap: number): Slots {
+  return { underWay: 0, cap, most: limits.laneCapMax, isFailing: false };
+}
+
+function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
+  slots.most = Math.min(concurrency, limits.laneCapMax);
+  slots.cap = Math.min(slots.cap, slots.most);
 }
 
 /** An idle lane is a stranger again. One that failed is remembered for a while, with its small cap. */

@@ -170,7 +170,9 @@ describe('publishing', () => {
     );
     assert.deepEqual(heard, ['offer']);
     assert.deepEqual(transport.sent[0]?.offer, offer(7));
-    transport.write({ born: [{ event: 'a', n: 0, lane: 3, callback: 4, version: 5 }] });
+    transport.write({
+      born: [{ event: 'a', n: 0, lane: 3, callback: 4, version: 5, concurrency: 6 }],
+    });
     await edits[0];
     assert.deepEqual(heard, ['offer', 'take a_0', 'offer', 'answered a']);
     assert.deepEqual(worker.taken, [
@@ -180,6 +182,7 @@ describe('publishing', () => {
         lane: 3,
         callback: 4,
         version: 5,
+        concurrency: 6,
         eventName: 'name of a',
         payload: Buffer.from('payload of a'),
         tries: 0,
@@ -200,8 +203,8 @@ describe('publishing', () => {
     await first;
     transport.write({
       born: [
-        { event: 'c', n: 1, lane: 3, callback: 4, version: 5 },
-        { event: 'b', n: 0, lane: 3, callback: 4, version: 5 },
+        { event: 'c', n: 1, lane: 3, callback: 4, version: 5, concurrency: 6 },
+        { event: 'b', n: 0, lane: 3, callback: 4, version: 5, concurrency: 6 },
       ],
     });
     await second;
@@ -455,7 +458,7 @@ function settlement(event: string): Settlement {
 }
 
 function offer(lease: number): Offer {
-  return { lease, room: 10, free: new Map(), laneRoom: 8 };
+  return { lease, room: 10, free: new Map(), underWay: new Map(), laneRoom: 8 };
 }
 
 const quiet: Outlook = { readyMs: undefined, isFanningOut: false };

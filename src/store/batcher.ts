@@ -9,11 +9,23 @@ import type { EditQueue, QueueLimits, WaitingEdit } from './edit-queue.ts';
 import { createEditQueue } from './edit-queue.ts';
 import { leasedFrom } from './leased-from.ts';
 import { rebuild, unreachable } from './rebuild.ts';
-import type { EditInput, EditOutput, EditVerb } from './store.ts';
+import type { EditInput, EditOutput, EditVerb, Waiting } from './store.ts';
 import { StoreUnavailable } from './store.ts';
 
 export interface BatcherOptions extends QueueLimits {
   nowMs: () => number;
+  /** Told of every batch that was sent, once it was answered. */
+  onBatch?: (batch: BatchFacts) => void;
+  monotonicMs?: () => number;
+}
+
+export interface BatchFacts {
+  kind: 'edits' | 'work';
+  /** Edits, or settlements. */
+  size: number;
+  tookMs: number;
+  /** False: the store failed, and nothing of it was promised. */
+  isDone: boolean;
 }
 
 export interface Batcher {
@@ -22,6 +34,7 @@ export interface Batcher {
   /** Asks for a cycle of work, even if there is nothing to settle. */
   work: () => void;
   attach: (worker: Worker) => void;
+  waiting: () => Waiting;
   /** Refuses what is new, finishes what was taken, then closes the transport. */
   close: () => Promise<void>;
 }
@@ -65,6 +78,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
     },
     work: () => cycle.work(),
     attach: (worker) => cycle.attach(worker),
+    waiting: () => cycle.waiting(),
     close: async () => cycle.close(),
   };
 }
@@ -110,6 +124,10 @@ class Cycle {
     this.#worker = worker;
   }
 
+  waiting(): Waiting {
+    return { edits: this.#edits.size(), settlements: this.#settlements.length };
+  }
+
   async close(): Promise<void> {
     this.#closed ??= this.#running.then(async () => this.#transport.close());
     return this.#closed;
@@ -149,7 +167,9 @@ class Cycle {
     const edits = taken.map(({ call }) => call);
     const offer = edits.some(({ verb }) => verb === 'publish') ? this.#ask('offer') : undefined;
     const nowMs = this.#options.nowMs();
+    const sent = this.#begin('edits', taken.length);
     const reply = await reached<BatchReply>(this.#transport.send({ nowMs, edits, offer }));
+    sent.answered(reply.kind === 'written');
     if (reply.kind !== 'written') {
       refuseAll(taken, failureOf(reply));
       return;
@@ -170,7 +190,9 @@ class Cycle {
     const fanOut = this.#ask('fanOut');
     if (settlements.length === 0 && claim === undefined && fanOut === undefined) return;
     const work = { nowMs: this.#options.nowMs(), settlements, claim, fanOut };
+    const sent = this.#begin('work', taken.length);
     const reply = await reached<WorkReply>(this.#transport.work(work));
+    sent.answered(reply.kind === 'worked');
     if (reply.kind !== 'worked' || reply.settled.length !== taken.length) {
       this.#worker?.refused();
       refuseAll(taken, reply.kind === 'worked' ? tooShort() : failureOf(reply));
@@ -181,6 +203,14 @@ class Cycle {
     const asked = { claim: claim !== undefined, fanOut: fanOut !== undefined };
     this.#worker?.worked({ settled, claimed, fannedOut, readyMs }, asked);
     for (const [index, one] of reply.settled.entries()) taken[index]?.answer(one);
+  }
+
+  #begin(kind: BatchFacts['kind'], size: number): { answered: (isDone: boolean) => void } {
+    const { onBatch, monotonicMs = () => 0 } = this.#options;
+    const beganMs = monotonicMs();
+    return {
+      answered: (isDone) => onBatch?.({ kind, size, tookMs: monotonicMs() - beganMs, isDone }),
+    };
   }
 
   /** Nothing new is leased once the store is closing: nobody would be there to deliver it. */

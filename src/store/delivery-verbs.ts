@@ -1,6 +1,7 @@
 // The part of the Store port that moves events to callbacks: publish, claim, settle, fan out, look.
 // A delivery is leased to a node by a token; whatever comes with another token changes nothing.
 import type { Attempt } from '../core/attempt.ts';
+import type { Controls } from '../core/controls.ts';
 import type { DeliveryName, DeliveryState, Leased } from '../core/delivery.ts';
 import type { Event } from '../core/event.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -19,6 +20,11 @@ export interface Offer {
   room: number;
   /** Free slots of lanes that have deliveries on this node; any other lane has `laneRoom`. */
   free: ReadonlyMap<number, number>;
+  /**
+   * Deliveries under way on this node, of the same lanes. A subscription may have been given a smaller
+   * cap that the node has not heard of, so free slots alone do not tell the store enough.
+   */
+  underWay: ReadonlyMap<number, number>;
   laneRoom: number;
 }
 
@@ -27,6 +33,8 @@ export interface Born extends DeliveryName {
   lane: number;
   callback: number;
   version: number;
+  /** Of the lane: see Leased. */
+  concurrency: number | undefined;
 }
 
 export interface DeliveryEdits {
@@ -121,6 +129,9 @@ export interface Target {
   url: string;
   /** Sealed. */
   secrets: Uint8Array;
+  controls: Controls;
+  /** Sealed. */
+  headers: Uint8Array | undefined;
 }
 
 export interface EventFilter {
@@ -221,7 +232,8 @@ export interface Worked {
 }
 
 export type Settled =
-  | { kind: 'settled' }
+  /** `concurrency`: of its lane as it is now, if it has one. So a node hears of a new one. */
+  | { kind: 'settled'; concurrency?: number }
   /** Settled, and the lane has failed for so long that its subscription should be disabled. */
   | { kind: 'overdue'; appNo: number; lane: number }
   /** The subscription has ended with it: nothing more may start on these lanes. */

@@ -25,6 +25,7 @@ export interface WaitingEdit {
 
 export interface EditQueue {
   isEmpty(): boolean;
+  size(): number;
   /** Throws StoreUnavailable when too much waits already. */
   push(edit: WaitingEdit): void;
   /** The next batch: at least one, if there is one. */
@@ -43,6 +44,7 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
   let bytesWaiting = 0;
   return {
     isEmpty: () => waiting.length === 0,
+    size: () => waiting.length,
     push: (edit) => {
       const bytes = payloadBytes(edit.call);
       if (waiting.length >= editsWaitingMax && !isVital(edit.call)) {

@@ -1,6 +1,5 @@
 // A large fan-out and how far it has come, as its row says.
 import { strict as assert } from 'node:assert';
-import type { Listener } from './listener.ts';
 import type { Row } from './row.ts';
 import { bytes, integer, maybe, text } from './row.ts';
 
@@ -26,8 +25,8 @@ export interface Cursor {
 }
 
 /** The next listeners, and where to go on; undefined: that was the last of them. */
-export interface Piece {
-  listeners: Listener[];
+export interface Piece<L> {
+  listeners: L[];
   after: Cursor | undefined;
 }
 

@@ -1,5 +1,6 @@
 // The part of the Store port for events that were published by SQL, inside somebody's own transaction.
 // They wait in an inbox until a node has checked them; SQLite has no such door, so its inbox is empty.
+import type { Quotas } from '../core/quotas.ts';
 
 /** An event as it was handed in; nobody has looked at it yet. */
 export interface InboxEntry {
@@ -7,6 +8,8 @@ export interface InboxEntry {
   /** The event's id, which the caller was told. */
   id: string;
   appNo: number;
+  /** The app's own. */
+  quotas: Quotas;
   name: string;
   payload: Uint8Array;
 }

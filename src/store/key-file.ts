@@ -14,8 +14,13 @@ export interface KeyFile {
   isNew: boolean;
 }
 
+/** Where the key is, if it is there. */
+export function keyFileIn(dataDir: string): string {
+  return join(dataDir, 'encryption.key');
+}
+
 export function readOrMakeKeyFile(dataDir: string, world: Pick<World, 'randomBytes'>): KeyFile {
-  const path = join(dataDir, 'encryption.key');
+  const path = keyFileIn(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const made = Buffer.from(world.randomBytes(encryptionKeyBytes));
   try {
@@ -24,10 +29,12 @@ export function readOrMakeKeyFile(dataDir: string, world: Pick<World, 'randomByt
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
+  return { path, key: readKeyFile(path), isNew: false };
+}
+
+export function readKeyFile(path: string): Uint8Array {
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
-  if (key.length !== encryptionKeyBytes) {
-    const message = `Cannot read "${path}": it holds ${key.length} bytes, expected ${encryptionKeyBytes}`;
-    throw new CannotOpenStore('failed', message);
-  }
-  return { path, key, isNew: false };
+  if (key.length === encryptionKeyBytes) return key;
+  const message = `Cannot read "${path}": it holds ${key.length} bytes, expected ${encryptionKeyBytes}`;
+  throw new CannotOpenStore('failed', message);
 }

@@ -18,12 +18,11 @@ export function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Lea
     return input.events.map((event) => ({ ...event, trace: input.trace }));
   });
   const events = new Map(published.map((event) => [event.id, event]));
-  return born.map(({ event: id, n, lane, callback, version }) => {
+  return born.map(({ event: id, ...rest }) => {
     const event = events.get(id);
     assert(event !== undefined, `Cannot take a delivery of event "${id}": it is not of this batch`);
     const { name: eventName, payload, trace } = event;
     const { lease } = offer;
-    const name = { event: id, n, lane, callback, version };
-    return { ...name, eventName, payload, trace, lease, tries: 0, attempts: 0 };
+    return { event: id, ...rest, eventName, payload, trace, lease, tries: 0, attempts: 0 };
   });
 }

@@ -14,6 +14,7 @@ export function toLeased(row: Row, lane: Lane, lease: number): Leased {
     lane: lane.no,
     callback: integer(row, 'callback'),
     version: lane.version,
+    concurrency: lane.concurrency,
     tries: integer(row, 'tries'),
     attempts: integer(row, 'attempts'),
     lease,

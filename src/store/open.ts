@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
-import { createBatcher } from './batcher.ts';
+import { createBatcher, type BatchFacts } from './batcher.ts';
 import type { ReadReply, Transport } from './call.ts';
 import { editCall, editOutput, readCall, readOutput } from './call.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
@@ -28,33 +28,40 @@ export interface StoreMeans {
   world: World;
   /** Nothing more can be written and what is on the disk is in doubt: end the process. */
   onFatal: (error: Error) => void;
+  /** Told of every batch. */
+  onBatch?: (batch: BatchFacts) => void;
 }
 
 /** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
 export async function openStore({
   world,
   onFatal,
+  onBatch = () => undefined,
   ...database
 }: Database & StoreMeans): Promise<Store> {
   return 'url' in database
-    ? openCluster({ ...database, world })
-    : openEmbedded({ ...database, world, onFatal });
+    ? openCluster({ ...database, world, onBatch })
+    : openEmbedded({ ...database, world, onFatal, onBatch });
 }
 
-export type EmbeddedOptions = { dataDir: string; world: Pick<World, 'nowMs'> } & Pick<
+export type EmbeddedOptions = { dataDir: string; world: StoreClock } & Pick<
   StoreMeans,
-  'onFatal'
+  'onFatal' | 'onBatch'
 >;
 
-export async function openEmbedded({ dataDir, world, onFatal }: EmbeddedOptions): Promise<Store> {
+/** How long a batch took is known where the world has the clock for it. */
+type StoreClock = Pick<World, 'nowMs'> & Partial<Pick<World, 'monotonicMs'>>;
+
+export async function openEmbedded(options_: EmbeddedOptions): Promise<Store> {
+  const { dataDir, world, onFatal, onBatch } = options_;
   const options = { migrationsDir, nowMs: world.nowMs() };
   if (dataDir === ':memory:') {
     const sqlite = openSqlite({ path: dataDir, ...options });
-    return storeOver(inProcess(sqlite, { onFatal }), world);
+    return storeOver(inProcess(sqlite, { onFatal }), world, { onBatch });
   }
   const path = databaseIn(dataDir);
   makeFolder(dataDir);
-  return storeOver(await openThreads({ path, onFatal, ...options }), world);
+  return storeOver(await openThreads({ path, onFatal, ...options }), world, { onBatch });
 }
 
 export interface ClusterOptions {
@@ -63,13 +70,14 @@ export interface ClusterOptions {
   /** For tests that are the world themselves; see PostgresOptions. */
   clock?: 'database' | 'given';
   lingerMs?: { least: number; most: number };
+  onBatch?: (batch: BatchFacts) => void;
 }
 
-export async function openCluster(options: ClusterOptions): Promise<Store> {
+export async function openCluster({ onBatch, ...options }: ClusterOptions): Promise<Store> {
   const heard: { by: (() => void) | undefined } = { by: undefined };
   const onHeard = (): void => heard.by?.();
   const transport = await openPostgres({ ...options, onHeard });
-  const store = storeOver(transport, options.world, { kinds: 'apart' });
+  const store = storeOver(transport, options.world, { kinds: 'apart', onBatch });
   return {
     ...store,
     pollMs: limits.databasePollMs,
@@ -87,14 +95,19 @@ export async function openCluster(options: ClusterOptions): Promise<Store> {
   };
 }
 
+interface BatchOptions extends Pick<QueueLimits, 'kinds'> {
+  onBatch?: StoreMeans['onBatch'] | undefined;
+}
+
 /** The port over any transport. */
 export function storeOver(
   transport: Transport,
-  world: Pick<World, 'nowMs'>,
-  queue: Pick<QueueLimits, 'kinds'> = {},
+  world: StoreClock,
+  { kinds = 'together', onBatch = () => undefined }: BatchOptions = {},
 ): Store {
   const nowMs = (): number => world.nowMs();
-  const batcher = createBatcher(transport, { ...limits, ...queue, nowMs });
+  const monotonicMs = (): number => world.monotonicMs?.() ?? 0;
+  const batcher = createBatcher(transport, { ...limits, kinds, nowMs, monotonicMs, onBatch });
   return {
     ...batcher,
     pollMs: limits.claimEveryMs,

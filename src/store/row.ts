@@ -1,8 +1,10 @@
 // Rows become types here, once, with a check of every value. What does not fit is a broken invariant.
 import { AssertionError } from 'node:assert';
 import type { App } from '../core/app.ts';
+import { decodeControls, type Controls } from '../core/controls.ts';
 import type { Key } from '../core/key.ts';
 import { scopes } from '../core/key.ts';
+import type { Quotas } from '../core/quotas.ts';
 import type { Callback, Subscription } from '../core/subscription.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -13,7 +15,29 @@ export function toApp(row: Row): App {
     id: text(row, 'id'),
     name: text(row, 'name'),
     createdMs: integer(row, 'created_ms'),
+    quotas: toQuotas(row),
+    subscriptions: integer(row, 'subscriptions'),
   };
+}
+
+/** Of an app: what its settings say. */
+export function toQuotas(row: Row): Quotas {
+  const settings: unknown = JSON.parse(text(row, 'settings'));
+  const quotas = memberOf(settings, 'quotas');
+  const quota = (name: keyof Quotas): number | undefined => {
+    const value = memberOf(quotas, name);
+    return typeof value === 'number' ? value : undefined;
+  };
+  return {
+    subscriptions: quota('subscriptions'),
+    eventsPerSecond: quota('eventsPerSecond'),
+    payloadBytes: quota('payloadBytes'),
+  };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([key]) => key === name)?.[1];
 }
 
 export function toKey(row: Row): Key {
@@ -21,6 +45,7 @@ export function toKey(row: Row): Key {
     id: text(row, 'id'),
     appNo: integer(row, 'app'),
     appId: text(row, 'app_id'),
+    appQuotas: toQuotas(row),
     name: text(row, 'name'),
     scopes: text(row, 'scopes')
       .split(' ')
@@ -44,6 +69,8 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
     state: oneOf(subscriptionStates, text(row, 'state')),
     callbacks: callbackRows.map(toCallback),
     secrets: bytes(row, 'secrets'),
+    controls: toControls(row),
+    headers: maybe(bytes, row, 'headers'),
     version: integer(row, 'version'),
     createdMs: integer(row, 'created_ms'),
     endedMs: maybe(integer, row, 'ended_ms'),
@@ -52,11 +79,18 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
 
 const subscriptionStates = ['active', 'paused', 'disabled', 'ended'] as const;
 
+export function toControls(row: Row): Controls {
+  return decodeControls(text(row, 'settings'), {
+    ordered: integer(row, 'ordered') === 1,
+    expiresMs: maybe(integer, row, 'expires_ms'),
+  });
+}
+
 function toCallback(row: Row): Callback {
   return {
     position: integer(row, 'position'),
     label: text(row, 'label'),
-    event: text(row, 'event'),
+    events: text(row, 'event').split(' '),
     definition: text(row, 'definition'),
     method: text(row, 'method'),
     url: text(row, 'url'),

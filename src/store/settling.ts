@@ -1,7 +1,7 @@
 // What an outcome means for the delivery and for its lane, as both databases settle it. Pure.
 import type { Lane, LaneOutcome, LaneTimes } from '../core/lane.ts';
 import { isOverdue } from '../core/lane.ts';
-import type { Settlement } from './delivery-verbs.ts';
+import type { Settled, Settlement } from './delivery-verbs.ts';
 import type { EndState } from './verbs/end-states.ts';
 
 type Outcome = Settlement['outcome'];
@@ -29,6 +29,11 @@ export function dueAgainMs(outcome: Outcome, lane: Pick<Lane, 'ordered'>): numbe
 /** Why it ended, as people see it. */
 export function errorOf({ outcome, attempt }: Settlement): string | undefined {
   return attempt?.error ?? (outcome.kind === 'dead' ? outcome.reason : undefined);
+}
+
+/** What the node is told: how many of the lane it may have under way. */
+export function settledIn({ concurrency }: Pick<Lane, 'concurrency'>): Settled {
+  return concurrency === undefined ? { kind: 'settled' } : { kind: 'settled', concurrency };
 }
 
 /** Whether a settlement was the failure after which the subscription of the lane should be disabled. */

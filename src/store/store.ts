@@ -2,7 +2,9 @@
 // Edits gather into batches and are on stable storage when they resolve; reads see every edit that
 // resolved before. An expected refusal is a value; a rejected promise means the store itself failed.
 import type { App } from '../core/app.ts';
+import type { Controls } from '../core/controls.ts';
 import type { Key, Scope } from '../core/key.ts';
+import type { Quotas } from '../core/quotas.ts';
 import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';
 import type {
   DeliveryEdits,
@@ -13,6 +15,7 @@ import type {
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { FigureEdits, FigureReads } from './figure-verbs.ts';
+import type { GaugeReads } from './gauge-verbs.ts';
 import type { InboxEdits } from './inbox-verbs.ts';
 import type { NoticeEdits, NoticeReads } from './notice-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
@@ -38,8 +41,16 @@ export interface Store {
   work(): void;
   /** Who takes fresh and claimed deliveries. Once. */
   attach(worker: Worker): void;
+  /** How much was handed over and waits for its batch: a number that grows is a store that is too slow. */
+  waiting(): Waiting;
   /** Finishes what was handed over, then lets go of the database. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** What waits for its batch. */
+export interface Waiting {
+  edits: number;
+  settlements: number;
 }
 
 /**
@@ -70,7 +81,13 @@ export interface NewSubscription {
   operation: string;
   callbacks: readonly Callback[];
   secrets: Uint8Array;
+  /** By default none. */
+  controls?: Controls;
+  /** Sealed. */
+  headers?: Uint8Array | undefined;
 }
+
+export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
 
 /** What each edit takes and gives. Every edit runs inside the batch's transaction. */
 export interface Edits
@@ -90,6 +107,11 @@ export interface Edits
       | { kind: 'name_taken' }
       | { kind: 'key_taken' };
   };
+  /** A new name, or new quotas: a number, or null for what all apps have. Absent: as it was. */
+  editApp: {
+    input: { appNo: number; name: string | undefined; quotas: QuotaEdits };
+    output: { kind: 'edited'; app: App } | { kind: 'name_taken' } | { kind: 'not_found' };
+  };
   createKey: {
     input: { appNo: number; key: NewKey };
     output: { kind: 'created'; key: Key } | { kind: 'key_taken' };
@@ -106,20 +128,34 @@ export interface Edits
   /** Notes when keys were last used. */
   touchKeys: { input: { ids: readonly string[] }; output: { kind: 'touched' } };
   subscribe: {
-    input: { subscription: NewSubscription; idempotency: Idempotency | undefined };
+    input: {
+      subscription: NewSubscription;
+      idempotency: Idempotency | undefined;
+      /** How many an app may have that has no quota of its own; absent: any number. */
+      subscriptionsMax?: number | undefined;
+    };
     output:
       | { kind: 'created'; subscription: Subscription }
       /** The same request was answered before, with this subscription. */
       | { kind: 'repeated'; subscription: Subscription }
       /** The idempotency key belongs to another request. */
-      | { kind: 'mismatch' };
+      | { kind: 'mismatch' }
+      /** It would have ended before it began. */
+      | { kind: 'expired' }
+      /** The app has as many subscriptions as it may have. */
+      | { kind: 'full'; quota: number };
   };
   /** Ends it with all its callbacks; ending it again changes nothing. */
   unsubscribe: {
     input: { appNo: number; id: string };
     output: { kind: 'ended'; subscription: Subscription } | { kind: 'not_found' };
   };
-  /** Changes state, targets or sealed secrets, if it still has the version that the caller saw. */
+  /** Ends it if its time is over; a change may have prolonged it since it was seen. */
+  expireSubscription: {
+    input: { appNo: number; id: string };
+    output: { kind: 'ended' } | { kind: 'kept' };
+  };
+  /** Changes what is named, all or nothing, if it still has the version that the caller saw. */
   editSubscription: {
     input: {
       appNo: number;
@@ -127,22 +163,38 @@ export interface Edits
       version: number;
       state: Exclude<SubscriptionState, 'ended'> | undefined;
       urls: readonly { position: number; url: string }[];
+      /** The patterns of a callback, in place of those it had. */
+      events?: readonly { position: number; events: readonly string[] }[];
       secrets: Uint8Array | undefined;
+      /** All of them, in place of those it had, with the sealed headers that belong to them. */
+      chosen?: { controls: Controls; headers: Uint8Array | undefined } | undefined;
     };
     output:
       | { kind: 'edited'; subscription: Subscription }
+      /** It would have ended before the change. */
+      | { kind: 'expired' }
       | { kind: 'stale' }
       | { kind: 'ended' }
       | { kind: 'not_found' };
   };
   /** Keeps a value under a name unless there is one already; gives the one that is kept. */
   keepSetting: { input: { name: string; value: Uint8Array }; output: { value: Uint8Array } };
+  /** Deletes patterns that died before that, and that no fan-out under way looks for. */
+  forgetPatterns: { input: { beforeMs: number; limit: number }; output: { deleted: number } };
   /** Deletes what is older than its time: at most `limit` rows. */
   forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
 export interface Reads
-  extends DeliveryReads, NodeReads, NoticeReads, SessionReads, FigureReads, FeedReads, ReplayReads {
+  extends
+    DeliveryReads,
+    NodeReads,
+    NoticeReads,
+    SessionReads,
+    FigureReads,
+    FeedReads,
+    ReplayReads,
+    GaugeReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };
@@ -160,6 +212,14 @@ export interface Reads
       url?: string | undefined;
     };
     output: Page<Subscription>;
+  };
+  /** Subscriptions whose time is over, the oldest first, and when that of the next one is. */
+  expiring: {
+    input: { beforeMs: number; limit: number };
+    output: {
+      expired: readonly { appNo: number; id: string }[];
+      nextMs: number | undefined;
+    };
   };
   /** Proves that the database answers, and says which migration it is at. */
   health: { input: Record<string, never>; output: { schema: number } };

@@ -4,7 +4,9 @@ import { pino } from 'pino';
 import { readConfig, type Config, type Environment } from '../../src/config.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 import type { Resolver } from '../../src/egress/resolve.ts';
-import { startService, type Outside } from '../../src/service.ts';
+import { assertNoSecret, keepSecret, learnFrom, secretSettings } from '../canary.ts';
+import { startService } from '../../src/service.ts';
+import type { Outside } from '../../src/service/outside.ts';
 
 export interface Running extends AsyncDisposable {
   url: string;
@@ -81,6 +83,7 @@ export async function start(options: StartOptions = {}): Promise<Started> {
       },
     },
   );
+  for (const name of secretSettings) keepSecret(env[name] ?? '');
   const key = service.firstKey ?? env['RINGBACK_API_KEY'] ?? '';
   return {
     url: service.url,
@@ -89,7 +92,10 @@ export async function start(options: StartOptions = {}): Promise<Started> {
     call: async (call) => sendTo(service.url, key, call),
     logged: () => lines.join(''),
     signInLink: async () => service.signInLink(),
-    [Symbol.asyncDispose]: async () => service[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await service[Symbol.asyncDispose]();
+      assertNoSecret('the log', lines.join(''));
+    },
   };
 }
 
@@ -127,5 +133,8 @@ export async function sendTo(base: string, firstKey: string, call: Call): Promis
   const text = await response.text();
   const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '');
   const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
-  return { status: response.status, headers: response.headers, text, json };
+  const answer = { status: response.status, headers: response.headers, text, json };
+  if (answer.status >= 400) assertNoSecret(`the answer ${answer.status}`, text);
+  else learnFrom({ headers, key }, answer);
+  return answer;
 }

@@ -53,7 +53,10 @@ const rows: readonly Row[] = [
     says('/components/schemas/SubscribeBody', {
       type: 'object',
       required: ['callbackUrl'],
-      properties: { callbackUrl: { type: 'string', format: 'uri' } },
+      properties: {
+        callbackUrl: { type: 'string', format: 'uri' },
+        'x-ringback': { $ref: '#/components/schemas/Controls' },
+      },
     }),
   ],
   [

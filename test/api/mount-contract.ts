@@ -11,6 +11,7 @@ import type { Contract } from '../../src/contract/contract.ts';
 import { loadContract, type LoadOptions } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
 import type { Scope } from '../../src/core/key.ts';
+import { noQuotas } from '../../src/core/quotas.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
@@ -19,6 +20,7 @@ import { noChanges } from '../../src/engine/changes.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { createIdentifier } from '../../src/engine/identify.ts';
 import { createKey } from '../../src/engine/keys.ts';
+import { createQuotas } from '../../src/engine/quotas.ts';
 import type { NodeRole } from '../../src/store/node-verbs.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import { fakeResolver } from './harness.ts';
@@ -124,8 +126,10 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const guard = createGuard({ policy, resolver: fakeResolver({}) });
   const ring = [world.randomBytes(32)] as const;
   const nothing = (): undefined => undefined;
-  const told = { changed: nothing, changes: noChanges, replayWaits: nothing };
-  return { context: { world, store, newId, guard, ring, defaultApp: app, ...told }, key: secret };
+  const told = { changed: nothing, expires: nothing, changes: noChanges, replayWaits: nothing };
+  const quotas = createQuotas({ world, store, fallback: noQuotas });
+  const means = { world, store, newId, guard, quotas, ring };
+  return { context: { ...means, defaultApp: app, ...told }, key: secret };
 }
 
 function whoCalls({ operations }: Contract): Handlers {

@@ -444,7 +444,7 @@ describe('a key in the query', () => {
 
     const log = on.service.logged();
     assert.ok(log.split('\n').length > 60, 'requests are logged');
-    assert.match(log, new RegExp(`"key":"${key.slice(4, 12)}"`), 'by the id of the key');
+    assert.match(log, new RegExp(`"key":"${key.slice(0, 12)}"`), 'by the id of the key');
     for (const secret of [key, wrong]) assert.ok(!log.includes(secret.slice(12)));
     assert.ok(!/api_key|api%5f|\?/i.test(log), 'no query at all');
   });

@@ -13,6 +13,8 @@ interface Stage extends AsyncDisposable {
   world: VirtualWorld;
   service: Running;
   be: (mood: Mood) => void;
+  /** Resolves when the store is asked again, and is not well. */
+  asked: () => Promise<void>;
   /** The answer to a call whose key is known, after exactly so long a silence of the store. */
   answerAfter: (ms: number, call: Call) => Promise<Answer>;
 }
@@ -40,6 +42,10 @@ async function stage(): Promise<Stage> {
     service,
     be: (next) => {
       mood = next;
+    },
+    asked: async () => {
+      asked = Promise.withResolvers();
+      return asked.promise;
     },
     answerAfter: async (ms, call) => {
       asked = Promise.withResolvers();
@@ -152,5 +158,47 @@ describe('a node whose heartbeat does not arrive', () => {
     said(await on.service.call(probe), /is not ready: its heartbeat has not reached the store/);
     await on.world.pass(limits.heartbeatEveryMs);
     assert.equal((await on.service.call(probe)).status, 200);
+  });
+});
+
+describe('a scrape of metrics', () => {
+  const scrape: Call = { path: '/metrics' };
+  const upOf = ({ text }: Answer): string | undefined =>
+    /^ringback_store_up (.*)$/m.exec(text)?.[1];
+
+  it('says in time that the store does not answer, and leaves out what only it knows', async () => {
+    await using on = await stage();
+    const before = await on.service.call(scrape);
+    assert.equal(upOf(before), '1');
+    assert.match(before.text, /^ringback_cluster_nodes/m);
+    on.be('silent');
+    await on.world.pass(limits.scrapeKeepMs);
+    const key = on.asked();
+    const scraped = on.service.call(scrape);
+    await key;
+    const gauges = on.asked();
+    await on.world.pass(limits.keyAnswerMs);
+    await gauges;
+    await on.world.pass(limits.scrapeAnswerMs);
+    const answer = await scraped;
+    assert.deepEqual([answer.status, upOf(answer)], [200, '0']);
+    assert.match(answer.text, /^ringback_build_info/m);
+    assert.doesNotMatch(answer.text, /^ringback_cluster_/m);
+  });
+
+  it('is open to nobody else meanwhile: a key that never opened it, or long ago', async () => {
+    await using on = await stage();
+    const body = { name: 'scraper', scopes: ['operator'] };
+    const { json } = await on.service.call({ method: 'POST', path: '/keys', body });
+    const key = String(json['key']);
+    assert.equal(upOf(await on.service.call(scrape)), '1');
+    on.be('down');
+    await on.world.pass(limits.scrapeKeepMs);
+    assert.equal(upOf(await on.service.call(scrape)), '0');
+    said(await on.service.call({ ...scrape, key }), /./);
+    on.world.freeze(limits.scrapeKeyMs);
+    said(await on.service.call(scrape), /./);
+    on.be('well');
+    assert.equal(upOf(await on.service.call(scrape)), '1');
   });
 });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readDocument } from '../../src/contract/document.ts';
+import { noChoice } from '../../src/core/read-controls.ts';
 import type { Context } from '../../src/engine/context.ts';
 import {
   changeSubscription,
@@ -167,6 +168,7 @@ describe('getSubscription', () => {
       state: 'active',
       contract: 'Ringback',
       operation: 'subscribeOperation',
+      ordered: false,
       createdAt: '2026-03-01T12:00:00.000Z',
       health: { state: 'ok', failures: 0 },
     });
@@ -512,7 +514,7 @@ describe('changes at the same moment', () => {
       competitors += 1;
       await rotateSecret(context, app, { id, overlapMs: 0 });
     });
-    const change = { state: 'paused' as const, urls: [] };
+    const change = { state: 'paused' as const, callbacks: [], choice: noChoice };
     await assert.rejects(changeSubscription(crowded, app, { id, change }), { code: 'conflict' });
     assert.ok(competitors > 1 && competitors < 10, `gave up after ${competitors} tries`);
     assert.equal((await getSubscription(context, app, id)).state, 'active');

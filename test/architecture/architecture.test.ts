@@ -143,6 +143,7 @@ describe('operationsWithoutHandler', async () => {
     probed: {} as Parameters<typeof managementHandlers>[0]['probed'],
     publicUrl: () => '',
     consoleFiles: undefined,
+    metrics: async () => [],
     hub: {} as Parameters<typeof managementHandlers>[0]['hub'],
   });
 

@@ -10,6 +10,7 @@ export const floors: Readonly<Record<string, number>> = {
   contract: 1,
   store: 1,
   egress: 1,
+  tracing: 1,
   engine: 2,
   config: 2,
   api: 3,

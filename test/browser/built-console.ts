@@ -31,7 +31,7 @@ function changedMs(path: string): number {
   return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-const turnMs = 30_000;
+const turnMs = 180_000;
 const askMs = 50;
 
 async function takeTurn(): Promise<AsyncDisposable> {

@@ -111,21 +111,22 @@ describe('hostile text', () => {
       ];
     });
 
-  for (const { width, options } of windows) {
-    it(`stays text on every page, ${width} px wide`, async () => {
-      await on.visit(async (page) => {
-        const guard = await watchCanary(page);
-        for (const path of places()) {
-          await page.goto(path);
-          await page.getByRole('heading', { level: 1 }).waitFor();
+  it('stays text on every page, wide and narrow', async () => {
+    await on.visit(async (page) => {
+      const guard = await watchCanary(page);
+      for (const path of places()) {
+        await page.goto(path);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        for (const { options } of windows) {
+          if (options.viewport) await page.setViewportSize(options.viewport);
           await settled(page);
           assert.deepEqual(await layoutFaults(page), [], path.slice(0, 200));
-          await guard.check(path);
         }
-        await answers(page);
-      }, options);
+        await guard.check(path);
+      }
+      await answers(page);
     });
-  }
+  });
 
   it('stays text in an address', async () => {
     await on.visit(async (page, faults) => {

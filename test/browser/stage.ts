@@ -40,7 +40,7 @@ export async function openStage(options: StartOptions = {}): Promise<Stage> {
 }
 
 /** A net under a test that would hang: what is shown is shown much sooner. */
-const patienceMs = 30_000;
+const patienceMs = 180_000;
 
 async function visit(
   { service, browser }: Pick<Stage, 'service' | 'browser'>,

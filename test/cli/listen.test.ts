@@ -7,7 +7,6 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { receive, header } from '../e2e/receiver.ts';
 import { until } from '../e2e/stage.ts';
-import { inTime } from '../e2e/tally.ts';
 import {
   newFolder,
   runChild,
@@ -47,19 +46,11 @@ interface Listening extends Child {
 
 async function listen(serving: Serving, args: readonly string[] = []): Promise<Listening> {
   const base = ['listen', '--url', serving.url, '--listen-port', '0', ...args];
-  const child = patient(startChild(base, { RINGBACK_API_KEY: key }));
+  const child = startChild(base, { RINGBACK_API_KEY: key });
   const [, url = '', subscriberId = ''] = await child.says(
     /Listening on (\S+) for .*\((sub_\w+)\)/,
   );
   return { ...child, url, subscriberId };
-}
-
-/** A process that never says what is expected fails the test instead of holding it up. */
-function patient(child: Child): Child {
-  const heard = (): string => `${child.out()}\n${child.err()}`;
-  const says: Child['says'] = async (pattern, stream) =>
-    inTime(child.says(pattern, stream), 20_000, () => `no ${pattern} in ${heard()}`);
-  return { ...child, says };
 }
 
 async function stateOf(serving: Serving, subscriberId: string): Promise<unknown> {
@@ -270,7 +261,7 @@ describe('the first run', () => {
     const [, args = ''] = /npm run -s ringback -- (listen .*)\n/.exec(printed) ?? [];
     const port = (await isFree(8081)) ? '8081' : '0';
     const words = args.split(' ').map((word) => word.replaceAll('"', ''));
-    await using listening = patient(startChild([...words, '--listen-port', port]));
+    await using listening = startChild([...words, '--listen-port', port]);
     const [, url = ''] = await listening.says(/Listening on (\S+) for every event/);
     const paste = async (line = ''): Promise<string> => {
       const adapted = line.replace('http://127.0.0.1:8081/', url);

@@ -69,6 +69,7 @@ async function inTerminal(env: Env, look: (greeting: string) => Promise<void>): 
     err: (text) => assert.fail(text),
     isTerminal: true,
     isScreen: false,
+    log: { isTerminal: false, isColoured: false },
     env: { RINGBACK_PORT: '0', RINGBACK_LOG: 'silent', ...env },
     world: realWorld(),
     stopped: stopped.promise,

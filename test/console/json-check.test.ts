@@ -1,7 +1,7 @@
 // JSON while it is typed: right exactly where JSON.parse says so, and wrong at the place of the mistake.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import { checkJson, lineAndColumn } from '../../console/src/events/json-check.ts';
 
 describe('checkJson', () => {

@@ -1,7 +1,7 @@
 // JSON for people: the same tokens with other white space, whatever the values are.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import { indented, jsonPieces, memberText } from '../../console/src/json-text.ts';
 
 const whole = { isCut: false };

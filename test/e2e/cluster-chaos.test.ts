@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chaos, summaryOf } from './cluster-chaos.ts';
 
-/** Another one each day, printed with every failure; SEED=… runs a former one again. */
-const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000));
-const events = 5_000;
+/** Printed with every failure; SEED=… runs another one, and `npm run soak` draws anew. */
+const seed = Number(process.env['SEED'] ?? 1);
+/** Half of what a round of `npm run soak` publishes in the same time: the faults are the same. */
+const events = 2_500;
 
 describe('a cluster under faults', () => {
   it('keeps every promise while nodes and the database are killed and frozen', async (t) => {

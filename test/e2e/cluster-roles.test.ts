@@ -5,7 +5,7 @@ import { freshDatabase } from '../postgres/database.ts';
 import { startNode, startNodes } from './cluster.ts';
 import { header, receive, type Reply } from './receiver.ts';
 import { get, publish, quiet, subscribe, type DeliveryView, type Page } from './stage.ts';
-import { Tally, inTime } from './tally.ts';
+import { inTime, patienceMs, Tally } from './tally.ts';
 
 const events = 20;
 /** What a killed worker has under way when it dies. */
@@ -74,7 +74,7 @@ describe('a cluster of nodes with roles', { concurrency: true }, () => {
     await came.reach(events + underWay, rescuedMs - (performance.now() - killedMs));
     const tookMs = performance.now() - killedMs;
     t.diagnostic(`rescued ${Math.round(tookMs)} ms after the kill`);
-    await inTime(quiet(api), 30_000, () => 'some never ended');
+    await inTime(quiet(api), patienceMs, () => 'some never ended');
     const ids = receiver.requests.map((request) => header(request, 'webhook-id'));
     assert.equal(new Set(ids).size, events);
     assert.equal(ids.length, events + underWay, 'what was under way came again, and nothing else');

@@ -4,14 +4,14 @@ import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
 import { killRounds, setUp } from './kill.ts';
 
-/** Another one each day, printed with every failure; SEED=… runs a former one again. */
-const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000));
+/** Printed with every failure; SEED=… runs another one, and `npm run soak` draws anew. */
+const seed = Number(process.env['SEED'] ?? 1);
 
 describe('kill -9 under load', () => {
-  it('loses nothing that was answered, and changes no byte: 10 rounds', async (t) => {
-    const report = await killRounds(10, seed);
+  it('loses nothing that was answered, and changes no byte: 6 rounds', async (t) => {
+    const report = await killRounds(6, seed);
     t.diagnostic(JSON.stringify(report));
-    assert.ok(report.accepted > 100, 'there was a load');
+    assert.ok(report.accepted > 50, 'there was a load');
     assert.ok(report.duplicates <= report.kills * limits.windowMax, JSON.stringify(report));
   });
 });

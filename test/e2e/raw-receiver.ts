@@ -53,8 +53,10 @@ export async function receiveRaw(serve: (socket: Socket) => void): Promise<RawRe
 
 /** Writes a piece again and again, at most as fast as it is taken, until the connection is over. */
 export function flood(socket: Socket, piece: string | Uint8Array): void {
-  const more = (): void => {
-    if (!socket.destroyed) socket.write(piece, more);
+  // After an error it is not destroyed yet for a moment: what is written then fails at once and calls
+  // back at once, for ever.
+  const more = (error?: Error | null): void => {
+    if (!socket.destroyed && (error ?? undefined) === undefined) socket.write(piece, more);
   };
   more();
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { Client, Pool } from 'pg';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { startNodes, type ClusterNode } from './cluster.ts';
-import { header, receive } from './receiver.ts';
+import { header, receive, type Receiver } from './receiver.ts';
 import { get, subscribe, until } from './stage.ts';
 
 interface Two extends AsyncDisposable {
@@ -22,6 +22,20 @@ async function two(): Promise<Two> {
   const running = cleanup.move();
   const dispose = async (): Promise<void> => running.disposeAsync();
   return { database, first, second, [Symbol.asyncDispose]: dispose };
+}
+
+/** A receiver of all that is published while it is there, or of one event. */
+async function hear(node: ClusterNode, event?: string): Promise<Receiver> {
+  const receiver = await receive();
+  const callbackUrl = receiver.url;
+  const { id } = await subscribe(node, event === undefined ? callbackUrl : { callbackUrl, event });
+  return {
+    ...receiver,
+    [Symbol.asyncDispose]: async () => {
+      await node.call({ method: 'POST', path: `/unsubscribe?Id=${id}` });
+      await receiver[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Publishes in a transaction of its own, as any program would. */
@@ -48,13 +62,19 @@ interface EventView {
 }
 
 describe('ringback.publish()', () => {
+  let stage: Two;
+  before(async () => {
+    stage = await two();
+  });
+  after(async () => stage[Symbol.asyncDispose]());
+
   it('sends what was committed once, and nothing of what was rolled back', async () => {
-    await using stage = await two();
     const { database, first, second } = stage;
-    await using all = await receive();
-    await using orders = await receive();
-    await subscribe(first, all.url);
-    await subscribe(second, { callbackUrl: orders.url, event: 'order.created' });
+    await using all = await hear(first);
+    await using orders = await hear(second, 'order.created');
+    await using filtered = await receive();
+    const filter = { '/message': 'order 8' };
+    await subscribe(second, { body: { callbackUrl: filtered.url, 'x-ringback': { filter } } });
     await database.query('create table orders (no integer primary key)');
     const pool = new Pool({ connectionString: database.url, max: 8 });
     const order = async (no: number): Promise<void> => {
@@ -71,27 +91,29 @@ describe('ringback.publish()', () => {
         client.release();
       }
     };
-    await Promise.all(Array.from({ length: 1_000 }, async (_, no) => order(no)));
+    await Promise.all(Array.from({ length: 400 }, async (_, no) => order(no)));
     await pool.end();
 
-    await all.waitFor(500);
-    await orders.waitFor(500);
+    await all.waitFor(200);
+    await orders.waitFor(200);
     await isQuiet(database);
     const kept = await database.query('select no from orders order by no');
     const expected = kept.map(({ no }) => `{"message":"order ${String(no)}"}`).toSorted();
-    assert.equal(expected.length, 500);
+    assert.equal(expected.length, 200);
     for (const receiver of [all, orders]) {
       const bodies = receiver.requests.map(({ body }) => body.toString());
       assert.deepEqual(bodies.toSorted(), expected, 'each once, and no other');
     }
+    assert.deepEqual(
+      filtered.requests.map(({ body }) => body.toString()),
+      ['{"message":"order 8"}'],
+    );
     const rows = await database.query('select count(*)::int as count from ringback.event');
-    assert.deepEqual(rows, [{ count: 500 }]);
+    assert.deepEqual(rows, [{ count: 200 }]);
   });
 
   it('shows a payload that breaks the contract as rejected, and sends it to nobody', async () => {
-    await using stage = await two();
-    await using receiver = await receive();
-    await subscribe(stage.first, receiver.url);
+    await using receiver = await hear(stage.first);
     const bad = await publishBySql(stage.database, 'order.created', '{"text":"no message"}');
     const good = await publishBySql(stage.database, 'order.created', '{"message":"good"}');
     await receiver.waitFor(1);
@@ -108,9 +130,7 @@ describe('ringback.publish()', () => {
   });
 
   it('knows an idempotency key, and takes it for one event only', async () => {
-    await using stage = await two();
-    await using receiver = await receive();
-    await subscribe(stage.first, receiver.url);
+    await using receiver = await hear(stage.first);
     const publishing = ['order.created', '{"message":"once"}', 'key 1'];
     const ids = await Promise.all(
       Array.from({ length: 8 }, async () => publishBySql(stage.database, ...publishing)),
@@ -124,14 +144,12 @@ describe('ringback.publish()', () => {
   });
 
   it('reaches the subscriptions of the app that is named, and no other', async () => {
-    await using stage = await two();
     const { database, first, second } = stage;
     const made = await first.call({ method: 'POST', path: '/apps', body: { name: 'shop' } });
     assert.equal(made.status, 201, made.text);
     const key = String(made.json['key']);
-    await using ours = await receive();
+    await using ours = await hear(first);
     await using theirs = await receive();
-    await subscribe(first, ours.url);
     const answer = await second.call({
       method: 'POST',
       path: '/subscribe',
@@ -153,10 +171,8 @@ describe('ringback.publish()', () => {
   });
 
   it('is for roles that were granted it', async () => {
-    await using stage = await two();
     const { database } = stage;
-    await using receiver = await receive();
-    await subscribe(stage.first, receiver.url);
+    await using receiver = await hear(stage.first);
     const role = `ringback_test_${randomBytes(6).toString('hex')}`;
     await database.query(`create role ${role} login password 'plain-password'`);
     const url = new URL(database.url);
@@ -184,9 +200,7 @@ describe('ringback.publish()', () => {
   });
 
   it('delivers a large payload byte by byte as it was given', async () => {
-    await using stage = await two();
-    await using receiver = await receive();
-    await subscribe(stage.second, receiver.url);
+    await using receiver = await hear(stage.second);
     const piece = '{"z":9007199254740993, "\\u0061":1.0,  "a":1e2, "ü":"✓ \\ud83d\\ude00"},';
     const many = piece.repeat(Math.floor(900_000 / Buffer.byteLength(piece)) >> 2);
     const payload = `{ "message":"large", "pieces":[${many}null] , "pad":"${'x'.repeat(600_000)}" }`;

@@ -1,5 +1,6 @@
 // What tests of whole callbacks do over and over: subscribe, publish, and see where a delivery stands.
 import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Running } from '../api/harness.ts';
 import { patienceMs } from './tally.ts';
 
@@ -142,9 +143,11 @@ export async function quiet(service: Running): Promise<DeliveryView[]> {
   return items;
 }
 
+const askAgainMs = 5;
+
 /**
  * What is settled is in the store a moment after the receiver has answered, and only the API can say
- * when. So it is asked, one answer after the other.
+ * when. So it is asked, again and again, but not all the time: the core is needed by whom it asks.
  */
 export async function until<T>(read: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   const lastMs = performance.now() + patienceMs;
@@ -152,5 +155,6 @@ export async function until<T>(read: () => Promise<T>, isSo: (value: T) => boole
     const value = await read();
     if (isSo(value)) return value;
     assert(performance.now() < lastMs, `Waited in vain: ${JSON.stringify(value)}`);
+    await wait(askAgainMs);
   }
 }

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Far more than anything here takes, on the slowest machine. */
-export const patienceMs = 30_000;
+export const patienceMs = 180_000;
 
 export class Tally {
   readonly #of: string;

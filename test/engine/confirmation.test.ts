@@ -1,11 +1,13 @@
 // The one-second rule, versions and polling: what one node does, seen from another that nobody told.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { Dispatcher, type Start } from '../../src/engine/dispatcher.ts';
 import { changeSubscription, unsubscribe } from '../../src/engine/subscriptions.ts';
+import { noChoice } from '../../src/core/read-controls.ts';
 import { createTargetCache } from '../../src/engine/target-cache.ts';
 import type { Delivery, Target, Worker } from '../../src/store/delivery-verbs.ts';
 import {
@@ -62,8 +64,11 @@ async function set(
   change: { state?: 'active' | 'paused'; url?: string },
 ) {
   const { state, url } = change;
-  const urls = url === undefined ? [] : [{ position: 0, url }];
-  await changeSubscription(other, other.defaultApp, { id, change: { state, urls } });
+  const callbacks = url === undefined ? [] : [{ position: 0, url, events: undefined }];
+  await changeSubscription(other, other.defaultApp, {
+    id,
+    change: { state, callbacks, choice: noChoice },
+  });
 }
 
 describe('an attempt', () => {
@@ -252,7 +257,7 @@ describe('Dispatcher', () => {
     assert(worker);
     const payload = new Uint8Array();
     const name = { event: 'e', n: 0, eventName: 'e', payload, lane: 1, callback: 1 };
-    const counts = { version: 1, tries: 0, attempts: 0, trace: undefined };
+    const counts = { version: 1, concurrency: undefined, tries: 0, attempts: 0, trace: undefined };
     const leased = (lease = 0): Leased => ({ ...name, ...counts, lease });
     await world.pass(100);
     const offer = worker.offer();
@@ -273,7 +278,7 @@ describe('Dispatcher', () => {
       [200, 300, 100, -Infinity],
       'of a lease that it does not know, nothing is confirmed',
     );
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 });
 
@@ -318,7 +323,8 @@ describe('createTargetCache', () => {
     const read = async (): Promise<readonly Target[]> => {
       const version = versions.shift() ?? assert.fail('one read too many');
       const none = { lane: 1, appNo: 1, appId: '', contract: '', operation: '', definition: '' };
-      const rest = { method: 'POST', url: '', secrets: new Uint8Array() };
+      const sealed = { secrets: new Uint8Array(), headers: undefined };
+      const rest = { method: 'POST', url: '', ...sealed, controls: noControls };
       return [{ callback: 1, version, isActive: true, subscription: 's', ...none, ...rest }];
     };
     return { store: { read }, left: versions };

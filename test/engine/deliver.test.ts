@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import { makeSigningSecret } from '../../src/core/signing-secret.ts';
 import { noConfirmer } from '../../src/engine/confirmation.ts';
@@ -7,6 +8,7 @@ import { deliver } from '../../src/engine/deliver.ts';
 import { sealSecrets } from '../../src/engine/secrets.ts';
 import { createReach } from '../../src/engine/start-delivering.ts';
 import type { Target } from '../../src/store/delivery-verbs.ts';
+import { createLongest } from '../../src/engine/longest.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { FakeSend } from './harness.ts';
 import { virtualWorld } from './virtual-world.ts';
@@ -33,6 +35,8 @@ const active: Target = {
     { appId: '01jc4t6v8m3q5r7w9x1y2z3a4c', subscriptionId: '01jc4t6v8m3q5r7w9x1y2z3a4b' },
     [secret],
   ),
+  controls: noControls,
+  headers: undefined,
 };
 
 const leased: Leased = {
@@ -44,6 +48,7 @@ const leased: Leased = {
   lane: 1,
   callback: 1,
   version: 1,
+  concurrency: undefined,
   tries: 0,
   attempts: 0,
   lease: 1,
@@ -87,6 +92,8 @@ function stage(): {
     sender: { send, close: async () => undefined, count },
     ...reach,
     confirmer: noConfirmer,
+    nowMs: () => world.nowMs(),
+    longest: createLongest(),
     holds: () => true,
     contracts: [],
     waitsMs: [1000],

@@ -44,6 +44,6 @@ describe('the clock of a Dispatcher', () => {
     clock.ms += 1; // Before the clock has woken up.
     await nextNap();
     assert.equal(works, before + 1);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 });

@@ -2,6 +2,7 @@
 // dispatcher over a made-up store, and over the real SQL when the store, a secret or a receiver fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import { withPrefix } from '../../src/core/id.ts';
 import { never } from '../../src/core/lane.ts';
@@ -12,10 +13,12 @@ import { sealSecrets } from '../../src/engine/secrets.ts';
 import { makeSigningSecret } from '../../src/core/signing-secret.ts';
 import { changeSubscription } from '../../src/engine/subscriptions.ts';
 import { createTargetCache } from '../../src/engine/target-cache.ts';
+import { noChoice } from '../../src/core/read-controls.ts';
 import { createWindow, type Window } from '../../src/engine/window.ts';
 import type {
   Delivery,
   Outlook,
+  Settled,
   Settlement,
   Target,
   Worked,
@@ -41,11 +44,13 @@ describe('createWindow', () => {
       lease: 1,
       room: limits.windowMax,
       free: new Map(),
+      underWay: new Map(),
       laneRoom: limits.laneCapStart,
     });
     times(3, () => window.enter(7));
-    const { lease, room, free } = window.offer();
-    assert.deepEqual([lease, room, free.get(7)], [2, limits.windowMax - 3, 5]);
+    const { lease, room, free, underWay } = window.offer();
+    const ofLane = [free.get(7), underWay.get(7)];
+    assert.deepEqual([lease, room, ...ofLane], [2, limits.windowMax - 3, 5, 3]);
     assert.equal(window.size(), 3);
   });
 
@@ -161,6 +166,51 @@ describe('createWindow', () => {
     assert.equal(window.hasUntoldRoom(1), false, 'told anew');
   });
 
+  it('never lets a cap rise above what the subscription allows', () => {
+    const window = newWindow();
+    window.enter(1, 3);
+    assert.equal(window.offer().free.get(1), 2);
+    times(9, () => {
+      window.enter(1, 3);
+      window.leave(1, 'success');
+    });
+    assert.equal(window.offer().free.get(1), 2);
+    window.enter(1, 999);
+    times(500, () => {
+      window.enter(1, 999);
+      window.leave(1, 'success');
+    });
+    assert.equal(window.offer().free.get(1), limits.laneCapMax - 2, 'nor above its own limit');
+  });
+
+  it('obeys a lowered cap as soon as it hears of it, and says that the lane was full', () => {
+    const window = newWindow();
+    times(6, () => window.enter(1));
+    assert.deepEqual(window.leave(1, 'success'), { wasFull: false });
+    window.limit(1, 2);
+    assert.equal(window.offer().free.get(1), 0);
+    assert.equal(window.offer().underWay.get(1), 5);
+    const wereFull = [1, 2, 3, 4].map(() => window.leave(1, 'success').wasFull);
+    assert.deepEqual(wereFull, [true, true, true, true]);
+    assert.equal(window.offer().free.get(1), 1);
+    window.limit(1, undefined);
+    window.enter(1);
+    window.leave(1, 'success');
+    assert.equal(window.offer().free.get(1), 2, 'without a limit it rises again');
+  });
+
+  it('knows of room that the store was not told of, also where the store knows of a lower cap', () => {
+    const window = newWindow();
+    times(3, () => window.enter(1));
+    window.offer(); // Five are free, as far as the node knows.
+    window.leave(1, 'success');
+    window.enter(1, 4); // The store has given one, and calls the lane full: four were under way.
+    assert.equal(window.hasUntoldRoom(1), true);
+    window.offer();
+    window.enter(1, 4);
+    assert.equal(window.hasUntoldRoom(1), false, 'it is full');
+  });
+
   it('refuses to count what never entered', () => {
     assert.throws(() => newWindow().leave(1, 'success'), /Cannot leave lane 1/);
   });
@@ -216,6 +266,8 @@ function targetOf(callback: number, url = 'http://127.0.0.1/'): Target {
     method: 'POST',
     url,
     secrets: new Uint8Array(),
+    controls: noControls,
+    headers: undefined,
   };
 }
 
@@ -319,18 +371,22 @@ function scriptedStore(): {
   worker: () => Worker;
   works: () => number;
   settled: Settlement[];
+  /** What settlements are answered with. */
+  answer: { settled: Settled };
 } {
   let attached: Worker | undefined;
   let works = 0;
   const settled: Settlement[] = [];
+  const answer: { settled: Settled } = { settled: { kind: 'settled' } };
   return {
+    answer,
     store: {
       pollMs: limits.claimEveryMs,
       attach: (worker) => (attached = worker),
       work: () => (works += 1),
       settle: async (settlement) => {
         settled.push(settlement);
-        return { kind: 'settled' };
+        return answer.settled;
       },
     },
     worker: () => attached ?? assert.fail('nobody is attached'),
@@ -339,9 +395,9 @@ function scriptedStore(): {
   };
 }
 
-function leasedOf(event: string, lane: number): Leased {
+function leasedOf(event: string, lane: number, concurrency?: number): Leased {
   const payload = new Uint8Array();
-  const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1 };
+  const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1, concurrency };
   return { event, eventName: 'e', payload, trace: undefined, lane, callback: lane, ...counts };
 }
 
@@ -390,7 +446,7 @@ describe('Dispatcher', () => {
     const leases = [1, 2, 3].map(() => worker().offer()?.lease ?? 0);
     assert.equal(new Set(leases).size, 3);
     for (const lease of leases) assert.equal(Math.floor(lease / 2 ** 32), 3);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('asks for work at its start, then when something is due, and every ten seconds', async () => {
@@ -414,7 +470,7 @@ describe('Dispatcher', () => {
     assert.equal(works(), then);
     await world.pass(1);
     assert.ok(works() > then);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('is woken by what becomes due sooner than it thought', async () => {
@@ -428,7 +484,7 @@ describe('Dispatcher', () => {
     const before = works();
     await world.pass(1);
     assert.ok(works() > before);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('forgets nothing that it hears while a claim is under way', async () => {
@@ -440,7 +496,7 @@ describe('Dispatcher', () => {
     worker().worked({ ...nothing, readyMs: undefined }, asked);
     assert.ok(works() > before, 'it asks again at once');
     assert.ok(worker().claim());
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('claims again when a slot became free while a claim filled the lane', async () => {
@@ -460,7 +516,7 @@ describe('Dispatcher', () => {
     worker().worked({ ...nothing, claimed, readyMs: undefined }, asked);
     assert.ok(works() > before, 'the lane has room, and more of it may be waiting');
     for (const event of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) await end(event);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('claims again when a slot became free while fresh deliveries filled the lane', async () => {
@@ -479,8 +535,27 @@ describe('Dispatcher', () => {
     worker().take([leasedOf('h', 1)], quiet);
     assert.ok(works() > before, 'a second fresh one may be waiting behind the first');
     for (const event of [...seven.slice(1), 'h']) await end(event);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
+
+  for (const settled of [{ kind: 'settled', concurrency: 2 }, { kind: 'stale' }] as const) {
+    it(`asks when a slot becomes free and it hears: ${JSON.stringify(settled)}`, async () => {
+      const world = virtualWorld();
+      const { dispatcher, worker, works, end, answer } = dispatch(world);
+      worker().claim();
+      worker().worked({ ...nothing, readyMs: undefined }, asked);
+      worker().take([leasedOf('a', 1), leasedOf('b', 1)], quiet);
+      await end('a');
+      worker().take([leasedOf('c', 1)], quiet);
+      const before = works();
+      answer.settled = settled; // For the store the lane was full, with two of the new cap under way.
+      await end('b');
+      assert.ok(works() > before);
+      assert.ok(worker().claim());
+      await end('c');
+      await dispatcher.stop(() => 0);
+    });
+  }
 
   it('asks when a lane that was full gets a free slot', async () => {
     const world = virtualWorld();
@@ -497,7 +572,7 @@ describe('Dispatcher', () => {
     await end('a');
     assert.equal(works(), before + 1);
     for (const event of eight.slice(1)) await end(event);
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('asks a store that fails again in a moment, and not more often the longer it fails', async () => {
@@ -512,13 +587,13 @@ describe('Dispatcher', () => {
       await world.pass(1);
       assert.equal(works(), before + 1, `after ${failures} failures`);
     }
-    await dispatcher.stop(0);
+    await dispatcher.stop(() => 0);
   });
 
   it('offers and claims nothing any more once it stops', async () => {
     const world = virtualWorld();
     const { dispatcher, worker } = dispatch(world);
-    const stopping = dispatcher.stop(1_000);
+    const stopping = dispatcher.stop(() => 1_000);
     assert.equal(worker().offer(), undefined);
     assert.equal(worker().claim(), undefined);
     assert.equal(worker().fanOut(), undefined);
@@ -531,7 +606,7 @@ describe('Dispatcher', () => {
     const { dispatcher, worker, settled, end } = dispatch(world);
     worker().take([leasedOf('a', 1)], quiet);
     let isStopped = false;
-    const stopping = dispatcher.stop(1_000).then(() => (isStopped = true));
+    const stopping = dispatcher.stop(() => 1_000).then(() => (isStopped = true));
     await world.pass(999);
     assert.equal(isStopped, false);
     await end('a');
@@ -549,7 +624,7 @@ describe('Dispatcher', () => {
     const { dispatcher, worker, signals, end } = dispatch(world);
     worker().take([leasedOf('a', 1)], quiet);
     worker().claim();
-    const stopping = dispatcher.stop(1_000);
+    const stopping = dispatcher.stop(() => 1_000);
     worker().worked({ ...nothing, claimed: [leasedOf('b', 2)], readyMs: undefined }, asked);
     await end('a');
     await world.settle();
@@ -892,7 +967,10 @@ describe('a pause', () => {
     const id = await engine.subscribe();
     const { context } = engine;
     const set = async (state: 'active' | 'paused'): Promise<void> => {
-      await changeSubscription(context, context.defaultApp, { id, change: { state, urls: [] } });
+      await changeSubscription(context, context.defaultApp, {
+        id,
+        change: { state, callbacks: [], choice: noChoice },
+      });
     };
     const events = await Promise.all([1, 2, 3].map(async () => engine.publish()));
     await world.settle();

@@ -1,8 +1,10 @@
 // The real engine and the real SQL, in one process, with a made-up world and a made-up network.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { withPrefix } from '../../src/core/id.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
+import { noQuotas } from '../../src/core/quotas.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';
@@ -13,6 +15,7 @@ import { Feed } from '../../src/engine/feed.ts';
 import { createJournal } from '../../src/engine/journal.ts';
 import { startLiveness, type Liveness } from '../../src/engine/liveness.ts';
 import type { Retained } from '../../src/engine/keeper.ts';
+import { createQuotas } from '../../src/engine/quotas.ts';
 import { publish } from '../../src/engine/publish.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
 import { startTending } from '../../src/engine/start-tending.ts';
@@ -92,13 +95,23 @@ export async function startEngine(
     retentionMs,
     onError,
     onRetained: (counts) => retained.push(counts),
+    onExpired: ({ appNo, id }) => {
+      changed(id, 'ended');
+      changes.subscription(appNo, id);
+    },
     onReplayed: () => undefined,
   });
   const reach = createReach({ store, world }, () => tending.ended());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = reach;
-  const told = { changed, changes, replayWaits: () => tending.replayWaits() };
-  const context = { world, store, guard, newId, ring, defaultApp: app, ...told };
+  const told = {
+    changed,
+    changes,
+    expires: (atMs: number) => tending.expires(atMs),
+    replayWaits: () => tending.replayWaits(),
+  };
+  const quotas = createQuotas({ world, store, fallback: noQuotas });
+  const context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
   const self = await startLiveness({
     world,
     store,
@@ -119,6 +132,7 @@ export async function startEngine(
     reach,
     waitsMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
     timeoutMs: 15_000,
+    onSettled: () => undefined,
     onDisabled: (id) => disabled.push(id),
     onNoticed: () => tending.noticed(),
     onError,
@@ -159,7 +173,7 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
 export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
   const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
   const changed = (): void => undefined; // Nobody here holds anything of a subscription.
-  const told = { changed, changes: noChanges, replayWaits: changed };
+  const told = { changed, expires: changed, changes: noChanges, replayWaits: changed };
   return { ...context, ...told, store: storeOver(transport, context.world) };
 }
 
@@ -169,7 +183,7 @@ async function subscribeBody(context: Context, callbackUrl: string): Promise<str
   const variant = variants.find(({ name }) => name === 'body');
   if (operation === undefined || variant === undefined) throw new Error('no variant body');
   const request = { header: new Map(), query: new Map(), path: new Map(), body: { callbackUrl } };
-  const answer = await subscribe(context, {
+  const { id } = await subscribe(context, {
     app: context.defaultApp,
     contract: contract.title,
     operation,
@@ -178,5 +192,5 @@ async function subscribeBody(context: Context, callbackUrl: string): Promise<str
     url: 'http://127.0.0.1/subscribe',
     idempotency: undefined,
   });
-  return String(answer.body?.['subscriberId']);
+  return withPrefix('sub', id);
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { noQuotas } from '../../src/core/quotas.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { limits } from '../../src/core/limits.ts';
 import { noChanges } from '../../src/engine/changes.ts';
@@ -23,10 +24,18 @@ function reasonAgainst(one: InboxEntry): string | undefined {
 }
 
 function entry(payload: string | Uint8Array, name = 'order.created'): InboxEntry {
-  return { no: 1, id: '01jc4t6v8m3q5r7w9x1y2z3a4b', appNo: 1, name, payload: Buffer.from(payload) };
+  const id = '01jc4t6v8m3q5r7w9x1y2z3a4b';
+  return { no: 1, id, appNo: 1, quotas: noQuotas, name, payload: Buffer.from(payload) };
 }
 
 describe('judgeEntry', () => {
+  it('refuses a payload that is larger than its app may publish', () => {
+    const one = entry('{"message":"hello"}');
+    assert.equal(judgeEntry(rules, one, 19).kind, 'fit');
+    const reason = "The payload has 19 bytes, the app's quota is 18";
+    assert.deepEqual(judgeEntry(rules, one, 18), { kind: 'rejected', reason });
+  });
+
   it('has none against what a publisher over HTTP may send', () => {
     assert.equal(reasonAgainst(entry('{"message":"hello"}')), undefined);
     assert.equal(reasonAgainst(entry(' {"a":1,"a":2,"message":"m"} ')), undefined);
@@ -92,7 +101,8 @@ describe('Intake', () => {
         return store.edit(verb, input);
       },
     } as Pick<typeof store, 'edit' | 'pollMs'>;
-    const means = { world, store: counted, rules, changes: noChanges };
+    const quotas = { of: () => noQuotas };
+    const means = { world, store: counted, quotas, rules, changes: noChanges };
     const intake = new Intake({ ...means, onError: assert.ifError });
     await world.pass(1_000);
     assert.equal(looks, 5);

@@ -16,7 +16,7 @@ import { familyOf } from './processes.ts';
 import { startPostgres } from './server.ts';
 
 /** A net under a test that would hang: none that passes comes near it. */
-const net = { timeout: 60_000 };
+const net = { timeout: 300_000 };
 
 const server = await startPostgres({
   settings: { max_connections: '17', application_name: "it's" },

@@ -1,5 +1,6 @@
 // What random commands are made of, for the model and for the two databases side by side.
-import fc from 'fast-check';
+import type { Filter } from '../../src/core/filter.ts';
+import { fc } from '../fast-check.ts';
 
 export const outcome = fc.constantFrom(
   'delivered',
@@ -15,3 +16,20 @@ export const pattern = fc.constantFrom('*', 'a', 'a.*', 'c');
 export const who = fc.nat(6);
 export const which = fc.nat(40);
 export const room = fc.nat(5);
+
+/** Of payloads that say which one of a publish they are, some fit each. */
+const filter = fc.constantFrom<Filter>(
+  { '/of': [0] },
+  { '/of': [1, 'x', null] },
+  { '/name': ['a', 'c'] },
+  { '/of': [0, 1, 2], '/list/0': [true] },
+  { '/missing': [null] },
+);
+
+/** What makes lanes differ: mostly nothing. The intervals are whole numbers of milliseconds. */
+export const chosen = {
+  ordered: fc.constantFrom(false, false, true),
+  rate: fc.constantFrom(undefined, undefined, 4, 0.4),
+  concurrency: fc.constantFrom(undefined, undefined, 1, 2),
+  filter: fc.option(filter, { nil: undefined }),
+};

@@ -5,7 +5,9 @@ import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { idMaker } from '../../src/core/id.ts';
 import type { Callback } from '../../src/core/subscription.ts';
+import { noControls } from '../../src/core/controls.ts';
 import { limits } from '../../src/core/limits.ts';
+import { noQuotas } from '../../src/core/quotas.ts';
 import type { App } from '../../src/core/app.ts';
 import type { World } from '../../src/core/world.ts';
 import { realWorld } from '../../src/core/world.ts';
@@ -50,11 +52,14 @@ export function storeContract(name: string, open: OpenSubject): void {
           id,
           name: id,
           createdMs: clock.ms,
+          quotas: noQuotas,
+          subscriptions: 0,
         });
         assert.deepEqual(plain(output.key), {
           id: key.id,
           appNo: output.app.no,
           appId: id,
+          appQuotas: noQuotas,
           name: 'first',
           scopes: ['admin', 'read'],
           hash: plain(key.hash),
@@ -218,6 +223,8 @@ export function storeContract(name: string, open: OpenSubject): void {
           state: 'active',
           callbacks: input.callbacks,
           secrets: plain(input.secrets),
+          controls: noControls,
+          headers: undefined,
           version: output.subscription.version,
           createdMs: clock.ms,
           endedMs: undefined,
@@ -275,7 +282,7 @@ export function storeContract(name: string, open: OpenSubject): void {
           outputs.map(({ kind }) => kind),
           ['created', 'created', 'repeated', 'mismatch', 'repeated'],
         );
-        const ids = outputs.map((o) => (o.kind === 'mismatch' ? '' : o.subscription.id));
+        const ids = outputs.map((o) => ('subscription' in o ? o.subscription.id : ''));
         assert.equal(ids[1], ids[2]);
         assert.equal(ids[1], ids[4]);
       });
@@ -656,7 +663,8 @@ export function storeContract(name: string, open: OpenSubject): void {
         const app = await newApp(store, key);
         const made = await Promise.all(Array.from({ length: 50 }, async () => subscribed(app)));
         store = await subject.reopen();
-        assert.deepEqual(await store.read('app', { id: app.id }), app);
+        const kept = { ...app, subscriptions: made.length };
+        assert.deepEqual(await store.read('app', { id: app.id }), kept);
         assert.equal((await store.read('key', { id: key.id }))?.appNo, app.no);
         for (const subscription of made) {
           assert.deepEqual(await find(app, subscription.id), subscription);
@@ -670,7 +678,7 @@ export function storeContract(name: string, open: OpenSubject): void {
         const closing = [store.close(), store.close()];
         await assert.rejects(subscribed(app), StoreUnavailable);
         for (const { state } of await Promise.all(taken)) assert.equal(state, 'active');
-        assert.deepEqual(await read, app);
+        assert.equal((await read)?.no, app.no);
         await Promise.all(closing);
         await assert.rejects(store.read('health', {}), StoreUnavailable);
         await assert.rejects(store.edit('touchKeys', { ids: [] }), StoreUnavailable);
@@ -737,7 +745,10 @@ export function newKey(changes: Partial<NewKey> = {}): NewKey {
   };
 }
 
-export function newSubscription(app: App, changes: Partial<NewSubscription> = {}): NewSubscription {
+export function newSubscription(
+  app: Pick<App, 'no'>,
+  changes: Partial<NewSubscription> = {},
+): NewSubscription {
   return {
     id: newId(),
     appNo: app.no,
@@ -753,7 +764,7 @@ export function callback(position: number, event: string): Callback {
   return {
     position,
     label: 'myEvent',
-    event,
+    events: event.split(' '),
     definition: `subscribe/myEvent/${position}`,
     method: 'post',
     url: `https://receiver.example/${position}?event={eventType}`,

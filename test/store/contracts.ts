@@ -1,8 +1,13 @@
 // All suites that every store must pass, on every database.
 import { storeContract } from './contract.ts';
+import { controlsContract } from './controls-contract.ts';
 import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
+import { gaugeContract } from './gauge-contract.ts';
+import { laneContract } from './lane-contract.ts';
+import { filterContract } from './filter-contract.ts';
 import { noticeContract } from './notice-contract.ts';
+import { quotaContract } from './quota-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
@@ -11,10 +16,15 @@ import { statsContract } from './stats-contract.ts';
 export const contracts = [
   storeContract,
   deliveryContract,
+  laneContract,
+  controlsContract,
+  filterContract,
   retentionContract,
   noticeContract,
   searchContract,
   sessionContract,
   statsContract,
   feedContract,
+  gaugeContract,
+  quotaContract,
 ];

@@ -5,6 +5,8 @@ import type { StatementSync } from 'node:sqlite';
 import type { App } from '../../src/core/app.ts';
 import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
 import { deliveryStates } from '../../src/core/delivery.ts';
+import type { Controls } from '../../src/core/controls.ts';
+import { noControls } from '../../src/core/controls.ts';
 import { addFigures, noFigures, pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, idMaker } from '../../src/core/id.ts';
 import { never } from '../../src/core/lane.ts';
@@ -18,7 +20,8 @@ import { newId, openMemory } from './open-memory.ts';
 export type Outcome = Settlement['outcome']['kind'];
 
 export type Command =
-  | { kind: 'subscribe'; pattern: string; lane: 'plain' | 'ordered' | 'limited' | 'slow' }
+  | ({ kind: 'subscribe'; pattern: string } & Chosen)
+  | ({ kind: 'choose'; who: number } & Chosen)
   | { kind: 'publish'; name: string; events: number; room: number }
   | { kind: 'address'; who: number; how: 'subscription' | 'all_callbacks'; room: number }
   | { kind: 'beginFanOut'; name: string }
@@ -33,8 +36,14 @@ export type Command =
   | { kind: 'startNode' }
   | { kind: 'wait'; ms: number };
 
+/** What makes lanes differ. */
+export interface Chosen {
+  ordered: boolean;
+  rate: number | undefined;
+  concurrency: number | undefined;
+}
+
 const slots = 4;
-const intervals = { limited: 300, slow: 2_500 } as const;
 
 export class Model {
   readonly #store = openMemory();
@@ -54,8 +63,8 @@ export class Model {
   /** What happened so far, and attempts among it. */
   readonly #counts = noFigures().counts;
   #attempts = 0;
-  /** Claims and births of each lane. */
-  readonly #starts = new Map<number, number>();
+  /** Of each limited lane: when one started last, and the time that was saved up then. */
+  readonly #starts = new Map<number, { atMs: number; savedMs: number }>();
 
   constructor() {
     const id = newId();
@@ -68,6 +77,9 @@ export class Model {
     switch (command.kind) {
       case 'subscribe':
         this.#subscribe(command);
+        break;
+      case 'choose':
+        this.#edit(command.who, undefined, command);
         break;
       case 'publish':
         this.#publish({ kind: 'everyone' }, command);
@@ -176,16 +188,11 @@ export class Model {
     assert.equal(attempts, this.#attempts, 'attempts by how long they took');
   }
 
-  #subscribe({ pattern, lane }: Extract<Command, { kind: 'subscribe' }>): void {
+  #subscribe({ pattern, ...chosen }: Extract<Command, { kind: 'subscribe' }>): void {
     const callbacks = [callback(0, pattern), callback(1, 'a')];
-    const subscription = newSubscription(this.#app, { callbacks });
+    const subscription = newSubscription(this.#app, { callbacks, controls: controlsOf(chosen) });
     this.#store.edit('subscribe', { subscription, idempotency: undefined });
     this.#subscriptions.push(subscription.id);
-    const where = `where subscription = (select max(no) from subscription)`;
-    if (lane === 'ordered') this.#store.db.exec(`update lane set ordered = 1 ${where}`);
-    if (lane === 'limited' || lane === 'slow') {
-      this.#store.db.exec(`update lane set interval_ms = ${intervals[lane]} ${where}`);
-    }
   }
 
   #publish(
@@ -303,14 +310,21 @@ export class Model {
     if (made !== undefined) this.#attempts += 1;
   }
 
-  #edit(who: number, state: 'active' | 'paused'): void {
+  #edit(who: number, state: 'active' | 'paused' | undefined, chosen?: Chosen): void {
     const id = this.#subscriptions[who % Math.max(this.#subscriptions.length, 1)];
     if (id === undefined) return;
     const appNo = this.#app.no;
     const found = this.#store.read('subscription', { appNo, id });
     assert(found !== undefined);
-    const input = { appNo, id, version: found.version, state, urls: [], secrets: undefined };
-    const { kind } = this.#store.edit('editSubscription', input);
+    const { kind } = this.#store.edit('editSubscription', {
+      appNo,
+      id,
+      version: found.version,
+      state,
+      urls: [],
+      secrets: undefined,
+      chosen: chosen && { controls: controlsOf(chosen), headers: undefined },
+    });
     assert.equal(kind, found.state === 'ended' ? 'ended' : 'edited');
   }
 
@@ -455,25 +469,38 @@ export class Model {
     assert.deepEqual(Buffer.from(leased.payload), payloadOf());
     this.#held.set(key, leased);
     this.#set(key, 'running');
-    const [lane] = this.#rows('select state, interval_ms from lane where no = ?', leased.lane);
+    const sql = 'select state, interval_ms, concurrency from lane where no = ?';
+    const [lane] = this.#rows(sql, leased.lane);
     assert.equal(lane?.['state'], 0, 'only an open lane gives deliveries');
+    assert.equal(leased.concurrency ?? null, lane['concurrency']);
+    const running = [...this.#held.values()].filter((one) => one.lane === leased.lane).length;
+    assert(running <= (leased.concurrency ?? Infinity), 'more of a lane than it wants at a time');
     this.#checkRate(leased.lane, lane['interval_ms']);
   }
 
-  /** Never more than the rate since the start, and what may be saved up. */
+  /** Each start takes its time out of what was saved up, which is a second, or enough for one. */
   #checkRate(lane: number, intervalMs: unknown): void {
-    const started = (this.#starts.get(lane) ?? 0) + 1;
-    this.#starts.set(lane, started);
-    if (typeof intervalMs !== 'number') return;
-    const elapsedMs = this.#nowMs() - this.#startMs + Math.max(1_000, intervalMs);
-    assert(started <= elapsedMs / intervalMs + 0.001, 'a lane is faster than its limit');
+    if (typeof intervalMs !== 'number') {
+      this.#starts.delete(lane);
+      return;
+    }
+    const atMs = this.#nowMs();
+    const before = this.#starts.get(lane) ?? { atMs: 0, savedMs: 0 };
+    const most = Math.max(1_000, intervalMs);
+    const savedMs = Math.min(most, before.savedMs + atMs - before.atMs);
+    assert(savedMs >= intervalMs - 0.02, 'a lane is faster than its limit');
+    this.#starts.set(lane, { atMs, savedMs: savedMs - intervalMs });
   }
 
   #offer(room: number, laneRoom: number): Offer {
     this.#leases += 1;
     const free = new Map<number, number>();
-    for (const { lane } of this.#held.values()) free.set(lane, (free.get(lane) ?? laneRoom) - 1);
-    return { lease: this.#leases, room, free, laneRoom };
+    const underWay = new Map<number, number>();
+    for (const { lane } of this.#held.values()) {
+      free.set(lane, (free.get(lane) ?? laneRoom) - 1);
+      underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
+    }
+    return { lease: this.#leases, room, free, underWay, laneRoom };
   }
 
   #laneOf({ event, n }: Settlement): number {
@@ -514,11 +541,18 @@ export class Model {
   }
 }
 
+function controlsOf({ ordered, rate: ratePerSecond, concurrency }: Chosen): Controls {
+  return { ...noControls, ordered, ratePerSecond, concurrency };
+}
+
 /** As the table delivery_done writes them. */
 const ends: readonly (DeliveryState | undefined)[] = [undefined, 'delivered', 'dead', 'cancelled'];
 
 /** What must never be found. */
 const broken = {
+  'an app whose subscriptions are miscounted': `
+    select no from app where subscriptions <>
+      (select count(*) from subscription where app = app.no and state <> 'ended')`,
   'a lane with something waiting that nobody will look at': `
     select no from lane where state = 0 and ready_ms = ${never}
       and exists (select 1 from delivery_live where lane = no and lease is null)
@@ -529,6 +563,29 @@ const broken = {
       and exists (select 1 from delivery_live where lane = no and lease is null)`,
   'a lane that is looked at before its gate': `
     select no from lane where state = 0 and ready_ms < gate_ms`,
+  'a callback in a lane of another kind, or of somebody else': `
+    select callback.no from callback
+      join lane on lane.no = callback.lane
+      join subscription on subscription.no = callback.subscription
+    where lane.ordered <> subscription.ordered or lane.subscription <> subscription.no`,
+  'an ordered or limited subscription with several lanes in use': `
+    select callback.subscription from callback join lane on lane.no = callback.lane
+    where lane.ordered = 1 or lane.interval_ms is not null
+    group by callback.subscription having count(distinct lane.no) > 1`,
+  'callbacks that share a lane although they need not': `
+    select lane from callback join lane on lane.no = callback.lane
+    where lane.ordered = 0 and lane.interval_ms is null group by lane having count(*) > 1`,
+  'a pattern in another lane than its callback': `
+    select callback from pattern join callback on callback.no = pattern.callback
+    where pattern.lane <> callback.lane`,
+  'a lane under another limit than its subscription': `
+    select lane.no from lane join subscription on subscription.no = lane.subscription
+    where lane.concurrency is not json_extract(settings, '$.concurrency')
+      or lane.interval_ms is not 1000 / json_extract(settings, '$.ratePerSecond')`,
+  'more lanes than callbacks, and an ordered one': `
+    select no from subscription where state <> 'ended'
+      and (select count(*) from lane where subscription = subscription.no)
+        > 1 + (select count(*) from callback where subscription = subscription.no)`,
   'two running deliveries in an ordered lane': `
     select lane from delivery_live join lane on no = lane
     where ordered = 1 and lease is not null group by lane having count(*) > 1`,

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(async () => stage[Symbol.asyncDispose]());
 
-describe('claim', { timeout: 60_000 }, () => {
+describe('claim', { timeout: 300_000 }, () => {
   it('reads the payload of an event once, however many of its deliveries it takes', async () => {
     await stage.subscribe('a', 20);
     const nowMs = world.nowMs();

@@ -13,7 +13,7 @@ import { createSweep } from '../../src/store/postgres/sweep.ts';
 import { writeBatch } from '../../src/store/postgres/write.ts';
 import { birthsFor } from '../../src/store/slots.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
-import { callback, digest, newSubscription } from './contract.ts';
+import { callback, digest, newApp, newSubscription } from './contract.ts';
 import { settlementOf } from './delivery-model.ts';
 import { newId } from './open-memory.ts';
 import type { Stage } from './postgres-stage.ts';
@@ -21,7 +21,7 @@ import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
 import { startTestNode } from './test-node.ts';
 
 /** A net under a test that would hang: none that passes comes near it. */
-const net = { timeout: 60_000 };
+const net = { timeout: 300_000 };
 
 let stage: Stage;
 beforeEach(async () => {
@@ -64,12 +64,34 @@ describe('nodes that use the same lanes', net, () => {
   });
 });
 
+describe('nodes that subscribe for one app in the same moment', net, () => {
+  it('keep to its quota together, exactly', async () => {
+    const app = await newApp(stage.store);
+    const nodes = await Promise.all(upTo(3).map(async () => stage.node()));
+    const outputs = await Promise.all(
+      nodes.flatMap((store) =>
+        upTo(8).map(async () =>
+          store.edit('subscribe', {
+            subscription: newSubscription(app, { callbacks: [callback(0, 'counted')] }),
+            idempotency: undefined,
+            subscriptionsMax: 10,
+          }),
+        ),
+      ),
+    );
+    assert.equal(outputs.filter(({ kind }) => kind === 'created').length, 10);
+    assert.equal(outputs.filter(({ kind }) => kind === 'full').length, 14);
+    const seen = await stage.store.read('app', { id: app.id });
+    assert.equal(seen?.subscriptions, 10);
+  });
+});
+
 describe('nodes that publish and subscribe in the same moment', net, () => {
   it('do not wait for each other in a circle', async () => {
     for (const i of upTo(8)) await stage.subscribe(`e${i}`);
     const nodes = await Promise.all(upTo(3).map(async () => stage.node()));
     const other = (): EditInput<'subscribe'> => {
-      const app = { no: stage.appNo, id: newId(), name: '', createdMs: 0 };
+      const app = { no: stage.appNo };
       const subscription = newSubscription(app, { callbacks: [callback(0, 'other')] });
       return { subscription, idempotency: undefined };
     };

@@ -14,7 +14,7 @@ import { statementsIn } from './statements.ts';
 import { startTestNode } from './test-node.ts';
 
 /** A net under a test that would hang: none that passes comes near it. */
-const net = { timeout: 60_000 };
+const net = { timeout: 300_000 };
 
 let stage: Stage;
 let proxy: PostgresProxy;

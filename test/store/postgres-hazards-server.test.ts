@@ -17,7 +17,7 @@ import type { TestNode } from './test-node.ts';
 import { startTestNode } from './test-node.ts';
 
 /** A net under a test that would hang: none that passes comes near it. */
-const net = { timeout: 60_000 };
+const net = { timeout: 300_000 };
 /** Over this no call may take while the server is away for good: see `limits`. */
 const answerMaxMs = limits.databaseConnectMs + limits.commitUnknownMs + limits.databaseConnectMs;
 

@@ -9,7 +9,7 @@ import { startPostgres } from '../postgres/server.ts';
 import { newApp } from './contract.ts';
 import { world } from './postgres-stage.ts';
 
-describe('a server that comes back as a standby', { timeout: 120_000 }, () => {
+describe('a server that comes back as a standby', { timeout: 300_000 }, () => {
   it('is not used until it is the primary', async (t) => {
     await using server = await startPostgres({ settings: { fsync: 'off' } });
     const url = await server.createDatabase('standby');

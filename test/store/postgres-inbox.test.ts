@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(async () => stage[Symbol.asyncDispose]());
 
-describe('takeInbox', { timeout: 60_000 }, () => {
+describe('takeInbox', { timeout: 300_000 }, () => {
   it('writes nothing and locks nothing when there is nothing', async () => {
     const held = await stage.begin();
     await held.tx.query('lock table inbox in exclusive mode', []); // Whoever would write waits.

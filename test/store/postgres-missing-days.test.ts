@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(async () => stage[Symbol.asyncDispose]());
 
-describe('a day without partitions', { timeout: 60_000 }, () => {
+describe('a day without partitions', { timeout: 300_000 }, () => {
   it('is made for an event that is rejected out of the inbox', async () => {
     const { database, store } = stage;
     await database.query(

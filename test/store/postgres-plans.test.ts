@@ -68,6 +68,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // The first row, or the first that nobody else is at, and no further.
   'fanOut.oldest': ['reads all of fanout_pkey'],
   'outlook.fanOut': ['reads all of fanout_pkey'],
+  'forget.firstFanOut': ['reads all of fanout_pkey'],
+  // Ends at the first that is not past its time, and after so many.
+  'expireSubscription.soonest': ['reads all of subscription_expiry'],
   'sweep.lanes': ['filters a range of lane_sweep'],
   'health.schema': ['reads all of migration_pkey'],
   // Steps over what is under way: what nodes have taken out of the inbox, or lease.
@@ -91,6 +94,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'keepKeys.keep': ['sorts by app, key'],
   'makeDeliveries.order': ['sorts by no'],
   'endSubscription.lanes': ['sorts by no'],
+  'arrangeLanes.lanes': ['sorts by no'],
   // All nodes that are there, and what they have under way.
   'nodes.silent': [alive],
   'nodes.list': [alive],
@@ -140,6 +144,14 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'walkEvents.ofSlice, repeated': ['sorts by id DESC', 'sorts by id'],
   'pieces.doneOfLane, repeated': [last, newest, 'filters a range of delivery_done (event, n)'],
   'pieces.liveOfLane, repeated': [last, newest, 'filters a range of delivery_live_pkey'],
+  // A row for each app, and minutes that are not put together yet.
+  'gauges.counts': ['reads all of stat_app_fresh'],
+  // What nodes have under way; so many, and no more; the first row.
+  'gauges.running': ['reads all of delivery_running'],
+  'gauges.due': ['reads all of delivery_due'],
+  'gauges.fanOuts': ['reads all of fanout_pkey'],
+  'gauges.replays': ['reads all of replay_running'],
+  'gauges.oldest': ['reads all of delivery_live_pkey'],
   // For tests only.
   'tally.all': ['scans delivery_live', 'scans delivery_done'],
 };

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(async () => stage[Symbol.asyncDispose]());
 
-describe('lists that wait', { timeout: 60_000 }, () => {
+describe('lists that wait', { timeout: 300_000 }, () => {
   it('leave a connection to the reads of single rows', async () => {
     const { appNo, store } = stage;
     await stage.subscribe('a');

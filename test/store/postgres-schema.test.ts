@@ -31,6 +31,7 @@ const all = [
   { number: 11, name: 'controls' },
   { number: 12, name: 'trace' },
   { number: 13, name: 'notice' },
+  { number: 14, name: 'quotas' },
 ];
 
 describe('applyMigrations', () => {

@@ -131,7 +131,10 @@ export async function publishOn(
   calls: readonly EditInput<'publish'>[],
   lease?: number,
 ): Promise<Published[]> {
-  const offer = lease === undefined ? undefined : { lease, room: 8, free: new Map(), laneRoom: 8 };
+  const offer =
+    lease === undefined
+      ? undefined
+      : { lease, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
   const births = birthsFor(offer);
   const left = { waiting: 0, fanOuts: 0 };
   return publishAll(tx, calls, { nowMs, births, slices: createSlices(), left, facts: [] });
@@ -152,12 +155,12 @@ export async function claimOn(tx: Tx, looking: Looking): Promise<Claimed> {
   const { nowMs, lease = 1, room = 64 } = looking;
   const { lingerMs = { least: 50, most: 10_000 } } = looking;
   const { floors = { readyMs: 0, isDropped: false } } = looking;
-  const slots = slotsOf({ lease, room, free: new Map(), laneRoom: room });
+  const slots = slotsOf({ lease, room, free: new Map(), underWay: new Map(), laneRoom: room });
   return claim(tx, { slots, nowMs, floors, lingerMs });
 }
 
 /** A loop that went on for ever would keep the test's process, though the test has failed long ago. */
-const patienceMs = 30_000;
+const patienceMs = 180_000;
 
 export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
   const startedMs = world.monotonicMs();

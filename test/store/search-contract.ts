@@ -2,7 +2,7 @@
 // rows gives, newest first, nothing twice. The rows are those that reads of single ones show.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import type { App } from '../../src/core/app.ts';
 import type { AttemptError } from '../../src/core/attempt.ts';
 import type { Leased } from '../../src/core/delivery.ts';
@@ -189,6 +189,7 @@ async function setStage(store: Store, clock: { ms: number }): Promise<Stage> {
   await add(busy, [callback(0, 'user.left')]);
   await add(busy, [callback(0, 'orders'), callback(1, 'order.item.*'), callback(2, 'ringback.*')]);
   await add(quiet, [callback(0, '*')]);
+  await add(busy, [callback(0, 'nothing other')]);
   // More deliveries of one event than a search examines at first.
   const many = 2 * limits.pieceRowsMin - 70;
   await add(
@@ -377,7 +378,9 @@ function hears(
   return (
     (state ?? one.state) === one.state &&
     (event === undefined ||
-      one.callbacks.some((each) => patternsHearing(event).includes(each.event))) &&
+      one.callbacks.some((each) =>
+        each.events.some((pattern) => patternsHearing(event).includes(pattern)),
+      )) &&
     (url === undefined ||
       one.callbacks.some((each) => each.url.toLowerCase().includes(url.toLowerCase())))
   );

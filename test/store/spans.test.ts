@@ -1,7 +1,7 @@
 // Stretches of time: whichever slices lie side by side, all that reach into a stretch are named in it.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import type { App } from '../../src/core/app.ts';
 import { firstIdAt } from '../../src/core/id.ts';
 import { birthsFor } from '../../src/store/slots.ts';

@@ -1,9 +1,9 @@
 // Random sequences of everything that can happen to deliveries, on the adapter in memory and a model
 // beside it. A failure prints its seed: give it to fc.assert as { seed, path } to see it again.
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fast-check.ts';
 import { limits } from '../../src/core/limits.ts';
-import { name, outcome, pattern, room, which, who } from './command-parts.ts';
+import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 import type { Command } from './delivery-model.ts';
 import { Model } from './delivery-model.ts';
 
@@ -13,9 +13,10 @@ const command = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('subscribe' as const),
       pattern,
-      lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow'),
+      ...chosen,
     }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('choose' as const), who, ...chosen }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -93,9 +94,10 @@ const command = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(40_000) }) },
 );
 
+const plain = { ordered: false, rate: undefined, concurrency: undefined };
 const beginning: Command[] = [
-  { kind: 'subscribe', pattern: '*', lane: 'plain' },
-  { kind: 'subscribe', pattern: 'a.*', lane: 'ordered' },
+  { kind: 'subscribe', pattern: '*', ...plain },
+  { kind: 'subscribe', pattern: 'a.*', ...plain, ordered: true },
 ];
 
 describe('any sequence of commands', () => {

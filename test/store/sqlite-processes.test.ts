@@ -63,7 +63,7 @@ describe('the one-process lock', () => {
 
 describe('kill -9 during edits', () => {
   it('loses nothing that was acknowledged', async () => {
-    for (const acksWanted of [1, 50, 200, 500, 1_000]) {
+    for (const acksWanted of [1, 50, 500]) {
       const child = start('subscribe');
       const seen = await linesOf(child, 1 + acksWanted);
       const rest = linesOf(child, Infinity);
@@ -84,7 +84,7 @@ describe('kill -9 during edits', () => {
 
 describe('kill -9 during publish, claim and settle', () => {
   it('keeps what was acknowledged, frees what was under way, and adds up', async () => {
-    for (const linesWanted of [20, 300, 1_500]) {
+    for (const linesWanted of [20, 600]) {
       const child = start('deliver');
       const seen = await linesOf(child, linesWanted);
       const rest = linesOf(child, Infinity);

@@ -194,6 +194,9 @@ describe('the schema', () => {
       { number: 8, name: 'stream' },
       { number: 9, name: 'replay' },
       { number: 10, name: 'search' },
+      { number: 11, name: 'controls' },
+      { number: 12, name: 'notice' },
+      { number: 13, name: 'quotas' },
     ]);
   });
 

@@ -9,6 +9,8 @@ export interface Room {
   laneRoom?: number;
   /** Free slots by lane. */
   free?: [lane: number, slots: number][];
+  /** Deliveries under way here, by lane. */
+  underWay?: [lane: number, running: number][];
 }
 
 export interface TestDispatcher {
@@ -34,9 +36,9 @@ export function attachDispatcher(store: Store): TestDispatcher {
     fanOut: undefined,
   };
   const outlooks: Outlook[] = [];
-  const toOffer = ({ room, laneRoom = 8, free = [] }: Room): Offer => {
+  const toOffer = ({ room, laneRoom = 8, free = [], underWay = [] }: Room): Offer => {
     leases += 1;
-    return { lease: leases, room, laneRoom, free: new Map(free) };
+    return { lease: leases, room, laneRoom, free: new Map(free), underWay: new Map(underWay) };
   };
   const once = (what: 'claim' | 'fanOut'): Offer | undefined => {
     const offer = offers[what];

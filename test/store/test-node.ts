@@ -44,7 +44,13 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
   let onWorked = (): void => undefined;
   const offer = (): Offer => {
     leases += 1;
-    return { lease: no * 2 ** 32 + leases, room, free: new Map(), laneRoom: room };
+    return {
+      lease: no * 2 ** 32 + leases,
+      room,
+      free: new Map(),
+      underWay: new Map(),
+      laneRoom: room,
+    };
   };
   const taken: Leased[] = [];
   const counts = { heard: 0, refused: 0, settled: 0, stale: 0 };

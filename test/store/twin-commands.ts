@@ -1,7 +1,7 @@
 // Random commands for two databases side by side, and how each becomes calls of the port: whom it means
 // is read from the rows, so that shrinking a sequence never makes a command that cannot be run.
-import fc from 'fast-check';
-import { name, outcome, pattern, room, which, who } from './command-parts.ts';
+import { fc } from '../fast-check.ts';
+import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 
 const record = fc.record;
 const one = fc.constant;
@@ -19,16 +19,28 @@ const ownPattern = fc.constantFrom(
   'ringback.delivery.dead',
   'ringback.subscription.*',
 );
+const anyPattern = fc.oneof(
+  { weight: 6, arbitrary: pattern },
+  { weight: 1, arbitrary: ownPattern },
+);
 const position = fc.nat(2);
 const state = fc.constantFrom('active' as const, 'active', 'paused', 'disabled');
 
 const edits = {
   subscribe: record({
     kind: one('subscribe' as const),
-    pattern: fc.oneof({ weight: 6, arbitrary: pattern }, { weight: 1, arbitrary: ownPattern }),
+    pattern: anyPattern,
     second: fc.constantFrom('a', 'inactive'),
-    lane: fc.constantFrom('plain', 'plain', 'ordered', 'limited', 'slow', 'breaking', 'breaking'),
+    ...chosen,
+    isBreaking: fc.constantFrom(false, false, true),
     idempotency: maybe(idempotency),
+    most: fc.constantFrom(undefined, undefined, undefined, 2, 5),
+  }),
+  app: record({
+    kind: one('app' as const),
+    quota: fc.constantFrom('subscriptions', 'eventsPerSecond', 'payloadBytes'),
+    value: fc.constantFrom(null, 1, 4, 1_000),
+    name: maybe(fc.constantFrom('a', 'b')),
   }),
   publish: record({
     kind: one('publish' as const),
@@ -49,7 +61,14 @@ const edits = {
     state: maybe(state),
     positions: fc.uniqueArray(position, { maxLength: 2 }),
     isNewSecret: fc.boolean(),
+    chosen: maybe(record({ ...chosen, expiresInMs: maybe(fc.constantFrom(0, 1, 20_000)) })),
     isStale: fc.constantFrom(false, false, false, true),
+    heard: maybe(fc.array(anyPattern, { minLength: 1, maxLength: 3 })),
+  }),
+  expire: record({ kind: one('expire' as const), who }),
+  forgetPatterns: record({
+    kind: one('forgetPatterns' as const),
+    agoMs: fc.constantFrom(0, 10_000),
   }),
   disable: record({ kind: one('disable' as const), which }),
   /** `missing`: somebody else was faster. */
@@ -112,12 +131,15 @@ const edit = fc.oneof(
   { weight: 2, arbitrary: edits.disable },
   { weight: 1, arbitrary: edits.notice },
   { weight: 1, arbitrary: edits.unsubscribe },
+  { weight: 1, arbitrary: edits.expire },
+  { weight: 1, arbitrary: edits.forgetPatterns },
   { weight: 3, arbitrary: edits.retry },
   { weight: 2, arbitrary: edits.sweep },
   { weight: 1, arbitrary: edits.node },
   { weight: 1, arbitrary: edits.rescue },
   { weight: 1, arbitrary: edits.forget },
   { weight: 2, arbitrary: edits.feed },
+  { weight: 1, arbitrary: edits.app },
   { weight: 1, arbitrary: edits.key },
   { weight: 1, arbitrary: edits.session },
   { weight: 1, arbitrary: edits.setting },

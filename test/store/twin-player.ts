@@ -1,8 +1,11 @@
 // Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
 // rows, which are the same on both.
 import { strict as assert } from 'node:assert';
+import type { Controls } from '../../src/core/controls.ts';
+import { noControls } from '../../src/core/controls.ts';
 import { pendingOf } from '../../src/core/figures.ts';
 import { firstIdAt, timeOf } from '../../src/core/id.ts';
+import { brokenAfter } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
 import { minuteMs, spanBetween } from '../../src/core/stats-span.ts';
 import type { EditCall } from '../../src/store/call.ts';
@@ -10,6 +13,7 @@ import { editCall } from '../../src/store/call.ts';
 import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, Idempotency, NewSubscription } from '../../src/store/store.ts';
 import { attempt, callback, digest, inactive } from './contract.ts';
+import type { Chosen } from './delivery-model.ts';
 import type {
   Command,
   EditCommand,
@@ -22,8 +26,9 @@ import type { Twins } from './twins.ts';
 import { startMs } from './twin-tables.ts';
 
 const contract = 'Ringback';
-const intervals = { limited: 300, slow: 2_500 } as const;
 const freshSlots = 4;
+
+type Choice = NonNullable<Extract<EditCommand, { kind: 'edit' }>['chosen']>;
 
 export class Player {
   readonly #twins: Twins;
@@ -44,20 +49,24 @@ export class Player {
       return editCall('createApp', { id, name: id, key: this.#key() });
     });
     const everything = this.#subscription([callback(0, '*'), callback(1, 'a')]);
-    const ordered = this.#subscription([callback(0, 'a.*'), inactive(1, 'a')]);
+    const controls = { ...noControls, ordered: true };
+    const ordered = this.#subscription([callback(0, 'a.*'), inactive(1, 'a')], controls);
     const told = this.#subscription([callback(0, 'ringback.*')]);
     const listeners = [everything, ordered, told].map((subscription) =>
       editCall('subscribe', { subscription, idempotency: undefined }),
     );
-    const after = laneOf('ordered', ordered.id);
-    await this.#twins.send([...apps, this.#startNode(), ...listeners], { after });
+    await this.#twins.send([...apps, this.#startNode(), ...listeners]);
   }
 
-  /** So many callbacks that hear everything. */
+  /** So many callbacks that hear everything; half of them filter, and want the second of two events. */
   async crowd(callbacks: number): Promise<void> {
     const each = limits.callbacksPerSubscriptionMax;
-    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, () =>
-      this.#subscription(Array.from({ length: each }, (_, position) => callback(position, '*'))),
+    const filtering = { ...noControls, filter: { '/of': [1] } };
+    const subscriptions = Array.from({ length: Math.ceil(callbacks / each) }, (_, at) =>
+      this.#subscription(
+        Array.from({ length: each }, (_one, position) => callback(position, '*')),
+        at % 2 === 1 ? filtering : noControls,
+      ),
     );
     await this.#twins.send(
       subscriptions.map((subscription) =>
@@ -102,10 +111,11 @@ export class Player {
       const call = this.#toCall(each);
       if (call === undefined) continue;
       calls.push(call);
-      if (call.verb !== 'subscribe' || each.kind !== 'subscribe' || each.lane === 'plain') continue;
-      lanes.push(laneOf(each.lane, call.input.subscription.id));
+      if (call.verb !== 'subscribe' || each.kind !== 'subscribe' || !each.isBreaking) continue;
+      lanes.push(breaking(call.input.subscription.id));
     }
     if (calls.length === 0) return;
+    if (calls.some(({ verb }) => verb === 'editSubscription')) await this.#twins.rest();
     await this.#twins.send(calls, {
       offer: this.#offer({ room, laneRoom: freshSlots, node }),
       after: lanes.length === 0 ? undefined : lanes.join(';'),
@@ -118,9 +128,13 @@ export class Player {
       case 'subscribe': {
         const { pattern, second } = each;
         const other = second === 'inactive' ? inactive(1, 'a') : callback(1, 'a');
-        const subscription = this.#subscription([callback(0, pattern), other]);
+        const subscription = this.#subscription([callback(0, pattern), other], controlsOf(each));
         const idempotency = keyOf(each.idempotency);
-        return editCall('subscribe', { subscription, idempotency });
+        return editCall('subscribe', { subscription, idempotency, subscriptionsMax: each.most });
+      }
+      case 'app': {
+        const quotas = { [each.quota]: each.value };
+        return editCall('editApp', { appNo, name: each.name, quotas });
       }
       case 'publish': {
         const { name, events } = each;
@@ -148,6 +162,15 @@ export class Player {
           contract: '',
           notice: no,
         });
+      }
+      case 'expire': {
+        const id = this.#idOf('subscription', each.who);
+        return editCall('expireSubscription', { appNo, id });
+      }
+      case 'forgetPatterns': {
+        // Without a limit: of those that died at one time, each forgets others first.
+        const beforeMs = this.#twins.nowMs - each.agoMs;
+        return editCall('forgetPatterns', { beforeMs, limit: 500 });
       }
       case 'unsubscribe':
         return editCall('unsubscribe', { appNo, id: this.#idOf('subscription', each.who) });
@@ -236,8 +259,14 @@ export class Player {
     await this.#twins.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
   }
 
+  #choose({ expiresInMs, ...chosen }: Choice): EditInput<'editSubscription'>['chosen'] {
+    const expiresMs = expiresInMs === undefined ? undefined : this.#twins.nowMs + expiresInMs;
+    const headers = chosen.filter === undefined ? undefined : digest('headers');
+    return { controls: { ...controlsOf(chosen), expiresMs }, headers };
+  }
+
   #editSubscription(each: Extract<EditCommand, { kind: 'edit' }>): EditCall | undefined {
-    const { who, state, positions, isNewSecret, isStale } = each;
+    const { who, state, positions, isNewSecret, isStale, heard, chosen } = each;
     const found = pick(this.#twins.table('subscription'), who);
     if (found === undefined) return undefined;
     const known = this.#twins
@@ -253,6 +282,8 @@ export class Player {
       state,
       urls,
       secrets: isNewSecret ? digest(String(this.#twins.nowMs)) : undefined,
+      events: heard === undefined ? [] : [{ position: 0, events: [...new Set(heard)] }],
+      chosen: chosen && this.#choose(chosen),
     });
   }
 
@@ -359,6 +390,14 @@ export class Player {
           positions: [0],
           isNewSecret: true,
           isStale: false,
+          heard: ['c'],
+          chosen: {
+            ordered: true,
+            rate: 4,
+            concurrency: 1,
+            filter: undefined,
+            expiresInMs: undefined,
+          },
         });
         if (edit?.verb !== 'editSubscription') return undefined;
         const urls = [...edit.input.urls, { position: 9, url: 'https://nobody.example/' }];
@@ -429,7 +468,8 @@ export class Player {
     const names = JSON.stringify([name, '*']);
     await this.#twins.exec(`
       insert into event (id, app, name, slice, created_ms, payload)
-      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1, secrets
+      select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1,
+        coalesce((select payload from event order by id limit 1), secrets)
       from subscription order by no limit 1;
       insert into fanout (event, app, contract, version, names)
       select '${id}', no, '${contract}', version, '${names}' from app where no = ${appNo}`);
@@ -528,28 +568,36 @@ export class Player {
     const no = this.#node(node);
     this.#leases += 1;
     const free = new Map<number, number>();
+    const underWay = new Map<number, number>();
     for (const { lane, lease } of this.#live()) {
       if (lease === null || Math.floor(Number(lease) / 2 ** 32) !== no) continue;
       free.set(Number(lane), (free.get(Number(lane)) ?? laneRoom) - 1);
+      underWay.set(Number(lane), (underWay.get(Number(lane)) ?? 0) + 1);
     }
-    return { lease: no * 2 ** 32 + this.#leases, room, free, laneRoom };
+    return { lease: no * 2 ** 32 + this.#leases, room, free, underWay, laneRoom };
   }
 
   #publish({ names, audience = { kind: 'everyone' } }: Published): EditInput<'publish'> {
     return {
       appNo: this.#apps[0],
       contract,
-      events: names.map((name) => ({ id: this.#id(), name, payload: Buffer.from(`"${name}"`) })),
+      events: names.map((name, of) => {
+        const payload = Buffer.from(JSON.stringify({ name, of, list: [of < 1] }));
+        return { id: this.#id(), name, payload };
+      }),
       audience,
       ...(names.length === 2 ? { trace: 'a trace' } : {}),
       idempotency: undefined,
     };
   }
 
-  #subscription(callbacks: NewSubscription['callbacks']): NewSubscription {
+  #subscription(
+    callbacks: NewSubscription['callbacks'],
+    controls: Controls = noControls,
+  ): NewSubscription {
     const appNo = this.#apps[0];
-    const secrets = digest('secrets');
-    return { id: this.#id(), appNo, contract, operation: 'subscribe', callbacks, secrets };
+    const made = { id: this.#id(), appNo, contract, operation: 'subscribe', callbacks, controls };
+    return { ...made, secrets: digest('secrets') };
   }
 
   #startNode(): EditCall {
@@ -619,15 +667,16 @@ function nameOf(row: Row): { event: string; n: number } {
   return { event: String(row['event']), n: Number(row['n']) };
 }
 
-function laneOf(kind: 'ordered' | 'limited' | 'slow' | 'breaking', subscription: string): string {
-  const changes = {
-    ordered: 'ordered = 1',
-    limited: `interval_ms = ${intervals.limited}`,
-    slow: `interval_ms = ${intervals.slow}`,
-    breaking: `failures = 9, failing_ms = ${startMs - limits.disableAfterMs}`,
-  } as const;
-  return `update lane set ${changes[kind]}
+/** One failure more, and its lanes are broken; and they have failed for so long that it is disabled. */
+function breaking(subscription: string): string {
+  return `update lane set failures = ${brokenAfter - 1},
+      failing_ms = ${startMs - limits.disableAfterMs}
     where subscription = (select no from subscription where id = '${subscription}')`;
+}
+
+function controlsOf(chosen: Chosen & Pick<Controls, 'filter'>): Controls {
+  const { ordered, rate: ratePerSecond, concurrency, filter } = chosen;
+  return { ...noControls, ordered, ratePerSecond, concurrency, filter };
 }
 
 function pick<T>(from: readonly T[], index: number): T | undefined {

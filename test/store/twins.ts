@@ -172,6 +172,11 @@ export class Twins implements AsyncDisposable {
     return { here: readOutput(verb, found.output), there: readOutput(verb, other.output) };
   }
 
+  /** Before lanes are arranged: see `restAll`. */
+  async rest(): Promise<void> {
+    await this.#client.query(differences.restAll, [this.nowMs + yearMs]);
+  }
+
   /** What PostgreSQL calls a row that SQLite calls so. */
   toThere(table: string, no: number): number {
     return Number(this.#numbers.get(table)?.there.get(no) ?? no);
@@ -205,6 +210,16 @@ export class Twins implements AsyncDisposable {
       assert.fail(`The rows of ${table.name} are in another order`);
     }
     this.#rows = new Map(this.#tables.map(({ name }, i) => [name, here[i] ?? []]));
+    this.#checkSubscriptions();
+  }
+
+  /** What quotas are held to. */
+  #checkSubscriptions(): void {
+    const living = this.table('subscription').filter(({ state }) => state !== 'ended');
+    for (const { no, subscriptions } of this.table('app')) {
+      const count = living.filter(({ app }) => app === no).length;
+      assert.equal(subscriptions, count, 'how many subscriptions an app has');
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -278,8 +293,9 @@ export class Twins implements AsyncDisposable {
 
   #toThere(offer: Offer | undefined): Offer | undefined {
     if (offer === undefined) return undefined;
-    const free = [...offer.free].map(([no, left]) => [this.toThere('lane', no), left] as const);
-    return { ...offer, free: new Map(free) };
+    const toThere = (byLane: ReadonlyMap<number, number>): Map<number, number> =>
+      new Map([...byLane].map(([no, some]) => [this.toThere('lane', no), some] as const));
+    return { ...offer, free: toThere(offer.free), underWay: toThere(offer.underWay) };
   }
 
   /** The same call with the numbers that PostgreSQL knows. */

@@ -1,8 +1,9 @@
 // Handlers of apps, for operators.
 import type { App } from '../../core/app.ts';
 import { withPrefix } from '../../core/id.ts';
-import { createApp, getApp, listApps } from '../../engine/apps.ts';
+import { createApp, editApp, getApp, listApps } from '../../engine/apps.ts';
 import type { Context } from '../../engine/context.ts';
+import type { QuotaEdits } from '../../store/store.ts';
 import type { Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
 
@@ -22,9 +23,37 @@ export function appHandlers(context: Context): Handlers {
       const app = await getApp(context, fields.pathText(request, 'id'));
       return { status: 200, body: showApp(app) };
     },
+    editApp: async ({ request }) => {
+      const body = fields.bodyFields(request);
+      const app = await editApp(context, fields.pathText(request, 'id'), {
+        name: fields.optionalText(body, 'name'),
+        quotas: quotaEdits(fields.object(body['quotas'] ?? {}, 'quotas')),
+      });
+      return { status: 200, body: showApp(app) };
+    },
   };
 }
 
-function showApp({ id, name, createdMs }: App): Record<string, unknown> {
-  return { id: withPrefix('app', id), name, createdAt: fields.time(createdMs) };
+/** Absent is as it was; null, as all apps have it. */
+function quotaEdits(given: fields.Fields): QuotaEdits {
+  const named = (['subscriptions', 'eventsPerSecond', 'payloadBytes'] as const).filter(
+    (name) => given[name] !== undefined,
+  );
+  return Object.fromEntries(
+    named.map((name) => [name, given[name] === null ? null : fields.integer(given, name)]),
+  );
+}
+
+function showApp({ id, name, createdMs, quotas, subscriptions }: App): Record<string, unknown> {
+  return {
+    id: withPrefix('app', id),
+    name,
+    createdAt: fields.time(createdMs),
+    subscriptions,
+    quotas: {
+      subscriptions: quotas.subscriptions ?? null,
+      eventsPerSecond: quotas.eventsPerSecond ?? null,
+      payloadBytes: quotas.payloadBytes ?? null,
+    },
+  };
 }

@@ -10,10 +10,12 @@ import type { Event } from '../../core/event.ts';
 import { ownEvents } from '../../core/own-events.ts';
 import { readOpaqueJson } from '../../core/json.ts';
 import type { Fault } from '../../core/problem.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { Context } from '../../engine/context.ts';
 import { getEvent, listEvents } from '../../engine/events.ts';
 import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish.ts';
 import { getSubscription } from '../../engine/subscriptions.ts';
+import { beginTrace } from '../../engine/trace.ts';
 import type { Accepted } from '../../store/delivery-verbs.ts';
 import type { Call, Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
@@ -24,13 +26,16 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
   return {
     publishEvent: async (call) => {
       const body = fields.bodyFields(call.request);
-      const { events, warnings } = await publish(context, rules, {
+      const { events, warnings, rate } = await publish(context, rules, {
         ...addressed(call, body, 'publishEvent'),
+        trace: begin(context, call),
         events: [newEvent(call, body, '')],
       });
       const [accepted] = events;
       assert(accepted, 'An event that was published is accepted');
-      return { status: 202, body: { ...showAccepted(accepted), ...showWarnings(warnings) } };
+      call.note({ event: withPrefix('evt', accepted.id), deliveries: accepted.deliveries });
+      const shown = { ...showAccepted(accepted), ...showWarnings(warnings) };
+      return { status: 202, headers: rate, body: shown };
     },
     publishEvents: async (call) => {
       const body = fields.bodyFields(call.request);
@@ -39,10 +44,13 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
         .map((item, index) => newEvent(call, fields.object(item, 'event'), `/events/${index}`));
       const accepted = await publish(context, rules, {
         ...addressed(call, body, 'publishEvents'),
+        trace: begin(context, call),
         events,
       });
+      call.note({ events: accepted.events.length });
       const items = accepted.events.map(showAccepted);
-      return { status: 202, body: { items, ...showWarnings(accepted.warnings) } };
+      const shown = { items, ...showWarnings(accepted.warnings) };
+      return { status: 202, headers: accepted.rate, body: shown };
     },
     listEvents: async ({ app, request }) => {
       const name = fields.optionalText(Object.fromEntries(request.query), 'event');
@@ -70,6 +78,13 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
       return { status: 202, body: showAccepted(accepted) };
     },
   };
+}
+
+/** The request is a span of the caller's trace, or of one that begins with it. */
+function begin(context: Context, { trace, noteSpan }: Call): TraceContext | undefined {
+  const span = beginTrace(context, trace);
+  if (span !== undefined) noteSpan(span);
+  return span?.context;
 }
 
 type Addressed = Omit<Parameters<typeof publish>[2], 'events'>;

@@ -17,6 +17,7 @@ export function keyHandlers(context: Context, identifier: Identifier): Handlers 
     createKey: async (call) => {
       const wish = readWish(call);
       const { key, secret } = await createKey(context, call.app, wish);
+      call.note({ subjectKey: `rbk_${key.id}` });
       return { status: 201, body: { ...show(key), key: secret } };
     },
     getKey: async ({ app, request }) => {

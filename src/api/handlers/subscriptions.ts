@@ -1,8 +1,11 @@
 // Handlers of the subscription resource: what subscribe calls created, to see and to change.
 import assert from 'node:assert/strict';
-
+import type { Controls } from '../../core/controls.ts';
+import { printDuration } from '../../core/duration.ts';
 import type { Health } from '../../core/health.ts';
 import { withPrefix } from '../../core/id.ts';
+import { invalidRequest, type Fault } from '../../core/problem.ts';
+import { readChoice, readPatterns } from '../../core/read-controls.ts';
 import type { SigningSecret } from '../../core/signing-secret.ts';
 import type { Callback, Subscription, SubscriptionState } from '../../core/subscription.ts';
 import type { Context } from '../../engine/context.ts';
@@ -14,6 +17,7 @@ import {
   listSubscriptions,
   rotateSecret,
   unsubscribe,
+  type SubscriptionChange,
 } from '../../engine/subscriptions.ts';
 import type { Call, Handlers, Reply } from '../call.ts';
 import * as fields from '../fields.ts';
@@ -36,16 +40,9 @@ export function subscriptionHandlers(context: Context): Handlers {
       return showOne(context, app, found);
     },
     editSubscription: async ({ app, request }) => {
-      const body = fields.bodyFields(request);
-      const state = readState(fields.optionalText(body, 'state'));
-      assert(state === undefined || state === 'active' || state === 'paused');
-      const urls = fields.list(body, 'callbacks').map((item) => {
-        const callback = fields.object(item, 'callback');
-        const position = fields.integer(callback, 'position');
-        return { position, url: fields.text(callback, 'url') };
-      });
+      const change = readChange(fields.bodyFields(request));
       const id = fields.pathText(request, 'id');
-      const changed = await changeSubscription(context, app, { id, change: { state, urls } });
+      const changed = await changeSubscription(context, app, { id, change });
       return showOne(context, app, changed);
     },
     deleteSubscription: async ({ app, request }) => {
@@ -62,6 +59,28 @@ export function subscriptionHandlers(context: Context): Handlers {
   };
 }
 
+function readChange({ state: named, callbacks, ...rest }: fields.Fields): SubscriptionChange {
+  const state = readState(fields.optionalText({ state: named }, 'state'));
+  assert(state === undefined || state === 'active' || state === 'paused');
+  const faults: Fault[] = [];
+  const changes = fields.list({ callbacks }, 'callbacks').map((item, index) => {
+    const callback = fields.object(item, 'callback');
+    const { events } = callback;
+    const field = `body#/callbacks/${index}/events`;
+    const reading = events === undefined ? undefined : readPatterns(events, field);
+    if (reading?.kind === 'faulty') faults.push(...reading.faults);
+    return {
+      position: fields.integer(callback, 'position'),
+      url: fields.optionalText(callback, 'url'),
+      events: reading?.kind === 'patterns' ? reading.patterns : undefined,
+    };
+  });
+  const choice = readChoice(rest, 'body#');
+  if (choice.kind === 'faulty') faults.push(...choice.faults);
+  if (choice.kind === 'faulty' || faults.length > 0) throw invalidRequest(faults);
+  return { state, callbacks: changes, choice: choice.choice };
+}
+
 /** With how its receivers do; for a list that would be asked too often. */
 async function showOne(context: Context, app: Call['app'], found: Subscription): Promise<Reply> {
   const shown = showSubscription(found);
@@ -71,13 +90,14 @@ async function showOne(context: Context, app: Call['app'], found: Subscription):
 }
 
 function showSubscription(subscription: Subscription): Record<string, unknown> {
-  const { id, state, contract, operation, callbacks, createdMs, endedMs } = subscription;
+  const { id, state, contract, operation, callbacks, controls, createdMs, endedMs } = subscription;
   return {
     id: withPrefix('sub', id),
     state,
     contract,
     operation,
     callbacks: callbacks.map(showCallback),
+    ...showControls(controls),
     createdAt: fields.time(createdMs),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
   };
@@ -93,9 +113,21 @@ function showHealth({ state, failures, failingMs, nextAttemptMs }: Health): obje
 }
 
 function showCallback(callback: Callback): Record<string, unknown> {
-  const { position, label, event, method, url, inactive } = callback;
+  const { position, label, events, method, url, inactive } = callback;
   const target = inactive === undefined ? { url } : { inactive };
-  return { position, label, event, method, ...target };
+  return { position, label, event: events[0], events, method, ...target };
+}
+
+/** What it has not chosen is left out; JSON leaves out what is undefined. */
+function showControls(controls: Controls): Record<string, unknown> {
+  const { retryMs, timeoutMs, ratePerSecond, expiresMs, ...rest } = controls;
+  return {
+    ...rest,
+    retry: retryMs?.map(printDuration),
+    timeout: timeoutMs === undefined ? undefined : printDuration(timeoutMs),
+    rateLimit: ratePerSecond,
+    expiresAt: expiresMs === undefined ? undefined : fields.time(expiresMs),
+  };
 }
 
 function showSecrets(secrets: readonly SigningSecret[]): Reply {

@@ -17,10 +17,13 @@ import type { Tx } from './tx.ts';
 const named = `delivery_done.event = any (array[x.event]) and delivery_done.n = x.n`;
 
 export const advanceReplaySql = {
+  // Each goes to the lane that its callback has now.
   done: `
-    select delivery_done.event, delivery_done.n, lane, callback, state, attempts, slice
+    select delivery_done.event, delivery_done.n, callback.lane, delivery_done.callback, state,
+      attempts, slice
     from unnest($1::text[], $2::int[]) as x (event, n) join delivery_done on ${named}
-    where app = $3::bigint and ended_ms <= $4::bigint`,
+    join callback on callback.no = delivery_done.callback
+    where delivery_done.app = $3::bigint and ended_ms <= $4::bigint`,
   remove: `
     delete from delivery_done using unnest($1::text[], $2::int[]) as x (event, n)
     where ${named} returning delivery_done.event, delivery_done.n`,

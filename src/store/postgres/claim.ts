@@ -10,6 +10,7 @@ import type { Row } from '../row.ts';
 import { integer, maybe, text } from '../row.ts';
 import type { Slots } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { hasRoom, slotsJson } from './has-room.ts';
 import { laneIsOlder } from './transact.ts';
 import type { Tx } from './tx.ts';
 
@@ -22,7 +23,7 @@ export const claimSql = {
       case when ${laneIsOlder} then 1 else 0 end as is_older
     from lane
     where ready_ms >= $1::bigint and ready_ms <= $2::bigint and ready_ms < 9007199254740991
-      and coalesce(($3::jsonb ->> no::text)::int, $5::int) > 0
+      and ${hasRoom('$3', '$5')}
     order by ready_ms, no limit $4 for no key update skip locked`,
   // One row more than may be taken, which is the next one.
   due: `
@@ -85,7 +86,7 @@ export async function claim(tx: Tx, input: ClaimInput): Promise<Claimed> {
   const found = await tx.query(claimSql.lanes, [
     floors.readyMs,
     nowMs,
-    JSON.stringify(Object.fromEntries(slots.left())),
+    slotsJson(slots),
     limits.claimLanesMax,
     slots.laneRoom,
   ]);
@@ -141,7 +142,7 @@ async function findWaiting(
 ): Promise<Map<number, Waiting[]>> {
   const rows = await tx.query(claimSql.due, [
     open.map(({ no }) => no),
-    open.map((lane) => room(lane, nowMs, { free: slots.free(lane.no), quantum })),
+    open.map((lane) => room(lane, nowMs, { free: slots.free(lane), quantum })),
     open.map(({ floorMs }) => floorMs),
   ]);
   const found = new Map<number, Waiting[]>(open.map(({ no }) => [no, []]));
@@ -170,7 +171,7 @@ interface Look {
 /** One look at a lane: takes what it may, and says when to look again. */
 function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): Look {
   const { slots, nowMs, quantum, lingerMs } = looking;
-  const most = room(lane, nowMs, { free: slots.free(lane.no), quantum });
+  const most = room(lane, nowMs, { free: slots.free(lane), quantum });
   const untilMs = lane.ordered ? never : nowMs;
   const taken = waiting.slice(0, most).filter(({ dueMs }) => dueMs <= untilMs);
   for (let i = 0; i < taken.length; i += 1) slots.take(lane.no);

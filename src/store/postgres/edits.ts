@@ -3,7 +3,7 @@ import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';
 import { advanceReplay } from './advance-replay.ts';
-import { forget, forgetFeed } from './forget.ts';
+import { forget, forgetFeed, forgetPatterns } from './forget.ts';
 import type { FigureContext } from './write-figures.ts';
 import { keepFigures } from './write-figures.ts';
 import { rejectInbox, takeInbox } from './inbox.ts';
@@ -27,6 +27,7 @@ export async function applyEdit(
 ): Promise<EditOutput<EditVerb>> {
   const { nowMs, givenMs, facts, gathered } = context;
   if (call.verb === 'forget') return forget(tx, call.input);
+  if (call.verb === 'forgetPatterns') return forgetPatterns(tx, call.input);
   if (call.verb === 'forgetFeed') return forgetFeed(tx, call.input);
   if (call.verb === 'advanceReplay') return advanceReplay(tx, call.input, context);
   if (isShared(call)) return tx.run(editScript(call, nowMs, facts));

@@ -5,13 +5,12 @@ import { limits } from '../../core/limits.ts';
 import type { Fact } from '../counting.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
-import { fitting } from '../fitting.ts';
-import type { Listener } from '../listener.ts';
-import { toListener } from '../listener.ts';
+import { fitting } from '../listener.ts';
 import { integer } from '../row.ts';
 import type { Births } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
-import { readFilters } from './filters.ts';
+import type { Found } from './filters.ts';
+import { toFound, withRules } from './filters.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Tx } from './tx.ts';
 
@@ -53,7 +52,8 @@ export async function fanOut(
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
   const { listeners: heard, after } = await next(tx, fanningOut);
-  const listeners = fitting(heard, sent.payload, await readFilters(tx, heard));
+  const [some = []] = await withRules(tx, [heard]);
+  const listeners = fitting(some, sent.payload);
   const deliveries = listeners.map(({ callback, lane }, i) => {
     return { event, n: made + i, appNo, slice, callback, lane };
   });
@@ -67,16 +67,16 @@ export async function fanOut(
   return { deliveries: born, waiting, isDone: true };
 }
 
-async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece> {
+async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece<Found>> {
   const { appNo, contract, version, names, cursor } = fanningOut;
-  const found: Listener[] = [];
+  const found: Found[] = [];
   let left: number = limits.fanOutStepMax;
   let from = cursor.callback;
   for (const [index, pattern] of names.entries()) {
     if (index < cursor.step) continue;
     const values = [appNo, contract, pattern, from, version, left];
     const rows = await tx.query(fanOutSql.listeners, values);
-    const some = rows.map((row) => toListener(row, toLane(row)));
+    const some = rows.map((row) => toFound(row, toLane(row)));
     const callbacks = some.map(({ callback }) => callback);
     const heard = await heardBefore(tx, { callbacks, names: names.slice(0, index), version });
     found.push(

@@ -1,6 +1,7 @@
-// Forgetting: deletes idempotency keys and changes that have outlived their time, a bounded number at a
-// time. What somebody is just using, perhaps another node that forgets it, is left for the next time.
+// Forgetting: deletes idempotency keys, patterns and changes that have outlived their time, a bounded number
+// at a time. What somebody is just using, perhaps another node that forgets it, is left for the next time.
 import type { EditInput, EditOutput } from '../store.ts';
+import { diedBefore } from '../verbs/forget.ts';
 import type { Tx } from './tx.ts';
 
 export const forgetSql = {
@@ -9,6 +10,12 @@ export const forgetSql = {
       (select app, key from idem where created_ms < $1::bigint
        order by created_ms limit $2 for update skip locked)
     returning app`,
+  patterns: `
+    delete from pattern where (app, contract, pattern, callback, born) in
+      (select app, contract, pattern, callback, born from pattern
+       where died_ms < $1::bigint order by died_ms limit $2 for update skip locked)
+    returning app`,
+  firstFanOut: 'select event from fanout order by event limit 1',
   feed: `
     delete from change_feed where (app, node, seq) in
       (select app, node, seq from change_feed where at_ms < $1::bigint
@@ -26,6 +33,15 @@ export async function forget(
   { idempotencyBeforeMs, limit }: EditInput<'forget'>,
 ): Promise<EditOutput<'forget'>> {
   const gone = await tx.query(forgetSql.idempotency, [idempotencyBeforeMs, limit]);
+  return { deleted: gone.length };
+}
+
+export async function forgetPatterns(
+  tx: Tx,
+  { beforeMs, limit }: EditInput<'forgetPatterns'>,
+): Promise<EditOutput<'forgetPatterns'>> {
+  const [row] = await tx.query(forgetSql.firstFanOut, []);
+  const gone = await tx.query(forgetSql.patterns, [diedBefore(row, beforeMs), limit]);
   return { deleted: gone.length };
 }
 

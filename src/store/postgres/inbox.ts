@@ -1,6 +1,6 @@
 // The inbox: events that were published by SQL and that no node has checked yet.
 import { limits } from '../../core/limits.ts';
-import { bytes, integer, text } from '../row.ts';
+import { bytes, integer, text, toQuotas } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import { noticeRejected } from '../verbs/notices.ts';
 import type { Slices } from './slices.ts';
@@ -17,7 +17,8 @@ export const inboxSql = {
       select no from (select no, sum(bytes) over (order by no) - bytes as before from free) as x
       where before < $4::bigint)
     update inbox set taken_ms = $1::bigint from few where inbox.no = few.no
-    returning inbox.no, id, app, name, payload`,
+    returning inbox.no, id, app, name, payload,
+      (select settings from app where app.no = inbox.app) as settings`,
   // The same condition, and without a transaction: nothing is written to find out that there is nothing.
   isAny: `
     select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
@@ -47,6 +48,7 @@ export async function takeInbox(
     no: integer(row, 'no'),
     id: text(row, 'id'),
     appNo: integer(row, 'app'),
+    quotas: toQuotas(row),
     name: text(row, 'name'),
     payload: bytes(row, 'payload'),
   }));

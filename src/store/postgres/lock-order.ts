@@ -19,8 +19,9 @@ export const lockOrderSql = {
     join lane as one on one.no = x.no
     join lane on lane.subscription = one.subscription`,
   ofDeliveries: `
-    select lane as no from unnest($1::text[], $2::int[]) as x (event, n)
-    join delivery_done on delivery_done.event = any (array[x.event]) and delivery_done.n = x.n`,
+    select callback.lane as no from unnest($1::text[], $2::int[]) as x (event, n)
+    join delivery_done on delivery_done.event = any (array[x.event]) and delivery_done.n = x.n
+    join callback on callback.no = delivery_done.callback`,
 } as const;
 
 /**
@@ -39,14 +40,14 @@ function eventsOf(call: EditCall): string[] {
 
 export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<void> {
   const apps = new Set(edits.flatMap(appsOf));
-  if (edits.length < 2 || apps.size === 0) return; // One by itself has an order already.
-  const ended = edits.flatMap((call) =>
-    call.verb === 'unsubscribe' || call.verb === 'editSubscription' ? [call.input.id] : [],
-  );
+  if (apps.size === 0) return;
+  const ended = edits.flatMap((call) => (isOfSubscription(call) ? [call.input.id] : []));
   const failing = edits.flatMap((call) =>
     call.verb === 'disableFailing' ? [call.input.lane] : [],
   );
   const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
+  // One by itself has an order already, unless it changes all lanes of a subscription.
+  if (edits.length < 2 && ended.length === 0 && failing.length === 0) return;
   // In one packet, in this order: lanes are looked for when nobody else can add any.
   const [, ...found] = await Promise.all([
     tx.query(lockOrderSql.apps, [[...apps]]),
@@ -69,14 +70,26 @@ function appsOf(call: EditCall): number[] {
   return isOfApp(call) ? [call.input.appNo] : [];
 }
 
-type OfApp = 'unsubscribe' | 'editSubscription' | 'retryDelivery' | 'disableFailing';
+type OfSubscription = 'unsubscribe' | 'editSubscription' | 'expireSubscription';
+type OfApp = OfSubscription | 'retryDelivery' | 'disableFailing' | 'editApp';
 
+const verbsOfSubscription: ReadonlySet<string> = new Set<OfSubscription>([
+  'unsubscribe',
+  'editSubscription',
+  'expireSubscription',
+]);
 const verbsOfApp: ReadonlySet<string> = new Set<OfApp>([
   'unsubscribe',
   'editSubscription',
+  'expireSubscription',
   'retryDelivery',
   'disableFailing',
+  'editApp',
 ]);
+
+function isOfSubscription(call: EditCall): call is EditCall<OfSubscription> {
+  return verbsOfSubscription.has(call.verb);
+}
 
 function isOfApp(call: EditCall): call is EditCall<OfApp> {
   return verbsOfApp.has(call.verb);

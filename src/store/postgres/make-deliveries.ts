@@ -67,10 +67,11 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<number> 
     const { lane, event, n, callback } = delivery;
     facts.push(factOf('made', { appNo: delivery.appNo, lane: lane.no }));
     const dueMs = lane.ordered ? nextPlace(places, lane.no) : nowMs;
-    const isBorn = takesFresh(lane, nowMs) && births.slots.free(lane.no) > 0;
+    const isBorn = takesFresh(lane, nowMs) && births.slots.free(lane) > 0;
     if (isBorn) {
       births.slots.take(lane.no);
-      births.born.push({ event, n, lane: lane.no, callback, version: lane.version });
+      const { no, version, concurrency } = lane;
+      births.born.push({ event, n, lane: no, callback, version, concurrency });
     } else {
       waiting.add(lane.no);
       waits += 1;

@@ -3,11 +3,12 @@
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
 import type { Listener } from '../listener.ts';
-import { toListener } from '../listener.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
+import type { Found } from './filters.ts';
+import { toFound } from './filters.ts';
 import type { Tx } from './tx.ts';
 
 export const matchSql = {
@@ -24,7 +25,7 @@ export const matchSql = {
   // An inactive callback has no lane.
   ofSubscriptions: `
     select callback.subscription, callback.position, callback.no as callback,
-      callback.event as pattern, 0 as filtered, ${laneColumns}
+      callback.event as patterns, ${laneColumns}
     from callback join lane on lane.no = callback.lane
     where callback.subscription = any($1::bigint[])`,
 } as const;
@@ -43,7 +44,7 @@ export async function matchEveryone(
   tx: Tx,
   heard: readonly Heard[],
   lanes: LanesMet,
-): Promise<Listener[][]> {
+): Promise<Found[][]> {
   if (heard.length === 0) return [];
   const asked = heard.flatMap(({ appNo, contract, name }, i) =>
     patternsHearing(name).map((pattern, k) => ({ i, k, appNo, contract, pattern })),
@@ -56,14 +57,18 @@ export async function matchEveryone(
     asked.map(({ pattern }) => pattern),
     limits.targetsAtOnceMax + 1,
   ]);
-  const found = heard.map((): Map<number, Listener> => new Map());
+  const found = heard.map((): Map<number, Found> => new Map());
   for (const row of rows.toSorted(bySpecificThenOldest)) {
     const listeners = found[integer(row, 'i')];
-    const listener = meet(row, lanes);
+    const listener = toFound(row, meet(row, lanes));
     if (listeners === undefined || listeners.size > limits.targetsAtOnceMax) continue;
     if (!listeners.has(listener.callback)) listeners.set(listener.callback, listener);
   }
   return found.map((listeners) => [...listeners.values()]);
+}
+
+export interface Hearing extends Listener {
+  patterns: readonly string[];
 }
 
 /** All callbacks of subscriptions, by the store's number of it, in their order. */
@@ -71,12 +76,14 @@ export async function matchSubscriptions(
   tx: Tx,
   subscriptions: readonly number[],
   lanes: LanesMet,
-): Promise<Map<number, (Listener & { pattern: string })[]>> {
-  const found = new Map(subscriptions.map((no) => [no, [] as (Listener & { pattern: string })[]]));
+): Promise<Map<number, Hearing[]>> {
+  const found = new Map(subscriptions.map((no): [number, Hearing[]] => [no, []]));
   if (subscriptions.length === 0) return found;
   const rows = await tx.query(matchSql.ofSubscriptions, [subscriptions]);
   for (const row of rows.toSorted(byPosition)) {
-    const listener = { ...meet(row, lanes), pattern: text(row, 'pattern') };
+    const callback = integer(row, 'callback');
+    const patterns = text(row, 'patterns').split(' ');
+    const listener = { callback, lane: meet(row, lanes), rules: undefined, patterns };
     found.get(integer(row, 'subscription'))?.push(listener);
   }
   return found;
@@ -90,9 +97,9 @@ function bySpecificThenOldest(a: Row, b: Row): number {
   return integer(a, 'k') - integer(b, 'k') || integer(a, 'callback') - integer(b, 'callback');
 }
 
-function meet(row: Row, lanes: LanesMet): Listener {
+function meet(row: Row, lanes: LanesMet): Lane {
   const no = integer(row, 'lane');
   const lane = lanes.get(no) ?? toLane(row);
   lanes.set(no, lane);
-  return toListener(row, lane);
+  return lane;
 }

@@ -1,24 +1,25 @@
 // Publish, many calls at once: events with their deliveries, or with the cursor that will make them, and
 // the idempotency keys; all of it or nothing. Replies stand in the order of the calls.
-import type { Filter } from '../../core/filter.ts';
+import type { Rules } from '../../core/filter.ts';
 import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
 import { publishedFact } from '../counting.ts';
-import { filterIn, fitting } from '../fitting.ts';
+import { rulesIn } from '../kept-filter.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
 import { integer, text } from '../row.ts';
 import type { Births } from '../slots.ts';
 import type { EditInput, EditOutput } from '../store.ts';
-import { readFilters } from './filters.ts';
+import { withRules } from './filters.ts';
 import type { Keyed } from './keep-keys.ts';
 import { keepKeys } from './keep-keys.ts';
 import type { NewDelivery } from './make-deliveries.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Listener } from '../listener.ts';
-import type { Heard, LanesMet } from './match.ts';
+import { fitting } from '../listener.ts';
+import type { Heard, Hearing, LanesMet } from './match.ts';
 import { matchEveryone, matchSubscriptions } from './match.ts';
 import { leaveNotices } from './notices.ts';
 import type { Slices } from './slices.ts';
@@ -127,10 +128,12 @@ async function findListeners(
     }
   }
   const everyone = [...names.values()].map(({ heard }) => heard);
-  const matched = (await matchEveryone(tx, everyone, lanes)).map(unlessMany);
-  const filterOf = await readFilters(
+  const found = await matchEveryone(tx, everyone, lanes);
+  // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
+  const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
+  const matched = await withRules(
     tx,
-    matched.flatMap((listeners) => listeners ?? []),
+    found.map((list, i) => (isMany[i] === true ? [] : list)),
   );
   const numbers = new Set([...addressed.values()].map(({ no }) => no));
   const ofOne = await matchSubscriptions(tx, [...numbers], lanes);
@@ -138,8 +141,8 @@ async function findListeners(
     const { appNo, contract, events, audience } = call;
     if (audience.kind === 'everyone') {
       return events.map(({ name, payload }) => {
-        const listeners = matched[names.get(nameKey({ appNo, contract, name }))?.at ?? -1];
-        return listeners && fitting(listeners, payload, filterOf);
+        const at = names.get(nameKey({ appNo, contract, name }))?.at ?? -1;
+        return isMany[at] === true ? undefined : fitting(matched[at] ?? [], payload);
       });
     }
     const addressee = addressed.get(index);
@@ -150,19 +153,14 @@ async function findListeners(
   });
 }
 
-/** Counted before they are filtered: to ask so many filters is a fan-out's work, too. */
-function unlessMany(listeners: Listener[]): Fitting {
-  return listeners.length > limits.targetsAtOnceMax ? undefined : listeners;
-}
-
 function heardBy(
-  all: readonly (Listener & { pattern: string })[],
+  all: readonly Hearing[],
   { name, payload }: Publish['events'][number],
-  { filter }: Addressee,
+  { rules }: Addressee,
 ): Listener[] {
-  if (filter !== undefined && !payloadJudge(payload)(filter)) return [];
-  const patterns = patternsHearing(name);
-  return all.filter(({ pattern }) => patterns.includes(pattern));
+  if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
+  const hearing = patternsHearing(name);
+  return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
 }
 
 function nameKey({ appNo, contract, name }: Heard): string {
@@ -171,7 +169,7 @@ function nameKey({ appNo, contract, name }: Heard): string {
 
 interface Addressee {
   no: number;
-  filter: Filter | undefined;
+  rules: Rules | undefined;
 }
 
 /** The addressed subscriptions, by the index of the call. */
@@ -185,8 +183,8 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
       if (audience.kind === 'everyone') return [];
       const row = known.get(`${appNo} ${audience.id}`);
       if (row === undefined) return [];
-      const filter = filterIn(text(row, 'settings'));
-      return [[index, { no: integer(row, 'no'), filter }] as const];
+      const rules = rulesIn(text(row, 'settings'));
+      return [[index, { no: integer(row, 'no'), rules }] as const];
     }),
   );
 }

@@ -5,7 +5,7 @@ import { settled as laneSettled } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
-import { isLast, laneOutcome } from '../settling.ts';
+import { isLast, laneOutcome, settledIn } from '../settling.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
 import type { DeadDelivery } from '../verbs/notices.ts';
 import { lockLanes, writeLanes } from './lanes.ts';
@@ -33,7 +33,9 @@ export async function settleAll(
   let wentBack = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
-    for (const { i } of done.moved) replies[i] = done.overdue.get(i) ?? { kind: 'settled' };
+    for (const { i } of done.moved) {
+      replies[i] = done.overdue.get(i) ?? settledIn(done.laneOf(i));
+    }
     facts.push(...done.facts);
     await noticeDead(tx, done.dead, nowMs);
     wentBack += done.wentBack;
@@ -81,6 +83,8 @@ async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<voi
 
 interface PieceDone {
   moved: readonly Item[];
+  /** By its place among the settlements: the lane as it was found. */
+  laneOf: (i: number) => Pick<Lane, 'concurrency'>;
   wentBack: number;
   facts: Fact[];
   /** Callbacks of those that ended. */
@@ -99,26 +103,23 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     ),
     find(tx, piece.filter(goesBack)),
   ]);
-  const laneOf = new Map([...ended.lanes, ...found.lanes]);
+  const numbers = new Map([...ended.lanes, ...found.lanes]);
   const byLane = Map.groupBy(
-    piece.filter(({ i }) => laneOf.has(i)),
-    ({ i }) => laneOf.get(i) ?? 0,
+    piece.filter(({ i }) => numbers.has(i)),
+    ({ i }) => numbers.get(i) ?? 0,
   );
   const toLock = [...byLane]
     .filter(([no, items]) => items.some(goesBack) || isChanged(ended.seen.get(no), items, nowMs))
     .map(([no]) => no);
-  const { owners } = ended;
+  const { owners, seen } = ended;
+  const laneOf = (i: number) => seen.get(numbers.get(i) ?? 0) ?? { concurrency: undefined };
   if (toLock.length === 0) {
-    return {
-      moved: piece.filter(({ i }) => owners.has(i)),
-      wentBack: 0,
-      facts: ended.facts,
-      owners,
-      dead: ended.dead,
-      overdue: new Map(),
-    };
+    const moved = piece.filter(({ i }) => owners.has(i));
+    const { facts, dead } = ended;
+    return { moved, laneOf, wentBack: 0, facts, owners, dead, overdue: new Map() };
   }
   const locked = await lockLanes(tx, toLock);
+  for (const [no, lane] of locked) seen.set(no, lane);
   const backs = [...locked.values()].flatMap((lane) =>
     (byLane.get(lane.no) ?? []).filter(goesBack).map((item): Back => ({ ...item, lane })),
   );
@@ -148,7 +149,7 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   }
   const { dead } = ended;
   const moved = piece.filter(isMoved);
-  return { moved, wentBack: returned.size, facts, owners, dead, overdue };
+  return { moved, laneOf, wentBack: returned.size, facts, owners, dead, overdue };
 }
 
 /** `last`: the places of failures after which its subscription should be disabled. */

@@ -34,7 +34,7 @@ export function prepareClaim(db: DatabaseSync): Claim {
     const open = ready
       .all(nowMs, limits.claimLanesMax + slots.fullMax())
       .map(toLane)
-      .filter(({ no }) => !slots.isFull(no))
+      .filter((lane) => !slots.isFull(lane))
       .slice(0, limits.claimLanesMax);
     // A few rows of each lane; when few lanes are ready, they share all the room there is.
     const share = Math.floor(slots.room() / Math.max(open.length, 1));
@@ -61,7 +61,7 @@ function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
   const next = db.prepare(claimSql.next);
   const lanes = prepareLanes(db);
   return (lane, { slots, nowMs, quantum }) => {
-    const most = room(lane, nowMs, { free: slots.free(lane.no), quantum });
+    const most = room(lane, nowMs, { free: slots.free(lane), quantum });
     const untilMs = lane.ordered ? never : nowMs;
     const taken = most === 0 ? [] : due.all(lane.no, untilMs, most);
     const claimed = taken.map((row): Leased => {

@@ -4,14 +4,13 @@ import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
-import { laneColumns, toLane } from '../verbs/lanes.ts';
-import { prepareFilterOf } from './filters.ts';
+import { laneColumns } from '../verbs/lanes.ts';
+import { settingsIfFiltered, toListener } from './match.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
-import { fitting } from '../fitting.ts';
 import type { Listener } from '../listener.ts';
-import { toListener } from '../listener.ts';
+import { fitting } from '../listener.ts';
 import { text } from '../row.ts';
 import type { EditContext } from './edit.ts';
 
@@ -23,7 +22,7 @@ export const fanOutSql = {
       event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event order by fanout.event limit 1`,
   listeners: `
-    select pattern.callback, filtered, lane.subscription, ${laneColumns}
+    select pattern.callback, ${settingsIfFiltered}, ${laneColumns}
     from pattern join lane on lane.no = pattern.lane
     where pattern.app = :app and contract = :contract and pattern = :pattern
       and pattern.callback > :callback and ${alive}
@@ -45,7 +44,6 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
   const count = db.prepare(fanOutSql.count);
   const end = db.prepare(fanOutSql.end);
   const make = prepareMakeDelivery(db);
-  const filterOf = prepareFilterOf(db);
   const next = prepareNext(db);
 
   return (context) => {
@@ -55,7 +53,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
     const { event, appNo, slice, cursor, sent } = fanningOut;
     const { listeners, after } = next(fanningOut);
     let { made } = fanningOut;
-    for (const listener of fitting(listeners, sent.payload, filterOf)) {
+    for (const listener of fitting(listeners, sent.payload)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
       made += 1;
     }
@@ -72,7 +70,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
   };
 }
 
-function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece {
+function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece<Listener> {
   const listeners = db.prepare(fanOutSql.listeners);
   const patterns = db.prepare(fanOutSql.patterns);
   return ({ appNo: app, contract, version, names, cursor: { step, callback } }) => {
@@ -85,7 +83,7 @@ function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece {
       const rows = listeners.all(input);
       const earlier = names.slice(0, index);
       for (const row of rows) {
-        const listener = toListener(row, toLane(row));
+        const listener = toListener(row);
         from = listener.callback;
         const isHeardBefore =
           index > 0 &&

@@ -29,13 +29,14 @@ export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {
     const { nowMs, births, facts } = context;
     const { slots, born } = births;
     const dueMs = lanes.join(lane, nowMs);
-    const isBorn = takesFresh(lane, nowMs) && slots.free(lane.no) > 0;
+    const isBorn = takesFresh(lane, nowMs) && slots.free(lane) > 0;
     const lease = isBorn ? slots.lease : null;
     insert.run(event, n, appNo, lane.no, callback, dueMs, slice, lease);
     facts.push(factOf('made', { appNo, lane: lane.no }));
     if (isBorn) {
       slots.take(lane.no);
-      born.push({ event, n, lane: lane.no, callback, version: lane.version });
+      const { no, version, concurrency } = lane;
+      born.push({ event, n, lane: no, callback, version, concurrency });
     } else {
       lanes.wake(lane, nowMs);
     }

@@ -1,11 +1,12 @@
 // What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
 import type { DatabaseSync } from 'node:sqlite';
-import { integer } from '../row.ts';
+import type { Row } from '../row.ts';
+import { integer, maybe } from '../row.ts';
 import type { Slots } from '../slots.ts';
 
 export const outlookSql = {
   ready: `
-    select no, ready_ms from lane where ready_ms < 9007199254740991
+    select no, concurrency, ready_ms from lane where ready_ms < 9007199254740991
     order by ready_ms, no limit ? + 0`,
   fanOut: 'select event from fanout order by event limit 1',
 } as const;
@@ -21,9 +22,14 @@ export function prepareForesee(db: DatabaseSync): Foresee {
   const fanOut = db.prepare(outlookSql.fanOut);
   return {
     readyMs: (slots) => {
-      const row = ready.all(slots.fullMax() + 1).find((one) => !slots.isFull(integer(one, 'no')));
+      const rows = ready.iterate(slots.fullMax() + 1);
+      const row = rows.find((one) => !slots.isFull(toCapped(one)));
       return row === undefined ? undefined : integer(row, 'ready_ms');
     },
     isFanningOut: () => fanOut.get() !== undefined,
   };
+}
+
+function toCapped(row: Row): { no: number; concurrency: number | undefined } {
+  return { no: integer(row, 'no'), concurrency: maybe(integer, row, 'concurrency') };
 }

@@ -1,19 +1,19 @@
 // Publish: events with their deliveries, or with the cursor that will make them, and the idempotency
 // key; all of it or nothing.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Filter } from '../../core/filter.ts';
+import type { Rules } from '../../core/filter.ts';
 import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import { publishedFact } from '../counting.ts';
-import { filterIn, fitting } from '../fitting.ts';
+import { rulesIn } from '../kept-filter.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
 import type { EditInput } from '../store.ts';
 import { prepareIdempotencies } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from '../listener.ts';
-import { prepareFilterOf } from './filters.ts';
+import { fitting } from '../listener.ts';
 import { prepareMatch } from './match.ts';
 import { leaveNotice } from '../verbs/notices.ts';
 import { prepareScripts } from './run-script.ts';
@@ -54,7 +54,7 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
     if (audience.kind !== 'everyone') {
       const row = subscription.get(audience.id, appNo);
       if (row === undefined) return { kind: 'not_found' };
-      addressed = { no: integer(row, 'no'), filter: filterIn(text(row, 'settings')) };
+      addressed = { no: integer(row, 'no'), rules: rulesIn(text(row, 'settings')) };
     }
     const accepted = events.map((event) => accept(event, { ...input, addressed }, context));
     if (idempotency !== undefined) {
@@ -67,7 +67,7 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
 
 interface Addressee {
   no: number;
-  filter: Filter | undefined;
+  rules: Rules | undefined;
 }
 
 type Addressed = Publish & { addressed: Addressee | undefined };
@@ -75,7 +75,6 @@ type Accept = (event: NewEvent, input: Addressed, context: EditContext) => Accep
 
 function prepareAccept(db: DatabaseSync): Accept {
   const match = prepareMatch(db);
-  const filterOf = prepareFilterOf(db);
   const insert = db.prepare(publishSql.event);
   const fanOut = db.prepare(publishSql.fanOut);
   const make = prepareMakeDelivery(db);
@@ -84,9 +83,9 @@ function prepareAccept(db: DatabaseSync): Accept {
   const listenersOf = ({ name, payload }: NewEvent, input: Addressed): Listener[] => {
     const { appNo, contract, addressed, audience } = input;
     if (addressed === undefined) return match.everyone({ appNo, contract, name });
-    const { no, filter } = addressed;
+    const { no, rules } = addressed;
     if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined);
-    const isMeant = filter === undefined || payloadJudge(payload)(filter);
+    const isMeant = rules === undefined || payloadJudge(payload)(rules);
     return isMeant ? match.ofSubscription(no, name) : [];
   };
 
@@ -96,7 +95,7 @@ function prepareAccept(db: DatabaseSync): Accept {
     const heard = listenersOf(event, input);
     // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
     const isMany = heard.length > limits.targetsAtOnceMax;
-    const listeners = isMany ? [] : fitting(heard, payload, filterOf);
+    const listeners = isMany ? [] : fitting(heard, payload);
     const deliveries = isMany ? undefined : listeners.length;
     const slice = takeSlice(id, 1 + (deliveries ?? 0), context.nowMs);
     insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);

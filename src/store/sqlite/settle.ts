@@ -6,7 +6,7 @@ import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
-import { dueAgainMs, endStateOf, errorOf, isLast, laneOutcome } from '../settling.ts';
+import { dueAgainMs, endStateOf, errorOf, isLast, laneOutcome, settledIn } from '../settling.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
 import { prepareLanes } from './lanes.ts';
@@ -60,6 +60,6 @@ export function prepareSettle(db: DatabaseSync): Settle {
     if (outcome.kind === 'gone') {
       return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
     }
-    return isLast(lane, times, nowMs) ? { kind: 'overdue', ...owner } : { kind: 'settled' };
+    return isLast(lane, times, nowMs) ? { kind: 'overdue', ...owner } : settledIn(lane);
   };
 }

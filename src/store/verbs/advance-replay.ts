@@ -18,9 +18,11 @@ import type { Edit } from './verb.ts';
 export const advanceReplaySql = {
   // Writes nothing new, but locks the row: on PostgreSQL another node may be at the same step.
   begin: 'update replay set n = n where id = ?1 returning *',
+  // Each goes to the lane that its callback has now.
   done: `
-    select lane, callback, state, attempts, slice from delivery_done
-    where event = ?1 and n = ?2 and app = ?3 and ended_ms <= ?4`,
+    select callback.lane, delivery_done.callback, state, attempts, slice
+    from delivery_done join callback on callback.no = delivery_done.callback
+    where delivery_done.event = ?1 and n = ?2 and delivery_done.app = ?3 and ended_ms <= ?4`,
   end: `
     update replay set event = ?2, n = ?3, below_n = ?4, matched = matched + ?5 + ?6,
       replayed = replayed + ?5, skipped = skipped + ?6, next_ms = ?7, state = ?8, ended_ms = ?9

@@ -1,13 +1,39 @@
-// The app's version, raised in every change of what its events can reach. The row's lock makes the
-// order of versions the order of commits, on any number of nodes.
-import { integer } from '../row.ts';
+// The app's version, raised in every change of what its events can reach, and the number of its
+// subscriptions. The row's lock makes the order of versions the order of commits, on any number of nodes,
+// and the number exact.
+import { integer, toQuotas } from '../row.ts';
 import type { Script } from '../statement.ts';
-import { only } from '../statement.ts';
+import { all, only } from '../statement.ts';
 
 export const appVersionSql = {
   raise: 'update app set version = version + 1 where no = ?1 returning version',
+  enter: `
+    update app set version = version + 1, subscriptions = subscriptions + 1 where no = ?1
+    returning version, subscriptions, settings`,
+  // A node of an older version may have counted nothing; that must not keep anybody from leaving.
+  leave: `
+    update app set subscriptions = case when subscriptions > 0 then subscriptions - 1 else 0 end
+    where no = ?1`,
 } as const;
 
 export function* raiseVersion(appNo: number): Script<number> {
   return integer(yield* only(appVersionSql.raise, appNo), 'version');
+}
+
+export type Entry = { kind: 'entered'; version: number } | { kind: 'full'; quota: number };
+
+/** Raises the version for one more subscription, if the app's quota (else `fallback`) has room for it. */
+export function* enterSubscription(appNo: number, fallback: number | undefined): Script<Entry> {
+  const row = yield* only(appVersionSql.enter, appNo);
+  const quota = toQuotas(row).subscriptions ?? fallback;
+  if (quota === undefined || integer(row, 'subscriptions') <= quota) {
+    return { kind: 'entered', version: integer(row, 'version') };
+  }
+  yield* leaveSubscription(appNo);
+  return { kind: 'full', quota };
+}
+
+/** One subscription less. Whoever calls it has raised the version, and so has the row's lock. */
+export function* leaveSubscription(appNo: number): Script<void> {
+  yield* all(appVersionSql.leave, appNo);
 }

@@ -1,19 +1,25 @@
 // Apps: made together with their first key, so that there is never an app nobody can enter.
 import { belowCursor } from '../cursor.ts';
-import { toApp } from '../row.ts';
-import { all, first } from '../statement.ts';
+import { text, toApp } from '../row.ts';
+import { all, first, only } from '../statement.ts';
+import type { QuotaEdits } from '../store.ts';
 import { pageOf } from './fill-page.ts';
 import { insertKey, isKeyTaken } from './keys.ts';
 import type { Edit, Read } from './verb.ts';
+
+const columns = 'no, id, name, created_ms, settings, subscriptions';
 
 export const appsSql = {
   // Nodes that start at the same time all want the first app; one of them makes it.
   insert: `
     insert into app (id, name, created_ms) values (?1, ?2, ?3) on conflict (name) do nothing
-    returning no, id, name, created_ms`,
-  byId: 'select no, id, name, created_ms from app where id = ?1',
-  byName: 'select no, id, name, created_ms from app where name = ?1',
-  list: 'select no, id, name, created_ms from app where no < ?1 order by no desc limit ?2 + 0',
+    returning ${columns}`,
+  // Nobody else changes it until the end of the transaction.
+  lock: `update app set settings = settings where no = ?1 returning ${columns}`,
+  edit: `update app set name = ?2, settings = ?3 where no = ?1 returning ${columns}`,
+  byId: `select ${columns} from app where id = ?1`,
+  byName: `select ${columns} from app where name = ?1`,
+  list: `select ${columns} from app where no < ?1 order by no desc limit ?2 + 0`,
 } as const;
 
 export const createApp: Edit<'createApp'> = function* ({ id, name, key }, nowMs) {
@@ -24,6 +30,27 @@ export const createApp: Edit<'createApp'> = function* ({ id, name, key }, nowMs)
   const app = toApp(row);
   return { kind: 'created', app, key: yield* insertKey({ appNo: app.no, key, nowMs }) };
 };
+
+export const editApp: Edit<'editApp'> = function* ({ appNo, name, quotas }) {
+  const row = yield* first(appsSql.lock, appNo);
+  if (row === undefined) return { kind: 'not_found' };
+  const before = toApp(row);
+  const named = name === undefined ? undefined : yield* first(appsSql.byName, name);
+  if (named !== undefined && toApp(named).no !== appNo) return { kind: 'name_taken' };
+  const given = Object.entries(quotas).filter(([, value]) => value !== undefined);
+  const merged = { ...before.quotas, ...Object.fromEntries(given) };
+  const settings = settingsWith(text(row, 'settings'), merged);
+  const edited = yield* only(appsSql.edit, appNo, name ?? before.name, settings);
+  return { kind: 'edited', app: toApp(edited) };
+};
+
+/** Quotas that are none are left out, as in the settings of an app that never had any. */
+function settingsWith(settings: string, quotas: QuotaEdits): string {
+  const numbers = Object.entries(quotas).filter(([, value]) => typeof value === 'number');
+  const others = new Map(Object.entries(Object(JSON.parse(settings))));
+  others.set('quotas', Object.fromEntries(numbers));
+  return JSON.stringify(Object.fromEntries(others));
+}
 
 export const app: Read<'app'> = function* (input) {
   const row =

@@ -7,6 +7,7 @@ import { integer, maybe, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, forEach } from '../statement.ts';
 
+// A lane that no callback has any more may have failed last, and nobody would ever put it right.
 export const attentionSql = {
   disabled: `
     select subscription.id,
@@ -21,6 +22,7 @@ export const attentionSql = {
     from (
       select no, subscription, failures, failing_ms from lane
       where app = ?1 and failures > 0 and state = 0
+        and (select position from callback where callback.lane = lane.no limit 1) is not null
       order by failures desc, no desc limit ?2 + 0) as failing
     join subscription on subscription.no = failing.subscription
     order by failures desc, lane desc`,

@@ -32,6 +32,9 @@ export const disableFailingSql = {
     where subscription = ?1 and state = 0 returning no, failures, failing_ms`,
   disable: "update subscription set state = 'disabled', version = ?2 where no = ?1",
   url: 'select url from callback where lane = ?1 order by position limit 1',
+  anyUrl: `
+    select url from callback where subscription = ?1 and inactive is null
+    order by position limit 1`,
   // One that hears nothing but own events is disabled by them alone, which tells nothing.
   others: `
     select pattern.callback from callback join pattern on pattern.callback = callback.no
@@ -60,7 +63,9 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
     (yield* isHeard(appNo, 'ringback.subscription.disabled')) &&
     (yield* first(disableFailingSql.others, no)) !== undefined
   ) {
-    const url = text(yield* only(disableFailingSql.url, lane), 'url');
+    // Its callback may have another lane by now.
+    const ofLane = yield* first(disableFailingSql.url, lane);
+    const url = text(ofLane ?? (yield* only(disableFailingSql.anyUrl, no)), 'url');
     const failures = integer(held, 'failures');
     const notice = disabledNotice({ subscription, url, failures, failingMs, atMs: nowMs });
     yield* writeNotice({ appNo, ...notice }, nowMs);

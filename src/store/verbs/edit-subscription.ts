@@ -1,11 +1,14 @@
-// Edits of a subscription: pause and resume, new targets, new secrets; all of one edit or nothing.
+// Edits of a subscription: pause and resume, new targets, patterns, secrets and controls; all of one edit
+// or nothing.
 import { strict as assert } from 'node:assert';
 import { integer, maybe, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, first } from '../statement.ts';
 import type { EditInput } from '../store.ts';
 import { raiseVersion } from './app-version.ts';
-import { addLane, addPattern } from './listen.ts';
+import { keepControls, spreadControls } from './apply-controls.ts';
+import { rearrangeLanes } from './arrange-lanes.ts';
+import { addPatterns, changePatterns } from './listen.ts';
 import type { Found } from './subscriptions.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from './verb.ts';
@@ -28,6 +31,7 @@ export const editSubscriptionSql = {
   // Whoever gets a lease of the lane learns from it that there is something new.
   renew: 'update lane set version = ?2 where subscription = ?1',
   callback: 'select no, event, lane from callback where subscription = ?1 and position = ?2',
+  hears: 'update callback set event = ?2 where no = ?1',
   target: 'update callback set url = ?2, inactive = null, lane = ?3 where no = ?1',
 } as const;
 
@@ -37,8 +41,11 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   const version = yield* raiseVersion(input.appNo);
   // Read again: from here on nobody else can change it.
   const { no, subscription } = yield* foundAgain(input);
-  if (subscription.state === 'ended') return { kind: 'ended' };
+  const { expiresMs } = subscription.controls;
+  if (subscription.state === 'ended' || nowMs >= (expiresMs ?? Infinity)) return { kind: 'ended' };
   if (subscription.version !== input.version) return { kind: 'stale' };
+  const { chosen } = input;
+  if (nowMs >= (chosen?.controls.expiresMs ?? Infinity)) return { kind: 'expired' };
 
   const state = input.state ?? subscription.state;
   const secrets = input.secrets ?? subscription.secrets;
@@ -49,7 +56,14 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   if (state === 'active') yield* all(editSubscriptionSql.resume, no, nowMs);
   else yield* all(editSubscriptionSql.hold, no);
   yield* all(editSubscriptionSql.renew, no, version);
-  yield* setTargets(input.urls, { no, subscription: { ...subscription, state, version } });
+  const { controls } = chosen ?? subscription;
+  const changed = { no, subscription: { ...subscription, state, version, controls } };
+  const lanes = yield* setLanes(input.urls, changed, nowMs);
+  // First the patterns: a callback that had no target begins to hear with these.
+  yield* setEvents(input.events ?? [], changed, nowMs);
+  yield* setTargets(input.urls, changed, lanes);
+  if (chosen !== undefined) yield* keepControls(no, chosen);
+  yield* spreadControls(no, controls);
   return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };
 };
 
@@ -59,24 +73,58 @@ function* foundAgain(input: { appNo: number; id: string }): Script<Found> {
   return found;
 }
 
-type Urls = EditInput<'editSubscription'>['urls'];
+type Input = EditInput<'editSubscription'>;
+
+/** The lanes of all callbacks that have a target, or get one now, by their positions. */
+function* setLanes(
+  urls: Input['urls'],
+  { no, subscription }: Found,
+  nowMs: number,
+): Script<ReadonlyMap<number, number>> {
+  const { appNo, version, controls } = subscription;
+  const state = subscription.state === 'active' ? 'open' : 'held';
+  const owner = { appNo, subscription: no, state, version, controls } as const;
+  const joining = new Set(urls.map(({ position }) => position));
+  return yield* rearrangeLanes(owner, joining, nowMs);
+}
+
+function* setEvents(
+  changes: NonNullable<Input['events']>,
+  { no, subscription }: Found,
+  nowMs: number,
+): Script<void> {
+  const { appNo, contract, version: born } = subscription;
+  for (const { position, events } of changes) {
+    const { callback, lane } = yield* callbackAt(position, { no, subscription });
+    yield* all(editSubscriptionSql.hears, callback, events.join(' '));
+    if (lane === undefined) continue;
+    yield* changePatterns({ appNo, contract, events, callback, lane, born }, nowMs);
+  }
+}
 
 /** A target for a callback that had none also makes it listen, from this version on. */
-function* setTargets(urls: Urls, { no, subscription }: Found): Script<void> {
-  const { id, appNo, contract, state, version } = subscription;
+function* setTargets(
+  urls: Input['urls'],
+  { no, subscription }: Found,
+  lanes: ReadonlyMap<number, number>,
+): Script<void> {
+  const { appNo, contract, version: born } = subscription;
   for (const { position, url } of urls) {
-    const row = yield* first(editSubscriptionSql.callback, no, position);
-    assert(row !== undefined, `Cannot edit callback ${position} of "${id}": there is none`);
-    const callback = integer(row, 'no');
-    const lane = maybe(integer, row, 'lane');
-    if (lane !== undefined) {
-      yield* all(editSubscriptionSql.target, callback, url, lane);
-      continue;
-    }
-    const laneState = state === 'active' ? 'open' : 'held';
-    const added = yield* addLane({ appNo, subscription: no, state: laneState, version });
-    yield* all(editSubscriptionSql.target, callback, url, added);
-    const pattern = text(row, 'event');
-    yield* addPattern({ appNo, contract, pattern, callback, lane: added, born: version });
+    const { callback, events, lane: before } = yield* callbackAt(position, { no, subscription });
+    const lane = lanes.get(position);
+    assert(lane !== undefined);
+    yield* all(editSubscriptionSql.target, callback, url, lane);
+    if (before !== undefined) continue;
+    yield* addPatterns({ appNo, contract, events, callback, lane, born });
   }
+}
+
+function* callbackAt(
+  position: number,
+  { no, subscription: { id } }: Found,
+): Script<{ callback: number; events: string[]; lane: number | undefined }> {
+  const row = yield* first(editSubscriptionSql.callback, no, position);
+  assert(row !== undefined, `Cannot edit callback ${position} of "${id}": there is none`);
+  const events = text(row, 'event').split(' ');
+  return { callback: integer(row, 'no'), events, lane: maybe(integer, row, 'lane') };
 }

@@ -4,11 +4,12 @@ import type { Fact } from '../counting.ts';
 import type { Script } from '../statement.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { advanceReplay } from './advance-replay.ts';
-import { createApp } from './apps.ts';
+import { createApp, editApp } from './apps.ts';
 import { disableFailing } from './disable-failing.ts';
 import { editSubscription } from './edit-subscription.ts';
+import { expireSubscription } from './expire-subscription.ts';
 import { appendFeed, forgetFeed, watch } from './feed.ts';
-import { forget } from './forget.ts';
+import { forget, forgetPatterns } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
 import { cancelReplay, createReplay, forgetReplays } from './replays.ts';
 import { retryDelivery } from './retry-delivery.ts';
@@ -26,6 +27,7 @@ import type { Edit } from './verb.ts';
 
 const shared = {
   createApp,
+  editApp,
   createKey,
   rotateKey,
   revokeKey,
@@ -33,9 +35,11 @@ const shared = {
   subscribe,
   unsubscribe,
   editSubscription,
+  expireSubscription,
   disableFailing,
   keepSetting,
   forget,
+  forgetPatterns,
   retryDelivery,
   createSession,
   takeTicket,

@@ -5,7 +5,7 @@ import type { Settled } from '../delivery-verbs.ts';
 import { integer, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
-import { raiseVersion } from './app-version.ts';
+import { leaveSubscription, raiseVersion } from './app-version.ts';
 import { noticeGone } from './notices.ts';
 
 export const endSubscriptionSql = {
@@ -39,6 +39,7 @@ export function* endSubscription({ no, appNo, nowMs }: EndingSubscription): Scri
   const version = yield* raiseVersion(appNo);
   const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version);
   if (ended === undefined) return; // Another node was faster.
+  yield* leaveSubscription(appNo);
   yield* all(endSubscriptionSql.endPatterns, no, version);
   yield* all(endSubscriptionSql.endLanes, no, version);
 }

@@ -1,6 +1,10 @@
 // Forgetting: deletes what has outlived its time, a bounded number of rows at a time.
 import { strict as assert } from 'node:assert';
-import { all } from '../statement.ts';
+import { all, first } from '../statement.ts';
+import { timeOf } from '../../core/id.ts';
+import { limits } from '../../core/limits.ts';
+import type { Row } from '../row.ts';
+import { text } from '../row.ts';
 import type { Edit } from './verb.ts';
 
 export const forgetSql = {
@@ -8,6 +12,12 @@ export const forgetSql = {
     delete from idem where (app, key) in
       (select app, key from idem where created_ms < ?1 order by created_ms limit ?2 + 0)
     returning app`,
+  patterns: `
+    delete from pattern where (app, contract, pattern, callback, born) in
+      (select app, contract, pattern, callback, born from pattern
+       where died_ms < ?1 order by died_ms limit ?2 + 0)
+    returning app`,
+  firstFanOut: 'select event from fanout order by event limit 1',
 } as const;
 
 export const forget: Edit<'forget'> = function* ({ idempotencyBeforeMs, limit }) {
@@ -15,3 +25,20 @@ export const forget: Edit<'forget'> = function* ({ idempotencyBeforeMs, limit })
   const gone = yield* all(forgetSql.idempotency, idempotencyBeforeMs, limit);
   return { deleted: gone.length };
 };
+
+export const forgetPatterns: Edit<'forgetPatterns'> = function* ({ beforeMs, limit }) {
+  assert(limit >= 1, `Cannot forget ${limit} rows: to SQLite a negative limit means no limit`);
+  const row = yield* first(forgetSql.firstFanOut);
+  const diedBeforeMs = diedBefore(row, beforeMs);
+  const gone = yield* all(forgetSql.patterns, diedBeforeMs, limit);
+  return { deleted: gone.length };
+};
+
+/**
+ * A fan-out looks for patterns that were alive when it was accepted. What died long before its event was
+ * made is not among them, however long the transactions of that time took.
+ */
+export function diedBefore(firstFanOut: Row | undefined, beforeMs: number): number {
+  if (firstFanOut === undefined) return beforeMs;
+  return Math.min(beforeMs, timeOf(text(firstFanOut, 'event')) - limits.patternKeepMs);
+}

@@ -11,8 +11,8 @@ import { pageOf } from './fill-page.ts';
 import type { Edit, Read } from './verb.ts';
 
 const select = `
-  select key.no, key.id, key.app, app.id as app_id, key.name, scopes, hash, old_hash, old_until_ms,
-    key.created_ms, expires_ms, revoked_ms, used_ms
+  select key.no, key.id, key.app, app.id as app_id, settings, key.name, scopes, hash, old_hash,
+    old_until_ms, key.created_ms, expires_ms, revoked_ms, used_ms
   from key join app on app.no = key.app`;
 
 export const keysSql = {

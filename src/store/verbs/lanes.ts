@@ -8,7 +8,7 @@ import { all, only } from '../statement.ts';
 
 /** Of a lane called `lane`, everything that the rules ask for. */
 export const laneColumns = `lane.no as lane, lane.state as lane_state, lane.ordered, lane.gate_ms,
-  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.failures, lane.failing_ms,
+  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.concurrency, lane.failures, lane.failing_ms,
   lane.version as lane_version`;
 
 export const lanesSql = {
@@ -48,6 +48,7 @@ export function toLane(row: Row): Lane {
     readyMs: integer(row, 'ready_ms'),
     intervalMs: maybe(real, row, 'interval_ms'),
     tatMs: real(row, 'tat_ms'),
+    concurrency: maybe(integer, row, 'concurrency'),
     failures: integer(row, 'failures'),
     failingMs: maybe(integer, row, 'failing_ms'),
     version: integer(row, 'lane_version'),

@@ -1,47 +1,47 @@
-// What makes a callback reachable: a lane for its deliveries and a pattern that finds it.
+// What makes a callback reachable: patterns that find it. A pattern lives from one version of its app to
+// another, so that a fan-out under way keeps the audience that it had.
 import { ownPrefix } from '../../core/event.ts';
-import { integer } from '../row.ts';
+import { text } from '../row.ts';
 import type { Script } from '../statement.ts';
-import { all, only } from '../statement.ts';
+import { all } from '../statement.ts';
 
 export const listenSql = {
-  lane: `
-    insert into lane (app, subscription, state, version) values (?1, ?2, ?3, ?4) returning no`,
   pattern: `
     insert into pattern (app, contract, pattern, callback, born, lane)
     values (?1, ?2, ?3, ?4, ?5, ?6)`,
+  // `died is null` would fit the index of all patterns of an app.
+  alive: 'select pattern from pattern where callback = ?1 and coalesce(died, 0) = 0',
+  end: `
+    update pattern set died = ?3, died_ms = ?4
+    where callback = ?1 and pattern || '' = ?2 and coalesce(died, 0) = 0`,
 } as const;
 
-/** As the table `lane` writes them; 2 is ended. */
-const laneState = { open: 0, held: 1 } as const;
-
-export interface NewLane {
-  appNo: number;
-  subscription: number;
-  /** A held one waits for its subscription to become active. */
-  state: 'open' | 'held';
-  version: number;
-}
-
-/** The new lane's number. */
-export function* addLane({ appNo, subscription, state, version }: NewLane): Script<number> {
-  const row = yield* only(listenSql.lane, appNo, subscription, laneState[state], version);
-  return integer(row, 'no');
-}
-
-export interface NewPattern {
+export interface Listening {
   appNo: number;
   contract: string;
-  pattern: string;
+  events: readonly string[];
   callback: number;
   lane: number;
   /** The app's version from which it hears. */
   born: number;
 }
 
-/** Ringback's own events belong to no contract. */
-export function* addPattern(input: NewPattern): Script<void> {
-  const { appNo, pattern, callback, born, lane } = input;
-  const contract = pattern.startsWith(ownPrefix) ? '' : input.contract;
-  yield* all(listenSql.pattern, appNo, contract, pattern, callback, born, lane);
+export function* addPatterns(input: Listening): Script<void> {
+  const { appNo, contract, events, callback, born, lane } = input;
+  for (const pattern of events) {
+    // Ringback's own events belong to no contract.
+    const of = pattern.startsWith(ownPrefix) ? '' : contract;
+    yield* all(listenSql.pattern, appNo, of, pattern, callback, born, lane);
+  }
+}
+
+/** What it hears already goes on as it is; the rest ends or begins with this version. */
+export function* changePatterns(input: Listening, nowMs: number): Script<void> {
+  const { callback, events, born } = input;
+  const rows = yield* all(listenSql.alive, callback);
+  const heard = rows.map((row) => text(row, 'pattern'));
+  for (const pattern of heard) {
+    if (!events.includes(pattern)) yield* all(listenSql.end, callback, pattern, born, nowMs);
+  }
+  yield* addPatterns({ ...input, events: events.filter((pattern) => !heard.includes(pattern)) });
 }

@@ -7,8 +7,10 @@ import { attempts } from './attempts.ts';
 import { deliveries } from './deliveries.ts';
 import { delivery } from './delivery.ts';
 import { event, events } from './events.ts';
+import { expiring } from './expire-subscription.ts';
 import { appFigures, counts, subscriptionFigures } from './figures.ts';
 import { deliveriesNamed, feed, watched } from './feed.ts';
+import { gauges, laneCensus, subscriptionCensus } from './gauges.ts';
 import { health } from './health.ts';
 import { key, keys } from './keys.ts';
 import { nodes } from './nodes.ts';
@@ -29,6 +31,7 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   apps,
   subscription,
   subscriptions,
+  expiring,
   health,
   targets,
   event,
@@ -53,6 +56,9 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   runningReplays,
   replayable,
   replayRange,
+  gauges,
+  laneCensus,
+  subscriptionCensus,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

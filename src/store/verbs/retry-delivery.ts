@@ -14,9 +14,11 @@ import type { Edit } from './verb.ts';
 
 export const retryDeliverySql = {
   live: 'select n from delivery_live where event = ?1 and n = ?2 and app = ?3',
+  // It goes to the lane that its callback has now, which may be another one than it came from.
   done: `
-    select lane, callback, state, attempts, slice from delivery_done
-    where event = ?1 and n = ?2 and app = ?3`,
+    select callback.lane, delivery_done.callback, state, attempts, slice
+    from delivery_done join callback on callback.no = delivery_done.callback
+    where delivery_done.event = ?1 and n = ?2 and delivery_done.app = ?3`,
   remove: 'delete from delivery_done where event = ?1 and n = ?2 returning n',
   // While a large fan-out is under way, the fan-out counts.
   nextOfFanOut: 'update fanout set made = made + 1 where event = ?1 returning made - 1 as n',

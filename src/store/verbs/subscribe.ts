@@ -1,14 +1,17 @@
 // Subscribe: subscription, callbacks, lanes, patterns and the idempotency key, or nothing of it.
 import { strict as assert } from 'node:assert';
+import { noControls } from '../../core/controls.ts';
 import { limits } from '../../core/limits.ts';
 import type { Callback, Subscription } from '../../core/subscription.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 import type { NewSubscription } from '../store.ts';
-import { raiseVersion } from './app-version.ts';
-import { keepOnce } from './idempotency.ts';
-import { addLane, addPattern } from './listen.ts';
+import { enterSubscription } from './app-version.ts';
+import { keepControls, spreadControls } from './apply-controls.ts';
+import { dropKey, keepOnce } from './idempotency.ts';
+import { arrangeLanes } from './arrange-lanes.ts';
+import { addPatterns } from './listen.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from './verb.ts';
 
@@ -22,8 +25,9 @@ export const subscribeSql = {
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) returning no`,
 } as const;
 
-export const subscribe: Edit<'subscribe'> = function* ({ subscription, idempotency }, nowMs) {
-  const { appNo, id } = subscription;
+export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
+  const { subscription, idempotency, subscriptionsMax } = input;
+  const { appNo, id, controls } = subscription;
   if (idempotency !== undefined) {
     const earlier = yield* keepOnce({ appNo, idempotency, nowMs, result: id });
     if (earlier.kind === 'other') return { kind: 'mismatch' };
@@ -31,7 +35,16 @@ export const subscribe: Edit<'subscribe'> = function* ({ subscription, idempoten
       return { kind: 'repeated', subscription: yield* found(appNo, earlier.result) };
     }
   }
-  yield* create(subscription, nowMs);
+  if (nowMs >= (controls?.expiresMs ?? Infinity)) {
+    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    return { kind: 'expired' };
+  }
+  const entry = yield* enterSubscription(appNo, subscriptionsMax);
+  if (entry.kind === 'full') {
+    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    return entry;
+  }
+  yield* create(subscription, { version: entry.version, nowMs });
   return { kind: 'created', subscription: yield* found(appNo, id) };
 };
 
@@ -41,15 +54,26 @@ function* found(appNo: number, id: string): Script<Subscription> {
   return result.subscription;
 }
 
-function* create(input: NewSubscription, nowMs: number): Script<void> {
-  const { id, appNo, contract, operation, secrets, callbacks } = input;
+function* create(
+  input: NewSubscription,
+  { version, nowMs }: { version: number; nowMs: number },
+): Script<void> {
+  const { id, appNo, contract, operation, secrets, callbacks, controls, headers } = input;
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
-  const version = yield* raiseVersion(appNo);
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
   const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
+  const owner = { appNo, subscription, version };
+  const active = callbacks.filter(({ inactive }) => inactive === undefined);
+  const arranging = { ...owner, state: 'open', controls: controls ?? noControls } as const;
+  const present = active.map(() => undefined);
+  const lanes = yield* arrangeLanes(arranging, present, nowMs);
   for (const callback of callbacks) {
-    yield* addCallback(callback, { appNo, contract, subscription, version });
+    const lane = lanes[active.indexOf(callback)];
+    yield* addCallback(callback, { ...owner, contract, lane });
   }
+  if (controls === undefined) return;
+  yield* keepControls(subscription, { controls, headers });
+  yield* spreadControls(subscription, controls);
 }
 
 interface Owner {
@@ -57,17 +81,19 @@ interface Owner {
   contract: string;
   subscription: number;
   version: number;
+  /** Undefined for one that is inactive. */
+  lane: number | undefined;
 }
 
 function* addCallback(callback: Callback, owner: Owner): Script<void> {
-  const { appNo, contract, subscription, version } = owner;
-  const { position, label, event, definition, method, url, inactive } = callback;
-  const values = [appNo, subscription, position, label, event, definition, method, url] as const;
-  if (inactive !== undefined) {
-    yield* all(subscribeSql.callback, ...values, inactive, null);
+  const { appNo, contract, subscription, version, lane } = owner;
+  const { position, label, events, definition, method, url, inactive } = callback;
+  const heard = events.join(' ');
+  const values = [appNo, subscription, position, label, heard, definition, method, url] as const;
+  if (lane === undefined) {
+    yield* all(subscribeSql.callback, ...values, inactive ?? null, null);
     return;
   }
-  const lane = yield* addLane({ appNo, subscription, state: 'open', version });
   const no = integer(yield* only(subscribeSql.callback, ...values, null, lane), 'no');
-  yield* addPattern({ appNo, contract, pattern: event, callback: no, lane, born: version });
+  yield* addPatterns({ appNo, contract, events, callback: no, lane, born: version });
 }

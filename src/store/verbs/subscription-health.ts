@@ -10,15 +10,23 @@ export const subscriptionHealthSql = {
   failing: `
     select lane.state as lane_state, lane.ordered, lane.gate_ms, lane.failures, lane.failing_ms,
       (select due_ms from delivery_live where delivery_live.lane = lane.no and lease is null
-       order by due_ms limit 1) as due_ms
+       order by due_ms limit 1) as due_ms,
+      (select position from callback where callback.lane = lane.no limit 1) as position
     from subscription join lane on lane.subscription = subscription.no
     where subscription.id = ?1 and subscription.app = ?2 and lane.failures > 0`,
 } as const;
 
 export const subscriptionHealth: Read<'subscriptionHealth'> = function* ({ appNo, id }) {
   const rows = yield* all(subscriptionHealthSql.failing, id, appNo);
-  return healthOf(rows.map(toLaneHealth));
+  return healthOf(rows.filter(isInUse).map(toLaneHealth));
 };
+
+/** A lane that no callback has any more says something only while something waits in it. */
+function isInUse(row: Row): boolean {
+  return (
+    maybe(integer, row, 'position') !== undefined || maybe(integer, row, 'due_ms') !== undefined
+  );
+}
 
 function toLaneHealth(row: Row): LaneHealth {
   return {

@@ -14,26 +14,31 @@ import type { Read } from './verb.ts';
 
 export const subscriptionsSql = {
   one: `
-    select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms
+    select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms,
+      settings, ordered, expires_ms, headers
     from subscription where id = ?1 and app = ?2`,
   callbacks: `
     select subscription, position, label, event, definition, method, url, inactive
     from callback where subscription = ?1 order by position`,
   byNo: `
-    select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms
+    select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms,
+      settings, ordered, expires_ms, headers
     from subscription where no = ?1`,
   // The last row says how many were examined. A count and not `exists`: PostgreSQL might answer that by
-  // reading all callbacks.
+  // reading all callbacks. A callback has its patterns in one text, with a space between them.
   sought: `
-    with seen as (
+    with recursive seen as (
       select no, state from subscription
-      where app = ?1 and no < ?2 order by no desc limit ?3 + 0)
+      where app = ?1 and no < ?2 order by no desc limit ?3 + 0),
+    place (i) as (select 1 union all select i + 1 from place where i < length(?5)),
+    hearing (pattern) as (
+      select ?5 union all select '*' where ?6 = 0
+      union all select substr(?5, 1, i) || '*' from place where substr(?5, i, 1) = '.')
     select no, 0 as examined from seen
     where (?4 = '' or state = ?4)
       and (?5 = '' or 0 < (
-        select count(*) from callback where subscription = seen.no
-          and (event = ?5 or event = '*' and ?6 = 0 or substr(event, length(event) - 1) = '.*'
-            and substr(?5, 1, length(event) - 1) = substr(event, 1, length(event) - 1))))
+        select count(*) from callback cross join hearing where subscription = seen.no
+          and replace(' ' || event || ' ', ' ' || pattern || ' ', '') <> ' ' || event || ' '))
       and (?7 = '' or 0 < (
         select count(*) from callback where subscription = seen.no
           and replace(lower(url), ?7, '') <> lower(url)))

@@ -4,14 +4,15 @@ import { strict as assert } from 'node:assert';
 import { limits } from '../../core/limits.ts';
 import type { Target } from '../delivery-verbs.ts';
 import type { Row } from '../row.ts';
-import { bytes, integer, text } from '../row.ts';
+import { bytes, integer, maybe, text, toControls } from '../row.ts';
 import { first } from '../statement.ts';
 import type { Read } from './verb.ts';
 
 export const targetsSql = {
   one: `
     select callback.no, callback.lane, subscription.version, subscription.state, subscription.id, callback.app,
-      app.id as app_id, contract, operation, definition, method, url, secrets
+      app.id as app_id, contract, operation, definition, method, url, secrets,
+      subscription.settings, subscription.ordered, subscription.expires_ms, subscription.headers
     from callback
       join subscription on subscription.no = callback.subscription
       join app on app.no = callback.app
@@ -44,5 +45,7 @@ function toTarget(row: Row): Target {
     method: text(row, 'method'),
     url: text(row, 'url'),
     secrets: bytes(row, 'secrets'),
+    controls: toControls(row),
+    headers: maybe(bytes, row, 'headers'),
   };
 }

@@ -1,0 +1,139 @@
+// Puts the door of engine/admission.ts before the server. Whoever is turned away costs as little as
+// possible: no route, no key, no body, no log line of its own. Measured on one busy core: see
+// docs/operations.md, "Limits".
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Contracts } from '../contract/contracts.ts';
+import { withPrefix } from '../core/id.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problem.ts';
+import type { World } from '../core/world.ts';
+import type { Admission, LoadKind, Ticket } from '../engine/admission.ts';
+import type { Answered } from '../engine/meter.ts';
+import { problemBody, problemMediaType } from './problem.ts';
+import { answerHeaders, readRequestId } from './server.ts';
+
+export interface DoorMeans {
+  admission: Admission;
+  contracts: Contracts;
+  world: Pick<World, 'monotonicMs'>;
+  newId: () => string;
+  log: Logger;
+  onAnswered: (request: Answered) => void;
+}
+
+/** A second listener, which a host name with two addresses has, goes without. */
+export function guardServer(server: FastifyInstance, means: DoorMeans): void {
+  const { admission, newId } = means;
+  const entranceOf = entrancesOf(means.contracts);
+  const say = createSaying(means);
+  const tickets = new WeakMap<IncomingMessage, Ticket>();
+  let isClosing = false;
+  server.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  server.addHook('preHandler', async ({ raw }) => tickets.get(raw)?.begin());
+  server.addHook('onSend', async ({ raw }) => tickets.get(raw)?.finish());
+  server.server.removeAllListeners('request');
+  server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const entrance = entranceOf(request.method ?? '', request.url ?? '');
+    if (entrance !== undefined) {
+      const ticket = admission.enter(entrance.kind, bodyBytes(request));
+      if (ticket === undefined) {
+        const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId());
+        turnAway(response, { id, isClosing });
+        const { status, code } = overloaded;
+        means.onAnswered({ operation: entrance.operation, status, tookMs: 0, code });
+        say();
+        return;
+      }
+      tickets.set(request, ticket);
+      response.on('close', () => ticket.finish());
+    }
+    server.routing(request, response);
+  });
+}
+
+const overloaded = new Problem(
+  'overloaded',
+  'There is more to do than can be done. Nothing was done: try again later, and more slowly',
+);
+
+const refusalHeaders = Object.entries({
+  ...answerHeaders,
+  'content-type': problemMediaType,
+  'retry-after': '1',
+}).flat();
+
+function turnAway(
+  response: ServerResponse,
+  { id, isClosing }: { id: string; isClosing: boolean },
+): void {
+  const body = JSON.stringify(problemBody(overloaded, id));
+  const head = [...refusalHeaders, 'x-request-id', id, 'content-length', `${body.length}`];
+  response.writeHead(overloaded.status, isClosing ? [...head, 'connection', 'close'] : head);
+  response.end(body);
+}
+
+/** What was announced; a body of unknown length may be as large as any. */
+function bodyBytes({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return limits.bodyBytesMax;
+  const length = Number(headers['content-length'] ?? 0);
+  return Math.min(Number.isNaN(length) ? 0 : length, limits.bodyBytesMax);
+}
+
+/** One line a second, however many are turned away. */
+function createSaying({ admission, world, log }: DoorMeans): () => void {
+  let saidMs = -Infinity;
+  let since = 0;
+  return () => {
+    since += 1;
+    const nowMs = world.monotonicMs();
+    if (nowMs - saidMs < limits.overloadSayMs) return;
+    saidMs = nowMs;
+    log.warn({ turnedAway: since, ...admission.figures() }, 'overloaded');
+    since = 0;
+  };
+}
+
+interface Entrance {
+  kind: LoadKind;
+  /** Where it is known without a look at routes. */
+  operation: string | undefined;
+}
+
+/** Undefined: always let in. These say how the service is, or have limits of their own. */
+type EntranceOf = (method: string, url: string) => Entrance | undefined;
+
+const free = new Set(['getHealth', 'getReadiness', 'getMetrics', 'openStream']);
+const publishing = new Set(['publishEvent', 'publishEvents']);
+
+/** By method and path as they are written: no route is looked up for those who are turned away. */
+function entrancesOf({ management, executed }: Contracts): EntranceOf {
+  const known = new Map<string, Entrance | undefined>();
+  for (const { operationId: operation, method, path } of management.operations) {
+    if (publishing.has(operation)) known.set(`${method} ${path}`, { kind: 'publish', operation });
+    if (!free.has(operation)) continue;
+    known.set(`${method} ${path}`, undefined);
+    if (method === 'GET') known.set(`HEAD ${path}`, undefined);
+  }
+  for (const { operations } of executed) {
+    for (const { role, operationId: operation, method, path } of operations) {
+      if (role.kind === 'unsubscribe') known.set(`${method} ${path}`, { kind: 'end', operation });
+    }
+  }
+  return (method, url) => {
+    const mark = url.indexOf('?');
+    const name = `${method} ${mark < 0 ? url : url.slice(0, mark)}`;
+    return known.has(name) ? known.get(name) : (others.get(method) ?? change);
+  };
+}
+
+const read: Entrance = { kind: 'read', operation: undefined };
+const change: Entrance = { kind: 'change', operation: undefined };
+const others = new Map<string, Entrance>([
+  ['GET', read],
+  ['HEAD', read],
+  ['DELETE', { kind: 'end', operation: undefined }],
+]);

@@ -1,0 +1,14 @@
+// Handler of metrics, for Prometheus.
+import { expose, expositionMediaType } from '../../core/exposition.ts';
+import type { Family } from '../../core/metric.ts';
+import type { Handlers } from '../call.ts';
+
+export function metricsHandlers(read: () => Promise<readonly Family[]>): Handlers {
+  return {
+    getMetrics: async () => ({
+      status: 200,
+      body: expose(await read()),
+      mediaType: expositionMediaType,
+    }),
+  };
+}

@@ -1,0 +1,29 @@
+// Where a server listens, and how it stops.
+import type { FastifyInstance } from 'fastify';
+import { limits } from '../core/limits.ts';
+import type { World } from '../core/world.ts';
+
+/** Requests under way are finished, but nobody can hold up a stop for ever. */
+export async function closeServer(server: FastifyInstance, world: World): Promise<void> {
+  const closed = new AbortController();
+  const giveUp = world.sleep(limits.stopTimeoutMs, closed.signal).then(
+    () => server.server.closeAllConnections(),
+    () => undefined, // Aborted: all were finished in time.
+  );
+  await server.close();
+  closed.abort();
+  await giveUp;
+}
+
+/** For people on this machine. */
+export function localUrl(
+  server: FastifyInstance,
+  { host, isTls }: { host: string; isTls: boolean },
+): string {
+  const scheme = isTls ? 'https' : 'http';
+  const [address] = server.addresses();
+  const isAny = host === '0.0.0.0' || host === '::';
+  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const port = typeof address === 'object' ? address.port : 0;
+  return `${scheme}://${name}:${port}`;
+}

@@ -1,0 +1,87 @@
+// Where the service would listen: the port is free, or Ringback answers on it already; and how clients are
+// told to reach it. Nothing is asked of any other address than the configured one.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Agent, request } from 'undici';
+import { isLoopback, type Config } from '../../config.ts';
+import { limits } from '../../core/limits.ts';
+import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
+
+type Address = Pick<Config, 'host' | 'port' | 'tlsCert'>;
+
+export async function checkPort(address: Address): Promise<Finding> {
+  const { host, port } = address;
+  if (port === 0) return ok('port', 'any free one will be taken');
+  const error = await tryToListen(address);
+  if (error === undefined) return ok('port', `${host} port ${port} is free`);
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return whoseIsIt(address);
+  const remedy =
+    code === 'EACCES'
+      ? 'Take a port from 1024 on, or let this user open lower ones'
+      : 'Set RINGBACK_HOST to an address of this machine, or to 0.0.0.0 for all of them';
+  const message = `Cannot listen on ${host} port ${port}: ${error.message}`;
+  return failed('port', { message, remedy });
+}
+
+export function checkPublicUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): Finding {
+  if (publicUrl === undefined) {
+    if (isLoopback(host)) return ok('public URL', 'not set: only this machine reaches the service');
+    return warning('public URL', {
+      message: `RINGBACK_PUBLIC_URL is not set: links and $url say "${host}" and the port`,
+      remedy: 'Set RINGBACK_PUBLIC_URL to what clients use, such as https://hooks.example.com',
+    });
+  }
+  const { protocol, hostname } = new URL(publicUrl);
+  if (protocol === 'https:' || isLoopback(hostname)) return ok('public URL', publicUrl);
+  return warning('public URL', {
+    message: `RINGBACK_PUBLIC_URL is "${publicUrl}": API keys can be read on their way`,
+    remedy: 'Serve https, by RINGBACK_TLS_CERT and RINGBACK_TLS_KEY or by a proxy in front',
+  });
+}
+
+async function tryToListen({ host, port }: Address): Promise<Error | undefined> {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, 'listening');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    server.close();
+  }
+}
+
+async function whoseIsIt(address: Address): Promise<Finding> {
+  const url = `${originOf(address)}/healthz`;
+  const answer = await askHealth(url);
+  if (answer === 'ringback') return ok('port', `Ringback answers already at ${url}`);
+  return failed('port', {
+    message: `Another program has port ${address.port}: ${answer}`,
+    remedy: 'Stop it, or give Ringback another port with RINGBACK_PORT',
+  });
+}
+
+async function askHealth(url: string): Promise<string> {
+  // The certificate may be made out to the public name, and this is not the public name.
+  const timeout = limits.doctorAnswerMs;
+  const connect = { rejectUnauthorized: false, timeout };
+  const dispatcher = new Agent({ connect, headersTimeout: timeout, bodyTimeout: timeout });
+  try {
+    const { body, headers } = await request(url, { dispatcher });
+    const text = await body.text();
+    const isOurs = String(headers['x-request-id']).startsWith('req_') && text.includes('"ok"');
+    return isOurs ? 'ringback' : `${url} answers, but not as Ringback does`;
+  } catch (error) {
+    return `${url} does not answer (${reasonOf(error)})`;
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+function originOf({ host, port, tlsCert }: Address): string {
+  const scheme = tlsCert === undefined ? 'http' : 'https';
+  const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${scheme}://${near.includes(':') ? `[${near}]` : near}:${port}`;
+}

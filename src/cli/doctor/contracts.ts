@@ -1,0 +1,34 @@
+// The contracts: whether the service would start with them, and whether all of them can run.
+import { loadContracts } from '../../contract/contracts.ts';
+import { ContractError } from '../../contract/document.ts';
+import { explainError } from '../../contract/locate.ts';
+import { makeReport } from '../../contract/report.ts';
+import type { Config } from '../../config.ts';
+import { ownContract } from '../../service.ts';
+import { failed, ok, warning, type Finding } from './finding.ts';
+
+export async function checkContracts(
+  config: Pick<Config, 'contract' | 'requireAppId'>,
+): Promise<Finding[]> {
+  const { contract: foreign, requireAppId } = config;
+  try {
+    const { executed } = await loadContracts({ own: ownContract, foreign, requireAppId });
+    return executed.map((contract, index): Finding => {
+      const { cannotRun, warnings } = makeReport(contract, '');
+      const file = foreign[index] ?? 'openapi.yaml';
+      const name = `"${contract.title}" (${file})`;
+      const remedy = `Run: ringback check ${file}`;
+      if (cannotRun.length > 0) {
+        const message = `${cannotRun.length} operations of ${name} cannot run`;
+        return failed('contracts', { message, remedy });
+      }
+      if (warnings.length === 0) return ok('contracts', `${name} can run`);
+      const message = `${name} can run, with ${warnings.length} warnings`;
+      return warning('contracts', { message, remedy });
+    });
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    const remedy = 'Mend the document; ringback check FILE says all that is wrong with it';
+    return [failed('contracts', { message: explainError(error), remedy })];
+  }
+}

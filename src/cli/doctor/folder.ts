@@ -1,0 +1,51 @@
+// The data folder of SQLite: whether it can be written to, whether the disk keeps its word, and its room.
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
+
+const freeBytesEnough = 2 ** 30;
+const freeBytesLeast = 100 * 2 ** 20;
+
+/** Writes a file, waits for the disk, and takes it away again. A folder that is missing is not made. */
+export function checkFolder(dataDir: string): Finding {
+  const folder = existingOf(dataDir);
+  const probe = join(folder, `.ringback-doctor-${process.pid}`);
+  try {
+    const file = openSync(probe, 'wx', 0o600);
+    try {
+      writeSync(file, 'written by ringback doctor, and deleted again\n');
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+      rmSync(probe, { force: true });
+    }
+  } catch (error) {
+    return failed('folder', {
+      message: `Cannot write to "${folder}": ${reasonOf(error)}`,
+      remedy: 'Give the user that runs Ringback the folder, or another one with RINGBACK_DATA',
+    });
+  }
+  const isThere = existsSync(dataDir);
+  const message = isThere ? 'can be written to' : 'is not there yet; the first start makes it';
+  return ok('folder', `"${dataDir}" ${message}`);
+}
+
+export async function checkDisk(dataDir: string): Promise<Finding> {
+  const { bsize, bavail } = await statfs(existingOf(dataDir));
+  return judgeDisk(bsize * bavail);
+}
+
+export function judgeDisk(freeBytes: number): Finding {
+  const message = `${(freeBytes / 1e9).toFixed(1)} GB are free`;
+  const remedy = 'Make room, or shorten RINGBACK_RETENTION: without room every publish gets 503';
+  if (freeBytes < freeBytesLeast) return failed('disk', { message, remedy });
+  return freeBytes < freeBytesEnough ? warning('disk', { message, remedy }) : ok('disk', message);
+}
+
+/** It, or the nearest folder above it that is there. */
+function existingOf(dataDir: string): string {
+  let folder = resolve(dataDir);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+}

@@ -1,0 +1,31 @@
+// The name server: whether it answers. Without a network it does not, which is said and is no failure of
+// the rest: Ringback starts all the same, and deliveries to names wait.
+import { isIP } from 'node:net';
+import { localhostAddresses, type Resolver } from '../../egress/resolve.ts';
+import { ok, warning, type Finding } from './finding.ts';
+
+/** A name that is always there. */
+const someName = 'example.com';
+
+/** What to look up: as asked for, or the name in the public URL, or any. */
+export function nameToLookUp(asked: string | undefined, publicUrl: string | undefined): string {
+  if (asked !== undefined) return asked;
+  const host = publicUrl === undefined ? '' : new URL(publicUrl).hostname;
+  const isName = host !== '' && isIP(host.replace(/^\[(.*)\]$/, '$1')) === 0;
+  return isName ? host : someName;
+}
+
+export async function checkNames(resolver: Resolver, name: string): Promise<Finding> {
+  if (localhostAddresses(name) !== undefined) {
+    return ok('dns', `"${name}" is this machine; nothing was looked up (--lookup NAME does)`);
+  }
+  const found = await resolver.resolve(name);
+  if (found.kind === 'addresses') return ok('dns', `"${name}" is ${found.addresses.join(', ')}`);
+  const remedy =
+    'Check /etc/resolv.conf and that this machine reaches its name servers: callbacks to names fail';
+  if (found.kind === 'missing') {
+    return warning('dns', { message: `The name server knows no address of "${name}"`, remedy });
+  }
+  const why = found.reason === 'timeout' ? 'does not answer in time' : 'answers with an error';
+  return warning('dns', { message: `The name server ${why} for "${name}"`, remedy });
+}

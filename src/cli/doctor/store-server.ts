@@ -1,0 +1,128 @@
+// The store on PostgreSQL: reachable, new enough, durable, with the rights it takes, at which migration, and
+// whether encryption key and clock fit. Read only.
+import type { KeyRing } from '../../core/seal.ts';
+import type { World } from '../../core/world.ts';
+import { proofName } from '../../engine/unlock.ts';
+import { migratorOf } from '../../store/bring-up.ts';
+import { CannotOpenStore } from '../../store/cannot-open-store.ts';
+import { databaseName, versionMin } from '../../store/postgres/cannot-open.ts';
+import { examineServer, type ExaminedServer } from '../../store/postgres/examine.ts';
+import { failed, ok, warning, type Finding } from './finding.ts';
+import { judgeSchema } from './schema.ts';
+import { judgeRing } from './store-file.ts';
+
+/** The newest that the tests run on. */
+const versionTested = 18;
+const clockNearMs = 1_000;
+const clockFarMs = 60_000;
+const connectionsSpare = 10;
+
+export interface StoreServer {
+  url: string;
+  encryptionKey: KeyRing | undefined;
+  world: Pick<World, 'nowMs'>;
+}
+
+export async function checkStoreServer(means: StoreServer): Promise<Finding[]> {
+  const { url, encryptionKey, world } = means;
+  try {
+    const found = await examineServer(url, { world, setting: proofName });
+    return [
+      ...judgeServer(databaseName(url), found),
+      await schemaOf(url),
+      judgeProof(encryptionKey, found.encryptionCheck),
+      judgeAhead(found.aheadMs),
+    ];
+  } catch (error) {
+    if (!(error instanceof CannotOpenStore)) throw error;
+    const remedy = 'Check DATABASE_URL, the server, and the network between them';
+    return [failed('store', { message: error.message, remedy })];
+  }
+}
+
+/** All that is wrong with the server, or a word that nothing is. */
+export function judgeServer(name: string, found: ExaminedServer): Finding[] {
+  const version = Math.floor(found.versionNumber / 10_000);
+  const troubles = [...versionTroubles(version), ...settingTroubles(found), ...roomTroubles(found)];
+  if (troubles.length > 0) return troubles;
+  return [ok('store', `PostgreSQL ${version} at ${name}`)];
+}
+
+function versionTroubles(version: number): Finding[] {
+  if (version < versionMin) {
+    const message = `It is PostgreSQL ${version}, expected ${versionMin} to ${versionTested}`;
+    return [failed('store', { message, remedy: 'Upgrade PostgreSQL' })];
+  }
+  if (version <= versionTested) return [];
+  const message = `It is PostgreSQL ${version}; Ringback was tested up to ${versionTested}`;
+  return [warning('store', { message, remedy: 'Try it out before you trust it' })];
+}
+
+function settingTroubles(found: ExaminedServer): Finding[] {
+  const { fsync, fullPageWrites, synchronousCommit } = found;
+  const troubles: Finding[] = [];
+  for (const [name, value] of Object.entries({ fsync, full_page_writes: fullPageWrites })) {
+    if (value === 'on') continue;
+    const message = `${name} is ${value}: after a crash events that were accepted may be gone`;
+    troubles.push(failed('store', { message, remedy: `Set ${name} = on in postgresql.conf` }));
+  }
+  if (synchronousCommit !== 'on') {
+    troubles.push(
+      failed('store', {
+        message: `synchronous_commit is ${synchronousCommit} in our sessions: a pooler drops options`,
+        remedy: 'See docs/operations.md, PgBouncer: let start options pass, or alter the role',
+      }),
+    );
+  }
+  return troubles;
+}
+
+function roomTroubles(found: ExaminedServer): Finding[] {
+  const { hasSchema, mayCreate, connections, connectionsMax } = found;
+  const troubles: Finding[] = [];
+  if (!mayCreate) {
+    const what = hasSchema ? 'tables in the schema ringback' : 'the schema ringback';
+    troubles.push(
+      failed('store', {
+        message: `The user of DATABASE_URL may not make ${what}`,
+        remedy: 'Let its owner run: create schema ringback authorization <the user>',
+      }),
+    );
+  }
+  if (connectionsMax - connections < connectionsSpare) {
+    troubles.push(
+      warning('store', {
+        message: `The server has ${connections} of ${connectionsMax} connections`,
+        remedy: 'Raise max_connections, or run fewer nodes: each takes up to eight',
+      }),
+    );
+  }
+  return troubles;
+}
+
+async function schemaOf(url: string): Promise<Finding> {
+  try {
+    return judgeSchema(await migratorOf({ url }).due());
+  } catch (error) {
+    if (!(error instanceof CannotOpenStore)) throw error;
+    const remedy = 'Start the newer Ringback that wrote it, or restore a backup of before';
+    return failed('schema', { message: error.message, remedy });
+  }
+}
+
+function judgeProof(ring: KeyRing | undefined, proof: Uint8Array | undefined): Finding {
+  if (ring === undefined || proof === undefined) {
+    return ok('key', 'the first start decides which encryption key it is');
+  }
+  return judgeRing(ring, proof);
+}
+
+export function judgeAhead(aheadMs: number): Finding {
+  const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
+  const message = `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the database's`;
+  const remedy = 'Set both clocks by NTP: signatures carry the time of this machine';
+  if (Math.abs(aheadMs) <= clockNearMs) return ok('clock', 'agrees with that of the database');
+  return Math.abs(aheadMs) > clockFarMs
+    ? failed('clock', { message, remedy })
+    : warning('clock', { message, remedy });
+}

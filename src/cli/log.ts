@@ -1,0 +1,63 @@
+// The log of a process: one wide line a fact on stderr, as JSON or, for somebody at a terminal, to be read.
+// Secrets are taken out here, whoever wrote the line. A pipe that is slow or broken loses lines; it never
+// holds up the service or ends it.
+import { pino, type Logger } from 'pino';
+import type { LogFormat, LogLevel } from '../config/readers.ts';
+import { limits } from '../core/limits.ts';
+import { redact } from '../core/redact.ts';
+import type { World } from '../core/world.ts';
+import { prettyLine } from './pretty.ts';
+
+export interface LogOptions {
+  level: LogLevel;
+  format: LogFormat;
+  /** Whether a person looks at it, and likes colours. */
+  isTerminal: boolean;
+  isColoured: boolean;
+}
+
+export interface ProcessLog extends AsyncDisposable {
+  log: Logger;
+}
+
+export function openLog(options: LogOptions, world: Pick<World, 'sleep'>): ProcessLog {
+  const { logBytesWaitingMax: maxLength } = limits;
+  // With a least length a flush waits until all is written.
+  const file = pino.destination({ dest: 2, sync: false, minLength: 1, maxLength });
+  // pino has dealt with a broken pipe; a full one drops lines, and there is nobody to tell.
+  file.on('error', () => undefined);
+  return {
+    log: createLog(options, (line) => file.write(line)),
+    [Symbol.asyncDispose]: async () => {
+      const given = new AbortController();
+      const patience = world.sleep(limits.logFlushMs, given.signal).catch(() => undefined);
+      await Promise.race([flushed(file), patience]);
+      given.abort();
+      file.destroy();
+    },
+  };
+}
+
+/** `write` gets whole lines, ready to be seen. */
+export function createLog(
+  { level, format, isTerminal, isColoured }: LogOptions,
+  write: (line: string) => void,
+): Logger {
+  const isPretty = format === 'pretty' || (format === 'auto' && isTerminal);
+  const show = isPretty ? (line: string) => prettyLine(line, { isColoured }) : undefined;
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      write: (line: string) => {
+        const safe = redact(line);
+        write(show === undefined ? safe : show(safe));
+      },
+    },
+  );
+}
+
+async function flushed(file: ReturnType<typeof pino.destination>): Promise<void> {
+  return new Promise((resolve) => {
+    file.flush(() => resolve());
+  });
+}

@@ -1,0 +1,86 @@
+// A log line for people: time, level, what happened, then its facts in one row. It takes the line as JSON,
+// after secrets were taken out of it, and shows nothing that a terminal would obey.
+
+export interface PrettyOptions {
+  isColoured: boolean;
+}
+
+export function prettyLine(json: string, { isColoured }: PrettyOptions): string {
+  const line = parse(json);
+  if (line === undefined) return `${harmless(json.trimEnd())}\n`;
+  const { level, time, msg, err, ...facts } = line;
+  const paint = isColoured ? coloured : plain;
+  const name = levels.get(Number(level)) ?? levels.get(30);
+  const head = [
+    paint('dim', clock(time)),
+    paint(name?.colour ?? 'dim', name?.text ?? ''),
+    paint('bold', harmless(typeof msg === 'string' ? msg : '')),
+  ];
+  const shown = Object.entries(facts).map(
+    ([key, value]) => `${paint('dim', `${harmless(key)}=`)}${show(value)}`,
+  );
+  return `${[...head, ...shown].join(' ')}${trouble(err, paint)}\n`;
+}
+
+/** Of an error the whole story, below its line. */
+function trouble(err: unknown, paint: Paint): string {
+  if (!isObject(err)) return err === undefined ? '' : ` err=${show(err)}`;
+  const stack = typeof err['stack'] === 'string' ? err['stack'] : show(err);
+  const lines = stack.split('\n').slice(0, stackLinesMax);
+  return lines.map((one) => `\n    ${paint('red', harmless(one))}`).join('');
+}
+
+const stackLinesMax = 40;
+
+const levels: ReadonlyMap<number, { text: string; colour: Colour }> = new Map([
+  [10, { text: 'TRACE', colour: 'dim' }],
+  [20, { text: 'DEBUG', colour: 'dim' }],
+  [30, { text: 'INFO ', colour: 'green' }],
+  [40, { text: 'WARN ', colour: 'yellow' }],
+  [50, { text: 'ERROR', colour: 'red' }],
+  [60, { text: 'FATAL', colour: 'red' }],
+]);
+
+const codes = { dim: 2, bold: 1, green: 32, yellow: 33, red: 31 } as const;
+type Colour = keyof typeof codes;
+type Paint = (colour: Colour, text: string) => string;
+
+function coloured(colour: Colour, text: string): string {
+  return `\u001b[${codes[colour]}m${text}\u001b[0m`;
+}
+
+function plain(_colour: Colour, text: string): string {
+  return text;
+}
+
+function parse(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // Shown as it is.
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The time of day: whoever looks at a terminal knows the date. */
+function clock(time: unknown): string {
+  return typeof time === 'string' ? harmless(time.slice(11, 23)) : '';
+}
+
+/** Words as they are; anything else as JSON, so that one can see where it ends. */
+function show(value: unknown): string {
+  if (typeof value === 'string' && /^[\x21\x23-\x7e]+$/.test(value)) return value;
+  return harmless(JSON.stringify(value) ?? '');
+}
+
+/** What a terminal would obey, or hide, is shown by its number. */
+function harmless(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
+  );
+}

@@ -1,0 +1,25 @@
+// A copy of a document in which some operations need no key; the document that is given is never changed.
+// It is served as it is executed, so whoever reads it knows.
+import { isObject } from './document.ts';
+import type { JsonObject } from './document.ts';
+
+export function openOperations(document: JsonObject, ids: readonly string[]): JsonObject {
+  const { paths } = document;
+  if (!isObject(paths)) return document;
+  const opened = Object.entries(paths).map(([path, item]) => [
+    path,
+    isObject(item) ? opensIn(item, ids) : item,
+  ]);
+  return { ...document, paths: Object.fromEntries(opened) };
+}
+
+function opensIn(item: JsonObject, ids: readonly string[]): JsonObject {
+  const entries = Object.entries(item).map(([key, operation]) => {
+    const id = isObject(operation) ? operation['operationId'] : undefined;
+    if (!isObject(operation) || typeof id !== 'string' || !ids.includes(id))
+      return [key, operation];
+    const { 'x-ringback-scope': _scope, ...rest } = operation;
+    return [key, { ...rest, security: [] }];
+  });
+  return Object.fromEntries(entries);
+}

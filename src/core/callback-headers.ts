@@ -1,0 +1,105 @@
+// Headers that a subscription adds to its callbacks. None of them may change what the request is, where
+// it goes or who is believed to have sent it. What they say may be a secret: it stands in no message.
+import { strict as assert } from 'node:assert';
+import type { Header } from './attempt.ts';
+import { limits } from './limits.ts';
+import { fieldIn, type Fault } from './problem.ts';
+
+export type HeadersReading =
+  | { kind: 'headers'; headers: readonly Header[] }
+  | { kind: 'faulty'; faults: readonly Fault[] };
+
+/** `field` names the place in the request: `body#/headers`. */
+export function readCallbackHeaders(value: unknown, field: string): HeadersReading {
+  const whole = (message: string): HeadersReading => faulty([{ field, message }]);
+  if (!isObject(value)) return whole('is no object, expected names and values of headers');
+  const entries = Object.entries(value);
+  if (entries.length > limits.callbackHeadersMax) {
+    return whole(`has ${entries.length} headers, expected at most ${limits.callbackHeadersMax}`);
+  }
+  const faults: Fault[] = [];
+  const headers: Header[] = [];
+  const taken = new Set<string>();
+  for (const [name, text] of entries) {
+    const message = nameFault(name, taken) ?? valueFault(text);
+    taken.add(name.toLowerCase());
+    if (message !== undefined) faults.push({ field: fieldIn(field, name), message });
+    else if (typeof text === 'string') headers.push([name, text]);
+  }
+  if (faults.length > 0) return faulty(faults);
+  const bytes = headers.reduce((sum, [name, text]) => sum + name.length + text.length, 0);
+  if (bytes > limits.callbackHeadersBytesMax) {
+    return whole(`has ${bytes} bytes, expected at most ${limits.callbackHeadersBytesMax}`);
+  }
+  return { kind: 'headers', headers };
+}
+
+/** The plain form that seal.ts seals. */
+export function encodeHeaders(headers: readonly Header[]): Uint8Array {
+  return Buffer.from(JSON.stringify(headers));
+}
+
+export function decodeHeaders(plain: Uint8Array): Header[] {
+  const rows: unknown = JSON.parse(Buffer.from(plain).toString());
+  assert(Array.isArray(rows), 'Cannot decode headers: expected a list');
+  return rows.map((row: unknown): Header => {
+    const [name, text]: unknown[] = Array.isArray(row) ? row : [];
+    assert(typeof name === 'string' && typeof text === 'string', 'Cannot decode a header');
+    return [name, text];
+  });
+}
+
+/** What makes the request what it is, and what only Ringback or a proxy may say. */
+const denied: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'cookie',
+  'accept-encoding',
+  'user-agent',
+  'traceparent',
+  'tracestate',
+]);
+const deniedPrefixes = ['proxy-', 'sec-', 'webhook-', 'ringback-'];
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// A space at an end would be lost on the way.
+const printable = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+function nameFault(name: string, taken: ReadonlySet<string>): string | undefined {
+  const most = limits.callbackHeaderNameCharsMax;
+  if (name.length > most) return `is a name of ${name.length} characters, expected at most ${most}`;
+  if (!token.test(name))
+    return "is no name of a header, expected letters, digits and !#$%&'*+.^_`|~-";
+  const lower = name.toLowerCase();
+  if (taken.has(lower)) return 'stands there twice, expected each name once in any case';
+  if (denied.has(lower)) return 'is a header that Ringback sets itself, expected another one';
+  const prefix = deniedPrefixes.find((one) => lower.startsWith(one));
+  return prefix && `begins with ${prefix}, which is reserved, expected another header`;
+}
+
+function valueFault(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'is no string, expected the value of the header';
+  const most = limits.callbackHeaderCharsMax;
+  if (value.length === 0 || value.length > most) {
+    return `has a value of ${value.length} characters, expected 1 to ${most}`;
+  }
+  if (printable.test(value)) return undefined;
+  return 'has a value that cannot be sent, expected printable ASCII without spaces at its ends';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function faulty(faults: readonly Fault[]): HeadersReading {
+  return { kind: 'faulty', faults };
+}

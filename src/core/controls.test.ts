@@ -1,0 +1,58 @@
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import { decodeControls, encodeControls, noControls, type Controls } from './controls.ts';
+
+const all: Controls = {
+  description: 'for people',
+  metadata: { team: 'warehouse', __proto: 'x' },
+  filter: { '/a': [1, 'x', true, null] },
+  retryMs: [5_000, 300_000],
+  timeoutMs: 500,
+  concurrency: 4,
+  ratePerSecond: 0.5,
+  headerNames: ['Authorization'],
+  ordered: true,
+  expiresMs: 1_900_000_000_000,
+};
+const columns = { ordered: true, expiresMs: 1_900_000_000_000 };
+
+describe('encodeControls', () => {
+  it('is read back by decodeControls as it was', () => {
+    assert.deepEqual(decodeControls(encodeControls(all), columns), all);
+    const none = { ordered: false, expiresMs: undefined };
+    assert.deepEqual(decodeControls(encodeControls(noControls), none), noControls);
+    assert.deepEqual(decodeControls('{}', none), noControls);
+  });
+
+  it('leaves out what has a column, and what is not chosen', () => {
+    const settings = encodeControls({ ...noControls, ordered: true, expiresMs: 1, timeoutMs: 5 });
+    assert.equal(settings, '{"timeoutMs":5}');
+  });
+
+  it('keeps what a newer node has written, and takes back what it knows', () => {
+    const before = '{"later":{"a":1},"timeoutMs":7,"description":"old"}';
+    const settings = encodeControls({ ...noControls, timeoutMs: 9 }, before);
+    assert.deepEqual(JSON.parse(settings), { later: { a: 1 }, timeoutMs: 9 });
+  });
+});
+
+describe('decodeControls', () => {
+  it('passes over what it does not know', () => {
+    const found = decodeControls('{"later":[1,{}],"description":"x"}', columns);
+    assert.deepEqual(found, { ...noControls, ...columns, description: 'x' });
+  });
+
+  it('takes nothing of another type', () => {
+    const odd = [
+      '[]',
+      '"x"',
+      'null',
+      '{"timeoutMs":"5s"}',
+      '{"retryMs":[null]}',
+      '{"filter":{"/a":1}}',
+    ];
+    for (const settings of [...odd, '{"metadata":{"a":1}}', '{"headerNames":"a"}']) {
+      assert.throws(() => decodeControls(settings, columns), /Cannot read/, settings);
+    }
+  });
+});

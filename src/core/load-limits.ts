@@ -1,0 +1,31 @@
+// The limits of quotas and admission: a part of limits.ts, which is where everybody looks for them.
+
+export const loadLimits = {
+  /** Quotas of an app: the largest there is; how often a node asks how many others share one. */
+  quotaMax: 1_000_000_000,
+  quotaSharersMs: 5_000,
+  /** Apps whose pace is remembered. */
+  pacesRememberedMax: 10_000,
+  /** What an app hears that has as many subscriptions as it may have: look again after this. */
+  quotaAgainMs: 60_000,
+  /**
+   * Admission: publishes under way at first, at least and at most; how long one may take before fewer
+   * are let in; how often that is looked at. Other changes, with more room for what ends something, and
+   * reads.
+   */
+  publishesUnderWayStart: 256,
+  publishesUnderWayMin: 32,
+  publishesUnderWayMax: 256,
+  publishWaitMs: 1_500,
+  admissionLookMs: 100,
+  changesUnderWayMax: 256,
+  endsUnderWayMax: 320,
+  readsUnderWayMax: 256,
+  /** A request whose body is not there after this does not count as work until it is. */
+  arrivalMs: 1_000,
+  /** Bodies under way, in all; one that is small is let in whatever the others have. */
+  bytesUnderWayMax: 32 * 1_048_576,
+  smallBodyBytes: 16_384,
+  /** Who was turned away is said at most this often. */
+  overloadSayMs: 1_000,
+} as const;

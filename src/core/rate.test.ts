@@ -1,0 +1,85 @@
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import { fc } from '../../test/fast-check.ts';
+import { take, type Taking } from './rate.ts';
+
+/** What comes of askings at given times. */
+function ask(perSecond: number, askings: readonly { atMs: number; count: number }[]): Taking[] {
+  let paidMs = 0;
+  return askings.map(({ atMs, count }) => {
+    const taking = take({ perSecond, paidMs, nowMs: atMs }, count);
+    if (taking.kind === 'taken') paidMs = taking.paidMs;
+    return taking;
+  });
+}
+
+const kinds = (takings: readonly Taking[]): string[] => takings.map(({ kind }) => kind);
+
+describe('take', () => {
+  it('lets a second’s worth in at once, and then one whenever one is paid for', () => {
+    const burst = Array.from({ length: 3 }, () => ({ atMs: 5_000, count: 1 }));
+    const takings = ask(3, [...burst, { atMs: 5_000, count: 1 }, { atMs: 5_334, count: 1 }]);
+    assert.deepEqual(kinds(takings), ['taken', 'taken', 'taken', 'refused', 'taken']);
+  });
+
+  it('says how many are left, and when it will be whole again', () => {
+    const [first, second] = ask(100, [
+      { atMs: 0, count: 30 },
+      { atMs: 100, count: 1 },
+    ]);
+    assert.deepEqual(first, { kind: 'taken', paidMs: 300, left: 70, wholeMs: 300 });
+    assert.deepEqual(second, { kind: 'taken', paidMs: 310, left: 79, wholeMs: 210 });
+  });
+
+  it('says how long to wait, and that is exact', () => {
+    const [, refused] = ask(10, [
+      { atMs: 0, count: 10 },
+      { atMs: 0, count: 4 },
+    ]);
+    assert.deepEqual(refused, { kind: 'refused', waitMs: 400, wholeMs: 1_000 });
+    const times = [399, 400].map(
+      (atMs) =>
+        ask(10, [
+          { atMs: 0, count: 10 },
+          { atMs, count: 4 },
+        ])[1],
+    );
+    assert.deepEqual(
+      times.map((taking) => taking?.kind),
+      ['refused', 'taken'],
+    );
+  });
+
+  it('lets more than a second’s worth in when nothing is owed, which is then paid off', () => {
+    const takings = ask(10, [
+      { atMs: 0, count: 50 },
+      { atMs: 4_000, count: 1 },
+      { atMs: 4_100, count: 1 },
+      { atMs: 4_200, count: 50 },
+      { atMs: 5_100, count: 50 },
+    ]);
+    assert.deepEqual(kinds(takings), ['taken', 'refused', 'taken', 'refused', 'taken']);
+    assert.deepEqual(takings[3], { kind: 'refused', waitMs: 900, wholeMs: 900 });
+  });
+
+  it('never lets in more than the rate and one burst, over any stretch of time', () => {
+    const gap = fc.integer({ min: 0, max: 700 });
+    const askings = fc.array(fc.record({ gap, count: fc.integer({ min: 1, max: 7 }) }));
+    fc.assert(
+      fc.property(fc.integer({ min: 7, max: 50 }), askings, (perSecond, gaps) => {
+        let atMs = 0;
+        const asked = gaps.map(({ gap: each, count }) => ({ atMs: (atMs += each), count }));
+        const takings = ask(perSecond, asked);
+        const taken = asked.filter((_, index) => takings[index]?.kind === 'taken');
+        for (const [from, first] of taken.entries()) {
+          let sum = 0;
+          for (const each of taken.slice(from)) {
+            sum += each.count;
+            const most = perSecond * (1 + (each.atMs - first.atMs) / 1_000);
+            assert.ok(sum <= most + 1e-6, `${sum} in ${each.atMs - first.atMs} ms`);
+          }
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,104 @@
+// What a subscription chooses for itself: read from a subscribe call, and applied to what it had.
+import { controlsProperty } from '../contract/compile.ts';
+import type { Operation } from '../contract/contract.ts';
+import type { Message } from '../contract/exchange.ts';
+import type { App } from '../core/app.ts';
+import { noControls, type Controls } from '../core/controls.ts';
+import { invalidRequest, type Fault, type Problem } from '../core/problem.ts';
+import { noChoice, readChoice, readPatterns, type Choice } from '../core/read-controls.ts';
+import type { Callback, Subscription } from '../core/subscription.ts';
+import type { Context } from './context.ts';
+import { sealHeaders } from './secrets.ts';
+
+export interface SubscribeChoice extends Choice {
+  /** What callbacks that would hear every event are to hear instead. */
+  events: readonly string[] | undefined;
+}
+
+const place = `body#/${controlsProperty}`;
+
+/** From the request of a subscribe call, where the contract allows it. */
+export function chosenAtSubscribe({ role }: Operation, { body }: Message): SubscribeChoice {
+  const given = role.kind === 'subscribe' && role.takesControls ? memberOf(body) : undefined;
+  if (given === undefined) return { ...noChoice, events: undefined };
+  if (!isObject(given)) {
+    const message = 'is no object, expected what the subscription chooses for itself';
+    throw invalidRequest([{ field: place, message }]);
+  }
+  const { events, ...rest } = given;
+  const faults: Fault[] = [];
+  const choice = readChoice(rest, place);
+  if (choice.kind === 'faulty') faults.push(...choice.faults);
+  // Null is as good as nothing.
+  const patterns = (events ?? undefined) === undefined ? undefined : readPatterns(events, inEvents);
+  if (patterns?.kind === 'faulty') faults.push(...patterns.faults);
+  if (choice.kind === 'faulty' || patterns?.kind === 'faulty') throw invalidRequest(faults);
+  return { ...choice.choice, events: patterns?.patterns };
+}
+
+const inEvents = `${place}/events`;
+
+/** Callbacks that hear every event hear these instead; others hear what the contract says. */
+export function narrow(
+  callbacks: readonly Callback[],
+  events: readonly string[] | undefined,
+): readonly Callback[] {
+  if (events === undefined) return callbacks;
+  if (!callbacks.some(hearsAll)) {
+    const heard = callbacks.flatMap((one) => one.events).join(', ');
+    const message = `cannot narrow what is heard: it is ${heard}, expected callbacks that hear *`;
+    throw invalidRequest([{ field: inEvents, message }]);
+  }
+  return callbacks.map((one) => (hearsAll(one) ? { ...one, events } : one));
+}
+
+function hearsAll({ events }: Callback): boolean {
+  return events.includes('*');
+}
+
+export interface Chosen {
+  controls: Controls;
+  headers: Uint8Array | undefined;
+}
+
+interface Choosing {
+  app: Pick<App, 'id'>;
+  subscriptionId: string;
+  choice: Choice;
+  /** What it had. */
+  before?: Chosen;
+}
+
+/** All that the subscription has then; undefined where nothing changes. */
+export function choose(
+  context: Pick<Context, 'ring' | 'world'>,
+  { app, subscriptionId, choice, before }: Choosing,
+): Chosen | undefined {
+  const { controls, headers } = choice;
+  if (headers === undefined && Object.keys(controls).length === 0) return undefined;
+  const owner = { appId: app.id, subscriptionId };
+  return {
+    controls: { ...(before?.controls ?? noControls), ...controls },
+    headers: headers === undefined ? before?.headers : sealHeaders(context, owner, headers),
+  };
+}
+
+/** Whoever ends what has expired must know. */
+export function tellExpiry({ expires }: Context, { controls }: Subscription): void {
+  if (controls.expiresMs !== undefined) expires(controls.expiresMs);
+}
+
+/** Its time would be over before it begins. */
+export function expired(where: 'patch' | 'subscribe'): Problem {
+  const field = `${where === 'patch' ? 'body#' : place}/expiresAt`;
+  return invalidRequest([{ field, message: 'is in the past, expected a time to come' }]);
+}
+
+function memberOf(body: unknown): unknown {
+  if (!isObject(body) || !Object.hasOwn(body, controlsProperty)) return undefined;
+  return body[controlsProperty];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,109 @@
+// What apps may use, and how fast they publish. The pace is kept in memory: it costs no write, and is
+// forgotten with the process. In a cluster each node that serves requests allows its share of it.
+import type { App } from '../core/app.ts';
+import { limits } from '../core/limits.ts';
+import { Problem } from '../core/problem.ts';
+import { quotasOf, type Quotas } from '../core/quotas.ts';
+import { take } from '../core/rate.ts';
+import type { World } from '../core/world.ts';
+import type { Store } from '../store/store.ts';
+
+type Owner = Pick<App, 'no' | 'quotas'>;
+
+/** For the answer: what is left of the quota. Empty where there is none. */
+export type RateHeaders = Readonly<Record<string, string>>;
+
+export interface AppQuotas {
+  /** Of apps that have none of their own. */
+  readonly fallback: Quotas;
+  of(app: Pick<App, 'quotas'>): Quotas;
+  /** Takes so many events from the app's pace, or throws `rate_limited`. */
+  spend(app: Owner, events: number): Promise<RateHeaders>;
+}
+
+export interface QuotaMeans {
+  world: Pick<World, 'monotonicMs'>;
+  store: Pick<Store, 'read' | 'isShared'>;
+  fallback: Quotas;
+}
+
+export function createQuotas({ world, store, fallback }: QuotaMeans): AppQuotas {
+  const paidMs = new Map<number, number>();
+  const sharers = createSharers({ world, store });
+  return {
+    fallback,
+    of: ({ quotas }) => quotasOf(quotas, fallback),
+    spend: async (app, events) => {
+      const perSecond = quotasOf(app.quotas, fallback).eventsPerSecond;
+      if (perSecond === undefined) return {};
+      const share = perSecond / (await sharers());
+      const nowMs = world.monotonicMs();
+      const rate = { perSecond: share, paidMs: paidMs.get(app.no) ?? 0, nowMs };
+      const taking = take(rate, events);
+      if (taking.kind === 'refused') throw tooFast(perSecond, taking);
+      remember(paidMs, app.no, taking.paidMs);
+      return rateHeaders(perSecond, taking.left, taking.wholeMs);
+    },
+  };
+}
+
+/** The IETF's draft "RateLimit header fields for HTTP": structured fields, whole seconds. */
+function rateHeaders(perSecond: number, left: number, wholeMs: number): RateHeaders {
+  return {
+    'ratelimit-policy': `"events";q=${perSecond};w=1`,
+    ratelimit: `"events";r=${left};t=${seconds(wholeMs)}`,
+  };
+}
+
+function tooFast(
+  perSecond: number,
+  { waitMs, wholeMs }: { waitMs: number; wholeMs: number },
+): Problem {
+  const wait = seconds(waitMs);
+  const detail = `Cannot publish: the app may publish ${perSecond} events a second, try again in ${wait} s`;
+  return new Problem('rate_limited', detail, {
+    headers: { ...rateHeaders(perSecond, 0, wholeMs), 'retry-after': String(wait) },
+  });
+}
+
+function seconds(ms: number): number {
+  return Math.max(Math.ceil(ms / 1_000), 1);
+}
+
+/** Keeps the newest entries only: whoever has not published for long owes nothing. */
+function remember(map: Map<number, number>, appNo: number, paidMs: number): void {
+  map.delete(appNo);
+  map.set(appNo, paidMs);
+  if (map.size <= limits.pacesRememberedMax) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+/**
+ * How many nodes serve requests, this one included, as the store said some seconds ago. While a new
+ * answer is on its way the last one holds; a store that fails is asked again at the next publish.
+ */
+function createSharers({
+  world,
+  store,
+}: Pick<QuotaMeans, 'world' | 'store'>): () => Promise<number> {
+  let known: number | undefined;
+  let askAgainMs = 0;
+  let asking: Promise<number> | undefined;
+  const ask = async (): Promise<number> => {
+    const nodes = await store.read('nodes', {});
+    known = Math.max(nodes.filter(({ role }) => role !== 'worker').length, 1);
+    askAgainMs = world.monotonicMs() + limits.quotaSharersMs;
+    return known;
+  };
+  return async () => {
+    if (!store.isShared) return 1;
+    if (known !== undefined && world.monotonicMs() < askAgainMs) return known;
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    if (known === undefined) return asking;
+    asking.catch(() => undefined); // Its publish will hear of it.
+    return known;
+  };
+}

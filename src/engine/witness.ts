@@ -1,0 +1,112 @@
+// Tells what becomes of deliveries: a span for those who collect traces, a line for those who read logs.
+// One wide line a fact, with every id in it; never a payload, a header or the query of a URL.
+import { deliveryId, type Leased } from '../core/delivery.ts';
+import { withPrefix } from '../core/id.ts';
+import { plainUrl } from '../core/redact.ts';
+import type { Tracer } from '../core/trace.ts';
+import type { World } from '../core/world.ts';
+import type { Settlement, Target } from '../store/delivery-verbs.ts';
+import { attemptSpan, deliverySpan, deliveryTrace } from './trace.ts';
+
+export interface FactLog {
+  isLevelEnabled(level: 'debug' | 'info' | 'warn'): boolean;
+  debug(facts: object, fact: string): void;
+  info(facts: object, fact: string): void;
+  warn(facts: object, fact: string): void;
+}
+
+export interface Witness {
+  /** An attempt was made, whatever becomes of writing it down. */
+  attempted(leased: Leased, target: Target, settlement: Settlement): void;
+  /** What came of a delivery is written down. */
+  settled(leased: Leased, settlement: Settlement): void;
+  /** The receiver wanted no more, and its subscription has ended. */
+  gone(leased: Leased, subscription: string): void;
+}
+
+export interface WitnessMeans {
+  world: Pick<World, 'nowMs'>;
+  tracer?: Tracer | undefined;
+  log?: FactLog | undefined;
+}
+
+export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
+  // By the object that goes through one attempt: it is forgotten with it.
+  const targets = new WeakMap<Leased, Target>();
+  return {
+    attempted: (leased, target, settlement) => {
+      targets.set(leased, target);
+      const trace = tracer && deliveryTrace(tracer, leased);
+      if (trace?.context.isSampled === true) {
+        const span = attemptSpan(trace, { leased, settlement, target });
+        if (span !== undefined) tracer?.record(span);
+      }
+      const isFailure = settlement.attempt?.error !== undefined;
+      const level = isFailure ? 'info' : 'debug';
+      if (log?.isLevelEnabled(level) !== true) return;
+      const facts = { ...namesOf(leased, target, tracer), ...attemptFacts(leased, settlement) };
+      log[level](facts, isFailure ? 'attempt failed' : 'attempt');
+    },
+    settled: (leased, settlement) => {
+      const target = targets.get(leased);
+      const { outcome } = settlement;
+      if (target === undefined || !isEnd(outcome.kind)) return;
+      const trace = tracer && deliveryTrace(tracer, leased);
+      if (trace?.context.isSampled === true) {
+        tracer?.record(deliverySpan(trace, { leased, settlement, target }, world.nowMs()));
+      }
+      const level = outcome.kind === 'dead' ? 'warn' : 'debug';
+      if (log?.isLevelEnabled(level) !== true) return;
+      const facts = { ...namesOf(leased, target, tracer), ...endFacts(settlement) };
+      log[level](facts, `delivery ${outcome.kind}`);
+    },
+    gone: (leased, subscription) => {
+      const target = targets.get(leased);
+      const names = target && namesOf(leased, target, tracer);
+      log?.info({ ...names, subscription: withPrefix('sub', subscription) }, 'subscription gone');
+    },
+  };
+}
+
+function isEnd(kind: Settlement['outcome']['kind']): boolean {
+  return kind !== 'retry' && kind !== 'released';
+}
+
+function namesOf(leased: Leased, target: Target, tracer: Tracer | undefined): object {
+  const traceId = deliveryTrace(tracer, leased)?.context.traceId;
+  return {
+    app: withPrefix('app', target.appId),
+    subscription: withPrefix('sub', target.subscription),
+    event: withPrefix('evt', leased.event),
+    eventName: leased.eventName,
+    delivery: deliveryId(leased),
+    ...(traceId === undefined ? {} : { traceId }),
+  };
+}
+
+function attemptFacts({ attempts }: Leased, { attempt, outcome }: Settlement): object {
+  if (attempt === undefined) return {};
+  const { status, error, message, tookMs, request, warning } = attempt;
+  return {
+    attempt: attempts + 1,
+    outcome: outcome.kind,
+    status,
+    error,
+    reason: message,
+    warning,
+    method: request.method,
+    url: plainUrl(request.url),
+    tookMs,
+    dueAt: 'dueMs' in outcome ? new Date(outcome.dueMs).toISOString() : undefined,
+  };
+}
+
+function endFacts({ attempt, outcome }: Settlement): object {
+  return {
+    outcome: outcome.kind,
+    reason: outcome.kind === 'dead' ? outcome.reason : undefined,
+    status: attempt?.status,
+    error: attempt?.error,
+    url: attempt && plainUrl(attempt.request.url),
+  };
+}

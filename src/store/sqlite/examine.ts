@@ -1,0 +1,76 @@
+// Looks at a database file without touching it, also beside a service that is using it.
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { limits } from '../../core/limits.ts';
+import type { AppliedMigration } from '../migrate.ts';
+import { bytes, integer, maybe } from '../row.ts';
+import { readDueMigrations } from './apply-migrations.ts';
+import { connect } from './connect.ts';
+import { isBusy } from './failure.ts';
+
+export interface Examined {
+  fileBytes: number;
+  /** A service has it. */
+  isInUse: boolean;
+  due: readonly AppliedMigration[];
+  /** `unchecked`: the file is so large that this would take too long. */
+  state: 'sound' | 'unchecked' | { damage: string };
+  /** When a node last said that it was there, by the clock of that time. */
+  lastSeenMs: number | undefined;
+  /** What was kept under a name, see settings.ts. */
+  setting: (name: string) => Uint8Array | undefined;
+}
+
+/** Throws CannotOpenStore for one that is newer than the program, and what SQLite says otherwise. */
+export function examine({
+  path,
+  migrationsDir,
+}: {
+  path: string;
+  migrationsDir: string;
+}): Examined {
+  const isInUse = hasLock(path);
+  const due = readDueMigrations({ path, migrationsDir });
+  const fileBytes = statSync(path).size;
+  const db = connect({ path, access: 'read' });
+  try {
+    const has = (table: string): boolean =>
+      db.prepare('select 1 from sqlite_schema where name = ?').get(table) !== undefined;
+    const seen = has('node') ? db.prepare('select max(seen_ms) as ms from node').get() : undefined;
+    const settings = has('setting') ? db.prepare('select name, value from setting').all() : [];
+    return {
+      fileBytes,
+      isInUse,
+      due,
+      state: fileBytes > limits.doctorFileBytesMax ? 'unchecked' : soundness(db),
+      lastSeenMs: seen && maybe(integer, seen, 'ms'),
+      setting: (name) => {
+        const row = settings.find((one) => one['name'] === name);
+        return row && bytes(row, 'value');
+      },
+    };
+  } finally {
+    db.close();
+  }
+}
+
+function soundness(db: DatabaseSync): Examined['state'] {
+  const found = String(db.prepare('pragma quick_check(1)').get()?.['quick_check']);
+  return found === 'ok' ? 'sound' : { damage: found };
+}
+
+/** Whoever has the lock keeps it for life, and lets nobody read meanwhile; see lock.ts. */
+function hasLock(path: string): boolean {
+  const lockPath = `${path}.lock`;
+  if (!existsSync(lockPath)) return false;
+  const db = new DatabaseSync(lockPath, { timeout: 0, readOnly: true });
+  try {
+    db.prepare('select count(*) from sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,34 @@
+// What a subscription chose for itself becomes rows: its own, and whatever else must see it, in the
+// transaction of the subscribe or the edit.
+import { encodeControls, type Controls } from '../../core/controls.ts';
+import { text } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, only } from '../statement.ts';
+import { markFiltered } from './mark-filtered.ts';
+
+export const applyControlsSql = {
+  before: 'select settings from subscription where no = ?1',
+  keep: `
+    update subscription set settings = ?2, ordered = ?3, expires_ms = ?4, headers = ?5
+    where no = ?1`,
+} as const;
+
+export interface Chosen {
+  controls: Controls;
+  /** Sealed. */
+  headers: Uint8Array | undefined;
+}
+
+/** `subscription`: the store's number of it. */
+export function* keepControls(subscription: number, { controls, headers }: Chosen): Script<void> {
+  const before = text(yield* only(applyControlsSql.before, subscription), 'settings');
+  const settings = encodeControls(controls, before);
+  const ordered = controls.ordered ? 1 : 0;
+  const expiresMs = controls.expiresMs ?? null;
+  yield* all(applyControlsSql.keep, subscription, settings, ordered, expiresMs, headers ?? null);
+}
+
+/** When its callbacks have the lanes and the patterns that they are to have. */
+export function* spreadControls(subscription: number, controls: Controls): Script<void> {
+  yield* markFiltered(subscription, controls.filter);
+}

@@ -1,0 +1,136 @@
+// Brings the lanes of a subscription to what its controls say, in the transaction that changes them. What
+// waits stays where it is, however much that may be: only rows of lanes, callbacks and patterns change.
+import { strict as assert } from 'node:assert';
+import type { Lane, LaneTimes } from '../../core/lane.ts';
+import type { LaneControls } from '../../core/lane-plan.ts';
+import { enterAnew, intervalOf, planLanes, relimit } from '../../core/lane-plan.ts';
+import { integer, maybe } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all, only } from '../statement.ts';
+import { laneColumns, toLane } from './lanes.ts';
+
+export const arrangeLanesSql = {
+  lanes: `select ${laneColumns} from lane where subscription = ?1 order by no`,
+  add: `
+    insert into lane
+      (app, subscription, state, version, ordered, interval_ms, concurrency, tat_ms)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) returning no`,
+  arrange: `
+    update lane set interval_ms = ?2, concurrency = ?3, gate_ms = ?4, ready_ms = ?5, tat_ms = ?6,
+      failures = ?7, failing_ms = ?8, quiet_ms = null, quiet_xid = null
+    where no = ?1`,
+  callbacks: 'select no, position, lane from callback where subscription = ?1 order by position',
+  move: 'update callback set lane = ?2 where no = ?1',
+  // Those that have died, too: a large fan-out of an earlier time still finds the callback by them.
+  movePatterns: 'update pattern set lane = ?2 where callback = ?1',
+} as const;
+
+export interface LaneOwner {
+  appNo: number;
+  subscription: number;
+  /** Held: its new lanes wait for the subscription to become active. */
+  state: 'open' | 'held';
+  version: number;
+  controls: LaneControls;
+}
+
+/**
+ * For a subscription that is there: moves its callbacks, and gives the lanes by their positions.
+ * `joining`: positions of those that get a target now.
+ */
+export function* rearrangeLanes(
+  owner: LaneOwner,
+  joining: ReadonlySet<number>,
+  nowMs: number,
+): Script<Map<number, number>> {
+  const rows = yield* all(arrangeLanesSql.callbacks, owner.subscription);
+  const callbacks = rows
+    .map((row) => ({
+      no: integer(row, 'no'),
+      position: integer(row, 'position'),
+      lane: maybe(integer, row, 'lane'),
+    }))
+    .filter(({ position, lane }) => lane !== undefined || joining.has(position));
+  const present = callbacks.map(({ lane }) => lane);
+  const lanes = yield* arrangeLanes(owner, present, nowMs);
+  const found = new Map<number, number>();
+  for (const [i, { no, position, lane: before }] of callbacks.entries()) {
+    const lane = lanes[i];
+    assert(lane !== undefined);
+    found.set(position, lane);
+    if (before === undefined || before === lane) continue;
+    yield* all(arrangeLanesSql.move, no, lane);
+    yield* all(arrangeLanesSql.movePatterns, no, lane);
+  }
+  return found;
+}
+
+/**
+ * The lane of each callback's new deliveries. `callbacks`: of each that has a target, in their order, its
+ * present lane, if it has one yet. Lanes that are left drain in their old way. The rate and the
+ * concurrency hold for all lanes from now on; those that drain have a share of their own until they are
+ * empty. On PostgreSQL the caller has locked the lanes.
+ */
+export function* arrangeLanes(
+  owner: LaneOwner,
+  callbacks: readonly (number | undefined)[],
+  nowMs: number,
+): Script<number[]> {
+  const { subscription, controls } = owner;
+  const rows = yield* all(arrangeLanesSql.lanes, subscription);
+  const lanes = rows.map(toLane);
+  const plan = planLanes(lanes, callbacks, controls);
+  const tatMs = Math.max(0, ...lanes.map((lane) => lane.tatMs));
+  const used = new Set(plan.flatMap((place) => (place.kind === 'there' ? place.no : [])));
+  for (const lane of lanes) {
+    const isEntered = used.has(lane.no) && !callbacks.includes(lane.no);
+    yield* arrange(lane, controls, (limited) =>
+      isEntered ? enterAnew(limited, nowMs, tatMs) : relimit(lane, nowMs, limited.intervalMs),
+    );
+  }
+  const added: number[] = [];
+  for (const place of plan) {
+    if (place.kind === 'there' || place.index < added.length) continue;
+    added.push(yield* addLane(owner, tatMs));
+  }
+  return plan.map((place) => {
+    const no = place.kind === 'there' ? place.no : added[place.index];
+    assert(no !== undefined);
+    return no;
+  });
+}
+
+/** Writes only what is new: a quiet lane stays so. */
+function* arrange(
+  lane: Lane,
+  controls: LaneControls,
+  timesOf: (limited: Lane) => LaneTimes,
+): Script<void> {
+  const { concurrency } = controls;
+  const intervalMs = intervalOf(controls);
+  const after = { ...lane, intervalMs, concurrency, ...timesOf({ ...lane, intervalMs }) };
+  const { gateMs, readyMs, tatMs, failures, failingMs = null } = after;
+  const isSame =
+    intervalMs === lane.intervalMs &&
+    concurrency === lane.concurrency &&
+    gateMs === lane.gateMs &&
+    readyMs === lane.readyMs &&
+    tatMs === lane.tatMs &&
+    failures === lane.failures &&
+    after.failingMs === lane.failingMs;
+  if (isSame) return;
+  const limit = [intervalMs ?? null, concurrency ?? null] as const;
+  const times = [gateMs, readyMs, tatMs, failures, failingMs] as const;
+  yield* all(arrangeLanesSql.arrange, lane.no, ...limit, ...times);
+}
+
+/** As the table `lane` writes them; 2 is ended. */
+const laneState = { open: 0, held: 1 } as const;
+
+function* addLane(of: LaneOwner, tatMs: number): Script<number> {
+  const { appNo, subscription, state, version, controls } = of;
+  const owner = [appNo, subscription, laneState[state], version] as const;
+  const limit = [intervalOf(controls) ?? null, controls.concurrency ?? null] as const;
+  const ordered = controls.ordered ? 1 : 0;
+  return integer(yield* only(arrangeLanesSql.add, ...owner, ordered, ...limit, tatMs), 'no');
+}

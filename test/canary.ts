@@ -1,0 +1,45 @@
+// Secrets that tests have met, and a look for them where no secret may be: logs, errors, traces, metrics,
+// the database. Services under test are looked at when they end, whatever their test is about.
+import assert from 'node:assert/strict';
+
+/** The newest are looked for: a test that makes thousands would look for ever. */
+const secretsMax = 64;
+const secrets = new Set<string>();
+
+/** Below this anything could be found by chance. */
+const secretCharsMin = 16;
+
+/** Settings that are secrets. */
+export const secretSettings = ['RINGBACK_API_KEY', 'RINGBACK_ENCRYPTION_KEY'] as const;
+
+/** Notes a secret: of a key the part that nobody shows. */
+export function keepSecret(text: string): void {
+  const secret = text.replace(/^rbk_.{8}|^whs(?:ec|k)_/, '');
+  if (secret.length < secretCharsMin) return;
+  secrets.add(secret);
+  const [oldest] = secrets;
+  if (secrets.size > secretsMax && oldest !== undefined) secrets.delete(oldest);
+}
+
+/** Notes what a request carries and what its answer gives away for the first time. */
+export function learnFrom(
+  request: { headers: Readonly<Record<string, string>>; key: string | null },
+  answer: { headers: Headers; json: Readonly<Record<string, unknown>> },
+): void {
+  if (request.key !== null) keepSecret(request.key);
+  const cookies = [request.headers['cookie'] ?? '', ...answer.headers.getSetCookie()];
+  for (const [, value = ''] of cookies.join(';').matchAll(/=([^;]+)/g)) keepSecret(value);
+  for (const name of ['secret', 'key', 'ticket']) {
+    const value = answer.json[name];
+    if (typeof value === 'string') keepSecret(value);
+  }
+}
+
+export function assertNoSecret(where: string, text: string): void {
+  for (const secret of secrets) {
+    const at = text.indexOf(secret);
+    if (at < 0) continue;
+    const around = text.slice(Math.max(at - 200, 0), at + secret.length + 20);
+    assert.fail(`A secret stands in ${where}: …${around}…`);
+  }
+}

@@ -1,0 +1,154 @@
+// The log of the real process: a line a fact with its ids, for people where it is asked for, and a reader
+// that leaves or never reads.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { receive } from '../e2e/receiver.ts';
+import { newFolder, serve } from './child.ts';
+
+const key = 'l'.repeat(40);
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
+type Line = Record<string, unknown>;
+
+function linesOf(text: string): Line[] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+async function call(url: string, path: string, init: RequestInit = {}): Promise<Line> {
+  const response = await fetch(url + path, {
+    ...init,
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+  });
+  const text = await response.text();
+  assert.ok(response.ok, text);
+  return text === '' ? {} : (JSON.parse(text) as Line);
+}
+
+const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
+
+describe('the log of ringback serve', () => {
+  it('has a line for each fact, with every id in it', async () => {
+    await using folder = await newFolder();
+    await using receiver = await receive(({ url }) => (url.startsWith('/gone') ? 410 : 500));
+    await using child = await serve({
+      RINGBACK_DATA: folder.path,
+      RINGBACK_API_KEY: key,
+      RINGBACK_RETRY: '1ms',
+    });
+    const { url } = child;
+    const { subscriberId } = await call(
+      url,
+      '/subscribe',
+      post({ callbackUrl: `${receiver.url}?token=CANARY` }),
+    );
+    const payload = { message: 'CANARY' };
+    const { eventId } = await call(url, '/events', post({ event: 'order.created', payload }));
+    await child.says(/"msg":"delivery dead"/, 'err');
+    const made = await call(url, '/keys', post({ name: 'CANARY name', scopes: ['read'] }));
+    await call(url, `/keys/${String(made['id'])}`, { method: 'DELETE' });
+    await call(url, `/subscriptions/${String(subscriberId)}`, { method: 'DELETE' });
+    const gone = receiver.url.replace('/hook', '/gone');
+    await call(url, '/subscribe', post({ callbackUrl: gone }));
+    await call(url, '/events', post({ event: 'order.created', payload }));
+    await child.says(/"msg":"subscription gone"/, 'err');
+    child.signal('SIGTERM');
+    assert.equal(await child.ended, 0);
+
+    assert.doesNotMatch(child.err(), /CANARY/);
+    const lines = linesOf(child.err());
+    const saying = (msg: string): Line[] => lines.filter((line) => line['msg'] === msg);
+    const did = (what: string): Line =>
+      saying('request').find((line) => line['did'] === what) ?? {};
+    const [started] = saying('started');
+    assert.equal(started?.['store'], 'sqlite');
+    assert.deepEqual(Object.keys(started['settings'] as object), [
+      'RINGBACK_PORT',
+      'RINGBACK_DATA',
+      'RINGBACK_RETRY',
+    ]);
+    assert.equal(saying('stopped').length, 1);
+    assert.equal(did('subscription created')['subscription'], subscriberId);
+    assert.equal(did('subscription ended')['subscription'], subscriberId);
+    assert.equal(did('key made')['subjectKey'], made['id']);
+    assert.equal(did('key revoked')['subjectKey'], made['id']);
+    const published = saying('request').find((line) => line['event'] === eventId);
+    assert.equal(published?.['operation'], 'publishEvent');
+    assert.equal(published['deliveries'], 1);
+    const attempts = saying('attempt failed');
+    assert.equal(attempts.length, 2);
+    const [attempt] = attempts;
+    const names = {
+      app: child.appId,
+      subscription: subscriberId,
+      event: eventId,
+      eventName: 'order.created',
+      delivery: `dlv_${String(eventId).slice(4)}_0`,
+    };
+    const { level, time: _time, tookMs, dueAt, ...facts } = attempt ?? {};
+    assert.deepEqual(facts, {
+      ...names,
+      attempt: 1,
+      outcome: 'retry',
+      status: 500,
+      error: 'status',
+      method: 'POST',
+      url: receiver.url,
+      msg: 'attempt failed',
+    });
+    assert.equal(level, 30);
+    assert.equal(typeof tookMs, 'number');
+    assert.ok(!Number.isNaN(Date.parse(String(dueAt))));
+    const [dead] = saying('delivery dead');
+    const { level: warn, time: _at, ...end } = dead ?? {};
+    assert.equal(warn, 40);
+    const why = { outcome: 'dead', reason: 'exhausted', status: 500, error: 'status' };
+    assert.deepEqual(end, { ...names, ...why, url: receiver.url, msg: 'delivery dead' });
+  });
+
+  it('is for people where that is asked for', async () => {
+    await using folder = await newFolder();
+    await using child = await serve({
+      RINGBACK_DATA: folder.path,
+      RINGBACK_API_KEY: key,
+      RINGBACK_LOG_FORMAT: 'pretty',
+    });
+    await call(child.url, '/subscriptions');
+    await child.says(
+      /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request requestId=req_\w+ .*status=200/m,
+      'err',
+    );
+    assert.ok(!child.err().includes('\u001b'), 'no colours: nobody looks at it');
+  });
+
+  it('loses its readers without an end of the service', async () => {
+    await using folder = await newFolder();
+    const env = { ...process.env, RINGBACK_PORT: '0', RINGBACK_API_KEY: key };
+    const child = spawn(process.execPath, [main, 'serve', '--data', folder.path], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    try {
+      const { promise: listening, resolve } = Promise.withResolvers<string>();
+      child.stdout.on('data', (chunk: Buffer) => {
+        const [, url] = /listens on (\S+)/.exec(chunk.toString()) ?? [];
+        if (url !== undefined) resolve(url);
+      });
+      const url = await listening;
+      // Like `| head -1`: whoever read has seen enough.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      for (let i = 0; i < 20; i += 1) await call(url, '/subscriptions');
+      child.kill('SIGTERM');
+      const [code] = (await once(child, 'exit')) as [number | null];
+      assert.equal(code, 0);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+});

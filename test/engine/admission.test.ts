@@ -1,0 +1,107 @@
+// Who is let in, by numbers and times alone. Over sockets: test/api/admission.test.ts; under a flood:
+// test/e2e/overload.test.ts.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import {
+  createAdmission,
+  type Admission,
+  type LoadKind,
+  type Ticket,
+} from '../../src/engine/admission.ts';
+import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
+
+interface Stage {
+  world: FrozenWorld;
+  admission: Admission;
+  /** Enters until somebody is turned away. */
+  fill: (kind: LoadKind, bytes?: number) => Ticket[];
+}
+
+function stage(): Stage {
+  const world = frozenWorld();
+  const admission = createAdmission(world);
+  const fill: Stage['fill'] = (kind, bytes = 100) => {
+    const tickets: Ticket[] = [];
+    for (;;) {
+      const ticket = admission.enter(kind, bytes);
+      if (ticket === undefined) return tickets;
+      tickets.push(ticket);
+    }
+  };
+  return { world, admission, fill };
+}
+
+describe('enter', () => {
+  it('has room of its own for publishes, for other changes and for reads', () => {
+    const { admission, fill } = stage();
+    assert.equal(fill('publish').length, limits.publishesUnderWayStart);
+    assert.equal(fill('read').length, limits.readsUnderWayMax);
+    assert.equal(fill('change').length, limits.changesUnderWayMax);
+    const { refused } = admission.figures();
+    assert.deepEqual(refused, { publish: 1, read: 1, change: 1, end: 0 });
+  });
+
+  it('lets in what ends something when other changes are turned away', () => {
+    const { fill } = stage();
+    const changes = fill('change').length;
+    assert.equal(changes + fill('end').length, limits.endsUnderWayMax);
+    assert.ok(limits.endsUnderWayMax > changes);
+  });
+
+  it('has room again for each that is over, counted once', () => {
+    const { admission, fill } = stage();
+    const [first, second] = fill('publish');
+    first?.finish();
+    first?.finish();
+    second?.begin();
+    second?.finish();
+    assert.equal(fill('publish').length, 2);
+    assert.equal(admission.figures().underWay.publish, limits.publishesUnderWayStart);
+  });
+
+  it('bounds the bytes of large bodies, and lets small ones in all the same', () => {
+    const { fill } = stage();
+    const large = fill('publish', limits.bodyBytesMax);
+    assert.equal(large.length, limits.bytesUnderWayMax / limits.bodyBytesMax);
+    assert.equal(
+      fill('publish', limits.smallBodyBytes).length,
+      limits.publishesUnderWayStart - large.length,
+    );
+    for (const ticket of large) ticket.finish();
+    assert.equal(fill('publish', limits.bodyBytesMax).length > 0, true);
+  });
+
+  it('counts nobody whose body comes slowly, until it is there', () => {
+    const { world, admission, fill } = stage();
+    const [first, second] = fill('read');
+    world.advance(limits.arrivalMs);
+    assert.equal(fill('read').length, limits.readsUnderWayMax);
+    first?.begin();
+    assert.equal(admission.figures().underWay.read, limits.readsUnderWayMax + 1);
+    first?.finish();
+    second?.finish();
+    assert.equal(admission.figures().underWay.read, limits.readsUnderWayMax);
+  });
+
+  it('lets fewer publishes in while they take long, and more when they do not', () => {
+    const { world, admission, fill } = stage();
+    const work = (tookMs: number): number => {
+      const tickets = fill('publish');
+      for (const ticket of tickets) ticket.begin();
+      world.advance(tookMs);
+      for (const ticket of tickets) ticket.finish();
+      return tickets.length;
+    };
+    const counts = [work(limits.publishWaitMs + 1), work(100), work(100), work(100)];
+    const start = limits.publishesUnderWayStart;
+    assert.deepEqual(counts, [start, start * 0.75, start * 0.75 * 1.125, 243]);
+    // One that is still under way says as much.
+    const [stuck] = fill('publish');
+    stuck?.begin();
+    world.advance(limits.publishWaitMs + 1);
+    const before = admission.figures().publishLimit;
+    admission.enter('read', 0);
+    assert.ok(admission.figures().publishLimit < before);
+  });
+});

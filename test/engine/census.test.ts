@@ -1,0 +1,91 @@
+// The census goes through more lanes and subscriptions than one statement reads, and rests in between.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import { createCensor } from '../../src/engine/census.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openMemory, type Opened } from '../store/open-memory.ts';
+
+const most = limits.censusRowsMax;
+
+/** Lanes of a subscription each; the last one is held and has a delivery that waits. */
+function filled(count: number): Opened {
+  const opened = openMemory();
+  opened.db.exec(`
+    insert into app (id, name, created_ms) values ('${'0'.repeat(26)}', 'app', 1);
+    with recursive g (i) as (select 1 union all select i + 1 from g where i < ${count})
+      insert into subscription (id, app, contract, operation, secrets, version, created_ms)
+      select printf('%026d', i), 1, 'c', 'o', x'00', 1, 1 from g;
+    insert into lane (app, subscription, ready_ms) select 1, no, 1 from subscription;
+    update lane set state = 1, ready_ms = 9007199254740991 where no = ${count};
+    update subscription set state = 'paused' where no = ${count};
+    insert into delivery_live (event, n, app, lane, callback, due_ms, slice)
+      values ('e', 0, 1, ${count}, 1, 7, 1), ('e', 1, 1, 1, 1, 9, 1), ('e', 2, 1, 1, 1, 8, 1);`);
+  return opened;
+}
+
+function censorOver({ read, clock }: Opened): {
+  censor: ReturnType<typeof createCensor>;
+  asked: () => number;
+  pass: (ms: number) => void;
+} {
+  let asked = 0;
+  let nowMs = 0;
+  const store: Pick<Store, 'read' | 'nowMs'> = {
+    read: async (verb, input) => {
+      asked += 1;
+      nowMs += 10; // Each statement takes its time.
+      return read(verb, input);
+    },
+    nowMs: () => clock.ms,
+  };
+  const censor = createCensor({ world: { monotonicMs: () => nowMs }, store });
+  return {
+    censor,
+    asked: () => asked,
+    pass: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+describe('a census', () => {
+  for (const count of [most - 1, most, most + 1]) {
+    it(`adds up over the pieces of ${count} lanes`, async () => {
+      const { censor } = censorOver(filled(count));
+      const { lanes, subscriptions } = await censor.take();
+      assert.deepEqual([lanes.open, lanes.held], [count - 1, 1]);
+      assert.deepEqual([lanes.oldestDueMs, lanes.oldestReadyMs], [7, 8]);
+      assert.deepEqual(subscriptions, { active: count - 1, paused: 1, disabled: 0 });
+    });
+  }
+
+  it('is taken once for all who ask at a time, and rests for as long as is said', async () => {
+    const { censor, asked, pass } = censorOver(filled(1));
+    assert.equal(censor.last(), undefined);
+    const [first, second] = await Promise.all([censor.take(), censor.take()]);
+    assert.equal(first, second);
+    assert.equal(asked(), 2);
+    pass(20 * limits.censusRestTimes - 1);
+    assert.equal(await censor.take(), first);
+    pass(1);
+    assert.notEqual(await censor.take(), first);
+    assert.equal(asked(), 4);
+  });
+
+  it('begins anew after the store has failed', async () => {
+    const { read, clock } = filled(1);
+    let isDown = true;
+    const store: Pick<Store, 'read' | 'nowMs'> = {
+      read: async (verb, input) => {
+        if (isDown) throw new Error('down');
+        return read(verb, input);
+      },
+      nowMs: () => clock.ms,
+    };
+    const censor = createCensor({ world: { monotonicMs: () => 0 }, store });
+    await assert.rejects(censor.take(), /down/);
+    isDown = false;
+    assert.equal((await censor.take()).lanes.held, 1);
+  });
+});

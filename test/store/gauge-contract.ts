@@ -1,0 +1,131 @@
+// The contract of the Store port: gauges. They say the same as counting all rows would, over all apps.
+import { strict as assert } from 'node:assert';
+import { after, before, describe, it } from 'node:test';
+import type { Leased } from '../../src/core/delivery.ts';
+import { idMaker } from '../../src/core/id.ts';
+import { brokenAfter } from '../../src/core/lane.ts';
+import type { Callback, Subscription } from '../../src/core/subscription.ts';
+import { realWorld } from '../../src/core/world.ts';
+import type { Gauges, LaneCensus, SubscriptionCensus } from '../../src/store/gauge-verbs.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { OpenSubject, Subject } from './contract.ts';
+import { callback, newApp, newSubscription } from './contract.ts';
+import { settlementOf } from './delivery-model.ts';
+import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';
+
+interface Seen {
+  gauges: Gauges;
+  lanes: LaneCensus;
+  subscriptions: SubscriptionCensus;
+}
+
+export function gaugeContract(name: string, open: OpenSubject): void {
+  describe(`the contract of gauges: ${name}`, () => {
+    const clock = { ms: 1_700_000_000_000 };
+    const newId = idMaker({ ...realWorld(), nowMs: () => clock.ms });
+    let subject: Subject;
+    let store: Store;
+    let dispatcher: TestDispatcher;
+    before(async () => {
+      subject = await open({ nowMs: () => clock.ms });
+      store = subject.store;
+      dispatcher = attachDispatcher(store);
+    });
+    after(async () => {
+      await subject.dispose();
+    });
+
+    const look = async (): Promise<Seen> => ({
+      gauges: await store.read('gauges', { nowMs: clock.ms }),
+      lanes: await store.read('laneCensus', { after: 0, nowMs: clock.ms }),
+      subscriptions: await store.read('subscriptionCensus', { after: 0 }),
+    });
+
+    it('knows of nothing at first', async () => {
+      const { gauges, lanes, subscriptions } = await look();
+      assert.deepEqual(
+        { ...gauges, counts: Object.values(gauges.counts) },
+        {
+          counts: [0, 0, 0, 0, 0, 0, 0],
+          running: 0,
+          due: 0,
+          oldestPending: undefined,
+          fanOuts: 0,
+          replays: 0,
+        },
+      );
+      assert.deepEqual(Object.values(subscriptions), [undefined, 0, 0, 0]);
+      assert.deepEqual([lanes.open, lanes.held, lanes.last], [0, 0, undefined]);
+    });
+
+    it('adds up over apps, tells waiting from running, and finds the oldest', async () => {
+      const one = await subscribed([callback(0, 'a')]);
+      const other = await subscribed([callback(0, 'a'), callback(1, 'a')]);
+      const { event: oldest } = await publish(one, 1);
+      clock.ms += 60_000;
+      await publish(other, 0);
+      const { gauges, lanes, subscriptions } = await look();
+      assert.deepEqual([gauges.counts.made, gauges.counts.published], [3, 2]);
+      assert.deepEqual([gauges.running, gauges.due], [1, 2]);
+      assert.equal(gauges.oldestPending, oldest);
+      assert.deepEqual(
+        [lanes.open, lanes.oldestDueMs, lanes.oldestReadyMs],
+        [3, clock.ms, clock.ms],
+      );
+      assert.deepEqual([subscriptions.active, subscriptions.paused], [2, 0]);
+    });
+
+    it('counts what is paused as due, but not as able to go', async () => {
+      const one = await subscribed([callback(0, 'b')]);
+      const { appNo, id, version } = one;
+      const before_ = await look();
+      clock.ms += 1_000;
+      await publish(one, 0);
+      const change = { state: 'paused', urls: [], secrets: undefined } as const;
+      await store.edit('editSubscription', { appNo, id, version, ...change });
+      clock.ms += 1_000;
+      const { gauges, lanes, subscriptions } = await look();
+      assert.equal(gauges.due, before_.gauges.due + 1);
+      assert.deepEqual([lanes.held, subscriptions.paused], [1, 1]);
+      assert.equal(lanes.oldestReadyMs, before_.lanes.oldestReadyMs);
+      await store.edit('unsubscribe', { appNo, id });
+      const ended = await look();
+      assert.deepEqual([ended.lanes.held, ended.subscriptions.paused], [0, 0], 'it has ended');
+    });
+
+    it('counts a lane as broken until its time has come, and then as probing', async () => {
+      const one = await subscribed([callback(0, 'c')]);
+      for (let failures = 0; failures < brokenAfter; failures += 1) {
+        const { born } = await publish(one, 1);
+        const [leased] = born;
+        assert(leased, `attempt ${failures}`);
+        await store.settle(settlementOf(leased, 'dead', 0));
+      }
+      const { broken, probing } = (await look()).lanes;
+      assert.deepEqual([broken, probing], [1, 0]);
+      clock.ms += 60 * 60_000;
+      const later = (await look()).lanes;
+      assert.deepEqual([later.broken, later.probing], [0, 1]);
+    });
+
+    async function subscribed(callbacks: readonly Callback[]): Promise<Subscription> {
+      const subscription = newSubscription(await newApp(store), { callbacks });
+      const output = await store.edit('subscribe', { subscription, idempotency: undefined });
+      assert(output.kind === 'created');
+      return output.subscription;
+    }
+
+    /** An event to all callbacks of a subscription; as many deliveries as there is room for begin. */
+    async function publish(
+      { appNo, id }: Subscription,
+      room: number,
+    ): Promise<{ event: string; born: readonly Leased[] }> {
+      const event = newId();
+      const events = [{ id: event, name: 'a', payload: Buffer.from('{}') }];
+      const audience = { kind: 'all_callbacks', id } as const;
+      const common = { appNo, contract: 'Ringback', idempotency: undefined };
+      const { born } = await dispatcher.publish({ room }, { ...common, audience, events });
+      return { event, born };
+    }
+  });
+}

@@ -1,0 +1,337 @@
+// The contract of the Store port: what order, rate and concurrency do to deliveries, and what a change of
+// them does. Every test has a store of its own, because a claim sees the lanes of all apps.
+import { strict as assert } from 'node:assert';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { App } from '../../src/core/app.ts';
+import { noControls, type Controls } from '../../src/core/controls.ts';
+import type { Leased } from '../../src/core/delivery.ts';
+import type { SubscriptionState } from '../../src/core/subscription.ts';
+import type { EditInput, Store } from '../../src/store/store.ts';
+import type { OpenSubject, Subject } from './contract.ts';
+import { callback, inactive, newApp, newSubscription } from './contract.ts';
+import type { Outcome } from './delivery-model.ts';
+import { settlementOf } from './delivery-model.ts';
+import { newId } from './open-memory.ts';
+import type { Room, TestDispatcher } from './test-dispatcher.ts';
+import { attachDispatcher } from './test-dispatcher.ts';
+
+const plenty: Room = { room: 64, laneRoom: 64 };
+
+export function laneContract(name: string, open: OpenSubject): void {
+  describe(`the lane contract: ${name}`, () => {
+    const clock = { ms: 0 };
+    let subject: Subject;
+    let store: Store;
+    let dispatcher: TestDispatcher;
+    let app: App;
+    beforeEach(async () => {
+      clock.ms = 1_700_000_000_000;
+      subject = await open({ nowMs: () => clock.ms });
+      store = subject.store;
+      dispatcher = attachDispatcher(store);
+      app = await newApp(store);
+    });
+    afterEach(async () => {
+      await subject.dispose();
+    });
+
+    const two = [callback(0, 'a'), callback(1, 'a')];
+
+    async function subscribe(controls: Partial<Controls> = {}, callbacks = two): Promise<string> {
+      const chosen = { ...noControls, ...controls };
+      const subscription = newSubscription(app, { callbacks, controls: chosen });
+      const { kind } = await store.edit('subscribe', { subscription, idempotency: undefined });
+      assert.equal(kind, 'created');
+      return subscription.id;
+    }
+
+    async function change(
+      id: string,
+      changes: Partial<EditInput<'editSubscription'>>,
+    ): Promise<void> {
+      const seen = await store.read('subscription', { appNo: app.no, id });
+      const { kind } = await store.edit('editSubscription', {
+        appNo: app.no,
+        id,
+        version: seen?.version ?? 0,
+        state: undefined,
+        urls: [],
+        secrets: undefined,
+        ...changes,
+      });
+      assert.equal(kind, 'edited');
+    }
+
+    async function choose(id: string, controls: Partial<Controls> = {}): Promise<void> {
+      const chosen = { controls: { ...noControls, ...controls }, headers: undefined };
+      await change(id, { chosen });
+    }
+
+    function publishing(events: number): EditInput<'publish'> {
+      const payload = Buffer.from('1');
+      return {
+        appNo: app.no,
+        contract: 'Ringback',
+        events: Array.from({ length: events }, () => ({ id: newId(), name: 'a', payload })),
+        audience: { kind: 'everyone' },
+        idempotency: undefined,
+      };
+    }
+
+    /** Their ids; nobody takes them straight to the wire. */
+    async function publish(events = 1): Promise<string[]> {
+      const input = publishing(events);
+      await store.edit('publish', input);
+      return input.events.map(({ id }) => id);
+    }
+
+    async function claim(room: Room = plenty): Promise<readonly Leased[]> {
+      return (await dispatcher.claim(room)).claimed;
+    }
+
+    async function settle(leased: readonly Leased[], outcome: Outcome = 'delivered') {
+      const settlements = leased.map((one) => settlementOf(one, outcome, clock.ms));
+      return Promise.all(settlements.map(async (one) => store.settle(one)));
+    }
+
+    /** All that can be claimed now, one claim after the other, each settled at once. */
+    async function drain(): Promise<Leased[]> {
+      const all: Leased[] = [];
+      for (;;) {
+        const some = await claim();
+        if (some.length === 0) return all;
+        await settle(some);
+        all.push(...some);
+      }
+    }
+
+    const names = (some: readonly Leased[]): string[] =>
+      some.map(({ event, n }) => `${event} ${n}`);
+    const lanesOf = (some: readonly Leased[]): number[] => [
+      ...new Set(some.map(({ lane }) => lane)),
+    ];
+
+    describe('an ordered subscription', () => {
+      it('gives one delivery at a time, of all its callbacks, in their order', async () => {
+        await subscribe({ ordered: true });
+        const events = await publish(3);
+        const [first, ...others] = await claim();
+        assert(first);
+        assert.deepEqual(others, []);
+        assert.deepEqual(await claim(), []);
+        await settle([first], 'retry');
+        const [again] = await claim();
+        assert.deepEqual(names([first]), names(again === undefined ? [] : [again]));
+        await settle(again === undefined ? [] : [again], 'dead');
+        const rest = await drain();
+        assert.deepEqual(
+          [...names([first]), ...names(rest)],
+          events.flatMap((event) => [`${event} 0`, `${event} 1`]),
+        );
+        assert.equal(lanesOf([first, ...rest]).length, 1);
+      });
+
+      it('begins with what is published after the switch; what waits goes its own way', async () => {
+        const id = await subscribe();
+        const before = await publish(2);
+        await choose(id, { ordered: true });
+        const after = await publish(2);
+        const claimed = await claim();
+        assert.deepEqual(
+          names(claimed).toSorted(),
+          [...before.flatMap((event) => [`${event} 0`, `${event} 1`]), `${after[0]} 0`].toSorted(),
+        );
+        assert.equal(lanesOf(claimed).length, 3);
+        await settle(claimed);
+        assert.deepEqual(names(await drain()), [`${after[0]} 1`, `${after[1]} 0`, `${after[1]} 1`]);
+      });
+
+      it('that ceases to be one drains in its order, beside what comes then', async () => {
+        const id = await subscribe({ ordered: true });
+        const before = await publish(2);
+        const [head] = await claim();
+        assert(head);
+        await choose(id);
+        const after = await publish(2);
+        const fresh = await claim();
+        assert.deepEqual(
+          names(fresh).toSorted(),
+          after.flatMap((event) => [`${event} 0`, `${event} 1`]).toSorted(),
+        );
+        assert.equal(lanesOf(fresh).length, 2);
+        assert.equal(lanesOf([...fresh, head]).length, 3);
+        await settle([...fresh, head]);
+        assert.deepEqual(names(await drain()), [
+          `${before[0]} 1`,
+          `${before[1]} 0`,
+          `${before[1]} 1`,
+        ]);
+      });
+
+      it('that becomes one again goes on where it was', async () => {
+        const id = await subscribe({ ordered: true });
+        const before = await publish();
+        await choose(id);
+        await choose(id, { ordered: true });
+        const after = await publish();
+        const all = await drain();
+        assert.equal(lanesOf(all).length, 1);
+        assert.deepEqual(
+          names(all),
+          [...before, ...after].flatMap((event) => [`${event} 0`, `${event} 1`]),
+        );
+      });
+
+      it('gets what is sent again, by hand or by a replay, into its order', async () => {
+        const id = await subscribe();
+        const [event = ''] = await publish();
+        await settle(await claim(), 'dead');
+        await choose(id, { ordered: true });
+        const [next = ''] = await publish();
+        for (const n of [1, 0]) {
+          const output = await store.edit('retryDelivery', { appNo: app.no, event, n });
+          assert.equal(output.kind, 'due');
+        }
+        const all = await drain();
+        assert.deepEqual(names(all), [`${next} 0`, `${next} 1`, `${event} 1`, `${event} 0`]);
+        assert.equal(lanesOf(all).length, 1);
+      });
+
+      it('gives a callback that gets its target later the same lane', async () => {
+        const id = await subscribe({ ordered: true }, [callback(0, 'a'), inactive(1, 'a')]);
+        await change(id, { urls: [{ position: 1, url: 'https://late.example/' }] });
+        const [event] = await publish();
+        const all = await drain();
+        assert.deepEqual(names(all), [`${event} 0`, `${event} 1`]);
+        assert.equal(lanesOf(all).length, 1);
+      });
+    });
+
+    describe('a rate limit', () => {
+      it('holds for all callbacks together', async () => {
+        await subscribe({ ratePerSecond: 4 });
+        await publish(4);
+        assert.equal((await drain()).length, 4);
+        clock.ms += 249;
+        assert.equal((await drain()).length, 0);
+        clock.ms += 1;
+        assert.equal((await drain()).length, 1);
+        clock.ms += 400;
+        assert.equal((await drain()).length, 1);
+        clock.ms += 60_000;
+        assert.equal((await drain()).length, 2);
+      });
+
+      it('lets nothing by that is fresh', async () => {
+        await subscribe({ ratePerSecond: 1 });
+        const { born } = await dispatcher.publish(plenty, publishing(2));
+        assert.deepEqual(born, []);
+        assert.equal((await drain()).length, 1);
+      });
+
+      it('that changes is obeyed at once by what waits, and found again by a claim', async () => {
+        const id = await subscribe({ ratePerSecond: 0.01 }, [callback(0, 'a')]);
+        await publish(9);
+        assert.equal((await drain()).length, 1);
+        clock.ms += 500;
+        await choose(id, { ratePerSecond: 4 });
+        assert.equal((await drain()).length, 2, 'since the last one');
+        await choose(id, { ratePerSecond: 0.1 });
+        clock.ms += 9_999;
+        assert.equal((await drain()).length, 0);
+        clock.ms += 1;
+        assert.equal((await drain()).length, 1);
+        await choose(id);
+        const { readyMs } = await dispatcher.claim({ room: 0 });
+        assert.equal(readyMs, clock.ms);
+        assert.equal((await drain()).length, 5);
+      });
+
+      it('is not forgotten by becoming ordered', async () => {
+        const id = await subscribe({ ratePerSecond: 1 });
+        await publish();
+        assert.equal((await drain()).length, 1);
+        await choose(id, { ratePerSecond: 1, ordered: true });
+        await publish();
+        assert.equal((await drain()).length, 0);
+        clock.ms += 1_000;
+        // What waited before has a lane of its own.
+        assert.equal((await drain()).length, 2);
+      });
+    });
+
+    describe('a concurrency', () => {
+      it('is kept by claims and births, with what the node has under way', async () => {
+        await subscribe({ concurrency: 3 }, [callback(0, 'a')]);
+        const { born } = await dispatcher.publish(plenty, publishing(5));
+        assert.deepEqual(
+          born.map(({ concurrency }) => concurrency),
+          [3, 3, 3],
+        );
+        const lane = born[0]?.lane ?? 0;
+        const full: Room = { ...plenty, free: [[lane, 61]], underWay: [[lane, 3]] };
+        const { claimed, readyMs } = await dispatcher.claim(full);
+        assert.deepEqual([claimed, readyMs], [[], undefined], 'whoever frees a slot asks again');
+        const some = await claim({ ...full, underWay: [[lane, 2]] });
+        assert.deepEqual(
+          some.map(({ concurrency }) => concurrency),
+          [3],
+        );
+      });
+
+      it('that changes holds for what waits, and whoever settles hears of it', async () => {
+        const id = await subscribe();
+        await publish(4);
+        const first = await claim({ room: 4, laneRoom: 2 });
+        assert.deepEqual(await settle(first.slice(0, 1)), [{ kind: 'settled' }]);
+        await choose(id, { concurrency: 1 });
+        const settled = await settle(first.slice(1));
+        assert.deepEqual(settled, Array(3).fill({ kind: 'settled', concurrency: 1 }));
+        const next = await claim();
+        assert.equal(next.length, 2, 'one for each callback');
+        await settle(next);
+        await choose(id);
+        assert.equal((await claim()).length, 2);
+      });
+    });
+
+    describe('a change of lanes', () => {
+      it('while it is paused waits for the resume', async () => {
+        const id = await subscribe();
+        await publish();
+        const set = async (state: Exclude<SubscriptionState, 'ended'>): Promise<void> =>
+          change(id, { state });
+        await set('paused');
+        await choose(id, { ordered: true });
+        await publish();
+        assert.deepEqual(await claim(), []);
+        await set('active');
+        assert.equal((await claim()).length, 3);
+      });
+
+      it('leaves nothing behind that an unsubscribe would not end', async () => {
+        const id = await subscribe();
+        await publish();
+        for (const controls of [{ ordered: true }, { ratePerSecond: 1 }, {}]) {
+          await choose(id, controls);
+          await publish();
+        }
+        await store.edit('unsubscribe', { appNo: app.no, id });
+        assert.deepEqual(await claim(), []);
+        assert.equal((await store.edit('sweep', { limit: 50 })).cancelled, 8);
+      });
+
+      it('of one edit with a new target is made, or nothing of it', async () => {
+        const id = await subscribe({}, [callback(0, 'a'), inactive(1, 'a')]);
+        await change(id, {
+          urls: [{ position: 1, url: 'https://late.example/' }],
+          chosen: { controls: { ...noControls, ratePerSecond: 2 }, headers: undefined },
+        });
+        await publish(2);
+        const all = await drain();
+        assert.equal(all.length, 2);
+        assert.equal(lanesOf(all).length, 1);
+      });
+    });
+  });
+}

@@ -2,7 +2,6 @@
 // reverse order when something fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import { guardServer } from './api/admission.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
@@ -11,64 +10,31 @@ import { mount } from './api/mount.ts';
 import { createServer } from './api/server.ts';
 import type { Config } from './config.ts';
 import { loadContracts, type Contracts } from './contract/contracts.ts';
-import type { App } from './core/app.ts';
-import { idMaker, withPrefix } from './core/id.ts';
+import { withPrefix } from './core/id.ts';
 import { limits } from './core/limits.ts';
-import type { Tracer } from './core/trace.ts';
-import type { World } from './core/world.ts';
-import type { DialOptions } from './egress/connect.ts';
 import { Deadlines } from './egress/deadlines.ts';
-import { createGuard } from './egress/guard.ts';
-import { systemResolver, type Resolver } from './egress/resolve.ts';
 import { createSender } from './egress/send.ts';
 import { createAdmission } from './engine/admission.ts';
-import { ensureDefaultApp } from './engine/apps.ts';
-import type { Context } from './engine/context.ts';
-import { FigureWriter } from './engine/figure-writer.ts';
 import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
-import { createJournal, type Journal } from './engine/journal.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
-import { createMeter, metered, type Meter } from './engine/meter.ts';
 import { startMetrics } from './engine/metrics.ts';
 import { createQuotas } from './engine/quotas.ts';
-import {
-  createReach,
-  startDelivering,
-  type Delivering,
-  type Reach,
-} from './engine/start-delivering.ts';
-import { noTending, startTending } from './engine/start-tending.ts';
+import { startDelivering, type Delivering } from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
 import { StreamHub } from './engine/stream.ts';
-import { openRing } from './engine/unlock.ts';
-import { openStore } from './store/open.ts';
+import { openContext, type Opened } from './service/open-context.ts';
+import type { Outside } from './service/outside.ts';
 
-export interface Outside {
-  world: World;
-  log: Logger;
-  resolver?: Resolver;
-  /** How connections are made, where a test wants to see them. */
-  network?: Pick<DialOptions, 'connector' | 'tls'>;
-  /** Collects spans, where somebody wants them. */
-  tracer?: Tracer | undefined;
-  /** How the store is opened, where a test wants it to fail. */
-  openStore?: typeof openStore;
-  /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
-  onFatal: (error: Error) => void;
-}
+type First = Pick<Opened, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
-export interface Service extends AsyncDisposable {
+export interface Service extends AsyncDisposable, First {
   /** Where it listens, for people on this machine. */
   url: string;
   role: Config['role'];
   contracts: Contracts;
-  defaultApp: App;
-  /** The first key, if this start made it: there is no second chance to see it. */
-  firstKey: string | undefined;
-  isChosenKeyDead: boolean;
   /** Signs in to the console, once; undefined when no key may manage the app `default`. */
   signInLink: () => Promise<string | undefined>;
 }
@@ -131,18 +97,13 @@ export async function startService(config: Config, outside: Outside): Promise<Se
 export const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
 const consoleFolder = join(import.meta.dirname, '..', 'console', 'dist');
 
-interface Parts {
+interface Parts extends Opened {
   config: Config;
   outside: Outside;
-  context: Context;
-  reach: Reach;
-  /** Told when something was noticed that is to be published. */
-  noticed: () => void;
   contracts: Contracts;
   self: Liveness;
   feed: Feed;
   deadlines: Deadlines;
-  meter: Meter;
 }
 
 /** What a worker does: deliver, and take in what was published by SQL. */
@@ -194,6 +155,7 @@ async function startServing(
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
   const { trustProxy } = config;
   const { tracer } = outside;
+  const { answered: onAnswered } = meter;
   const server = createServer({
     world,
     log,
@@ -201,10 +163,10 @@ async function startServing(
     newId,
     trustProxy,
     tls: readTls(config),
-    onAnswered: meter.answered,
+    onAnswered,
   });
   const admission = createAdmission(world);
-  guardServer(server, { admission, contracts, world, newId, log });
+  guardServer(server, { admission, contracts, world, newId, log, onAnswered });
   cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
@@ -221,8 +183,8 @@ async function startServing(
     meter,
     self,
     underWay,
-    admission,
     streams: () => hub.size,
+    admission: () => admission.figures(),
     onError: (err) => log.warn({ err }, 'metrics of the store not read'),
   });
   cleanup.use(metrics);
@@ -250,73 +212,6 @@ async function startServing(
   await server.listen({ host: config.host, port: config.port });
   url = localUrl(server, { host: config.host, isTls: config.tlsCert !== undefined });
   return url;
-}
-
-type First = Pick<Service, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
-
-interface Opened extends Pick<Parts, 'context' | 'reach' | 'noticed'> {
-  journal: Journal;
-  meter: Meter;
-}
-
-async function openContext(
-  config: Config,
-  outside: Outside,
-  cleanup: AsyncDisposableStack,
-): Promise<Opened & First> {
-  const { world, log, onFatal, resolver } = outside;
-  const { database, encryptionKey } = config;
-  const open = outside.openStore ?? openStore;
-  const meter = createMeter();
-  const store = await open({ ...database, world, onFatal, onBatch: meter.batch });
-  cleanup.defer(async () => store.close());
-  const ring = await openRing({ database, encryptionKey }, store, world);
-  // By the store's clock: retention judges an event by its id.
-  const newId = idMaker({
-    nowMs: () => store.nowMs(),
-    randomBytes: (count) => world.randomBytes(count),
-  });
-  const { app, secret, isChosenKeyDead } = await ensureDefaultApp(
-    { world, store, newId },
-    config.apiKey,
-  );
-  const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
-  const journal = createJournal();
-  const changes = metered(journal.changes, meter);
-  // Also where only requests are served: whoever publishes makes deliveries.
-  const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
-  cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
-  const tending =
-    config.role === 'api'
-      ? noTending
-      : startTending({
-          store,
-          world,
-          newId,
-          changes,
-          retentionMs: config.retention,
-          onRetained: (retained) => log.info(retained, 'retention'),
-          onExpired: ({ appNo, id }) => {
-            changed(id, 'ended');
-            changes.subscription(appNo, id);
-          },
-          onReplayed: (done) => log.info(done, 'replay done'),
-          onError: (err, what) => log.warn({ err }, what),
-        });
-  cleanup.use(tending);
-  const reach = createReach({ store, world }, () => tending.ended());
-  const { changed } = reach;
-  const told = {
-    changed,
-    changes,
-    expires: (atMs: number) => tending.expires(atMs),
-    replayWaits: () => tending.replayWaits(),
-  };
-  const { tracer } = outside;
-  const quotas = createQuotas({ world, store, fallback: config.quotas });
-  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
-  const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
-  return { context, reach, noticed: () => tending.noticed(), journal, meter, ...first };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

@@ -1,6 +1,7 @@
 // `npm run soak`: what the tests do, for longer: kill -9 of one process; a cluster whose database is away
-// for twenty seconds; a cluster under all faults at once; everything that is drawn at random, from another
-// seed than the tests; the two databases side by side. SEED=… runs former rounds again.
+// for twenty seconds; a cluster under all faults at once; ten times the capacity; everything that is drawn
+// at random, from another seed than the tests; the two databases side by side. SEED=… runs former rounds
+// again.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +9,12 @@ import { realWorld } from '../src/core/world.ts';
 import { chaos, summaryOf } from '../test/e2e/cluster-chaos.ts';
 import { outage } from '../test/e2e/cluster-outage.ts';
 import { killRounds } from '../test/e2e/kill.ts';
+import { overload } from '../test/e2e/overload.ts';
 
 const rounds = 50;
 const events = 50_000;
 const awayMs = 20_000;
+const floodMs = 60_000;
 const sequences = 10_000;
 const seed = Number(process.env['SEED'] ?? realWorld().nowMs() % 1_000_000);
 
@@ -23,6 +26,8 @@ for (const how of ['killed', 'frozen'] as const) {
 }
 say(`${events} events through a cluster under faults, seed ${seed}`);
 say(summaryOf(await chaos(seed, events)));
+say(`ten times the capacity for ${floodMs} ms`);
+say(JSON.stringify(await overload(floodMs), undefined, 2));
 say(
   `all that is drawn at random, and ${sequences} sequences on SQLite and PostgreSQL, seed ${seed}`,
 );

@@ -6,6 +6,7 @@ import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
 import { withPrefix } from '../core/id.ts';
+import type { Key } from '../core/key.ts';
 import { invalidRequest, Problem } from '../core/problem.ts';
 import { readTrace } from '../core/trace.ts';
 import type { Context } from '../engine/context.ts';
@@ -99,10 +100,7 @@ function mountOperation(
     onRequest: async (request) => {
       note(request, { operation: operation.operationId });
       const caller = await identify(readHead(request.raw));
-      if (caller !== undefined) {
-        const { appId, id } = caller.key;
-        note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
-      }
+      if (caller !== undefined) noteCaller(request, caller.key);
       callers.set(request, caller);
     },
     handler: async (request, reply) => {
@@ -145,6 +143,10 @@ function mountOperation(
       return send(request, reply, answer);
     },
   });
+}
+
+function noteCaller(request: FastifyRequest, { appId, id }: Key): void {
+  note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
 }
 
 /** How the call is seen in logs and traces. */

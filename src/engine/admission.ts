@@ -46,34 +46,20 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
   const refused = { publish: 0, change: 0, end: 0, read: 0 };
   // In the order of their times, so that the oldest is the first.
   const arriving = new Set<Entered>();
-  const publishing = new Set<Entered>();
-  let publishLimit: number = limits.publishesUnderWayStart;
+  const publishes = createPublishLimit();
   let bytesUnderWay = 0;
   let lookedMs = world.monotonicMs();
-  let seen = { longestMs: 0, refused: 0 };
-
-  const mostOf = (kind: LoadKind): number => {
-    if (kind === 'publish') return publishLimit;
-    if (kind === 'read') return limits.readsUnderWayMax;
-    return kind === 'end' ? limits.endsUnderWayMax : limits.changesUnderWayMax;
-  };
 
   const look = (nowMs: number): void => {
     if (nowMs - lookedMs < limits.admissionLookMs) return;
     lookedMs = nowMs;
+    publishes.decide(nowMs);
     for (const one of arriving) {
       if (nowMs - one.sinceMs < limits.arrivalMs) break;
       arriving.delete(one);
       one.state = 'late';
       underWay[one.room] -= 1;
     }
-    const [oldest] = publishing;
-    const oldestMs = oldest === undefined ? 0 : nowMs - oldest.sinceMs;
-    publishLimit = nextLimit(publishLimit, {
-      ...seen,
-      longestMs: Math.max(seen.longestMs, oldestMs),
-    });
-    seen = { longestMs: 0, refused: 0 };
   };
 
   const begin = (one: Entered): void => {
@@ -82,15 +68,13 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
     arriving.delete(one);
     one.state = 'working';
     one.sinceMs = world.monotonicMs();
-    if (one.room === 'publish') publishing.add(one);
+    if (one.room === 'publish') publishes.began(one);
   };
 
   const finish = (one: Entered): void => {
     if (one.state === 'over') return;
     if (one.state !== 'late') underWay[one.room] -= 1;
-    if (publishing.delete(one)) {
-      seen.longestMs = Math.max(seen.longestMs, world.monotonicMs() - one.sinceMs);
-    }
+    if (one.state === 'working') publishes.ended(one, world.monotonicMs());
     arriving.delete(one);
     bytesUnderWay -= one.bytes;
     one.state = 'over';
@@ -101,11 +85,11 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
       const nowMs = world.monotonicMs();
       look(nowMs);
       const room = kind === 'end' ? 'change' : kind;
-      const isTooMuch =
-        bytes > limits.smallBodyBytes && bytesUnderWay + bytes > limits.bytesUnderWayMax;
-      if (underWay[room] >= mostOf(kind) || isTooMuch) {
+      const most = kind === 'publish' ? publishes.limit() : mostOf[kind];
+      const isLarge = bytes > limits.smallBodyBytes;
+      if (underWay[room] >= most || (isLarge && bytesUnderWay + bytes > limits.bytesUnderWayMax)) {
         refused[kind] += 1;
-        if (kind === 'publish') seen.refused += 1;
+        if (kind === 'publish') publishes.turnedAway();
         return undefined;
       }
       underWay[room] += 1;
@@ -115,10 +99,51 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
       return { begin: () => begin(one), finish: () => finish(one) };
     },
     figures: () => ({
-      publishLimit,
+      publishLimit: publishes.limit(),
       underWay: { ...underWay },
       bytes: bytesUnderWay,
       refused: { ...refused },
     }),
+  };
+}
+
+const mostOf = {
+  change: limits.changesUnderWayMax,
+  end: limits.endsUnderWayMax,
+  read: limits.readsUnderWayMax,
+} as const;
+
+interface PublishLimit {
+  limit(): number;
+  began(one: Entered): void;
+  ended(one: Entered, nowMs: number): void;
+  turnedAway(): void;
+  /** From what was seen since the last time. */
+  decide(nowMs: number): void;
+}
+
+function createPublishLimit(): PublishLimit {
+  // In the order in which they began.
+  const working = new Set<Entered>();
+  let limit: number = limits.publishesUnderWayStart;
+  let seen = { longestMs: 0, refused: 0 };
+  const took = (sinceMs: number, nowMs: number): void => {
+    seen.longestMs = Math.max(seen.longestMs, nowMs - sinceMs);
+  };
+  return {
+    limit: () => limit,
+    began: (one) => void working.add(one),
+    ended: (one, nowMs) => {
+      if (working.delete(one)) took(one.sinceMs, nowMs);
+    },
+    turnedAway: () => {
+      seen.refused += 1;
+    },
+    decide: (nowMs) => {
+      const [oldest] = working;
+      if (oldest !== undefined) took(oldest.sinceMs, nowMs);
+      limit = nextLimit(limit, seen);
+      seen = { longestMs: 0, refused: 0 };
+    },
   };
 }

@@ -14,7 +14,8 @@ import type {
   Worked,
   Worker,
 } from '../store/delivery-verbs.ts';
-import { StoreUnavailable, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { handIn } from './hand-in.ts';
 import { waitOut } from './longest.ts';
 import { createWindow, type Window } from './window.ts';
 
@@ -212,7 +213,7 @@ export class Dispatcher implements Worker {
       } as const;
       return { event, n, lease, outcome, attempt: undefined };
     });
-    const settled = await this.#settle(settlement);
+    const settled = await handIn(this.#means, settlement, this.#abortAttempts.signal);
     if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
     if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
     const isWritten = settled !== undefined && settled.kind !== 'stale';
@@ -224,29 +225,6 @@ export class Dispatcher implements Worker {
     const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
     if (wasFull || isUntold) this.#hear(world.nowMs());
     else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
-  }
-
-  /** A store that is away for a while loses no outcome; one that is closed leaves it to the next start. */
-  async #settle(settlement: Settlement): Promise<Settled | undefined> {
-    for (;;) {
-      try {
-        return await this.#means.store.settle(settlement);
-      } catch (error) {
-        this.#means.onError(error);
-        if (!(error instanceof StoreUnavailable)) return this.#giveBack(settlement);
-        if (this.#abortAttempts.signal.aborted) return undefined;
-        const signal = this.#abortAttempts.signal;
-        await this.#means.world.sleep(limits.settleAgainMs, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  /** An outcome that cannot be written must not hold the delivery: it is tried again. */
-  async #giveBack({ event, n, lease, outcome }: Settlement): Promise<Settled | undefined> {
-    if (outcome.kind === 'released') return undefined;
-    const dueMs = this.#means.world.nowMs() + limits.ownFailureWaitMs;
-    const released = { kind: 'released', dueMs } as const;
-    return this.#settle({ event, n, lease, outcome: released, attempt: undefined });
   }
 
   /** Something will be due then. */

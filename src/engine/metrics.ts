@@ -9,7 +9,7 @@ import { version } from '../core/version.ts';
 import type { World } from '../core/world.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
 import type { Store } from '../store/store.ts';
-import type { Admission, AdmissionFigures } from './admission.ts';
+import type { AdmissionFigures } from './admission.ts';
 import type { Census } from './census.ts';
 import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
@@ -24,7 +24,7 @@ export interface MetricsMeans extends WatchMeans {
   /** Deliveries under way on this node. */
   underWay: () => number;
   streams: () => number;
-  admission: Pick<Admission, 'figures'>;
+  admission: () => AdmissionFigures;
 }
 
 export interface Metrics extends AsyncDisposable {
@@ -44,8 +44,8 @@ export function startMetrics(means: MetricsMeans): Metrics {
 function familiesOf(means: MetricsMeans, view: StoreView | undefined): Family[] {
   return [
     ...nodeFamilies(means),
+    ...admissionFamilies(means.admission()),
     ...means.meter.families(),
-    ...admissionFamilies(means.admission.figures()),
     gauge({ name: 'ringback_store_up', help: upHelp }, view === undefined ? 0 : 1),
     ...(view === undefined ? [] : clusterFamilies(view)),
     ...(view?.census === undefined ? [] : censusFamilies(view.census, view.nowMs)),
@@ -85,32 +85,20 @@ function nodeFamilies({ self, store, underWay, streams }: MetricsMeans): Family[
   ];
 }
 
-function admissionFamilies(figures: AdmissionFigures): Family[] {
-  const { publishLimit, underWay, bytes, refused } = figures;
+function admissionFamilies({ publishLimit, underWay, bytes }: AdmissionFigures): Family[] {
   return [
     gaugeBy(
       'kind',
-      { name: 'ringback_admission_under_way', help: 'Requests that were let in and not answered.' },
+      { name: 'ringback_admission_under_way', help: 'Requests that are under way at this node.' },
       { ...underWay },
     ),
     gauge(
-      {
-        name: 'ringback_admission_publish_limit',
-        help: 'Publishes that may be under way: fewer when they take long.',
-      },
+      { name: 'ringback_admission_publish_limit', help: 'Publishes that may be under way now.' },
       publishLimit,
     ),
     gauge(
       { name: 'ringback_admission_body_bytes', help: 'Bodies under way or on their way.' },
       bytes,
-    ),
-    counterBy(
-      'kind',
-      {
-        name: 'ringback_admission_refused_total',
-        help: 'Requests turned away at the door with 503 overloaded; they count nowhere else.',
-      },
-      { ...refused },
     ),
   ];
 }

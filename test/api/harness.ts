@@ -5,7 +5,8 @@ import { readConfig, type Config, type Environment } from '../../src/config.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 import type { Resolver } from '../../src/egress/resolve.ts';
 import { assertNoSecret, keepSecret, learnFrom, secretSettings } from '../canary.ts';
-import { startService, type Outside } from '../../src/service.ts';
+import { startService } from '../../src/service.ts';
+import type { Outside } from '../../src/service/outside.ts';
 
 export interface Running extends AsyncDisposable {
   url: string;

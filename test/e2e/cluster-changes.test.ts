@@ -105,8 +105,15 @@ function late({ lag }: Stage, came: readonly Came[], answeredMs: number): Came[]
 
 describe('a change that was answered at another node', () => {
   let stage: Stage;
+  let expiring = '';
   before(async () => {
     stage = await setUp();
+    // Its time is over when the last test asks for it.
+    const body = { 'x-ringback': { expiresAt: new Date(Date.now() + 10_000).toISOString() } };
+    const path = '/subscribe?callbackUrl=http%3A%2F%2F127.0.0.1%3A9000%2F&event=never';
+    const answer = await stage.a.call({ method: 'POST', path, body });
+    assert.equal(answer.status, 201, answer.text);
+    expiring = String(answer.json['subscriberId']);
   });
   after(async () => stage[Symbol.asyncDispose]());
 
@@ -232,6 +239,15 @@ describe('a change that was answered at another node', () => {
     assert.equal(receiver.requests.length, limits.connectionsPerOriginMax, 'nothing came after it');
     const delivered = ours.filter(({ state }) => state === 'delivered');
     assert.equal(delivered.length, limits.connectionsPerOriginMax, 'all others are cancelled');
+  });
+
+  it('is ended by another node at its time where the one that made it ends nothing', async () => {
+    const path = `/subscriptions/${expiring}`;
+    const ended = await until(
+      async () => get<{ state: string; endedAt?: string; expiresAt: string }>(stage.a, path),
+      ({ state }) => state === 'ended',
+    );
+    assert.ok((ended.endedAt ?? '') >= ended.expiresAt, 'by the clock of the database');
   });
 
   it('knows the repetition of a subscribe whose answer was lost elsewhere', async () => {

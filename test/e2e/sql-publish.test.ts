@@ -72,6 +72,9 @@ describe('ringback.publish()', () => {
     const { database, first, second } = stage;
     await using all = await hear(first);
     await using orders = await hear(second, 'order.created');
+    await using filtered = await receive();
+    const filter = { '/message': 'order 8' };
+    await subscribe(second, { body: { callbackUrl: filtered.url, 'x-ringback': { filter } } });
     await database.query('create table orders (no integer primary key)');
     const pool = new Pool({ connectionString: database.url, max: 8 });
     const order = async (no: number): Promise<void> => {
@@ -101,6 +104,10 @@ describe('ringback.publish()', () => {
       const bodies = receiver.requests.map(({ body }) => body.toString());
       assert.deepEqual(bodies.toSorted(), expected, 'each once, and no other');
     }
+    assert.deepEqual(
+      filtered.requests.map(({ body }) => body.toString()),
+      ['{"message":"order 8"}'],
+    );
     const rows = await database.query('select count(*)::int as count from ringback.event');
     assert.deepEqual(rows, [{ count: 200 }]);
   });

@@ -115,6 +115,7 @@ export class Player {
       lanes.push(breaking(call.input.subscription.id));
     }
     if (calls.length === 0) return;
+    if (calls.some(({ verb }) => verb === 'editSubscription')) await this.#twins.rest();
     await this.#twins.send(calls, {
       offer: this.#offer({ room, laneRoom: freshSlots, node }),
       after: lanes.length === 0 ? undefined : lanes.join(';'),

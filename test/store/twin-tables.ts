@@ -40,6 +40,10 @@ export const differences = {
   restBroken: `
     update lane set ready_ms = ${never}, quiet_ms = null, quiet_xid = null
     where failures >= ${brokenAfter} and ready_ms between $1 and ${never - 1}`,
+  /** The same goes for one whose limit is lifted, so all of them rest before lanes are arranged. */
+  restAll: `
+    update lane set ready_ms = ${never}, quiet_ms = null, quiet_xid = null
+    where ready_ms between $1 and ${never - 1}`,
   /**
    * Numbers from a sequence: what was undone leaves a gap in PostgreSQL's. The first row stands for
    * the first row and so on; those that lose rows lose the same ones.

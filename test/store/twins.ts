@@ -172,6 +172,11 @@ export class Twins implements AsyncDisposable {
     return { here: readOutput(verb, found.output), there: readOutput(verb, other.output) };
   }
 
+  /** Before lanes are arranged: see `restAll`. */
+  async rest(): Promise<void> {
+    await this.#client.query(differences.restAll, [this.nowMs + yearMs]);
+  }
+
   /** What PostgreSQL calls a row that SQLite calls so. */
   toThere(table: string, no: number): number {
     return Number(this.#numbers.get(table)?.there.get(no) ?? no);

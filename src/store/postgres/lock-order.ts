@@ -47,7 +47,7 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
   );
   const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
   // One by itself has an order already, unless it changes all lanes of a subscription.
-  if (edits.length < 2 && ended.length === 0) return;
+  if (edits.length < 2 && ended.length === 0 && failing.length === 0) return;
   // In one packet, in this order: lanes are looked for when nobody else can add any.
   const [, ...found] = await Promise.all([
     tx.query(lockOrderSql.apps, [[...apps]]),

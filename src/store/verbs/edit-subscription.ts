@@ -7,7 +7,8 @@ import { all, first } from '../statement.ts';
 import type { EditInput } from '../store.ts';
 import { raiseVersion } from './app-version.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
-import { addLane, addPatterns, changePatterns } from './listen.ts';
+import { rearrangeLanes } from './arrange-lanes.ts';
+import { addPatterns, changePatterns } from './listen.ts';
 import type { Found } from './subscriptions.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from './verb.ts';
@@ -55,12 +56,14 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   if (state === 'active') yield* all(editSubscriptionSql.resume, no, nowMs);
   else yield* all(editSubscriptionSql.hold, no);
   yield* all(editSubscriptionSql.renew, no, version);
-  const changed = { no, subscription: { ...subscription, state, version } };
+  const { controls } = chosen ?? subscription;
+  const changed = { no, subscription: { ...subscription, state, version, controls } };
+  const lanes = yield* setLanes(input.urls, changed, nowMs);
   // First the patterns: a callback that had no target begins to hear with these.
   yield* setEvents(input.events ?? [], changed, nowMs);
-  yield* setTargets(input.urls, changed);
+  yield* setTargets(input.urls, changed, lanes);
   if (chosen !== undefined) yield* keepControls(no, chosen);
-  yield* spreadControls(no, (chosen ?? subscription).controls);
+  yield* spreadControls(no, controls);
   return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };
 };
 
@@ -71,6 +74,19 @@ function* foundAgain(input: { appNo: number; id: string }): Script<Found> {
 }
 
 type Input = EditInput<'editSubscription'>;
+
+/** The lanes of all callbacks that have a target, or get one now, by their positions. */
+function* setLanes(
+  urls: Input['urls'],
+  { no, subscription }: Found,
+  nowMs: number,
+): Script<ReadonlyMap<number, number>> {
+  const { appNo, version, controls } = subscription;
+  const state = subscription.state === 'active' ? 'open' : 'held';
+  const owner = { appNo, subscription: no, state, version, controls } as const;
+  const joining = new Set(urls.map(({ position }) => position));
+  return yield* rearrangeLanes(owner, joining, nowMs);
+}
 
 function* setEvents(
   changes: NonNullable<Input['events']>,
@@ -87,18 +103,19 @@ function* setEvents(
 }
 
 /** A target for a callback that had none also makes it listen, from this version on. */
-function* setTargets(urls: Input['urls'], { no, subscription }: Found): Script<void> {
-  const { appNo, contract, state, version } = subscription;
+function* setTargets(
+  urls: Input['urls'],
+  { no, subscription }: Found,
+  lanes: ReadonlyMap<number, number>,
+): Script<void> {
+  const { appNo, contract, version: born } = subscription;
   for (const { position, url } of urls) {
-    const { callback, events, lane } = yield* callbackAt(position, { no, subscription });
-    if (lane !== undefined) {
-      yield* all(editSubscriptionSql.target, callback, url, lane);
-      continue;
-    }
-    const laneState = state === 'active' ? 'open' : 'held';
-    const added = yield* addLane({ appNo, subscription: no, state: laneState, version });
-    yield* all(editSubscriptionSql.target, callback, url, added);
-    yield* addPatterns({ appNo, contract, events, callback, lane: added, born: version });
+    const { callback, events, lane: before } = yield* callbackAt(position, { no, subscription });
+    const lane = lanes.get(position);
+    assert(lane !== undefined);
+    yield* all(editSubscriptionSql.target, callback, url, lane);
+    if (before !== undefined) continue;
+    yield* addPatterns({ appNo, contract, events, callback, lane, born });
   }
 }
 

@@ -1,13 +1,11 @@
-// What makes a callback reachable: a lane for its deliveries and patterns that find it. A pattern lives
-// from one version of its app to another, so that a fan-out under way keeps the audience that it had.
+// What makes a callback reachable: patterns that find it. A pattern lives from one version of its app to
+// another, so that a fan-out under way keeps the audience that it had.
 import { ownPrefix } from '../../core/event.ts';
-import { integer, text } from '../row.ts';
+import { text } from '../row.ts';
 import type { Script } from '../statement.ts';
-import { all, only } from '../statement.ts';
+import { all } from '../statement.ts';
 
 export const listenSql = {
-  lane: `
-    insert into lane (app, subscription, state, version) values (?1, ?2, ?3, ?4) returning no`,
   pattern: `
     insert into pattern (app, contract, pattern, callback, born, lane)
     values (?1, ?2, ?3, ?4, ?5, ?6)`,
@@ -17,23 +15,6 @@ export const listenSql = {
     update pattern set died = ?3, died_ms = ?4
     where callback = ?1 and pattern || '' = ?2 and coalesce(died, 0) = 0`,
 } as const;
-
-/** As the table `lane` writes them; 2 is ended. */
-const laneState = { open: 0, held: 1 } as const;
-
-export interface NewLane {
-  appNo: number;
-  subscription: number;
-  /** A held one waits for its subscription to become active. */
-  state: 'open' | 'held';
-  version: number;
-}
-
-/** The new lane's number. */
-export function* addLane({ appNo, subscription, state, version }: NewLane): Script<number> {
-  const row = yield* only(listenSql.lane, appNo, subscription, laneState[state], version);
-  return integer(row, 'no');
-}
 
 export interface Listening {
   appNo: number;

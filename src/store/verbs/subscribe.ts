@@ -1,5 +1,6 @@
 // Subscribe: subscription, callbacks, lanes, patterns and the idempotency key, or nothing of it.
 import { strict as assert } from 'node:assert';
+import { noControls } from '../../core/controls.ts';
 import { limits } from '../../core/limits.ts';
 import type { Callback, Subscription } from '../../core/subscription.ts';
 import { integer } from '../row.ts';
@@ -9,7 +10,8 @@ import type { NewSubscription } from '../store.ts';
 import { enterSubscription } from './app-version.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
 import { dropKey, keepOnce } from './idempotency.ts';
-import { addLane, addPatterns } from './listen.ts';
+import { arrangeLanes } from './arrange-lanes.ts';
+import { addPatterns } from './listen.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from './verb.ts';
 
@@ -60,8 +62,14 @@ function* create(
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
   const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
+  const owner = { appNo, subscription, version };
+  const active = callbacks.filter(({ inactive }) => inactive === undefined);
+  const arranging = { ...owner, state: 'open', controls: controls ?? noControls } as const;
+  const present = active.map(() => undefined);
+  const lanes = yield* arrangeLanes(arranging, present, nowMs);
   for (const callback of callbacks) {
-    yield* addCallback(callback, { appNo, contract, subscription, version });
+    const lane = lanes[active.indexOf(callback)];
+    yield* addCallback(callback, { ...owner, contract, lane });
   }
   if (controls === undefined) return;
   yield* keepControls(subscription, { controls, headers });
@@ -73,18 +81,19 @@ interface Owner {
   contract: string;
   subscription: number;
   version: number;
+  /** Undefined for one that is inactive. */
+  lane: number | undefined;
 }
 
 function* addCallback(callback: Callback, owner: Owner): Script<void> {
-  const { appNo, contract, subscription, version } = owner;
+  const { appNo, contract, subscription, version, lane } = owner;
   const { position, label, events, definition, method, url, inactive } = callback;
   const heard = events.join(' ');
   const values = [appNo, subscription, position, label, heard, definition, method, url] as const;
-  if (inactive !== undefined) {
-    yield* all(subscribeSql.callback, ...values, inactive, null);
+  if (lane === undefined) {
+    yield* all(subscribeSql.callback, ...values, inactive ?? null, null);
     return;
   }
-  const lane = yield* addLane({ appNo, subscription, state: 'open', version });
   const no = integer(yield* only(subscribeSql.callback, ...values, null, lane), 'no');
   yield* addPatterns({ appNo, contract, events, callback: no, lane, born: version });
 }

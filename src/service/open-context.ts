@@ -1,0 +1,92 @@
+// Opens what every verb works with: the store, the keys that seal, the guard, and what tends the store
+// besides delivering.
+import type { Config } from '../config.ts';
+import type { App } from '../core/app.ts';
+import { idMaker, withPrefix } from '../core/id.ts';
+import { createGuard } from '../egress/guard.ts';
+import { systemResolver } from '../egress/resolve.ts';
+import { ensureDefaultApp } from '../engine/apps.ts';
+import type { Context } from '../engine/context.ts';
+import { FigureWriter } from '../engine/figure-writer.ts';
+import { createJournal, type Journal } from '../engine/journal.ts';
+import { createMeter, metered, type Meter } from '../engine/meter.ts';
+import { createQuotas } from '../engine/quotas.ts';
+import { createReach, type Reach } from '../engine/start-delivering.ts';
+import { noTending, startTending } from '../engine/start-tending.ts';
+import { openRing } from '../engine/unlock.ts';
+import { openStore } from '../store/open.ts';
+import type { Outside } from './outside.ts';
+
+export interface Opened {
+  context: Context;
+  reach: Reach;
+  journal: Journal;
+  meter: Meter;
+  /** Told when something was noticed that is to be published. */
+  noticed: () => void;
+  defaultApp: App;
+  /** The first key, if this start made it: there is no second chance to see it. */
+  firstKey: string | undefined;
+  isChosenKeyDead: boolean;
+}
+
+export async function openContext(
+  config: Config,
+  outside: Outside,
+  cleanup: AsyncDisposableStack,
+): Promise<Opened> {
+  const { world, log, onFatal, resolver } = outside;
+  const { database, encryptionKey } = config;
+  const open = outside.openStore ?? openStore;
+  const meter = createMeter();
+  const store = await open({ ...database, world, onFatal, onBatch: meter.batch });
+  cleanup.defer(async () => store.close());
+  const ring = await openRing({ database, encryptionKey }, store, world);
+  // By the store's clock: retention judges an event by its id.
+  const newId = idMaker({
+    nowMs: () => store.nowMs(),
+    randomBytes: (count) => world.randomBytes(count),
+  });
+  const { app, secret, isChosenKeyDead } = await ensureDefaultApp(
+    { world, store, newId },
+    config.apiKey,
+  );
+  const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
+  const journal = createJournal();
+  const changes = metered(journal.changes, meter);
+  // Also where only requests are served: whoever publishes makes deliveries.
+  const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
+  cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
+  const tending =
+    config.role === 'api'
+      ? noTending
+      : startTending({
+          store,
+          world,
+          newId,
+          changes,
+          retentionMs: config.retention,
+          onRetained: (retained) => log.info(retained, 'retention'),
+          onExpired: ({ appNo, id }) => {
+            changed(id, 'ended');
+            changes.subscription(appNo, id);
+            log.info({ subscription: withPrefix('sub', id) }, 'subscription expired');
+          },
+          onReplayed: (done) => log.info(done, 'replay done'),
+          onError: (err, what) => log.warn({ err }, what),
+        });
+  cleanup.use(tending);
+  const reach = createReach({ store, world }, () => tending.ended());
+  const { changed } = reach;
+  const told = {
+    changed,
+    changes,
+    expires: (atMs: number) => tending.expires(atMs),
+    replayWaits: () => tending.replayWaits(),
+  };
+  const { tracer } = outside;
+  const quotas = createQuotas({ world, store, fallback: config.quotas });
+  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
+  const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
+  return { context, reach, noticed: () => tending.noticed(), journal, meter, ...first };
+}

@@ -1,0 +1,170 @@
+// A flood of publishes, in a process of its own: so many requests a second, whether or not the service
+// keeps up, over a fixed number of sockets. It speaks just enough HTTP to count the answers.
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+export interface FloodOrder {
+  url: string;
+  key: string;
+  /** Requests a second; what finds no free socket is not sent, and counted. */
+  rate: number;
+  forMs: number;
+  sockets: number;
+  path: '/events' | '/events/batch';
+  /** One is sent after the other, again and again. */
+  bodies: readonly string[];
+}
+
+export interface FloodReport {
+  /** Requests by the status of their answer, and its code: `202`, `503 overloaded`. */
+  answers: Record<string, number>;
+  /** Ids of events, as the answers name them, with the number of their body. */
+  accepted: { body: number; eventIds: string[] }[];
+  /** No socket was free: all were waiting for answers. */
+  unsent: number;
+  /** Answers that never came, because the connection was closed, refused or reset. */
+  broken: number;
+  /** Of requests that were accepted, and of those that were refused: ascending. */
+  acceptedMs: number[];
+  refusedMs: number[];
+}
+
+const tickMs = 5;
+
+process.on('message', (order: FloodOrder) => {
+  void flood(order).then((report) => process.send?.(report, () => process.disconnect?.()));
+});
+
+async function flood(order: FloodOrder): Promise<FloodReport> {
+  const report: FloodReport = {
+    answers: {},
+    accepted: [],
+    unsent: 0,
+    broken: 0,
+    acceptedMs: [],
+    refusedMs: [],
+  };
+  const lines = Array.from({ length: order.sockets }, () => new Line(order, report));
+  // Before the clock runs: a flood of connections is another matter, and has a limit of its own.
+  await Promise.all(lines.map(async (line) => line.open()));
+  const free = [...lines];
+  const startMs = performance.now();
+  let sent = 0;
+  for (let atMs = 0; atMs < order.forMs; atMs = performance.now() - startMs) {
+    const due = Math.floor((atMs / 1000) * order.rate);
+    for (; sent < due; sent += 1) {
+      const line = free.pop();
+      if (line === undefined) {
+        report.unsent += due - sent;
+        sent = due;
+        break;
+      }
+      line.send(sent % order.bodies.length, () => free.push(line));
+    }
+    await wait(tickMs);
+  }
+  // The last answers; whatever has none after this is broken.
+  const patienceMs = performance.now() + 10_000;
+  while (free.length < lines.length && performance.now() < patienceMs) await wait(tickMs);
+  for (const line of lines) line.close();
+  report.acceptedMs.sort((a, b) => a - b);
+  report.refusedMs.sort((a, b) => a - b);
+  return report;
+}
+
+/** One socket, one request at a time. */
+class Line {
+  readonly #order: FloodOrder;
+  readonly #report: FloodReport;
+  readonly #heads: Buffer[];
+  #socket: Socket | undefined;
+  #text = '';
+  #waiting: { body: number; sentMs: number; free: () => void } | undefined;
+
+  constructor(order: FloodOrder, report: FloodReport) {
+    this.#order = order;
+    this.#report = report;
+    this.#heads = order.bodies.map((body) =>
+      Buffer.from(
+        `POST ${order.path} HTTP/1.1\r\nhost: flood\r\nx-api-key: ${order.key}\r\n` +
+          `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      ),
+    );
+  }
+
+  async open(): Promise<void> {
+    this.#socket ??= this.#open();
+    const socket = this.#socket;
+    await new Promise((resolve) => {
+      socket.once('connect', resolve).once('close', resolve);
+    });
+  }
+
+  send(body: number, free: () => void): void {
+    this.#waiting = { body, sentMs: performance.now(), free };
+    this.#socket ??= this.#open();
+    this.#socket.write(this.#heads[body] ?? '');
+  }
+
+  close(): void {
+    const broken = this.#waiting !== undefined;
+    this.#waiting = undefined;
+    if (broken) this.#report.broken += 1;
+    this.#socket?.destroy();
+  }
+
+  #open(): Socket {
+    const { hostname, port } = new URL(this.#order.url);
+    const socket = connect(Number(port), hostname);
+    socket.setNoDelay(true);
+    socket.on('data', (data: Buffer) => this.#hear(data.toString('latin1')));
+    socket.on('error', () => undefined); // `close` follows.
+    socket.on('close', () => this.#lost(socket));
+    return socket;
+  }
+
+  #lost(socket: Socket): void {
+    if (this.#socket !== socket) return;
+    this.#socket = undefined;
+    this.#text = '';
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) return;
+    this.#report.broken += 1;
+    waiting.free();
+  }
+
+  #hear(text: string): void {
+    this.#text += text;
+    const end = this.#text.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const head = this.#text.slice(0, end).toLowerCase();
+    const length = Number(/content-length: (\d+)/.exec(head)?.[1] ?? 0);
+    if (this.#text.length < end + 4 + length) return;
+    const waiting = this.#waiting;
+    const body = this.#text.slice(end + 4);
+    this.#text = '';
+    this.#waiting = undefined;
+    if (/\r\nconnection: close/.test(head)) {
+      this.#socket?.destroy();
+      this.#socket = undefined;
+    }
+    if (waiting === undefined) return;
+    this.#count(head.slice(9, 12), body, waiting);
+    waiting.free();
+  }
+
+  #count(status: string, text: string, { body, sentMs }: { body: number; sentMs: number }): void {
+    const { answers, accepted, acceptedMs, refusedMs } = this.#report;
+    const code = status === '202' ? '' : ` ${/"code":"(\w+)"/.exec(text)?.[1] ?? 'none'}`;
+    answers[status + code] = (answers[status + code] ?? 0) + 1;
+    const tookMs = performance.now() - sentMs;
+    if (status !== '202') {
+      refusedMs.push(tookMs);
+      return;
+    }
+    acceptedMs.push(tookMs);
+    const eventIds = Array.from(text.matchAll(/"eventId":"(evt_\w+)"/g), ([, id = '']) => id);
+    accepted.push({ body, eventIds });
+  }
+}

@@ -1,0 +1,250 @@
+// Ten times as many publishes as the service can take, for a while, and what must hold: it answers every
+// request, keeps every promise that it made, does not grow, and is back to normal soon afterwards.
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { newFolder, serve, type Serving } from '../cli/child.ts';
+import type { FloodOrder, FloodReport } from './flood.ts';
+import { header, receive, type Receiver } from './receiver.ts';
+import { Tally } from './tally.ts';
+
+export interface OverloadReport {
+  /** Requests a second that it answered with 202 before the flood, when nobody was turned away. */
+  capacity: number;
+  /** What was offered and what was accepted during the flood, in requests a second. */
+  offered: number;
+  accepted: number;
+  answers: Record<string, number>;
+  /** Requests that found no free socket: all were waiting for answers. */
+  unsent: number;
+  /** Half of the answers came sooner, and one in a hundred later. */
+  acceptedMs: Percentiles;
+  refusedMs: Percentiles;
+  /** Of probes and reads during the flood. */
+  lookMs: Percentiles;
+  /** From a publish to its callback, before the flood and after it. */
+  calmMs: number;
+  recoveredMs: number;
+  peakMiB: number;
+}
+
+type Percentiles = [half: number, most: number];
+
+const key = 'k'.repeat(40);
+const sockets = 1_000;
+const eventsPerRequest = 20;
+/** One event of the first body is heard by somebody, so that deliveries keep up with publishing. */
+const bodies = 4;
+const timesCapacity = 10;
+const calmLooks = 5;
+/** The process has 230 MiB before the flood; what it may have at most, whatever comes. */
+const peakMiBMax = 640;
+/** On a machine that is busy with other things everything takes longer, also before the flood. */
+const recoverMs = 5_000;
+
+export async function overload(forMs: number): Promise<OverloadReport> {
+  await using folder = await newFolder();
+  await using stage = await setUp(folder.path);
+  const calm: number[] = [];
+  for (let look = 0; look < calmLooks; look += 1) calm.push(await stage.roundTripMs());
+  const calmMs = Math.max(...calm);
+  const before = await stage.flood({ rate: 1_000_000, forMs: 2_000, sockets: 32 });
+  assert.deepEqual(Object.keys(before.answers), ['202'], 'nobody is turned away before the flood');
+  const capacity = (before.answers['202'] ?? 0) / 2;
+  const rate = Math.ceil(capacity * timesCapacity);
+  const looking = stage.look();
+  const during = await stage.flood({ rate, forMs, sockets });
+  const floodEndMs = performance.now();
+  await stage.roundTripMs();
+  const recoveredMs = performance.now() - floodEndMs;
+  const lookMs = await looking.stop();
+  const peakMiB = stage.peakMiB();
+
+  const {
+    '202': taken = 0,
+    '503 overloaded': refused = 0,
+    '503 store_unavailable': silent = 0,
+    ...other
+  } = during.answers;
+  assert.deepEqual(other, {}, 'every answer is 202 or 503');
+  assert.equal(during.broken, 0, 'every request is answered');
+  assert.ok(refused > taken, 'most are turned away');
+  assert.ok(silent < refused / 10, 'and early, before anybody waits for the store');
+  assert.ok(
+    taken / (forMs / 1_000) > capacity / 10,
+    `it did not collapse: ${taken} in ${forMs} ms`,
+  );
+  assert.ok(peakMiB < peakMiBMax, `${peakMiB} MiB`);
+  assert.ok(recoveredMs < recoverMs + 10 * calmMs, `it took ${recoveredMs} ms, before ${calmMs}`);
+  await stage.checkPromises([before, during]);
+  return {
+    capacity,
+    offered: rate,
+    accepted: Math.round((taken * 1_000) / forMs),
+    answers: during.answers,
+    unsent: during.unsent,
+    acceptedMs: percentiles(during.acceptedMs),
+    refusedMs: percentiles(during.refusedMs),
+    lookMs: percentiles(lookMs),
+    calmMs: Math.round(calmMs),
+    recoveredMs: Math.round(recoveredMs),
+    peakMiB,
+  };
+}
+
+interface Stage extends AsyncDisposable {
+  flood: (order: Pick<FloodOrder, 'rate' | 'forMs' | 'sockets'>) => Promise<FloodReport>;
+  /** Publishes until it is accepted, and waits for the callback. */
+  roundTripMs: () => Promise<number>;
+  /** Asks after the service again and again; every answer must be 200. */
+  look: () => { stop: () => Promise<number[]> };
+  peakMiB: () => number;
+  /** Every event that was accepted is delivered, if anybody hears it, and on the disk. */
+  checkPromises: (reports: readonly FloodReport[]) => Promise<void>;
+}
+
+async function setUp(dataDir: string): Promise<Stage> {
+  const serving = await serve({
+    RINGBACK_DATA: dataDir,
+    RINGBACK_API_KEY: key,
+    RINGBACK_LOG: 'silent',
+  });
+  const probed = await receive();
+  const heard = new Set<string>();
+  const came = new Tally('events came to the receiver');
+  const receiver = await receive((request) => {
+    heard.add(header(request, 'webhook-id'));
+    came.add();
+    return 200;
+  });
+  await subscribe(serving, receiver, 'load.heard');
+  await subscribe(serving, probed, 'probe.made');
+  let probes = 0;
+  return {
+    flood: async (order) => flood({ ...order, url: serving.url, key, ...publishing }),
+    roundTripMs: async () => {
+      const startMs = performance.now();
+      probes += 1;
+      await untilAccepted(serving);
+      await probed.waitFor(probes);
+      return performance.now() - startMs;
+    },
+    look: () => lookAt(serving),
+    peakMiB: () => peakMiBOf(serving),
+    checkPromises: async (reports) => {
+      const accepted = reports.flatMap((report) => report.accepted);
+      const heardOf = accepted.filter(({ body }) => body === 0);
+      const expected = heardOf.map(({ eventIds: [first = ''] }) => first);
+      // One by one, so that the patience is for each: how many there are depends on the machine, and
+      // those whose publisher was told that nobody knows come as well.
+      while (expected.some((id) => !heard.has(id))) await came.reach(came.count + 1);
+      serving.signal('SIGTERM');
+      await serving.ended;
+      const kept = eventsIn(dataDir);
+      const lost = accepted.flatMap(({ eventIds }) => eventIds).filter((id) => !kept.has(id));
+      assert.equal(lost.length, 0, `what was accepted is in the store, but for ${lost[0]}`);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await serving[Symbol.asyncDispose]();
+      await receiver[Symbol.asyncDispose]();
+      await probed[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const publishing = {
+  path: '/events/batch',
+  bodies: Array.from({ length: bodies }, (_body, body) =>
+    JSON.stringify({
+      events: Array.from({ length: eventsPerRequest }, (_event, index) => ({
+        event: body + index === 0 ? 'load.heard' : 'load.unheard',
+        payload: { message: `number ${index} of many`.repeat(5) },
+      })),
+    }),
+  ),
+} as const;
+
+async function flood(order: FloodOrder): Promise<FloodReport> {
+  const child = fork(join(import.meta.dirname, 'flood.ts'), { serialization: 'advanced' });
+  const { promise, resolve, reject } = Promise.withResolvers<FloodReport>();
+  child.on('message', (report) => resolve(report as FloodReport));
+  child.on('error', reject);
+  child.on('exit', (code) => reject(new Error(`the flood ended with ${code}`)));
+  child.send(order);
+  try {
+    return await promise;
+  } finally {
+    child.kill();
+  }
+}
+
+async function call(serving: Serving, path: string, more: RequestInit = {}): Promise<Response> {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  return fetch(serving.url + path, { headers, ...more });
+}
+
+async function subscribe(serving: Serving, { url }: Receiver, event: string): Promise<void> {
+  const target = encodeURIComponent(url);
+  const path = `/subscribe?callbackUrl=${target}&event=${event}`;
+  const answer = await call(serving, path, { method: 'POST' });
+  assert.equal(answer.status, 201, await answer.text());
+}
+
+async function untilAccepted(serving: Serving): Promise<void> {
+  for (;;) {
+    const body = JSON.stringify({ event: 'probe.made', payload: { message: 'are you there' } });
+    const answer = await call(serving, '/events', { method: 'POST', body });
+    await answer.text();
+    if (answer.status === 202) return;
+    assert.equal(answer.status, 503);
+  }
+}
+
+function lookAt(serving: Serving): { stop: () => Promise<number[]> } {
+  const over = new AbortController();
+  const look = async (): Promise<number[]> => {
+    const tookMs: number[] = [];
+    while (!over.signal.aborted) {
+      for (const path of ['/healthz', '/readyz', '/subscriptions', '/nodes']) {
+        const startMs = performance.now();
+        const answer = await call(serving, path);
+        assert.equal(answer.status, 200, `${path}: ${await answer.text()}`);
+        tookMs.push(performance.now() - startMs);
+      }
+    }
+    return tookMs.sort((a, b) => a - b);
+  };
+  const looked = look();
+  looked.catch(() => undefined); // Heard of at the stop.
+  return {
+    stop: async () => {
+      over.abort();
+      return looked;
+    },
+  };
+}
+
+/** Linux only, where the tests run; elsewhere nothing is known. */
+function peakMiBOf({ pid }: Serving): number {
+  if (process.platform !== 'linux') return 0;
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1_024);
+}
+
+function eventsIn(dataDir: string): Set<string> {
+  const db = new DatabaseSync(join(dataDir, 'ringback.db'), { readOnly: true });
+  try {
+    const ids = db.prepare('select id from event').all();
+    return new Set(ids.map(({ id }) => `evt_${String(id)}`));
+  } finally {
+    db.close();
+  }
+}
+
+function percentiles(ascending: readonly number[]): Percentiles {
+  const at = (part: number): number =>
+    Math.round(ascending[Math.floor((ascending.length - 1) * part)] ?? 0);
+  return [at(0.5), at(0.99)];
+}

@@ -23,7 +23,6 @@ export interface DoorMeans {
   onAnswered: (request: Answered) => void;
 }
 
-/** A second listener, which a host name with two addresses has, goes without. */
 export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   const { admission, newId } = means;
   const entranceOf = entrancesOf(means.contracts);

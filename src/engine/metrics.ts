@@ -85,7 +85,7 @@ function nodeFamilies({ self, store, underWay, streams }: MetricsMeans): Family[
   ];
 }
 
-function admissionFamilies({ publishLimit, underWay }: AdmissionFigures): Family[] {
+function admissionFamilies({ publishLimit, underWay, bytes }: AdmissionFigures): Family[] {
   return [
     gaugeBy(
       'kind',
@@ -96,11 +96,15 @@ function admissionFamilies({ publishLimit, underWay }: AdmissionFigures): Family
       { name: 'ringback_admission_publish_limit', help: 'Publishes that may be under way now.' },
       publishLimit,
     ),
+    gauge(
+      { name: 'ringback_admission_body_bytes', help: 'Bodies under way or on their way.' },
+      bytes,
+    ),
   ];
 }
 
 function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
-  const { counts, running, due, oldestPending, fanOuts, replays } = gauges;
+  const { counts, running, due, oldestPending, fanOuts, replays, notices } = gauges;
   const waiting = Math.max(pendingOf(counts) - running, 0);
   const roles = Map.groupBy(nodes, ({ role }) => role);
   const byRole = { api: 0, worker: 0, all: 0 };
@@ -144,6 +148,13 @@ function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
     ),
     gauge({ name: 'ringback_cluster_fanouts', help: 'Large fan-outs under way.' }, fanOuts),
     gauge({ name: 'ringback_cluster_replays', help: 'Replays that run.' }, replays),
+    gauge(
+      {
+        name: 'ringback_cluster_notices',
+        help: "Ringback's own events that are yet to be published.",
+      },
+      notices,
+    ),
     gaugeBy('role', { name: 'ringback_cluster_nodes', help: 'Nodes that are there.' }, byRole),
   ];
 }

@@ -188,7 +188,12 @@ describe('Herald', () => {
   it('publishes each notice once among two nodes on PostgreSQL', async () => {
     await using database = await freshStoreDatabase();
     const world = realWorld();
-    const open = async (): Promise<Store> => openCluster({ url: database.url, world });
+    await using cleanup = new AsyncDisposableStack();
+    const open = async (): Promise<Store> => {
+      const opened = await openCluster({ url: database.url, world });
+      cleanup.defer(async () => opened.close());
+      return opened;
+    };
     const stores = [await open(), await open()];
     const [store] = stores;
     assert(store);
@@ -224,6 +229,5 @@ describe('Herald', () => {
     assert.deepEqual([told.length, new Set(told).size], [count, count]);
     const { due } = await store.read('tally', {});
     assert.equal(due, count, 'each has its delivery');
-    for (const one of stores) await one.close();
   });
 });

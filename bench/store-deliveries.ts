@@ -221,7 +221,13 @@ function preparePublishTo(db: DatabaseSync): (name: string) => (count: number) =
   );
   return (name) => (count) => {
     for (let from = 0; from < count; from += rowsPerBatch) {
-      const births = birthsFor({ lease: 1, room: 512, free: new Map(), underWay: new Map(), laneRoom: 512 });
+      const births = birthsFor({
+        lease: 1,
+        room: 512,
+        free: new Map(),
+        underWay: new Map(),
+        laneRoom: 512,
+      });
       const context = { nowMs: world.nowMs(), births, facts: [] };
       transact(db, () => {
         for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {

@@ -6,6 +6,7 @@ import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
 import { withPrefix } from '../core/id.ts';
+import type { Key } from '../core/key.ts';
 import { invalidRequest, Problem } from '../core/problem.ts';
 import { readTrace } from '../core/trace.ts';
 import type { Context } from '../engine/context.ts';

@@ -30,7 +30,7 @@ describe('an ordered subscription under kill -9', { concurrency: true }, () => {
     const env = { RINGBACK_DATA: folder.path, RINGBACK_API_KEY: key, RINGBACK_LOG: 'silent' };
     for (let round = 0; round < 2; round += 1) {
       await using serving = await serve({ ...env, ...orderedEnv });
-      const call = async (it: Call): Promise<Answer> => sendTo(serving.url, key, it);
+      const call = async (one: Call): Promise<Answer> => sendTo(serving.url, key, one);
       if (round === 0) await subscribeOrdered(call, ordered.url);
       const [from, until] = [round * 30, (round + 1) * 30];
       await publishInOrder(call, { from, until });

@@ -202,9 +202,22 @@ describe('Herald', () => {
       select ${app.no}, '${dead}', json_build_object('deliveryId', 'dlv_' || i)::text, 0
       from generate_series(1, ${count}) as i`);
     const onError = (error: unknown): never => assert.fail(String(error));
-    const heralds = stores.map(
-      (one) => new Herald({ world, store: one, newId, changes: noChanges, onError }),
-    );
+    // Both have read the same ones before either publishes any.
+    const met = Promise.withResolvers<void>();
+    let readers = 0;
+    const meeting = (one: Store): Store => ({
+      ...one,
+      read: async (verb, input) => {
+        const output = await one.read(verb, input);
+        readers += 1;
+        if (readers === stores.length) met.resolve();
+        await met.promise;
+        return output;
+      },
+    });
+    const heralds = stores
+      .map(meeting)
+      .map((one) => new Herald({ world, store: one, newId, changes: noChanges, onError }));
     for (let left = 1; left > 0;) left = await waiting(store);
     for (const herald of heralds) await herald[Symbol.asyncDispose]();
     const told = await deliveriesTold(store, app);

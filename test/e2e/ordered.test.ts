@@ -11,6 +11,8 @@ import { orderedEnv, publishInOrder, receiveOrdered } from './ordered.ts';
 /** Another one each day, printed with every failure; SEED=… runs a former one again. */
 const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000));
 const key = 'k'.repeat(40);
+/** On a machine with ten times too much to do a process takes 15 s to start. */
+const patienceMs = 120_000;
 
 async function subscribeOrdered(
   call: (call: Call) => Promise<Answer>,
@@ -26,14 +28,14 @@ describe('an ordered subscription under kill -9', { concurrency: true }, () => {
     await using folder = await newFolder();
     await using ordered = await receiveOrdered(seed);
     const env = { RINGBACK_DATA: folder.path, RINGBACK_API_KEY: key, RINGBACK_LOG: 'silent' };
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       await using serving = await serve({ ...env, ...orderedEnv });
-      const call = async (it: Call): Promise<Answer> => sendTo(serving.url, key, it);
+      const call = async (one: Call): Promise<Answer> => sendTo(serving.url, key, one);
       if (round === 0) await subscribeOrdered(call, ordered.url);
       const [from, until] = [round * 30, (round + 1) * 30];
       await publishInOrder(call, { from, until });
-      if (round === 2) {
-        await ordered.acceptances.reach(until);
+      if (round === 1) {
+        await ordered.acceptances.reach(until, patienceMs);
         continue;
       }
       // In the middle of an attempt, while others wait.
@@ -58,10 +60,10 @@ describe('an ordered subscription under kill -9', { concurrency: true }, () => {
     await a.ended;
     // As if the time had passed after which the others take over what it held.
     await database.query("update ringback.node set seen_ms = 0 where name = 'a'");
-    const third = startNode({ url: database.url, name: 'c', env: orderedEnv });
+    const restarted = startNode({ url: database.url, name: 'a', env: orderedEnv });
     await publishInOrder(b.call, { from: 40, until: 60 });
-    nodes.use(await third);
-    await ordered.acceptances.reach(60);
+    nodes.use(await restarted);
+    await ordered.acceptances.reach(60, patienceMs);
     ordered.check();
   });
 });

@@ -286,7 +286,8 @@ export function laneContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await settle(first.slice(0, 1)), [{ kind: 'settled' }]);
         await choose(id, { concurrency: 1 });
         const settled = await settle(first.slice(1));
-        assert.deepEqual(settled, Array(3).fill({ kind: 'settled', concurrency: 1 }));
+        const told = { kind: 'settled', concurrency: 1 };
+        assert.deepEqual(settled, [told, told, told]);
         const next = await claim();
         assert.equal(next.length, 2, 'one for each callback');
         await settle(next);

@@ -2,6 +2,7 @@
 // reverse order when something fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import { guardServer } from './api/admission.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
@@ -14,7 +15,7 @@ import { withPrefix } from './core/id.ts';
 import { limits } from './core/limits.ts';
 import { Deadlines } from './egress/deadlines.ts';
 import { createSender } from './egress/send.ts';
-import { createAdmission } from './engine/admission.ts';
+import { createAdmission, type Admission } from './engine/admission.ts';
 import { Feed } from './engine/feed.ts';
 import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
@@ -145,7 +146,7 @@ async function startServing(
 ): Promise<string> {
   const { config, outside, contracts, self, deadlines, meter, underWay } = parts;
   const { world, log } = outside;
-  const { store, newId } = parts.context;
+  const { store } = parts.context;
   const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
   const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
   const context = { ...parts.context, store: answering, quotas };
@@ -153,19 +154,7 @@ async function startServing(
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
-  const { trustProxy } = config;
-  const { tracer } = outside;
-  const server = createServer({
-    world,
-    log,
-    tracer,
-    newId,
-    trustProxy,
-    tls: readTls(config),
-    onAnswered: meter.answered,
-  });
-  const admission = createAdmission(world);
-  guardServer(server, { admission, contracts, world, newId, log });
+  const { server, admission } = createDoor(parts);
   cleanup.defer(async () => closeServer(server, world));
   const hub = new StreamHub({
     world,
@@ -183,6 +172,7 @@ async function startServing(
     self,
     underWay,
     streams: () => hub.size,
+    admission: () => admission.figures(),
     onError: (err) => log.warn({ err }, 'metrics of the store not read'),
   });
   cleanup.use(metrics);
@@ -207,9 +197,27 @@ async function startServing(
     }),
     publicUrl,
   });
-  await server.listen({ host: config.host, port: config.port });
+  // Left alone, the server would listen on every address of that name, on all but one without limits.
+  const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
+  await server.listen({ host, port: config.port });
   url = localUrl(server, { host: config.host, isTls: config.tlsCert !== undefined });
   return url;
+}
+
+/** The server, which turns requests away when there is more to do than can be done. */
+function createDoor({ config, outside, context, contracts, meter }: Parts): {
+  server: FastifyInstance;
+  admission: Admission;
+} {
+  const { world, log, tracer } = outside;
+  const { newId } = context;
+  const { trustProxy } = config;
+  const { answered: onAnswered } = meter;
+  const tls = readTls(config);
+  const server = createServer({ world, log, tracer, newId, trustProxy, tls, onAnswered });
+  const admission = createAdmission(world);
+  guardServer(server, { admission, contracts, world, newId, log, onAnswered });
+  return { server, admission };
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

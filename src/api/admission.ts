@@ -10,6 +10,7 @@ import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import type { World } from '../core/world.ts';
 import type { Admission, LoadKind, Ticket } from '../engine/admission.ts';
+import type { Answered } from '../engine/meter.ts';
 import { problemBody, problemMediaType } from './problem.ts';
 import { answerHeaders, readRequestId } from './server.ts';
 
@@ -19,12 +20,12 @@ export interface DoorMeans {
   world: Pick<World, 'monotonicMs'>;
   newId: () => string;
   log: Logger;
+  onAnswered: (request: Answered) => void;
 }
 
-/** A second listener, which a host name with two addresses has, goes without. */
 export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   const { admission, newId } = means;
-  const kindOf = kindsOf(means.contracts);
+  const entranceOf = entrancesOf(means.contracts);
   const say = createSaying(means);
   const tickets = new WeakMap<IncomingMessage, Ticket>();
   let isClosing = false;
@@ -35,12 +36,14 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   server.addHook('onSend', async ({ raw }) => tickets.get(raw)?.finish());
   server.server.removeAllListeners('request');
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const kind = kindOf(request.method ?? '', request.url ?? '');
-    if (kind !== undefined) {
-      const ticket = admission.enter(kind, bodyBytes(request));
+    const entrance = entranceOf(request.method ?? '', request.url ?? '');
+    if (entrance !== undefined) {
+      const ticket = admission.enter(entrance.kind, bodyBytes(request));
       if (ticket === undefined) {
         const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId());
         turnAway(response, { id, isClosing });
+        const { status, code } = overloaded;
+        means.onAnswered({ operation: entrance.operation, status, tookMs: 0, code });
         say();
         return;
       }
@@ -93,31 +96,43 @@ function createSaying({ admission, world, log }: DoorMeans): () => void {
   };
 }
 
+interface Entrance {
+  kind: LoadKind;
+  /** Where it is known without a look at routes. */
+  operation: string | undefined;
+}
+
 /** Undefined: always let in. These say how the service is, or have limits of their own. */
-type KindOf = (method: string, url: string) => LoadKind | undefined;
+type EntranceOf = (method: string, url: string) => Entrance | undefined;
 
 const free = new Set(['getHealth', 'getReadiness', 'getMetrics', 'openStream']);
 const publishing = new Set(['publishEvent', 'publishEvents']);
 
 /** By method and path as they are written: no route is looked up for those who are turned away. */
-export function kindsOf({ management, executed }: Contracts): KindOf {
-  const known = new Map<string, LoadKind | undefined>();
-  for (const { operationId, method, path } of management.operations) {
-    if (publishing.has(operationId)) known.set(`${method} ${path}`, 'publish');
-    if (!free.has(operationId)) continue;
+function entrancesOf({ management, executed }: Contracts): EntranceOf {
+  const known = new Map<string, Entrance | undefined>();
+  for (const { operationId: operation, method, path } of management.operations) {
+    if (publishing.has(operation)) known.set(`${method} ${path}`, { kind: 'publish', operation });
+    if (!free.has(operation)) continue;
     known.set(`${method} ${path}`, undefined);
     if (method === 'GET') known.set(`HEAD ${path}`, undefined);
   }
   for (const { operations } of executed) {
-    for (const { role, method, path } of operations) {
-      if (role.kind === 'unsubscribe') known.set(`${method} ${path}`, 'end');
+    for (const { role, operationId: operation, method, path } of operations) {
+      if (role.kind === 'unsubscribe') known.set(`${method} ${path}`, { kind: 'end', operation });
     }
   }
   return (method, url) => {
     const mark = url.indexOf('?');
     const name = `${method} ${mark < 0 ? url : url.slice(0, mark)}`;
-    if (known.has(name)) return known.get(name);
-    if (method === 'GET' || method === 'HEAD') return 'read';
-    return method === 'DELETE' ? 'end' : 'change';
+    return known.has(name) ? known.get(name) : (others.get(method) ?? change);
   };
 }
+
+const read: Entrance = { kind: 'read', operation: undefined };
+const change: Entrance = { kind: 'change', operation: undefined };
+const others = new Map<string, Entrance>([
+  ['GET', read],
+  ['HEAD', read],
+  ['DELETE', { kind: 'end', operation: undefined }],
+]);

@@ -6,6 +6,7 @@ import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
 import { withPrefix } from '../core/id.ts';
+import type { Key } from '../core/key.ts';
 import { invalidRequest, Problem } from '../core/problem.ts';
 import { readTrace } from '../core/trace.ts';
 import type { Context } from '../engine/context.ts';
@@ -85,9 +86,7 @@ function mountOperation(
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { url, pathOf } = routeOf(operation.path);
   const publicOrigin = (): string => new URL(publicUrl()).origin;
-  const known = identifierFor(operation, { context, identifier });
-  const identify = async (head: RawHead): Promise<Caller> =>
-    authenticate(operation, head, { identifier: known, publicOrigin: publicOrigin() });
+  const identify = identifying(operation, { context, identifier }, publicOrigin);
   server.route({
     method: operation.method,
     url,
@@ -101,10 +100,7 @@ function mountOperation(
     onRequest: async (request) => {
       note(request, { operation: operation.operationId });
       const caller = await identify(readHead(request.raw));
-      if (caller !== undefined) {
-        const { appId, id } = caller.key;
-        note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
-      }
+      if (caller !== undefined) noteCaller(request, caller.key);
       callers.set(request, caller);
     },
     handler: async (request, reply) => {
@@ -149,6 +145,10 @@ function mountOperation(
   });
 }
 
+function noteCaller(request: FastifyRequest, { appId, id }: Key): void {
+  note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
+}
+
 /** How the call is seen in logs and traces. */
 function observed(
   request: FastifyRequest,
@@ -166,6 +166,16 @@ function observed(
 function noteDeed(request: FastifyRequest, operation: Operation, call: Call): void {
   const id = call.request.path.get('id');
   note(request, { ...(typeof id === 'string' ? subjectOf(id) : {}), ...deedOf(operation) });
+}
+
+function identifying(
+  operation: Operation,
+  means: Pick<MountMeans, 'context' | 'identifier'>,
+  publicOrigin: () => string,
+): (head: RawHead) => Promise<Caller> {
+  const identifier = identifierFor(operation, means);
+  return async (head) =>
+    authenticate(operation, head, { identifier, publicOrigin: publicOrigin() });
 }
 
 function identifierFor(

@@ -9,6 +9,7 @@ const all: Controls = {
   retryMs: [5_000, 300_000],
   timeoutMs: 500,
   concurrency: 4,
+  signing: 'ed25519',
   ratePerSecond: 0.5,
   headerNames: ['Authorization'],
   ordered: true,

@@ -2,6 +2,7 @@
 // is set. Kept as JSON in `subscription.settings`; what a claim or a search must see has a column.
 import { strict as assert } from 'node:assert';
 import type { Filter, FilterValue } from './filter.ts';
+import { signings, type Signing } from './signing-secret.ts';
 
 export interface Controls {
   /** For people. */
@@ -18,6 +19,8 @@ export interface Controls {
   concurrency: number | undefined;
   /** Attempts a second over all its callbacks and all nodes. */
   ratePerSecond: number | undefined;
+  /** How its callbacks are signed, as its newest secret does; absent: `hmac`. */
+  signing: Signing | undefined;
   /** Names of the headers that its callbacks carry; what they say is sealed elsewhere. */
   headerNames: readonly string[] | undefined;
   /** One delivery after the other, in the order of their events. */
@@ -34,6 +37,7 @@ export const noControls: Controls = {
   timeoutMs: undefined,
   concurrency: undefined,
   ratePerSecond: undefined,
+  signing: undefined,
   headerNames: undefined,
   ordered: false,
   expiresMs: undefined,
@@ -63,6 +67,7 @@ export function decodeControls(settings: string, columns: ColumnControls): Contr
     timeoutMs: maybe(found, 'timeoutMs', isNumber),
     concurrency: maybe(found, 'concurrency', isNumber),
     ratePerSecond: maybe(found, 'ratePerSecond', isNumber),
+    signing: maybe(found, 'signing', isSigning),
     headerNames: maybe(found, 'headerNames', isTextList),
     ...columns,
   };
@@ -89,6 +94,10 @@ function isObject(value: unknown): value is Kept {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+function isSigning(value: unknown): value is Signing {
+  return signings.some((signing) => signing === value);
 }
 
 function isTextList(value: unknown): value is string[] {

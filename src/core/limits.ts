@@ -1,13 +1,17 @@
-// Every limit of the program, in one place (load-limits.ts: of what comes in; control-limits.ts: of what
-// subscriptions choose; store-limits.ts: of databases). A loop, queue, body or batch without a name here is a bug.
+// Every limit of the program, in one place; five groups have files of their own beside it. A loop, queue,
+// body or batch without a name here is a bug.
 import { controlLimits } from './control-limits.ts';
+import { egressLimits } from './egress-limits.ts';
 import { loadLimits } from './load-limits.ts';
 import { storeLimits } from './store-limits.ts';
+import { streamLimits } from './stream-limits.ts';
 
 export const limits = {
   ...controlLimits,
+  ...egressLimits,
   ...loadLimits,
   ...storeLimits,
+  ...streamLimits,
   /** One request body. */
   bodyBytesMax: 1_048_576,
   /** Nesting of a JSON body; deeper ones break serialisers further down the road. */
@@ -182,57 +186,8 @@ export const limits = {
   rotationOverlapMaxMs: 30 * 24 * 60 * 60 * 1000,
   /** Ed25519 keys that are ready to sign. */
   signingKeysRememberedMax: 4_096,
-  /** Guard: one look-up, and the addresses it may answer. */
-  dnsTimeoutMs: 2_000,
-  dnsAddressesMax: 16,
-  connectTimeoutMs: 5_000,
-  /** Responses to callbacks: the head, what is kept of it, and how long the body is read after it. */
-  responseHeadBytesMax: 16_384,
-  responseHeadersMax: 50,
-  responseHeaderNameCharsMax: 128,
-  responseHeaderCharsMax: 1_024,
-  responseReadMs: 1_000,
-  /** Interim responses (103 and the like) before the final one. */
-  responsesInterimMax: 100,
-  /** Connections to receivers: to one origin, idle in all, and how long one is kept. */
-  connectionsPerOriginMax: 128,
-  connectionsIdleMax: 512,
-  connectionIdleMs: 4_000,
-  connectionAgeMs: 60_000,
-  /** A request on a used connection that is closed within this time met a stale one. */
-  connectionStaleMs: 1_000,
-  /** Callback URLs whose reading is remembered. */
-  urlsRememberedMax: 4_096,
-  /** Responses: bytes read, and bytes kept of a success. */
-  responseBytesMax: 16_384,
-  responseKeptOfSuccessBytes: 1_024,
   /** Files of the console, all of which are kept in memory. */
   consoleFilesMax: 64,
-  /**
-   * The live view: frames to one client are at least so far apart, and show so many of the newest
-   * changes. A sign of life after so long; a client that does not read is cut off by the server's own
-   * time limit, which is longer.
-   */
-  frameEveryMs: 250,
-  frameDeliveriesMax: 20,
-  frameSubscriptionsMax: 20,
-  frameReplaysMax: 5,
-  streamStillHereMs: 15_000,
-  streamsPerAppMax: 200,
-  streamsMax: 1_000,
-  /** A client reconnects after this; a failing store is asked again; a goodbye is waited for so long. */
-  streamAgainMs: 1_000,
-  streamByeMs: 1_000,
-  /** Among several nodes: who watches what is read and renewed so often, and holds for so long. */
-  watchLookMs: 1_000,
-  watchRenewMs: 10_000,
-  watchLeaseMs: 30_000,
-  /** What changed is kept so long for clients that come back. Rows of one node: more than that makes. */
-  feedKeepMs: 120_000,
-  feedRowsMax: 512,
-  /** Apps that one edit tells of, and nodes that a cursor names. */
-  feedAppsAtOnce: 64,
-  feedNodesMax: 64,
   /**
    * Metrics: label sets of one name. What the store knows is read at most so often, whoever asks, and
    * waited for so long. Lanes are gone through so many at a time, and then not again for so many times

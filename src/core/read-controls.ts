@@ -8,6 +8,7 @@ import { readFilter } from './filter.ts';
 import { limits } from './limits.ts';
 import { isEventPattern } from './pattern.ts';
 import { fieldIn, type Fault } from './problem.ts';
+import { signings } from './signing-secret.ts';
 
 export interface Choice {
   /** Only what is named is changed; undefined means: as the service is set. */
@@ -111,6 +112,11 @@ const readers: Readonly<Record<string, Read>> = {
     const { ratePerSecondMin: min, ratePerSecondMax: max } = limits;
     if (isWithin(value, min, max)) return { ratePerSecond: value };
     return `is ${show(value)}, expected attempts a second, from ${min} to ${max}`;
+  },
+  signing: (value) => {
+    const found = signings.find((signing) => signing === (value ?? 'hmac'));
+    if (found === undefined) return `is ${show(value)}, expected ${signings.join(' or ')}`;
+    return { signing: found === 'hmac' ? undefined : found };
   },
   ordered: (value) => {
     if (value === undefined) return { ordered: false };

@@ -9,6 +9,7 @@ import { version } from '../core/version.ts';
 import type { World } from '../core/world.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
 import type { Store } from '../store/store.ts';
+import type { AdmissionFigures } from './admission.ts';
 import type { Census } from './census.ts';
 import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
@@ -23,6 +24,7 @@ export interface MetricsMeans extends WatchMeans {
   /** Deliveries under way on this node. */
   underWay: () => number;
   streams: () => number;
+  admission: () => AdmissionFigures;
 }
 
 export interface Metrics extends AsyncDisposable {
@@ -42,6 +44,7 @@ export function startMetrics(means: MetricsMeans): Metrics {
 function familiesOf(means: MetricsMeans, view: StoreView | undefined): Family[] {
   return [
     ...nodeFamilies(means),
+    ...admissionFamilies(means.admission()),
     ...means.meter.families(),
     gauge({ name: 'ringback_store_up', help: upHelp }, view === undefined ? 0 : 1),
     ...(view === undefined ? [] : clusterFamilies(view)),
@@ -82,8 +85,26 @@ function nodeFamilies({ self, store, underWay, streams }: MetricsMeans): Family[
   ];
 }
 
+function admissionFamilies({ publishLimit, underWay, bytes }: AdmissionFigures): Family[] {
+  return [
+    gaugeBy(
+      'kind',
+      { name: 'ringback_admission_under_way', help: 'Requests that are under way at this node.' },
+      { ...underWay },
+    ),
+    gauge(
+      { name: 'ringback_admission_publish_limit', help: 'Publishes that may be under way now.' },
+      publishLimit,
+    ),
+    gauge(
+      { name: 'ringback_admission_body_bytes', help: 'Bodies under way or on their way.' },
+      bytes,
+    ),
+  ];
+}
+
 function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
-  const { counts, running, due, oldestPending, fanOuts, replays } = gauges;
+  const { counts, running, due, oldestPending, fanOuts, replays, notices } = gauges;
   const waiting = Math.max(pendingOf(counts) - running, 0);
   const roles = Map.groupBy(nodes, ({ role }) => role);
   const byRole = { api: 0, worker: 0, all: 0 };
@@ -127,6 +148,13 @@ function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
     ),
     gauge({ name: 'ringback_cluster_fanouts', help: 'Large fan-outs under way.' }, fanOuts),
     gauge({ name: 'ringback_cluster_replays', help: 'Replays that run.' }, replays),
+    gauge(
+      {
+        name: 'ringback_cluster_notices',
+        help: "Ringback's own events that are yet to be published.",
+      },
+      notices,
+    ),
     gaugeBy('role', { name: 'ringback_cluster_nodes', help: 'Nodes that are there.' }, byRole),
   ];
 }

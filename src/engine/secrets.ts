@@ -4,7 +4,16 @@ import assert from 'node:assert/strict';
 import type { Header } from '../core/attempt.ts';
 import { decodeHeaders, encodeHeaders } from '../core/callback-headers.ts';
 import { nonceBytes, open, seal, type KeyRing } from '../core/seal.ts';
-import { decodeSecrets, encodeSecrets, type SigningSecret } from '../core/signing-secret.ts';
+import {
+  decodeSecrets,
+  encodeSecrets,
+  makeSigningSecret,
+  rotateSecrets,
+  signingOf,
+  signingSecretBytes,
+  type Signing,
+  type SigningSecret,
+} from '../core/signing-secret.ts';
 import type { World } from '../core/world.ts';
 
 interface Owner {
@@ -25,6 +34,33 @@ export function openSecrets(ring: KeyRing, owner: Owner, sealed: Uint8Array): Si
   const plain = open(sealed, { ring, context: contextOf(owner, 'secrets') });
   assert(plain, `Cannot open the secrets of sub_${owner.subscriptionId}: wrong key or changed row`);
   return decodeSecrets(plain);
+}
+
+export function newSecret(
+  world: Pick<World, 'randomBytes' | 'nowMs'>,
+  signing: Signing | undefined,
+): SigningSecret {
+  return makeSigningSecret(world.randomBytes(signingSecretBytes), world.nowMs(), signing);
+}
+
+export interface Renewal {
+  owner: Owner;
+  /** Those of the subscription until now. */
+  sealed: Uint8Array;
+  /** How the new one signs; undefined: as the present one does. */
+  signing: Signing | undefined;
+  overlapMs: number;
+}
+
+/** A new secret, beside which the present one signs for a while. */
+export function renewSecrets(
+  { ring, world }: { ring: KeyRing; world: Pick<World, 'randomBytes' | 'nowMs'> },
+  { owner, sealed, signing, overlapMs }: Renewal,
+): { secrets: SigningSecret[]; sealed: Uint8Array } {
+  const before = openSecrets(ring, owner, sealed);
+  const next = newSecret(world, signing ?? before.map(signingOf)[0]);
+  const secrets = rotateSecrets(before, next, overlapMs);
+  return { secrets, sealed: sealSecrets({ ring, world }, owner, secrets) };
 }
 
 /** Headers of callbacks, which may be secrets as well. Undefined: there are none. */

@@ -4,7 +4,7 @@ import type { App } from '../core/app.ts';
 import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
-import { makeSigningSecret, signingSecretBytes } from '../core/signing-secret.ts';
+import { verifierOf, type SigningSecret } from '../core/signing-secret.ts';
 import { composeAnswer, messageOf, type Answer } from '../contract/answer.ts';
 import type { Operation, Variant } from '../contract/contract.ts';
 import type { Exchange, Message } from '../contract/exchange.ts';
@@ -12,7 +12,7 @@ import type { Idempotency } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
 import { idempotencyMismatch, idempotencyOf } from './idempotency.ts';
-import { openSecrets, sealSecrets } from './secrets.ts';
+import { newSecret, openSecrets, sealSecrets } from './secrets.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {
@@ -35,9 +35,9 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   const { world, store, guard, ring } = context;
   const { app, contract, operation, variant } = call;
   const id = context.newId();
-  const secret = makeSigningSecret(world.randomBytes(signingSecretBytes), world.nowMs());
-  const answer = answerFor(call, { id, secret: secret.secret });
   const choice = chosenAtSubscribe(operation, call.request);
+  const secret = newSecret(world, choice.controls.signing);
+  const answer = answerFor(call, { id, secret });
   const made = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), guard);
   const callbacks = narrow(made, choice.events);
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
@@ -62,8 +62,8 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     case 'repeated': {
       const { id: known, secrets: sealed } = result.subscription;
       const owner = { appId: app.id, subscriptionId: known };
-      const secretBefore = openSecrets(ring, owner, sealed)[0]?.secret;
-      return { id: known, answer: answerFor(call, { id: known, secret: secretBefore }) };
+      const [before] = openSecrets(ring, owner, sealed);
+      return { id: known, answer: answerFor(call, { id: known, secret: before }) };
     }
     case 'mismatch':
       throw idempotencyMismatch();
@@ -87,12 +87,12 @@ function quotaExceeded(quota: number): Problem {
 
 function answerFor(
   { variant, request }: SubscribeCall,
-  { id, secret }: { id: string; secret: string | undefined },
+  { id, secret }: { id: string; secret: SigningSecret | undefined },
 ): Answer {
   return composeAnswer(variant.answer, {
     request,
     id: withPrefix('sub', id),
-    secret: secret ?? '',
+    secret: secret === undefined ? '' : verifierOf(secret),
   });
 }
 

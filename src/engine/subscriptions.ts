@@ -1,22 +1,18 @@
 // What can be done with a subscription once it is there: end it, pause it, point it elsewhere,
 // replace its secret. Another app's subscription is not found, exactly like an unknown one.
 import type { App } from '../core/app.ts';
+import type { Controls } from '../core/controls.ts';
 import type { Health } from '../core/health.ts';
 import { withoutPrefix } from '../core/id.ts';
+import { limits } from '../core/limits.ts';
 import { Problem, type Fault } from '../core/problem.ts';
 import type { Choice } from '../core/read-controls.ts';
-import {
-  makeSigningSecret,
-  rotateSecrets,
-  signingSecretBytes,
-  validSecrets,
-  type SigningSecret,
-} from '../core/signing-secret.ts';
+import { validSecrets, type SigningSecret } from '../core/signing-secret.ts';
 import type { Subscription } from '../core/subscription.ts';
 import type { EditInput, Page, ReadInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { choose, expired, tellExpiry } from './controls.ts';
-import { openSecrets, sealSecrets } from './secrets.ts';
+import { openSecrets, renewSecrets } from './secrets.ts';
 import { accept } from './targets.ts';
 
 type Owner = Pick<App, 'no' | 'id'>;
@@ -81,8 +77,22 @@ export async function changeSubscription(
     );
     const { id: subscriptionId } = subscription;
     const chosen = choose(context, { app, subscriptionId, choice, before: subscription });
-    return { result: undefined, edits: { state, urls, events, secrets: undefined, chosen } };
+    const secrets = chosen && secretsFor(context, { app, subscription, controls: chosen.controls });
+    return { result: undefined, edits: { state, urls, events, secrets, chosen } };
   }).then(({ subscription }) => subscription);
+}
+
+/** To sign in another way is to rotate to a secret of the other kind. Undefined: nothing changes. */
+function secretsFor(
+  context: Context,
+  { app, subscription, controls }: { app: Owner; subscription: Subscription; controls: Controls },
+): Uint8Array | undefined {
+  if (controls.signing === subscription.controls.signing) return undefined;
+  const owner = { appId: app.id, subscriptionId: subscription.id };
+  const { signing = 'hmac' } = controls;
+  const { secrets: sealed } = subscription;
+  return renewSecrets(context, { owner, sealed, signing, overlapMs: limits.rotationOverlapMs })
+    .sealed;
 }
 
 /** The secrets that sign now, newest first. */
@@ -102,13 +112,12 @@ export async function rotateSecret(
   app: Owner,
   { id, overlapMs }: { id: string; overlapMs: number },
 ): Promise<SigningSecret[]> {
-  const { world, ring } = context;
   const { result } = await edit(context, app, id, async ({ id: subscriptionId, secrets }) => {
     const owner = { appId: app.id, subscriptionId };
-    const next = makeSigningSecret(world.randomBytes(signingSecretBytes), world.nowMs());
-    const rotated = rotateSecrets(openSecrets(ring, owner, secrets), next, overlapMs);
-    const sealed = sealSecrets({ ring, world }, owner, rotated);
-    return { result: rotated, edits: { state: undefined, urls: [], secrets: sealed } };
+    const wish = { owner, sealed: secrets, signing: undefined, overlapMs };
+    const renewed = renewSecrets(context, wish);
+    const edits = { state: undefined, urls: [], secrets: renewed.sealed };
+    return { result: renewed.secrets, edits };
   });
   return result;
 }

@@ -2,7 +2,7 @@
 // besides delivering.
 import type { Config } from '../config.ts';
 import type { App } from '../core/app.ts';
-import { idMaker } from '../core/id.ts';
+import { idMaker, withPrefix } from '../core/id.ts';
 import { createGuard } from '../egress/guard.ts';
 import { systemResolver } from '../egress/resolve.ts';
 import { ensureDefaultApp } from '../engine/apps.ts';
@@ -70,6 +70,7 @@ export async function openContext(
           onExpired: ({ appNo, id }) => {
             changed(id, 'ended');
             changes.subscription(appNo, id);
+            log.info({ subscription: withPrefix('sub', id) }, 'subscription expired');
           },
           onReplayed: (done) => log.info(done, 'replay done'),
           onError: (err, what) => log.warn({ err }, what),

@@ -20,6 +20,8 @@ export interface Gauges {
   /** Under way; counted up to a limit. */
   fanOuts: number;
   replays: number;
+  /** Own events that are yet to be published. */
+  notices: number;
 }
 
 export interface LaneCensus extends LaneSums {

@@ -74,6 +74,9 @@ describe('a node with more to do than it can do', () => {
     on.goOn();
     for (const answer of await Promise.all(admitted)) assert.equal(answer.status, 202);
     assert.equal((await on.service.call(publish)).status, 202);
+    const { text } = await on.service.call({ path: '/metrics' });
+    assert.match(text, /ringback_refusals_total\{[^}]*publishEvent"[^}]*overloaded"\} 2\n/);
+    assert.match(text, /ringback_admission_publish_limit 256\n/);
     assert.match(on.service.logged(), /"turnedAway":1,.*"msg":"overloaded"/);
   });
 

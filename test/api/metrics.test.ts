@@ -10,10 +10,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parser } from '@prometheus-io/lezer-promql';
 import { load } from 'js-yaml';
-import { openStore } from '../../src/store/open.ts';
 import { receive } from '../e2e/receiver.ts';
 import { inState, onlyDelivery, patch, publish, subscribe } from '../e2e/stage.ts';
-import { start, type Answer, type Started } from './harness.ts';
+import { start, type Started } from './harness.ts';
 
 // It brings no types of its own.
 const parsePrometheus = createRequire(import.meta.url)('parse-prometheus-text-format') as (
@@ -49,27 +48,6 @@ describe('GET /metrics', () => {
     const { status, text } = await service.call({ path: '/metrics' });
     assert.equal(status, 200);
     assert.match(text, /^ringback_node_info\{node=".*",role="worker"\} 1$/m);
-  });
-
-  it('asks the store once for many scrapers', async () => {
-    let reads = 0;
-    await using service = await start({
-      openStore: async (given) => {
-        const store = await openStore(given);
-        return {
-          ...store,
-          read: async (verb, input) => {
-            if (verb === 'gauges') reads += 1;
-            return store.read(verb, input);
-          },
-        };
-      },
-    });
-    const scrape = async (): Promise<Answer> => service.call({ path: '/metrics' });
-    const answers = await Promise.all(Array.from({ length: 20 }, scrape));
-    assert(answers.every(({ status }) => status === 200));
-    // A busy machine may take longer than a second for all of them.
-    assert(reads >= 1 && reads < 20, `asked ${reads} times`);
   });
 });
 

@@ -183,7 +183,7 @@ describe('a receiver that has failed for five days', () => {
 });
 
 describe('own events', () => {
-  it('tell of the dead and of the gone, by name; a failing one breeds no other', async () => {
+  it('tell of the dead and of the gone, by name or prefix; a failing one breeds no other', async () => {
     await using service = await start({ env: { RINGBACK_RETRY: '1ms' } });
     await using failing = await receive(() => 500);
     await using gone = await receive(() => 410);
@@ -197,9 +197,14 @@ describe('own events', () => {
     }
     await subscribe(service, { callbackUrl: deaf.url, event: 'ringback.delivery.dead' });
     await subscribe(service, everything.url);
+    await using prefix = await receive();
+    const { id } = await subscribe(service, prefix.url);
+    const events = [{ position: 0, events: ['ringback.*'] }];
+    assert.equal((await patch(service, id, { callbacks: events })).status, 200);
 
     const a = await publish(service, 'a');
     await told.waitFor(1);
+    await prefix.waitFor(1);
     const b = await publish(service, 'b');
     await told.waitFor(2);
     const ended = await quiet(service);
@@ -231,9 +236,11 @@ describe('own events', () => {
     );
     const heard = everything.requests.map((request) => header(request, 'ringback-event'));
     assert.deepEqual(heard, ['a', 'b'], '`*` does not hear them');
-    const events = await get<{ items: { event: string }[] }>(service, '/events?event=ringback.*');
+    const byPrefix = prefix.requests.map((request) => header(request, 'ringback-event'));
+    assert.deepEqual(byPrefix, ['ringback.delivery.dead', 'ringback.subscription.gone']);
+    const list = await get<{ items: { event: string }[] }>(service, '/events?event=ringback.*');
     assert.deepEqual(
-      events.items.map(({ event }) => event),
+      list.items.map(({ event }) => event),
       ['ringback.subscription.gone', 'ringback.delivery.dead'],
     );
   });

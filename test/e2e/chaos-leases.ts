@@ -1,5 +1,6 @@
 // Matches what came with the leases it came under, and explains every callback that came again by the fate
 // of the node that held it. What cannot be explained is a flaw.
+import { limits } from '../../src/core/limits.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Arrival, ChaosRecord } from './chaos-record.ts';
 
@@ -95,9 +96,15 @@ async function fatesOf(database: Database, record: ChaosRecord): Promise<Map<num
       const wasFrozen = record.freezes.some(
         ({ node, fromMs }) => node === name && isWithin(fromMs),
       );
+      // On a slow machine it may be back before anybody has declared it gone. It hears its alarms before
+      // it reads the answers that came meanwhile, so those attempts are over time, and are made again.
+      const stoodLong = record.freezes.some(
+        ({ node, fromMs, toMs }) =>
+          node === name && isWithin(fromMs) && toMs - fromMs > limits.nodeFreshMs,
+      );
       const hadOutage = record.outages.some(({ fromMs }) => isWithin(fromMs));
       const fate = wasKilled ? 'killed' : wasFrozen ? 'frozen' : hadOutage ? 'outage' : 'nothing';
-      return [no, isGone ? fate : 'nothing'];
+      return [no, isGone || stoodLong ? fate : 'nothing'];
     }),
   );
 }

@@ -70,7 +70,7 @@ describe('a cluster of nodes with roles', { concurrency: true }, () => {
     await using second = await startNode({ url: database.url, name: 'second', role: 'worker' });
     // What waits goes at once; what the dead one held, when its lease and the next rescue are over.
     await came.reach(events);
-    const rescuedMs = 2 * limits.nodeSilentMs;
+    const rescuedMs = 4 * limits.nodeSilentMs;
     await came.reach(events + underWay, rescuedMs - (performance.now() - killedMs));
     const tookMs = performance.now() - killedMs;
     t.diagnostic(`rescued ${Math.round(tookMs)} ms after the kill`);

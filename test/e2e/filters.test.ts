@@ -95,10 +95,8 @@ describe('a filter', () => {
     );
     assert.equal(deliveries, 6);
     await quiet(service);
-    assert.deepEqual(receiver.requests.map(({ url }) => url.slice(url.indexOf('no='))).sort(), [
-      ...['no=57', 'no=57', 'no=57'],
-      ...['no=7', 'no=7', 'no=7'],
-    ]);
+    const reached = receiver.requests.map(({ url }) => url.slice(url.indexOf('no=') + 3));
+    assert.deepEqual(reached.sort(), ['57', '57', '57', '7', '7', '7']);
   });
 });
 

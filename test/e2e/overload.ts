@@ -203,10 +203,10 @@ async function untilAccepted(serving: Serving): Promise<void> {
 }
 
 function lookAt(serving: Serving): { stop: () => Promise<number[]> } {
-  let isOver = false;
+  const over = new AbortController();
   const look = async (): Promise<number[]> => {
     const tookMs: number[] = [];
-    while (!isOver) {
+    while (!over.signal.aborted) {
       for (const path of ['/healthz', '/readyz', '/subscriptions', '/nodes']) {
         const startMs = performance.now();
         const answer = await call(serving, path);
@@ -220,7 +220,7 @@ function lookAt(serving: Serving): { stop: () => Promise<number[]> } {
   looked.catch(() => undefined); // Heard of at the stop.
   return {
     stop: async () => {
-      isOver = true;
+      over.abort();
       return looked;
     },
   };

@@ -2,6 +2,7 @@
 // Every callback that a receiver of this file gets is verified, or refused where it must be.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
@@ -9,7 +10,7 @@ import { sign } from '../../src/egress/sign.ts';
 import { start, type Running } from '../api/harness.ts';
 import { movableWorld } from './movable-world.ts';
 import { header, receive, type Received } from './receiver.ts';
-import { get, inState, onlyDelivery, publish, quiet, subscribe } from './stage.ts';
+import { get, inState, onlyDelivery, patch, publish, quiet, subscribe } from './stage.ts';
 
 const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
@@ -208,6 +209,95 @@ describe('rotating the secret', () => {
     assert.equal(verifies(request, other.secret), true);
   });
 });
+
+describe('signing with Ed25519', () => {
+  it('is verified by the public key alone, as the documentation says', async () => {
+    const isGenuine = await documented();
+    await using service = await start();
+    await using receiver = await receive();
+    const body = { callbackUrl: receiver.url, 'x-ringback': { signing: 'ed25519' } };
+    const { id, secret: publicKey } = await subscribe(service, { body });
+    assert.match(publicKey, /^whpk_[\w+/]{43}=$/);
+    const shown = await service.call({ path: `/subscriptions/${id}/secret` });
+    assert.deepEqual(shown.json, { secret: publicKey, publicKey });
+    const subscription = await service.call({ path: `/subscriptions/${id}` });
+    assert.equal(subscription.json['signing'], 'ed25519');
+
+    await publish(service, 'a', { payload: '{"message":"pay 10 €"}' });
+    const [request] = await receiver.waitFor(1);
+    assert(request);
+    assert.match(header(request, 'webhook-signature'), /^v1a,[\w+/]{86}==$/);
+    assert.equal(isGenuine(publicKey, request.headers, request.body), true);
+    const changed = Buffer.from('{"message":"pay 99 €"}');
+    assert.equal(isGenuine(publicKey, request.headers, changed), false);
+    const later = { ...request.headers, 'webhook-timestamp': String(Date.now() / 1000 + 1) };
+    assert.equal(isGenuine(publicKey, later, request.body), false);
+    const other = await subscribe(service, { body });
+    assert.equal(isGenuine(other.secret, request.headers, request.body), false);
+    for (const text of [service.logged(), shown.text, subscription.text]) {
+      assert.ok(!text.includes('whsk_'));
+    }
+  });
+
+  it('begins and ends as a rotation: for a day both kinds sign', async () => {
+    const isGenuine = await documented();
+    const world = movableWorld();
+    await using service = await start({ world });
+    await using receiver = await receive();
+    const { id, secret: shared } = await subscribe(service, receiver.url);
+    const setSigning = async (signing: string | null): Promise<string> => {
+      const answer = await patch(service, id, { signing });
+      assert.equal(answer.status, 200, answer.text);
+      return (await get<{ secret: string }>(service, `/subscriptions/${id}/secret`)).secret;
+    };
+    let count = 0;
+    /** Which kinds signed, and who verifies: a public key as the documentation says. */
+    const verdicts = async (...verifiers: string[]): Promise<unknown[]> => {
+      await publish(service, 'a');
+      const request = (await receiver.waitFor((count += 1))).at(-1);
+      assert(request);
+      const kinds = header(request, 'webhook-signature').replaceAll(/,\S+/g, '');
+      const nowS = world.nowMs() / 1000;
+      return [
+        kinds,
+        ...verifiers.map((verifier) =>
+          verifier.startsWith('whpk_')
+            ? isGenuine(verifier, request.headers, request.body, nowS)
+            : verifies(request, verifier),
+        ),
+      ];
+    };
+    const first = await setSigning('ed25519');
+    assert.deepEqual(await verdicts(shared, first), ['v1a v1', true, true]);
+    assert.equal(await setSigning('ed25519'), first, 'nothing to change');
+    const second = await rotate(service, id, 100);
+    assert.match(second, /^whpk_/);
+    assert.deepEqual(await verdicts(shared, first, second), ['v1a v1a', false, true, true]);
+    const last = await setSigning(null);
+    assert.match(last, /^whsec_/);
+    assert.deepEqual(await verdicts(last, second), ['v1 v1a', true, true]);
+    world.moveOn(24 * 60 * 60 * 1000);
+    assert.deepEqual(await verdicts(second), ['v1', false]);
+    assert.equal((await patch(service, id, { signing: 'rsa' })).status, 400);
+  });
+});
+
+type IsGenuine = (
+  publicKey: string,
+  headers: Received['headers'],
+  body: Buffer,
+  nowS?: number,
+) => boolean;
+
+/** What docs/receiving.md gives to receivers, as it stands there. */
+async function documented(): Promise<IsGenuine> {
+  const page = await readFile(new URL('../../docs/receiving.md', import.meta.url), 'utf8');
+  const code = page.split('```js\n')[1]?.split('\n```')[0] ?? '';
+  const module: { isGenuine: IsGenuine } = await import(
+    `data:text/javascript,${encodeURIComponent(code)}`
+  );
+  return module.isGenuine;
+}
 
 describe('the official vector', () => {
   const vector = {

@@ -188,7 +188,12 @@ describe('Herald', () => {
   it('publishes each notice once among two nodes on PostgreSQL', async () => {
     await using database = await freshStoreDatabase();
     const world = realWorld();
-    const open = async (): Promise<Store> => openCluster({ url: database.url, world });
+    await using cleanup = new AsyncDisposableStack();
+    const open = async (): Promise<Store> => {
+      const opened = await openCluster({ url: database.url, world });
+      cleanup.defer(async () => opened.close());
+      return opened;
+    };
     const stores = [await open(), await open()];
     const [store] = stores;
     assert(store);
@@ -202,15 +207,27 @@ describe('Herald', () => {
       select ${app.no}, '${dead}', json_build_object('deliveryId', 'dlv_' || i)::text, 0
       from generate_series(1, ${count}) as i`);
     const onError = (error: unknown): never => assert.fail(String(error));
-    const heralds = stores.map(
-      (one) => new Herald({ world, store: one, newId, changes: noChanges, onError }),
-    );
+    // Both have read the same ones before either publishes any.
+    const met = Promise.withResolvers<void>();
+    let readers = 0;
+    const meeting = (one: Store): Store => ({
+      ...one,
+      read: async (verb, input) => {
+        const output = await one.read(verb, input);
+        readers += 1;
+        if (readers === stores.length) met.resolve();
+        await met.promise;
+        return output;
+      },
+    });
+    const heralds = stores
+      .map(meeting)
+      .map((one) => new Herald({ world, store: one, newId, changes: noChanges, onError }));
     for (let left = 1; left > 0;) left = await waiting(store);
     for (const herald of heralds) await herald[Symbol.asyncDispose]();
     const told = await deliveriesTold(store, app);
     assert.deepEqual([told.length, new Set(told).size], [count, count]);
     const { due } = await store.read('tally', {});
     assert.equal(due, count, 'each has its delivery');
-    for (const one of stores) await one.close();
   });
 });

@@ -31,5 +31,8 @@ export const chosen = {
   ordered: fc.constantFrom(false, false, true),
   rate: fc.constantFrom(undefined, undefined, 4, 0.4),
   concurrency: fc.constantFrom(undefined, undefined, 1, 2),
-  filter: fc.option(filter, { nil: undefined }),
+  filter: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: filter },
+  ),
 };

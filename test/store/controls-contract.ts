@@ -14,7 +14,7 @@ import { callback, digest, inactive, newApp, newSubscription } from './contract.
 import type { TestDispatcher } from './test-dispatcher.ts';
 import { attachDispatcher } from './test-dispatcher.ts';
 
-const { randomBytes } = realWorld();
+const world = realWorld();
 const all: Controls = {
   description: 'für Leute',
   metadata: { team: 'warehouse' },
@@ -22,6 +22,7 @@ const all: Controls = {
   retryMs: [5_000, 300_000],
   timeoutMs: 500,
   concurrency: 4,
+  signing: 'ed25519',
   ratePerSecond: 0.5,
   headerNames: ['Authorization'],
   ordered: true,
@@ -31,8 +32,8 @@ const all: Controls = {
 export function controlsContract(name: string, open: OpenSubject): void {
   describe(`the controls contract: ${name}`, () => {
     // Ids of events have this time, and days of the history are made for the real one.
-    const clock = { ms: realWorld().nowMs() };
-    const newId = idMaker({ nowMs: () => clock.ms, randomBytes });
+    const clock = { ms: world.nowMs() };
+    const newId = idMaker({ ...world, nowMs: () => clock.ms });
     let subject: Subject;
     let store: Store;
     let dispatcher: TestDispatcher;

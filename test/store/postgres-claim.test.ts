@@ -1,7 +1,11 @@
 // What a claim on PostgreSQL brings over the wire.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Leased } from '../../src/core/delivery.ts';
+import { limits } from '../../src/core/limits.ts';
+import { settleAll } from '../../src/store/postgres/settle.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
+import { settlementOf } from './delivery-model.ts';
 import { newId } from './open-memory.ts';
 import type { Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
@@ -40,5 +44,31 @@ describe('claim', { timeout: 300_000 }, () => {
     });
     assert.deepEqual(taken, [20, 20]);
     assert.equal(bytes, Buffer.concat(payloads).byteLength);
+  });
+
+  it('takes first what went back to the head of an ordered lane that looks had passed', async () => {
+    const { lane } = await stage.subscribe('a');
+    const startMs = world.nowMs();
+    const laterMs = startMs + 2 * limits.floorMs;
+    const publishAt = async (nowMs: number): Promise<string> => {
+      const input = stage.publishing('a');
+      await stage.once(async (tx) => publishOn(tx, nowMs, [input]));
+      return input.events[0]?.id ?? '';
+    };
+    const take = async (nowMs: number): Promise<Leased[]> =>
+      (await stage.once(async (tx) => claimOn(tx, { nowMs, room: 1 }))).deliveries;
+    const first = await publishAt(startMs);
+    const [slow] = await take(startMs);
+    assert(slow?.event === first);
+    for (let i = 0; i < 2; i += 1) await publishAt(laterMs);
+    const others = await take(laterMs);
+    assert.equal(others.length, 1);
+    await stage.database.query('update ringback.lane set ordered = 1 where no = $1', [lane]);
+    await stage.once(async (tx) => {
+      const failed = [slow, ...others].map((one) => settlementOf(one, 'retry', laterMs));
+      return settleAll(tx, failed, laterMs);
+    });
+    const [next] = await take(laterMs + 60_000);
+    assert.equal(next?.event, first);
   });
 });

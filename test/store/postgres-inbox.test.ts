@@ -1,6 +1,8 @@
 // The inbox of events that were published by SQL, as nodes ask for it all the time.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { never } from '../../src/core/lane.ts';
+import { callback, newApp, newSubscription } from './contract.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage } from './postgres-stage.ts';
 
@@ -27,8 +29,33 @@ describe('takeInbox', { timeout: 300_000 }, () => {
     assert.deepEqual(await take(60_000), []);
     assert.deepEqual(await take(-1), [entry]);
   });
-
-  async function take(forMs: number) {
-    return (await stage.store.edit('takeInbox', { limit: 10, forMs })).entries;
-  }
 });
+
+describe('rejectInbox', { timeout: 60_000 }, () => {
+  it('tells of it, if anybody listens, in the same transaction', async () => {
+    const { store } = stage;
+    const app = await newApp(store);
+    const callbacks = [callback(0, 'ringback.event.rejected')];
+    for (const subscription of [undefined, newSubscription(app, { callbacks })]) {
+      if (subscription !== undefined) {
+        await store.edit('subscribe', { subscription, idempotency: undefined });
+      }
+      await stage.database.query(`select ringback.publish('a', '{}', null, '${app.name}')`);
+      const [entry] = await take(60_000);
+      assert(entry);
+      const rejected = await store.edit('rejectInbox', { no: entry.no, reason: 'is odd' });
+      assert.equal(rejected.kind, 'rejected');
+      const again = await store.edit('rejectInbox', { no: entry.no, reason: 'is odd' });
+      assert.equal(again.kind, 'taken');
+      const notices = await store.read('notices', { writtenByMs: never, limit: 10 });
+      assert.deepEqual(
+        notices.map(({ name, payload }) => [name, JSON.parse(payload).eventId]),
+        subscription === undefined ? [] : [['ringback.event.rejected', `evt_${entry.id}`]],
+      );
+    }
+  });
+});
+
+async function take(forMs: number) {
+  return (await stage.store.edit('takeInbox', { limit: 10, forMs })).entries;
+}

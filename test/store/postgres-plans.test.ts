@@ -34,6 +34,7 @@ const repeatedReads = Object.entries({
   'delivery.live': ['text', 'bigint', 'bigint'],
   'delivery.done': ['text', 'bigint', 'bigint'],
   'events.one': ['text', 'bigint'],
+  'notices.heard': ['bigint', 'text'],
   'replayable.name': ['text'],
   'feed.after': ['bigint', 'bigint', 'bigint', 'bigint'],
   'subscriptions.callbacks': ['bigint'],
@@ -82,6 +83,11 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'forgetSubscriptions.firstEvent': ['reads all of event (id)'],
   // The oldest that have ended; lanes that are not swept yet hold up few of them.
   'forgetSubscriptions.oldest': ['filters a range of subscription_ended'],
+  // As many as are asked for; those that are not old enough yet are the last.
+  'notices.oldest': ['reads all of notice_pkey'],
+  // Five days of one subscription, by the half hour; the callbacks of a lane.
+  'disableFailing.delivered': ['filters a range of stat_subscription_pkey'],
+  'disableFailing.url': ['sorts by "position"'],
   // As many as are asked for, of those that run.
   'replays.due': ['reads all of replay_running'],
   // As many as came in the batch, or as a subscription has lanes.
@@ -143,6 +149,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // What nodes have under way; so many, and no more; the first row.
   'gauges.running': ['reads all of delivery_running'],
   'gauges.due': ['reads all of delivery_due'],
+  'gauges.notices': ['reads all of notice_pkey'],
   'gauges.fanOuts': ['reads all of fanout_pkey'],
   'gauges.replays': ['reads all of replay_running'],
   'gauges.oldest': ['reads all of delivery_live_pkey'],

@@ -118,6 +118,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'SCAN delivery_live USING INDEX delivery_due',
     'SCAN counted',
   ],
+  'gauges.notices': ['CO-ROUTINE counted', 'SCAN notice', 'SCAN counted'],
   'gauges.fanOuts': ['CO-ROUTINE counted', 'SCAN fanout', 'SCAN counted'],
   'gauges.replays': [
     'CO-ROUTINE counted',

@@ -6,7 +6,7 @@ import type { Health } from '../../core/health.ts';
 import { withPrefix } from '../../core/id.ts';
 import { invalidRequest, type Fault } from '../../core/problem.ts';
 import { readChoice, readPatterns } from '../../core/read-controls.ts';
-import type { SigningSecret } from '../../core/signing-secret.ts';
+import { signingOf, verifierOf, type SigningSecret } from '../../core/signing-secret.ts';
 import type { Callback, Subscription, SubscriptionState } from '../../core/subscription.ts';
 import type { Context } from '../../engine/context.ts';
 import {
@@ -133,10 +133,15 @@ function showControls(controls: Controls): Record<string, unknown> {
 function showSecrets(secrets: readonly SigningSecret[]): Reply {
   const [current, previous] = secrets;
   assert(current, 'A subscription has a signing secret');
-  const { secret } = current;
-  if (previous?.expiresMs === undefined) return { status: 200, body: { secret } };
-  const old = { secret: previous.secret, expiresAt: fields.time(previous.expiresMs) };
-  return { status: 200, body: { secret, previous: old } };
+  if (previous?.expiresMs === undefined) return { status: 200, body: showSecret(current) };
+  const old = { ...showSecret(previous), expiresAt: fields.time(previous.expiresMs) };
+  return { status: 200, body: { ...showSecret(current), previous: old } };
+}
+
+/** What receivers verify with: of a key pair the public key, and never the other one. */
+function showSecret(one: SigningSecret): Record<string, unknown> {
+  const secret = verifierOf(one);
+  return signingOf(one) === 'hmac' ? { secret } : { secret, publicKey: secret };
 }
 
 const states: readonly SubscriptionState[] = ['active', 'paused', 'disabled', 'ended'];

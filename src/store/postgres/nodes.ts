@@ -4,7 +4,7 @@ import { settled } from '../../core/lane.ts';
 import type { Row } from '../row.ts';
 import { integer, one } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
-import { lockLanes, writeLanes } from './lanes.ts';
+import { lockLanes, unfloor, writeLanes } from './lanes.ts';
 import type { Tx } from './tx.ts';
 
 /** $1 where the test says what time it is, otherwise the database's clock. */
@@ -47,7 +47,6 @@ export const nodesSql = {
       and not exists (
         select from delivery_live where lease is not null and lease >> 32 = node.no offset 0)
     returning no`,
-  unfloor: 'update lane set floor_ms = 0 where no = any($1::bigint[]) and floor_ms > 0',
 } as const;
 
 /** The time where a test is the world, else null: the database knows better. */
@@ -124,7 +123,7 @@ async function freeIn(
   });
   await Promise.all([
     tx.query(nodesSql.sweepAgain, [numbers]),
-    tx.query(nodesSql.unfloor, [numbers]),
+    unfloor(tx, numbers),
     writeLanes(tx, woken),
   ]);
   return freed.length;

@@ -16,6 +16,7 @@ import {
   attemptValues,
   insertAttempts,
 } from './record-attempts.ts';
+import { unfloor } from './lanes.ts';
 import type { Parameter, Tx } from './tx.ts';
 
 // Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
@@ -140,10 +141,15 @@ export interface Back extends Item {
 
 export async function back(tx: Tx, items: readonly Back[]): Promise<Set<number>> {
   if (items.length === 0) return new Set();
-  const rows = await tx.query(settleSql.back, [
-    ...nameColumns(items),
-    items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane) ?? null),
-    ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
+  const dues = items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane));
+  const kept = new Set(items.filter((_, at) => dues[at] === undefined).map(({ lane }) => lane.no));
+  const [rows] = await Promise.all([
+    tx.query(settleSql.back, [
+      ...nameColumns(items),
+      dues.map((dueMs) => dueMs ?? null),
+      ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
+    ]),
+    unfloor(tx, [...kept]),
   ]);
   return new Set(rows.map((row) => integer(row, 'i')));
 }

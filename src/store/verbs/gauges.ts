@@ -36,6 +36,7 @@ export const gaugesSql = {
   replays: `
     select count(*) as found from (
       select 1 from replay where state = 'running' order by next_ms, no limit ?1 + 0) as counted`,
+  notices: 'select count(*) as found from (select 1 from notice limit ?1 + 0) as counted',
   // The first one that waits is found as a claim finds it. In an ordered lane it is due when it was made.
   lanes: `
     select max(no) as last, count(*) as examined,
@@ -74,6 +75,7 @@ export const gauges: Read<'gauges'> = function* ({ nowMs }) {
     oldestPending: maybe(text, yield* only(gaugesSql.oldest), 'event'),
     fanOuts: integer(yield* only(gaugesSql.fanOuts, most), 'found'),
     replays: integer(yield* only(gaugesSql.replays, most), 'found'),
+    notices: integer(yield* only(gaugesSql.notices, most), 'found'),
   };
 };
 

@@ -1,0 +1,93 @@
+// What the store knows, for a scrape: asked once for all who scrape, kept for a moment, given up in time.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import { Deadlines } from '../../src/egress/deadlines.ts';
+import { createStoreWatch, type StoreWatch } from '../../src/engine/store-view.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openMemory } from '../store/open-memory.ts';
+import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
+
+interface Stage {
+  world: VirtualWorld;
+  watch: StoreWatch;
+  /** How often gauges were asked for. */
+  asked: () => number;
+  errors: unknown[];
+  /** From now on reads wait for what is given. */
+  hold: (until: Promise<void>) => void;
+}
+
+function stage(): Stage {
+  const world = virtualWorld();
+  const { read, clock } = openMemory();
+  let asked = 0;
+  let held = Promise.resolve();
+  const store: Pick<Store, 'read' | 'nowMs'> = {
+    read: async (verb, input) => {
+      if (verb === 'gauges') asked += 1;
+      await held;
+      return read(verb, input);
+    },
+    nowMs: () => clock.ms,
+  };
+  const errors: unknown[] = [];
+  const watch = createStoreWatch({
+    world,
+    store,
+    deadlines: new Deadlines(world),
+    database: { dataDir: ':memory:' },
+    onError: (error) => errors.push(error),
+  });
+  return {
+    world,
+    watch,
+    asked: () => asked,
+    errors,
+    hold: (until) => {
+      held = until;
+    },
+  };
+}
+
+describe('what the store knows', () => {
+  it('is asked once for all who scrape at a time, and then not for a second', async () => {
+    const { watch, asked, world } = stage();
+    const views = await Promise.all(Array.from({ length: 20 }, async () => watch.look()));
+    assert.equal(new Set(views).size, 1);
+    assert.deepEqual(views[0]?.census?.lanes.open, 0);
+    await world.pass(limits.scrapeKeepMs - 1);
+    await watch.look();
+    assert.equal(asked(), 1);
+    await world.pass(1);
+    await watch.look();
+    assert.equal(asked(), 2);
+  });
+
+  it('is left out when it does not come in time, and not asked for again meanwhile', async () => {
+    const { watch, asked, world, hold } = stage();
+    const answer = Promise.withResolvers<void>();
+    hold(answer.promise);
+    for (let scrape = 0; scrape < 3; scrape += 1) {
+      const looking = watch.look();
+      await world.pass(limits.scrapeAnswerMs);
+      assert.equal(await looking, undefined);
+    }
+    assert.equal(asked(), 1);
+    hold(Promise.resolve());
+    const looking = watch.look();
+    answer.resolve();
+    assert.notEqual(await looking, undefined, 'it heals by itself');
+  });
+
+  it('is left out when the store fails, which is told', async () => {
+    const { watch, errors, hold } = stage();
+    const down = Promise.reject(new Error('down'));
+    down.catch(() => undefined);
+    hold(down);
+    assert.equal(await watch.look(), undefined);
+    assert.match(String(errors[0]), /down/);
+    hold(Promise.resolve());
+    assert.notEqual(await watch.look(), undefined);
+  });
+});

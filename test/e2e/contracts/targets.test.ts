@@ -30,11 +30,19 @@ describe('a URL in an optional header', () => {
       status: 202,
     });
     assert.deepEqual(await service.callbacksOf(id), [
-      { position: 0, label: 'shipped', event: 'shipped', method: 'POST', url: receiver.url },
+      {
+        position: 0,
+        label: 'shipped',
+        event: 'shipped',
+        events: ['shipped'],
+        method: 'POST',
+        url: receiver.url,
+      },
       {
         position: 1,
         label: 'audited',
         event: 'audited',
+        events: ['audited'],
         method: 'POST',
         inactive: 'the request has no header "x-audit-url"',
       },

@@ -56,6 +56,7 @@ describe('hostile text', () => {
     assert.equal(subscribed.status, 201, subscribed.text);
     const list = await get<ListPage<{ id: string }>>(service, '/subscriptions');
     subscriberId = list.items[0]?.id ?? '';
+    await chooseHostile(on, subscriberId);
     const name = `${script}${turned}${zalgo}`.slice(0, 60);
     const key = await service.call({
       method: 'POST',
@@ -143,6 +144,21 @@ describe('hostile text', () => {
     });
   });
 });
+
+/** Headers take nothing but letters, and still may be long. */
+async function chooseHostile({ service }: Stage, id: string): Promise<void> {
+  const plain = nasty.replaceAll('\u0000', '');
+  const short = `${script.slice(0, 40)}${turned}`;
+  const body = {
+    description: Array.from(plain).slice(0, 512).join(''),
+    metadata: { [short]: Array.from(plain).slice(0, 512).join(''), long: word.slice(0, 512) },
+    filter: { [`/${script}${turned}`]: [nasty, word.slice(0, 2_000)], '': 'x' },
+    headers: { [`X-${'W'.repeat(120)}`]: 'x', "X-'|`!#$%&": 'x' },
+    callbacks: [{ position: 0, events: ['*', longEvent, `${longEvent}.*`] }],
+  };
+  const answer = await service.call({ method: 'PATCH', path: `/subscriptions/${id}`, body });
+  assert.equal(answer.status, 200, answer.text);
+}
 
 const title = `Evil ${script} ${turned}`;
 

@@ -56,7 +56,6 @@ describe('hostile text', () => {
     assert.equal(subscribed.status, 201, subscribed.text);
     const list = await get<ListPage<{ id: string }>>(service, '/subscriptions');
     subscriberId = list.items[0]?.id ?? '';
-    await chooseHostile(on, subscriberId);
     const name = `${script}${turned}${zalgo}`.slice(0, 60);
     const key = await service.call({
       method: 'POST',
@@ -77,6 +76,8 @@ describe('hostile text', () => {
     }
     const filter = { state: 'dead', event: 'text.*' };
     await service.call({ method: 'POST', path: '/replays', body: { filter, ratePerSecond: 1 } });
+    // Last, since what does not fit its filter would not be delivered.
+    await chooseHostile(on, subscriberId);
   });
   after(async () => {
     await on[Symbol.asyncDispose]();
@@ -126,6 +127,23 @@ describe('hostile text', () => {
         await guard.check(path);
       }
       await answers(page);
+    });
+  });
+
+  it('stays text in the settings and in the form that changes them', async () => {
+    await on.visit(async (page) => {
+      const guard = await watchCanary(page);
+      await page.goto(`/console/subscriptions?subscription=${subscriberId}`);
+      await page.getByRole('region', { name: 'Settings' }).getByText('X-WWW').waitFor();
+      await page.getByRole('button', { name: 'Change settings' }).click();
+      await page.getByText('Remove all headers').waitFor();
+      for (const { options, narrowest } of windows) {
+        const height = options.viewport?.height ?? 0;
+        await page.setViewportSize({ width: narrowest, height });
+        await settled(page);
+        assert.deepEqual(await layoutFaults(page), [], `${narrowest} px`);
+      }
+      await guard.check('the form');
     });
   });
 

@@ -72,15 +72,16 @@ export function SettingsFields(props: FieldsProps): JSX.Element {
 function HearingFields(props: FieldsProps): JSX.Element {
   const { subscription, wish, faultOf, eventsFaultOf, onChange } = props;
   const callbacks = heard(subscription.callbacks);
+  const many = subscription.callbacks.length > 1;
   return (
     <Part title="What it hears">
       <div class="stack">
         {callbacks.map(({ position, label, url }) => (
           <TextField
             key={position}
-            label={`Events of ${visible(label)}`}
+            label={`Events of ${many ? `callback ${position + 1}, ` : ''}${visible(label)}`}
             hint={
-              callbacks.length === 1 || url === undefined ? (
+              !many || url === undefined ? (
                 'Names and prefixes, separated by spaces or commas.'
               ) : (
                 <Outside text={url} mono clip />
@@ -113,7 +114,7 @@ function SendingFields({ wish, faultOf, onChange }: FieldsProps): JSX.Element {
       <div class="settings-grid">
         <TextField
           label="Attempts a second"
-          hint="Over all callbacks and nodes: 0.001 to 1000."
+          hint="Over all callbacks: 0.001 to 1000."
           value={wish.rateLimit}
           inputMode="decimal"
           error={faultOf('rateLimit')}

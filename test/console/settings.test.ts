@@ -41,6 +41,7 @@ describe('changesOf', () => {
     const nulls = { description: null, filter: null, retry: null, timeout: null, rateLimit: null };
     assert.deepEqual(sent({ ...emptied, expiresAt: '' }), { ...nulls, expiresAt: null });
     assert.deepEqual(sent({ ordered: false }), { ordered: false });
+    assert.deepEqual(sent({ retry: ' , ' }), { retry: null });
   });
 
   it('sends only what was changed, as the service reads it', () => {

@@ -96,7 +96,7 @@ const readers = {
   rateLimit: numberOr,
   concurrency: numberOr,
   timeout: (text: string) => text,
-  retry: (text: string) => (text === noRetry ? [] : words(text)),
+  retry: waitsOf,
 } as const;
 
 function textsOf(before: Wish, wish: Wish): string[] {
@@ -119,6 +119,13 @@ function textsOf(before: Wish, wish: Wish): string[] {
 function numberOr(text: string): number | string {
   const value = Number(text);
   return Number.isFinite(value) ? value : text;
+}
+
+/** Commas alone are nothing chosen: only the word means that there is one attempt. */
+function waitsOf(text: string): string[] | null {
+  if (text.toLowerCase() === noRetry) return [];
+  const waits = words(text);
+  return waits.length === 0 ? null : waits;
 }
 
 function callbacksOf(before: Wish, wish: Wish): { position: number; events: string[] }[] {

@@ -39,6 +39,8 @@ export const limits = {
   schemaRowsMax: 150,
   schemaDepthMax: 6,
   flawsMax: 10,
+  /** Values of a filter that are said in words; all of them stand in its field. */
+  filterValuesShown: 12,
   /** Where a replay from a subscription begins, until somebody chooses otherwise. */
   replaySinceMs: 86_400_000,
   /** Ids in one reading of figures; the service takes no more. */

@@ -85,13 +85,33 @@ export type Callback = {
   readonly position: number;
   readonly label: string;
   readonly event: string;
+  /** All that it hears; `event` is the first of them. */
   readonly events: readonly string[];
   readonly method: string;
   readonly url?: string;
   readonly inactive?: string;
 };
 
-export type Subscription = {
+export type FilterValue = string | number | boolean | null;
+
+/** What a subscription chooses for itself; what is absent is as the service is set. */
+export type Settings = {
+  readonly description?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** By JSON pointer: one of these values. */
+  readonly filter?: Readonly<Record<string, readonly FilterValue[]>>;
+  readonly retry?: readonly string[];
+  readonly timeout?: string;
+  readonly concurrency?: number;
+  readonly rateLimit?: number;
+  readonly ordered: boolean;
+  readonly signing?: 'hmac' | 'ed25519';
+  /** What they say is never shown. */
+  readonly headerNames?: readonly string[];
+  readonly expiresAt?: string;
+};
+
+export type Subscription = Settings & {
   readonly id: string;
   readonly state: 'active' | 'paused' | 'disabled' | 'ended';
   readonly contract: string;
@@ -112,9 +132,11 @@ export type Health = {
 
 export type Subscribed = { readonly subscriberId: string; readonly secret: string };
 
-export type SecretPair = {
-  readonly secret: string;
-  readonly previous?: { readonly secret: string; readonly expiresAt: string };
+/** With a public key there is nothing secret to show: then both are the same. */
+export type ShownSecret = { readonly secret: string; readonly publicKey?: string };
+
+export type SecretPair = ShownSecret & {
+  readonly previous?: ShownSecret & { readonly expiresAt: string };
 };
 
 export type Key = {

@@ -100,6 +100,15 @@ async function playHour({ stage, world, securePort, closedPort }: Set): Promise<
     callbackUrl: `http://${nameOf('legacy')}:${closedPort}/soap-bridge`,
     event: 'order.cancelled',
   });
+  const chosen = {
+    description: 'Search index of the shop, rebuilt at night',
+    filter: { '/message': ['product updated', 'ping'] },
+    concurrency: 2,
+    timeout: '5s',
+    headers: { Authorization: 'Bearer nordwind-search' },
+    metadata: { team: 'search', contact: 'search@nordwind.example' },
+  };
+  assert.equal((await patch(service, failing.id, chosen)).status, 200);
   const paused = await subscribe(service, {
     callbackUrl: at('audit', '/everything'),
     event: 'order.shipped',

@@ -147,6 +147,68 @@ describe('the page of subscriptions', () => {
     });
   });
 
+  it('changes what it chooses for itself, and says at the field what is wrong', async () => {
+    const id = await subscribe('chosen');
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 400 .*\/subscriptions\//);
+      const shown = await open(page, id);
+      await shows(shown, 'It chooses nothing for itself');
+      await press(shown, 'Change settings');
+      const form = page.getByRole('dialog', { name: 'Change settings' });
+      const rate = form.getByLabel('Attempts a second');
+      await rate.fill('5000');
+      const events = form.getByLabel('Events of myEvent');
+      await events.fill('order.* no..name');
+      await form.getByLabel('Ordered').check();
+      await form.getByLabel('New headers').fill('X-Team: search\nAuthorization: Bearer a:b');
+      await form.getByLabel('Filter (JSON)').fill('{"/country": ["DE", "AT"]');
+      await press(form, 'Save');
+      await shows(form.getByRole('alert'), /Line 1, column 26: expected "," or "}"/);
+      await form.getByLabel('Filter (JSON)').fill('{"/country": ["DE", "AT"]}');
+      await press(form, 'Save');
+      await shows(form.getByRole('alert'), 'This must be at most 1000, is 5000.');
+      assert.equal(await rate.getAttribute('aria-invalid'), 'true');
+      await shows(form.getByRole('alert'), 'Pattern 2 must be a name such as order.paid');
+      const isFirst = await events.evaluate((one) => one === document.activeElement);
+      assert(isFirst, 'the first that is wrong has the focus');
+      await events.fill('order.* invoice.paid, order.*');
+      await rate.fill('5');
+      await page.keyboard.press('Enter');
+      await form.waitFor({ state: 'detached' });
+      await page.reload();
+      await shows(shown, 'hears order.*, invoice.paid');
+      const settings = shown.getByRole('region', { name: 'Settings' });
+      await shows(settings, '5 attempts a second');
+      await shows(settings, 'One after the other, in the order of events');
+      await shows(settings, 'X-Team, Authorization');
+      await shows(settings, '/country is DE or AT');
+      await press(shown, 'Ping');
+      assert.equal((await newCallbacks(1))[0]?.headers['authorization'], 'Bearer a:b');
+      await press(settings, 'Change settings');
+      await rate.fill('');
+      await form.getByLabel('Remove all headers').check();
+      await press(form, 'Save');
+      await form.waitFor({ state: 'detached' });
+      const { json } = await on.service.call({ path: `/subscriptions/${id}` });
+      assert.deepEqual(
+        [json['rateLimit'], json['headerNames'], json['ordered'], json['filter']],
+        [undefined, undefined, true, { '/country': ['DE', 'AT'] }],
+      );
+    });
+  });
+
+  it('shows the public key of one that signs with a pair', async () => {
+    const id = await subscribe('pair');
+    const body = { signing: 'ed25519' };
+    await on.service.call({ method: 'PATCH', path: `/subscriptions/${id}`, body });
+    await on.visit(async (page) => {
+      const shown = await open(page, id);
+      await press(shown, 'Show public key');
+      await shows(shown.getByLabel('public key', { exact: true }), /^whpk_/);
+      await shows(shown, 'The old secret still signs too');
+    });
+  });
+
   it('ends one after asking, and nothing can be done with it then', async () => {
     const id = await subscribe('ended');
     await on.visit(async (page) => {
@@ -216,7 +278,7 @@ describe('the page of subscriptions', () => {
         await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
         await page.goto(`/console/subscriptions?subscription=${id}`);
         await shows(drawer(page), 'sign in with a key that has the scope “subscribe”');
-        const acts = /Pause|Ping|Unsubscribe|Change URL|secret/;
+        const acts = /Pause|Ping|Unsubscribe|Change|secret/;
         assert.equal(await drawer(page).getByRole('button', { name: acts }).count(), 0);
         assert.equal(await page.getByText('New subscription').count(), 0);
       },

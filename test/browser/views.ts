@@ -111,6 +111,12 @@ export const dialogViews: readonly View[] = [
     text: 'Change the URL',
   },
   {
+    name: 'change-settings',
+    path: subscriptionPath,
+    open: async (page) => press(page, 'Change settings'),
+    text: 'Waits between attempts',
+  },
+  {
     name: 'cancel-replay',
     path: ({ replayId }) => `/console/replays?replay=${replayId}`,
     open: async (page) => press(page, 'Cancel replay'),

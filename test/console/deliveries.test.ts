@@ -124,6 +124,7 @@ describe('mediaTypeOf', () => {
     contract: 'Mine',
     operation: 'subscribe',
     callbacks: [],
+    ordered: false,
     createdAt: '',
   } as const;
   it('is what the contract declares, nothing where it declares no body', () => {

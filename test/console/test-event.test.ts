@@ -1,7 +1,7 @@
 // The test event is one that the subscription hears, with an example that the contract takes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EventType, Subscription } from '../../console/src/shapes.ts';
+import type { Callback, EventType, Subscription } from '../../console/src/shapes.ts';
 import { nameFor, testEvent } from '../../console/src/test-event.ts';
 
 const types: EventType[] = [
@@ -17,18 +17,16 @@ const types: EventType[] = [
 
 function hears(contract: string, label: string, event: string): Subscription {
   const callbacks = [
-    {
-      position: 0,
-      label: 'x',
-      event: 'never',
-      events: ['never'],
-      method: 'POST',
-      inactive: 'no target',
-    },
-    { position: 1, label, event, events: [event], method: 'POST', url: 'https://a.example/' },
+    { ...one('x', 'never'), position: 0, inactive: 'no target' },
+    { ...one(label, event), position: 1, url: 'https://a.example/' },
   ];
   const createdAt = '2026-11-02T10:00:00Z';
-  return { id: 'sub_1', state: 'active', contract, operation: 'x', callbacks, createdAt };
+  const rest = { ordered: false, callbacks, createdAt };
+  return { id: 'sub_1', state: 'active', contract, operation: 'x', ...rest };
+}
+
+function one(label: string, event: string): Omit<Callback, 'position'> {
+  return { label, event, events: [event], method: 'POST' };
 }
 
 describe('testEvent', () => {

@@ -12,6 +12,8 @@ type Look = {
 export type ButtonProps = Look & {
   readonly onClick?: (event: MouseEvent) => void;
   readonly type?: 'button' | 'submit';
+  /** The id of the form that it submits, where it stands outside of it. */
+  readonly form?: string;
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
   /** Says more than the text, or stands for it where there is only an icon. */
@@ -32,6 +34,7 @@ export function Button(props: ButtonProps): JSX.Element {
   return (
     <button
       type={type}
+      form={props.form}
       class={classOf(props)}
       disabled={isDisabled}
       aria-disabled={isBusy ? 'true' : undefined}

@@ -38,11 +38,7 @@ export function Code({
           {pretty !== undefined && shown.length <= limits.codeCharsMax ? (
             <Coloured json={shown} />
           ) : (
-            chunksOf(shown).map((chunk, at) => (
-              <span key={at} class="code-chunk">
-                <Pieces text={chunk} />
-              </span>
-            ))
+            <Chunks text={shown} />
           )}
         </code>
         {isCut && !isShortened ? (
@@ -58,6 +54,21 @@ export function Code({
         </div>
       ) : null}
     </div>
+  );
+}
+
+/** A single one is always laid out: its place would be kept by a guess that is far too high. */
+function Chunks({ text }: { text: string }): JSX.Element {
+  const chunks = chunksOf(text);
+  if (chunks.length === 1) return <Pieces text={text} />;
+  return (
+    <>
+      {chunks.map((chunk, at) => (
+        <span key={at} class="code-chunk">
+          <Pieces text={chunk} />
+        </span>
+      ))}
+    </>
   );
 }
 

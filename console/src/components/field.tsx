@@ -23,6 +23,8 @@ type InputProps = FieldProps & {
   readonly isMono?: boolean;
   readonly maxLength?: number;
   readonly autocomplete?: string;
+  /** Which keys a phone shows. */
+  readonly inputMode?: 'decimal' | 'numeric';
   /** Gets the focus when its dialog opens. */
   readonly isFocused?: boolean;
   readonly inputRef?: { current: HTMLInputElement | null };
@@ -92,12 +94,14 @@ export function TextArea({
   value,
   onInput,
   rows = 8,
+  placeholder,
   areaRef,
   ...props
 }: FieldProps & {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly rows?: number;
+  readonly placeholder?: string;
   readonly areaRef?: { current: HTMLTextAreaElement | null };
 }): JSX.Element {
   const id = useId();
@@ -108,6 +112,7 @@ export function TextArea({
         ref={areaRef ?? null}
         class="input mono"
         rows={rows}
+        placeholder={placeholder}
         value={value}
         spellcheck={false}
         {...describedBy(id, props)}
@@ -225,7 +230,7 @@ function describedBy(
 }
 
 function useInputProps(id: string, props: InputProps) {
-  const { onChange, isRequired, maxLength, placeholder } = props;
+  const { onChange, isRequired, maxLength, placeholder, inputMode } = props;
   const { value, onInput } = useDraft(props);
   return {
     id,
@@ -238,6 +243,7 @@ function useInputProps(id: string, props: InputProps) {
     spellcheck: false,
     ...(placeholder === undefined ? {} : { placeholder }),
     ...(maxLength === undefined ? {} : { maxLength }),
+    ...(inputMode === undefined ? {} : { inputMode }),
     ...describedBy(id, props),
     onInput: (event: Event) => onInput(textIn(event)),
     onChange: (event: Event) => onChange?.(textIn(event)),

@@ -16,6 +16,7 @@ import { can } from '../session.ts';
 import type { Callback, Subscription } from '../shapes.ts';
 import { sayDone } from '../toasts.ts';
 import { subscriptionPath } from './acts.tsx';
+import { eventWords } from './event-words.ts';
 import { sentenceOf } from './sentence.ts';
 
 type CallbacksProps = {
@@ -60,6 +61,7 @@ export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Eleme
 function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
   const { label, events, method, url, inactive } = callback;
   const isEvery = events.includes('*');
+  const heard = eventWords([callback], 'every event');
   return (
     <div class="callback">
       <p class="cluster">
@@ -67,7 +69,7 @@ function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
           <Outside text={label} />
         </b>
         <span class="soft">
-          hears <Outside text={isEvery ? 'every event' : events.join(', ')} mono={!isEvery} />
+          hears <Outside text={heard} mono={!isEvery} />
         </span>
         {inactive === undefined ? null : <StateBadge state="inactive" />}
       </p>

@@ -1,4 +1,4 @@
-// One subscription: its callbacks, secret, figures and newest deliveries, and what can be done with it.
+// One subscription: its callbacks, settings, secret, figures and newest deliveries, and what can be done with it.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
@@ -26,6 +26,7 @@ import { Callbacks } from './callbacks.tsx';
 import { DayFigures } from './day-figures.tsx';
 import { HealthNotice } from './health.tsx';
 import { SecretPart } from './secret.tsx';
+import { SettingsPart } from './settings.tsx';
 
 export function SubscriptionDrawer({
   id,
@@ -78,9 +79,10 @@ function Shown({
       />
       {ping.value === undefined ? null : <Ping ping={ping.value} state={state} />}
       <Callbacks subscription={subscription} onChange={onChange} />
+      <SettingsPart subscription={subscription} onChange={onChange} />
       <DayFigures id={id} />
       <Recent id={id} />
-      {hasSecret ? <SecretPart id={id} /> : null}
+      {hasSecret ? <SecretPart subscription={subscription} /> : null}
     </>
   );
 }

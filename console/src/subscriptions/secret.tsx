@@ -1,4 +1,5 @@
-// The signing secret: shown only when asked for, with the one it replaced while that still signs.
+// The signing secret, or the public key of one that signs with a pair: shown only when asked for, with the
+// one it replaced while that still signs.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -11,10 +12,17 @@ import { Select } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { Part } from '../components/part.tsx';
 import { Time } from '../components/time.tsx';
-import type { SecretPair } from '../shapes.ts';
+import type { SecretPair, ShownSecret, Subscription } from '../shapes.ts';
 import { subscriptionPath } from './acts.tsx';
 
-export function SecretPart({ id }: { id: string }): JSX.Element {
+type Words = { readonly title: string; readonly noun: string; readonly shown: string };
+
+const secretWords: Words = { title: 'Signing secret', noun: 'secret', shown: 'secret' };
+const pairWords: Words = { title: 'Signing key', noun: 'key', shown: 'public key' };
+
+export function SecretPart({ subscription }: { subscription: Subscription }): JSX.Element {
+  const { id, signing } = subscription;
+  const words = signing === 'ed25519' ? pairWords : secretWords;
   const pair = useSignal<SecretPair | undefined>(undefined);
   const isRotating = useSignal(false);
   const read = useAction(async () => {
@@ -22,32 +30,37 @@ export function SecretPart({ id }: { id: string }): JSX.Element {
   });
   return (
     <Part
-      title="Signing secret"
+      title={words.title}
       aside={
         <span class="cluster">
           {pair.value === undefined ? (
             <Button size="small" isBusy={read.isBusy} onClick={read.run}>
-              Show secret
+              Show {words.shown}
             </Button>
           ) : (
             <Button size="small" onClick={() => (pair.value = undefined)}>
-              Hide secret
+              Hide {words.shown}
             </Button>
           )}
           <Button size="small" icon="replay" onClick={() => (isRotating.value = true)}>
-            Rotate secret
+            Rotate {words.noun}
           </Button>
         </span>
       }
     >
       {pair.value === undefined ? (
-        <p class="soft">Receivers verify with it that a callback came from here. It is hidden.</p>
+        <p class="soft">
+          {signing === 'ed25519'
+            ? 'Receivers verify with its public half that a callback came from here.'
+            : 'Receivers verify with it that a callback came from here. It is hidden.'}
+        </p>
       ) : (
         <Secrets pair={pair.value} />
       )}
       {isRotating.value ? (
         <RotateDialog
           id={id}
+          words={words}
           onRotate={(rotated) => (pair.value = rotated)}
           onClose={() => (isRotating.value = false)}
         />
@@ -57,25 +70,35 @@ export function SecretPart({ id }: { id: string }): JSX.Element {
 }
 
 function Secrets({ pair }: { pair: SecretPair }): JSX.Element {
-  const { secret, previous } = pair;
+  const { previous } = pair;
   const isOver = previous === undefined || Date.parse(previous.expiresAt) <= clock.value;
   return (
     <>
-      <Code text={secret} label="signing secret" />
+      <ShownCode shown={pair} />
       {isOver ? null : (
         <div class="old-secret">
           <p>
-            The old secret still signs too, and ends{' '}
+            The old {nounOf(previous)} still signs too, and ends{' '}
             <b>
               <Time at={previous.expiresAt} as="countdown" />
             </b>
             .
           </p>
-          <Code text={previous.secret} label="old signing secret" />
+          <ShownCode shown={previous} which="old " />
         </div>
       )}
     </>
   );
+}
+
+function ShownCode({ shown, which = '' }: { shown: ShownSecret; which?: string }): JSX.Element {
+  const { secret, publicKey } = shown;
+  const what = publicKey === undefined ? 'signing secret' : 'public key';
+  return <Code text={publicKey ?? secret} label={`${which}${what}`} />;
+}
+
+function nounOf({ publicKey }: ShownSecret): string {
+  return publicKey === undefined ? 'secret' : 'key';
 }
 
 const overlaps = [
@@ -87,10 +110,12 @@ const overlaps = [
 
 function RotateDialog({
   id,
+  words,
   onRotate,
   onClose,
 }: {
   readonly id: string;
+  readonly words: Words;
   readonly onRotate: (rotated: SecretPair) => void;
   readonly onClose: () => void;
 }): JSX.Element {
@@ -110,25 +135,26 @@ function RotateDialog({
     <>
       <Button onClick={onClose}>Keep as it is</Button>
       <Button kind="primary" isBusy={act.isBusy} onClick={act.run}>
-        Rotate secret
+        Rotate {words.noun}
       </Button>
     </>
   );
   return (
-    <Dialog title="Rotate the secret?" onClose={onClose} actions={actions}>
+    <Dialog title={`Rotate the ${words.noun}?`} onClose={onClose} actions={actions}>
       <p>
-        A new secret signs from now on. Give it to the receiver while the old one still signs too:
-        no callback is refused meanwhile. One that was replaced earlier ends now.
+        A new {words.noun} signs from now on. Give {words === pairWords ? 'its public half' : 'it'}{' '}
+        to the receiver while the old one still signs too: no callback is refused meanwhile. One
+        that was replaced earlier ends now.
       </p>
       <Select
-        label="How long the old secret still signs"
+        label={`How long the old ${words.noun} still signs`}
         value={overlap.value}
         options={overlaps}
         onChange={(value) => (overlap.value = value)}
       />
       {overlap.value === '0' ? (
         <Notice tone="warn">
-          <p>Until the receiver has the new secret, it refuses what is sent.</p>
+          <p>Until the receiver has the new {words.noun}, it refuses what is sent.</p>
         </Notice>
       ) : null}
       {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}
@@ -137,24 +163,25 @@ function RotateDialog({
 }
 
 function Rotated({ pair, onClose }: { pair: SecretPair; onClose: () => void }): JSX.Element {
-  const { secret, previous } = pair;
+  const { previous } = pair;
+  const noun = nounOf(pair);
   const done = (
     <Button kind="primary" onClick={onClose}>
       Done
     </Button>
   );
   return (
-    <Dialog title="The new secret" onClose={onClose} actions={done}>
-      <Code text={secret} label="new signing secret" />
+    <Dialog title={`The new ${noun}`} onClose={onClose} actions={done}>
+      <ShownCode shown={pair} which="new " />
       <p role="status">
         {previous === undefined
-          ? 'The old secret ended. Give the new one to the receiver now.'
-          : 'Give it to the receiver. The old secret still signs too.'}
+          ? `The old ${noun} ended. Give the new one to the receiver now.`
+          : `Give it to the receiver. The old ${nounOf(previous)} still signs too.`}
       </p>
       {/* Not in the status: a reader would be told every second. */}
       {previous === undefined ? null : (
         <p>
-          The old secret ends{' '}
+          The old {nounOf(previous)} ends{' '}
           <b>
             <Time at={previous.expiresAt} as="countdown" />
           </b>

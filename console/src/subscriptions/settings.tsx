@@ -1,0 +1,165 @@
+// What a subscription chooses for itself, in words. What it leaves as the service is set is not listed.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { Button } from '../components/button.tsx';
+import { Outside } from '../components/outside.tsx';
+import { Fact, Facts, Part } from '../components/part.tsx';
+import { Time } from '../components/time.tsx';
+import { plural } from '../format.ts';
+import { limits } from '../limits.ts';
+import { can } from '../session.ts';
+import type { FilterValue, Subscription } from '../shapes.ts';
+import { valueText } from './filter-text.ts';
+import { ChangeSettings } from './settings-form.tsx';
+
+type SettingsProps = {
+  readonly subscription: Subscription;
+  readonly onChange: (changed: Subscription) => void;
+};
+
+export function SettingsPart({ subscription, onChange }: SettingsProps): JSX.Element {
+  const isChanging = useSignal(false);
+  const mayChange = can('subscribe') && subscription.state !== 'ended';
+  const rows = rowsOf(subscription);
+  return (
+    <Part
+      title="Settings"
+      aside={
+        mayChange ? (
+          <Button size="small" onClick={() => (isChanging.value = true)}>
+            Change settings
+          </Button>
+        ) : null
+      }
+    >
+      {rows.length === 0 ? (
+        <p class="soft">It chooses nothing for itself: all is as the service is set.</p>
+      ) : (
+        <Facts>
+          {rows.map(([name, value]) => (
+            <Fact key={name} name={name}>
+              {value}
+            </Fact>
+          ))}
+        </Facts>
+      )}
+      {isChanging.value ? (
+        <ChangeSettings
+          subscription={subscription}
+          onChange={onChange}
+          onClose={() => (isChanging.value = false)}
+        />
+      ) : null}
+    </Part>
+  );
+}
+
+type Row = readonly [name: string, value: ComponentChildren];
+
+function rowsOf(subscription: Subscription): readonly Row[] {
+  const { description, filter, headerNames, expiresAt, metadata, state } = subscription;
+  return [
+    ...row('Description', description, (text) => <Outside text={text} />),
+    ...row('Filter', filter, (rules) => <FilterLines filter={rules} />),
+    ...paceRows(subscription),
+    ...row('Headers', headerNames, (names) => <Outside text={names.join(', ')} mono />),
+    ...row('Signing', subscription.signing, (signing) =>
+      signing === 'ed25519' ? 'Ed25519: receivers verify with a public key' : 'HMAC',
+    ),
+    ...row('Ends', expiresAt, (at) => <Expiry at={at} isOver={state === 'ended'} />),
+    ...row('Metadata', metadata, (texts) => <MetadataLines metadata={texts} />),
+  ];
+}
+
+/** How fast it gets what it gets. */
+function paceRows(subscription: Subscription): readonly Row[] {
+  const { rateLimit, concurrency, ordered, timeout, retry } = subscription;
+  return [
+    ...row(
+      'Rate limit',
+      rateLimit,
+      (rate) => `${rate} ${rate === 1 ? 'attempt' : 'attempts'} a second`,
+    ),
+    ...row(
+      'Concurrency',
+      concurrency,
+      (size) => `${plural(size, 'attempt')} at a time, for each callback and node`,
+    ),
+    ...row('Ordered', ordered || undefined, () => 'One after the other, in the order of events'),
+    ...row('Timeout', timeout, (text) => `${text} for an attempt`),
+    ...row('Retry', retry, (waits) =>
+      waits.length === 0
+        ? 'One attempt only'
+        : `Again after ${waits.join(', ')}; ${waits.length + 1} attempts in all`,
+    ),
+  ];
+}
+
+function row<T>(
+  name: string,
+  value: T | undefined,
+  shown: (value: T) => ComponentChildren,
+): readonly Row[] {
+  return value === undefined ? [] : [[name, shown(value)]];
+}
+
+function Expiry({ at, isOver }: { at: string; isOver: boolean }): JSX.Element {
+  if (isOver) return <Time at={at} as="exact" />;
+  return (
+    <>
+      <Time at={at} as="countdown" />{' '}
+      <span class="soft">
+        (<Time at={at} as="exact" />)
+      </span>
+    </>
+  );
+}
+
+function FilterLines({ filter }: { filter: NonNullable<Subscription['filter']> }): JSX.Element {
+  return (
+    <>
+      {Object.entries(filter).map(([pointer, values], at) => (
+        <p key={pointer}>
+          {at === 0 ? '' : 'and '}
+          {pointer === '' ? 'the payload' : <Outside text={pointer} mono />} is{' '}
+          <Values values={values} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Values({ values }: { values: readonly FilterValue[] }): JSX.Element {
+  const shown = values.slice(0, limits.filterValuesShown);
+  const more = values.length - shown.length;
+  return (
+    <>
+      {shown.map((value, at) => (
+        <span key={at}>
+          {at === 0 ? '' : ' or '}
+          <Outside text={valueText(value)} mono />
+        </span>
+      ))}
+      {more === 0 ? null : <span class="soft"> or one of {more} more</span>}
+    </>
+  );
+}
+
+function MetadataLines({
+  metadata,
+}: {
+  metadata: NonNullable<Subscription['metadata']>;
+}): JSX.Element {
+  return (
+    <>
+      {Object.entries(metadata).map(([name, text]) => (
+        <p key={name}>
+          <span class="soft">
+            <Outside text={name} mono />:
+          </span>{' '}
+          <Outside text={text} />
+        </p>
+      ))}
+    </>
+  );
+}

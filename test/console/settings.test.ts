@@ -1,0 +1,142 @@
+// The pure parts of the settings of a subscription: what the form sends, and where it shows what is wrong.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Subscription } from '../../console/src/shapes.ts';
+import { eventWords } from '../../console/src/subscriptions/event-words.ts';
+import { filterText, valueText } from '../../console/src/subscriptions/filter-text.ts';
+import { faultOf, isElsewhere } from '../../console/src/subscriptions/settings-faults.ts';
+import { changesOf, wishOf, type Wish } from '../../console/src/subscriptions/settings-wish.ts';
+
+const callback = { label: 'myEvent', event: 'a', method: 'POST', url: 'http://r.example' };
+const chosen: Pick<Subscription, 'callbacks' | 'ordered'> & Partial<Subscription> = {
+  callbacks: [
+    { ...callback, position: 0, events: ['a'], inactive: 'It has no URL' },
+    { ...callback, position: 1, events: ['order.*', 'b'] },
+    { ...callback, position: 2, events: ['*'] },
+  ],
+  description: 'Orders',
+  filter: { '/country': ['DE', 'AT'], '/paid': [true] },
+  retry: [],
+  timeout: '5s',
+  rateLimit: 0.5,
+  ordered: true,
+  headerNames: ['X-Team'],
+  expiresAt: '2030-01-31T12:00:07.000Z',
+};
+
+function sent(changed: Partial<Wish>): unknown {
+  const before = wishOf(chosen);
+  const changes = changesOf(before, { ...before, ...changed });
+  return changes.kind === 'changes' ? JSON.parse(changes.json) : changes;
+}
+
+describe('changesOf', () => {
+  it('sends nothing where nothing was changed, however exact the time was', () => {
+    assert.deepEqual(sent({}), { kind: 'none' });
+    assert.deepEqual(sent({ description: ' Orders ' }), { kind: 'none' });
+  });
+
+  it('sends null for what was emptied', () => {
+    const emptied = { description: ' ', filter: '', retry: '', timeout: '', rateLimit: '' };
+    const nulls = { description: null, filter: null, retry: null, timeout: null, rateLimit: null };
+    assert.deepEqual(sent({ ...emptied, expiresAt: '' }), { ...nulls, expiresAt: null });
+    assert.deepEqual(sent({ ordered: false }), { ordered: false });
+    assert.deepEqual(sent({ retry: ' , ' }), { retry: null });
+  });
+
+  it('sends only what was changed, as the service reads it', () => {
+    assert.deepEqual(sent({ rateLimit: '5', concurrency: '4' }), { rateLimit: 5, concurrency: 4 });
+    assert.deepEqual(sent({ retry: '5s, 5m 2h' }), { retry: ['5s', '5m', '2h'] });
+    assert.deepEqual(sent({ expiresAt: '2031-01-31T12:00' }), {
+      expiresAt: new Date(2031, 0, 31, 12).toISOString(),
+    });
+  });
+
+  it('never sends null for what is no number', () => {
+    assert.deepEqual(sent({ rateLimit: 'fast' }), { rateLimit: 'fast' });
+    assert.deepEqual(sent({ rateLimit: '1e999' }), { rateLimit: '1e999' });
+  });
+
+  it('sends the events of the callbacks that were changed', () => {
+    const before = wishOf(chosen);
+    assert.deepEqual(before.events, { 1: 'order.*, b', 2: '*' });
+    const changes = changesOf(before, { ...before, events: { ...before.events, 2: 'x y,z' } });
+    assert(changes.kind === 'changes');
+    assert.deepEqual(changes.positions, [2]);
+    assert.equal(changes.json, '{"callbacks":[{"position":2,"events":["x","y","z"]}]}');
+  });
+
+  it('sends a filter as it is written', () => {
+    const before = wishOf(chosen);
+    const changes = changesOf(before, { ...before, filter: '{"/a": 1e999}' });
+    assert(changes.kind === 'changes');
+    assert.equal(changes.json, '{"filter":{"/a": 1e999}}');
+  });
+
+  it('reads headers by line, and says which line is none', () => {
+    const headers = 'X-Team: search \n\nAuthorization:Bearer a:b';
+    assert.deepEqual(sent({ headers }), {
+      headers: { 'X-Team': 'search', Authorization: 'Bearer a:b' },
+    });
+    assert.deepEqual(sent({ dropsHeaders: true, headers }), { headers: null });
+    const faulty = (text: string): unknown => ({ kind: 'faulty', faults: { headers: text } });
+    assert.deepEqual(
+      sent({ headers: 'A: b\nsearch' }),
+      faulty('Line 2: expected a name, a colon and a value.'),
+    );
+    assert.deepEqual(
+      sent({ headers: 'A: b\nA: c' }),
+      faulty('Line 2: A stands there twice, expected each name once.'),
+    );
+  });
+});
+
+describe('faultOf', () => {
+  const errors = [
+    { field: 'body#/rateLimit', message: 'must be at most 1000, is 5000' },
+    { field: 'body#/retry/1', message: 'must match the pattern "^x$"' },
+    { field: 'body#/filter/~1a~1b', message: 'is an object, expected a string' },
+    { field: 'body#/state', message: 'is odd' },
+  ];
+  it('says it of the field, of the item and of the member', () => {
+    const retry = { at: 'body#/retry', item: 'Wait', expected: 'a duration' };
+    assert.equal(faultOf(errors, { at: 'body#/rateLimit' }), 'This must be at most 1000, is 5000.');
+    assert.equal(faultOf(errors, retry), 'Wait 2 must be a duration.');
+    assert.equal(faultOf(errors, { at: 'body#/filter' }), '/a/b is an object, expected a string.');
+    assert.equal(faultOf(errors, { at: 'body#/rate' }), undefined);
+  });
+
+  it('leaves to others what belongs to no field', () => {
+    const left = errors.filter((one) => isElsewhere(one, [{ at: 'body#/retry' }]));
+    assert.deepEqual(
+      left.map(({ field }) => field),
+      ['body#/rateLimit', 'body#/filter/~1a~1b', 'body#/state'],
+    );
+  });
+});
+
+describe('the words for filters and events', () => {
+  it('writes a filter that reads back as the same', () => {
+    const text = filterText({ '/country': ['DE', 'AT'], '/paid': [true], '/"': [null] });
+    assert.equal(text, '{\n  "/country": ["DE", "AT"],\n  "/paid": true,\n  "/\\"": null\n}');
+  });
+
+  it('quotes a text that could be taken for something else', () => {
+    const values = ['DE', 'true', '5', 'two words', '', 5, null];
+    assert.deepEqual(values.map(valueText), [
+      'DE',
+      '"true"',
+      '"5"',
+      '"two words"',
+      '""',
+      '5',
+      'null',
+    ]);
+  });
+
+  it('names own events beside every event', () => {
+    const events = ['*', 'order.paid', 'ringback.delivery.dead'];
+    assert.equal(eventWords([{ events }]), 'Every event, ringback.delivery.dead');
+    assert.equal(eventWords([{ events: ['a', 'b'] }, { events: ['b'] }]), 'a, b');
+  });
+});

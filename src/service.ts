@@ -21,7 +21,7 @@ import { createIdentifier } from './engine/identify.ts';
 import { inTime } from './engine/in-time.ts';
 import { Intake } from './engine/intake.ts';
 import { startLiveness, type Liveness } from './engine/liveness.ts';
-import { startMetrics } from './engine/metrics.ts';
+import { startMetrics, type Metrics } from './engine/metrics.ts';
 import { createQuotas } from './engine/quotas.ts';
 import { startDelivering, type Delivering } from './engine/start-delivering.ts';
 import { makeTicket } from './engine/sessions.ts';
@@ -139,12 +139,14 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
   return delivering;
 }
 
+interface ServingParts extends Parts {
+  /** Deliveries under way on this node. */
+  underWay: () => number;
+}
+
 /** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
-async function startServing(
-  parts: Parts & { underWay: () => number },
-  cleanup: AsyncDisposableStack,
-): Promise<string> {
-  const { config, outside, contracts, self, deadlines, meter, underWay } = parts;
+async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack): Promise<string> {
+  const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
   const { store } = parts.context;
   const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
@@ -163,18 +165,7 @@ async function startServing(
     onError: (err) => log.warn({ err }, 'live view put off'),
   });
   cleanup.use(hub);
-  const metrics = startMetrics({
-    world,
-    store,
-    deadlines,
-    database: config.database,
-    meter,
-    self,
-    underWay,
-    streams: () => hub.size,
-    admission: () => admission.figures(),
-    onError: (err) => log.warn({ err }, 'metrics of the store not read'),
-  });
+  const metrics = startMeasuring(parts, { admission, hub });
   cleanup.use(metrics);
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
@@ -218,6 +209,26 @@ function createDoor({ config, outside, context, contracts, meter }: Parts): {
   const admission = createAdmission(world);
   guardServer(server, { admission, contracts, world, newId, log, onAnswered });
   return { server, admission };
+}
+
+/** What an operator can scrape. */
+function startMeasuring(
+  { config, outside, context, deadlines, meter, self, underWay }: ServingParts,
+  { admission, hub }: { admission: Admission; hub: StreamHub },
+): Metrics {
+  const { world, log } = outside;
+  return startMetrics({
+    world,
+    store: context.store,
+    deadlines,
+    database: config.database,
+    meter,
+    self,
+    underWay,
+    streams: () => hub.size,
+    admission: () => admission.figures(),
+    onError: (err) => log.warn({ err }, 'metrics of the store not read'),
+  });
 }
 
 function readTls({ tlsCert, tlsKey }: Config): { cert: string; key: string } | undefined {

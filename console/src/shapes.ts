@@ -85,6 +85,7 @@ export type Callback = {
   readonly position: number;
   readonly label: string;
   readonly event: string;
+  readonly events: readonly string[];
   readonly method: string;
   readonly url?: string;
   readonly inactive?: string;

@@ -185,6 +185,7 @@ describe('publishing', () => {
         concurrency: 6,
         eventName: 'name of a',
         payload: Buffer.from('payload of a'),
+        trace: undefined,
         tries: 0,
         attempts: 0,
         lease: 7,

@@ -248,9 +248,9 @@ describe('the scopes of openapi.yaml', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  /** RULINGS 28, said a second time. Nodes are of all apps, so they are an operator's matter too. */
+  /** RULINGS 28, said a second time; nodes and metrics are of all apps: see docs/decisions/0015. */
   const expectedScope = ({ path, method }: Operation): string => {
-    if (path.startsWith('/apps') || path === '/nodes') return 'operator';
+    if (path.startsWith('/apps') || path === '/nodes' || path === '/metrics') return 'operator';
     if (path.startsWith('/keys') || path.endsWith('/retry')) return 'admin';
     if (path.startsWith('/replays') && method === 'POST') return 'admin';
     if (method === 'GET' && !path.endsWith('/secret')) return 'read';

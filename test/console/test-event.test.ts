@@ -17,8 +17,15 @@ const types: EventType[] = [
 
 function hears(contract: string, label: string, event: string): Subscription {
   const callbacks = [
-    { position: 0, label: 'x', event: 'never', method: 'POST', inactive: 'no target' },
-    { position: 1, label, event, method: 'POST', url: 'https://a.example/' },
+    {
+      position: 0,
+      label: 'x',
+      event: 'never',
+      events: ['never'],
+      method: 'POST',
+      inactive: 'no target',
+    },
+    { position: 1, label, event, events: [event], method: 'POST', url: 'https://a.example/' },
   ];
   const createdAt = '2026-11-02T10:00:00Z';
   return { id: 'sub_1', state: 'active', contract, operation: 'x', callbacks, createdAt };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
+import { limits } from '../../src/core/limits.ts';
+import { noControls, type Controls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import { makeSigningSecret } from '../../src/core/signing-secret.ts';
 import { noConfirmer } from '../../src/engine/confirmation.ts';
@@ -56,19 +57,23 @@ const leased: Leased = {
 
 /** One subscription whose state the test sets, and a network that counts what starts. */
 function stage(): {
-  state: { isActive: boolean; url: string };
+  state: { isActive: boolean; url: string; controls: Controls };
   /** What the receiver does before it answers, and with what. */
   receiver: { status: number; before: () => void };
+  /** What happens on the way to the receiver. */
+  way: { before: () => void };
   starts: () => number;
   reach: ReturnType<typeof createReach>;
   run: () => ReturnType<typeof deliver>;
 } {
-  const state = { isActive: true, url: active.url };
+  const state = { isActive: true, url: active.url, controls: noControls };
+  const way = { before: (): void => undefined };
   let starts = 0;
   const receiver = { status: 200, before: (): void => undefined };
   const read = async (): Promise<unknown> => [{ ...active, ...state }];
   const reach = createReach({ store: { read } as unknown as Store, world }, () => undefined);
   const send: FakeSend = async (_request, options) => {
+    way.before();
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
     starts += 1;
     receiver.before();
@@ -101,7 +106,7 @@ function stage(): {
   };
   const run = async (): ReturnType<typeof deliver> =>
     deliver(means, leased, { signal: new AbortController().signal, confirmedMs: 0 });
-  return { state, receiver, starts: () => starts, reach, run };
+  return { state, receiver, way, starts: () => starts, reach, run };
 }
 
 describe('deliver', () => {
@@ -119,6 +124,18 @@ describe('deliver', () => {
     on.state.isActive = false;
     on.reach.changed(active.subscription, 'ended');
     assert.deepEqual((await second).outcome, { kind: 'cancelled' });
+    assert.equal(on.starts(), 1);
+  });
+
+  it('starts nothing once the time of the subscription is over, although nobody ended it', async () => {
+    const on = stage();
+    on.state.controls = { ...noControls, expiresMs: world.nowMs() + 1 };
+    assert.equal((await on.run()).outcome.kind, 'delivered');
+    on.way.before = () => world.freeze(1); // While it waits for a connection.
+    const { outcome, attempt } = await on.run();
+    const dueMs = world.nowMs() + limits.unconfirmedWaitMs;
+    assert.deepEqual([outcome, attempt], [{ kind: 'released', dueMs }, undefined]);
+    assert.equal((await on.run()).outcome.kind, 'released');
     assert.equal(on.starts(), 1);
   });
 

@@ -58,7 +58,8 @@ export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Eleme
 }
 
 function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
-  const { label, event, method, url, inactive } = callback;
+  const { label, events, method, url, inactive } = callback;
+  const isEvery = events.includes('*');
   return (
     <div class="callback">
       <p class="cluster">
@@ -66,7 +67,7 @@ function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
           <Outside text={label} />
         </b>
         <span class="soft">
-          hears <Outside text={event === '*' ? 'every event' : event} mono={event !== '*'} />
+          hears <Outside text={isEvery ? 'every event' : events.join(', ')} mono={!isEvery} />
         </span>
         {inactive === undefined ? null : <StateBadge state="inactive" />}
       </p>

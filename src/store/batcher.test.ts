@@ -189,7 +189,6 @@ describe('publishing', () => {
         tries: 0,
         attempts: 0,
         lease: 7,
-        trace: undefined,
       },
     ]);
     transport.write();

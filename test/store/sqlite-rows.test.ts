@@ -105,9 +105,11 @@ describe('editSubscription', () => {
         { no: 2, state: 1, ready_ms: never },
       ]);
       edit(opened, held, { state: 'active' });
+      // What was given up begins anew, without the breaker's gate.
+      const gateMs = state === 'disabled' ? opened.clock.ms : lateMs;
       assert.deepEqual(lanes(opened), [
         { no: 1, state: 0, ready_ms: opened.clock.ms },
-        { no: 2, state: 0, ready_ms: lateMs },
+        { no: 2, state: 0, ready_ms: gateMs },
       ]);
     });
   }
@@ -195,8 +197,9 @@ describe('the schema', () => {
       { number: 9, name: 'replay' },
       { number: 10, name: 'search' },
       { number: 11, name: 'controls' },
-      { number: 12, name: 'notice' },
-      { number: 13, name: 'quotas' },
+      { number: 12, name: 'trace' },
+      { number: 13, name: 'notice' },
+      { number: 14, name: 'quotas' },
     ]);
   });
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { App } from '../../src/core/app.ts';
 import { noControls, type Controls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
+import { spanBetween } from '../../src/core/stats-span.ts';
 import type { SubscriptionState } from '../../src/core/subscription.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import type { OpenSubject, Subject } from './contract.ts';
@@ -308,6 +309,42 @@ export function laneContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await claim(), []);
         await set('active');
         assert.equal((await claim()).length, 3);
+      });
+
+      it('leaves a receiver that failed in a lane of old to nobody', async () => {
+        const id = await subscribe();
+        await publish();
+        await settle(await claim(), 'dead');
+        const appNo = app.no;
+        const health = async () => store.read('subscriptionHealth', { appNo, id });
+        const span = spanBetween(clock.ms, clock.ms + 1);
+        const attention = async () => (await store.read('appFigures', { appNo, span })).attention;
+        assert.equal((await health()).state, 'failing');
+        assert.equal((await attention()).length, 2);
+        await choose(id, { ordered: true });
+        assert.equal((await health()).state, 'ok');
+        assert.deepEqual(await attention(), []);
+        // Whoever comes back finds nothing of it.
+        await choose(id);
+        assert.equal((await health()).state, 'ok');
+      });
+
+      it('hides no delivery from who looks for those of the subscription', async () => {
+        const id = await subscribe();
+        const events = await publish();
+        await choose(id, { ordered: true });
+        events.push(...(await publish()));
+        await drain();
+        await choose(id, { ratePerSecond: 1 });
+        events.push(...(await publish()));
+        const page = { limit: 50, after: undefined };
+        const anything = { state: undefined, name: undefined, event: undefined };
+        const filter = { ...anything, subscription: id };
+        const { items } = await store.read('deliveries', { appNo: app.no, page, filter });
+        assert.deepEqual(
+          items.map(({ event, n }) => `${event} ${n}`).toSorted(),
+          events.flatMap((event) => [`${event} 0`, `${event} 1`]).toSorted(),
+        );
       });
 
       it('leaves nothing behind that an unsubscribe would not end', async () => {

@@ -109,7 +109,8 @@ const edits = {
   }),
   cancelReplay: record({ kind: one('cancelReplay' as const), which }),
   forgetReplays: record({ kind: one('forgetReplays' as const), agoMs: fc.constantFrom(0, 10_000) }),
-  keepFigures: record({ kind: one('keepFigures' as const), limit: fc.integer({ min: 1, max: 4 }) }),
+  // Without a limit: which lanes go first, each decides for itself, as their deliveries come.
+  keepFigures: record({ kind: one('keepFigures' as const) }),
   // Without a limit: which of the oldest rows go first, each decides for itself.
   tidyFigures: record({
     kind: one('tidyFigures' as const),

@@ -211,7 +211,7 @@ export class Player {
         return editCall('forgetReplays', { endedBeforeMs, limit: 500 });
       }
       case 'keepFigures':
-        return editCall('keepFigures', { limit: each.limit });
+        return editCall('keepFigures', { limit: limits.figuresGatheredMax });
       case 'tidyFigures': {
         const { fineMs: subscriptionFineMs, keepMs } = each;
         const keep = { appKeepMs: keepMs, subscriptionFineMs, subscriptionKeepMs: keepMs };

@@ -31,7 +31,11 @@ afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('nodes that use the same lanes', net, () => {
   it('do not wait for each other in a circle', async (t) => {
-    const subscriptions = await Promise.all(upTo(5).map(async () => stage.subscribe('all', 24)));
+    const subscriptions: { id: string }[] = [];
+    for (const _ of upTo(5)) {
+      subscriptions.push(await stage.subscribe('all', 24));
+      await stage.subscribeOrdered('all');
+    }
     const nodes = await Promise.all(
       upTo(3).map(async () =>
         startTestNode(await stage.node(), { outcome: oftenRetry, pollMs: 5 }),
@@ -135,6 +139,24 @@ describe('transactions that need the same lanes in another order', net, () => {
     await stage.untilSomebodyWaits(2);
     await between.commit();
     await assert.doesNotReject(Promise.all([publishing, ending]));
+  });
+
+  it('lock a lane that keeps an order in its turn, among the others', async () => {
+    const { lane } = await stage.subscribe('all');
+    await stage.subscribeOrdered('all');
+    const nowMs = world.nowMs();
+    await stage.once(async (tx) => publishOn(tx, nowMs, [stage.publishing('all')]));
+    await stage.once(async (tx) => claimOn(tx, { nowMs }));
+    // Asleep, so that a publish wakes it.
+    await stage.database.query('update ringback.lane set ready_ms = 9007199254740991');
+    const between = await stage.begin();
+    await between.tx.query('select no from lane where no = $1 for update', [lane]);
+    const settling = stage.once(async (tx) => settleAll(tx, await retries(['all']), nowMs));
+    await stage.untilSomebodyWaits(1);
+    const publishing = stage.once(async (tx) => publishOn(tx, nowMs, [stage.publishing('all')]));
+    await stage.untilSomebodyWaits(2);
+    await between.commit();
+    await assert.doesNotReject(Promise.all([settling, publishing]));
   });
 
   it('wait for each other in one direction only', async () => {
@@ -242,13 +264,13 @@ describe('transactions that need the same lanes in another order', net, () => {
   /** Of the deliveries of these events that run. */
   async function retries(events: readonly string[]): Promise<Settlement[]> {
     const rows = await stage.database.query(
-      `select event.id, event.name, lease::float8 from ringback.event
+      `select event.id, n, event.name, lease::float8 from ringback.event
        join ringback.delivery_live on event = id where lease is not null`,
     );
     return events.flatMap((name) =>
       rows
         .filter((row) => row['name'] === name)
-        .map(({ id, lease }) => ({ event: String(id), n: 0, lease: Number(lease) }))
+        .map(({ id, n, lease }) => ({ event: String(id), n: Number(n), lease: Number(lease) }))
         .map((leased) => settlementOf(leased, 'retry', world.nowMs())),
     );
   }

@@ -2,6 +2,8 @@
 // transactions that a test takes one step at a time. Nothing here waits by the clock.
 import { strict as assert } from 'node:assert';
 import type { Client } from 'pg';
+import type { Controls } from '../../src/core/controls.ts';
+import { noControls } from '../../src/core/controls.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Claimed } from '../../src/store/postgres/claim.ts';
 import { claim } from '../../src/store/postgres/claim.ts';
@@ -31,6 +33,8 @@ export interface Stage extends AsyncDisposable {
   node(options?: Partial<ClusterOptions>): Promise<Store>;
   /** A subscription that hears this event alone; `lane` is the first of so many. */
   subscribe(event: string, lanes?: number): Promise<{ id: string; lane: number }>;
+  /** One whose deliveries keep their order. */
+  subscribeOrdered(event: string): Promise<{ id: string; lane: number }>;
   publishing(event: string, more?: Partial<EditInput<'publish'>>): EditInput<'publish'>;
   /** A transaction that has its number, on a connection of its own. */
   begin(): Promise<Step>;
@@ -78,24 +82,30 @@ export async function openStage(): Promise<Stage> {
       rollback: async () => end('rollback'),
     };
   };
+  const subscribeBy = async (
+    event: string,
+    lanes: number,
+    controls: Controls,
+  ): Promise<{ id: string; lane: number }> => {
+    const callbacks = Array.from({ length: lanes }, (_, i) => callback(i, event));
+    const subscription = newSubscription(app, { callbacks, controls });
+    const made = await store.edit('subscribe', { subscription, idempotency: undefined });
+    assert(made.kind === 'created');
+    const { id } = made.subscription;
+    const [row] = await database.query(
+      `select lane.no from ringback.lane join ringback.subscription
+         on subscription.no = lane.subscription where id = $1 order by lane.no`,
+      [id],
+    );
+    return { id, lane: Number(row?.['no']) };
+  };
   return {
     database,
     appNo: app.no,
     store,
     node,
-    subscribe: async (event, lanes = 1) => {
-      const callbacks = Array.from({ length: lanes }, (_, i) => callback(i, event));
-      const subscription = newSubscription(app, { callbacks });
-      const made = await store.edit('subscribe', { subscription, idempotency: undefined });
-      assert(made.kind === 'created');
-      const { id } = made.subscription;
-      const [row] = await database.query(
-        `select lane.no from ringback.lane join ringback.subscription
-           on subscription.no = lane.subscription where id = $1 order by lane.no`,
-        [id],
-      );
-      return { id, lane: Number(row?.['no']) };
-    },
+    subscribe: async (event, lanes = 1) => subscribeBy(event, lanes, noControls),
+    subscribeOrdered: async (event) => subscribeBy(event, 1, { ...noControls, ordered: true }),
     publishing: (event, more) => ({
       appNo: app.no,
       contract: 'Ringback',

@@ -111,7 +111,8 @@ async function sendAgain(tx: Tx, { again, appNo, nowMs }: Sending): Promise<read
   const left = again.filter((one) => !one.isDead || removed.has(keyOf(one)));
   if (left.length === 0) return [];
   const made = await numbered(tx, left);
-  const places = await takePlaces(tx, made, nowMs);
+  const lanes = new Set(made.map(({ lane }) => lane.no));
+  const places = await takePlaces(tx, { deliveries: made, waking: lanes, nowMs });
   const inserted = tx.query(advanceReplaySql.insert, [
     ...columnsOf(made),
     made.map(() => appNo),
@@ -121,7 +122,6 @@ async function sendAgain(tx: Tx, { again, appNo, nowMs }: Sending): Promise<read
     made.map(({ attempts }) => attempts),
     made.map(({ slice }) => slice),
   ]);
-  const lanes = new Set(made.map(({ lane }) => lane.no));
   await Promise.all([inserted, tx.query(makeDeliveriesSql.wake, [[...lanes], nowMs])]);
   return made;
 }

@@ -9,14 +9,16 @@ import type { Births } from '../slots.ts';
 import type { Tx } from './tx.ts';
 
 export const makeDeliveriesSql = {
-  // Places in ordered lanes: the row's lock makes the order of commits the order of deliveries. Locked
+  // Places in ordered lanes: the row's lock makes the order of commits the order of deliveries. Lanes that
+  // nobody joins are those to be woken later: locked here in their turn, since whoever settles locks all
+  // by number (47 deadlocks in 1,350 publishes without, where half of the lanes were ordered). Locked
   // and joined in one step, or each lane is compared with each: 512 lanes in 44 ms instead of 7.
   order: `
     with l as materialized (
       select lane.no, x.joining from unnest($1::bigint[], $2::int[]) as x (no, joining)
       join lane on lane.no = x.no order by lane.no for no key update of lane)
     update lane set last_ms = greatest(last_ms + 1, $3::bigint) + joining - 1
-    from l where lane.no = l.no returning lane.no, last_ms`,
+    from l where lane.no = l.no and joining > 0 returning lane.no, last_ms`,
   insert: `
     insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
     select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[],
@@ -60,13 +62,11 @@ export interface MakeInput {
 export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<number> {
   const { deliveries, births, nowMs, facts } = input;
   if (deliveries.length === 0) return 0;
-  const places = await takePlaces(tx, deliveries, nowMs);
   const waiting = new Set<number>();
   let waits = 0;
-  const rows = deliveries.map((delivery) => {
+  const leased = deliveries.map((delivery) => {
     const { lane, event, n, callback } = delivery;
     facts.push(factOf('made', { appNo: delivery.appNo, lane: lane.no }));
-    const dueMs = lane.ordered ? nextPlace(places, lane.no) : nowMs;
     const isBorn = takesFresh(lane, nowMs) && births.slots.free(lane) > 0;
     if (isBorn) {
       births.slots.take(lane.no);
@@ -77,7 +77,11 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<number> 
       waits += 1;
       lane.readyMs = wake(lane, nowMs);
     }
-    return { ...delivery, dueMs, lease: isBorn ? births.slots.lease : null };
+    return { ...delivery, lease: isBorn ? births.slots.lease : null };
+  });
+  const places = await takePlaces(tx, { deliveries, waking: waiting, nowMs });
+  const rows = leased.map((row) => {
+    return { ...row, dueMs: row.lane.ordered ? nextPlace(places, row.lane.no) : nowMs };
   });
   const inserted = tx.query(makeDeliveriesSql.insert, [
     rows.map(({ event }) => event),
@@ -94,17 +98,24 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<number> 
   return waits;
 }
 
+export interface Joining {
+  deliveries: readonly Pick<NewDelivery, 'lane'>[];
+  /** Lanes that the same transaction wakes afterwards. */
+  waking: ReadonlySet<number>;
+  nowMs: number;
+}
+
 /** The first free place of each ordered lane. */
 export async function takePlaces(
   tx: Tx,
-  deliveries: readonly Pick<NewDelivery, 'lane'>[],
-  nowMs: number,
+  { deliveries, waking, nowMs }: Joining,
 ): Promise<Map<number, number>> {
   const joining = new Map<number, number>();
   for (const { lane } of deliveries) {
     if (lane.ordered) joining.set(lane.no, (joining.get(lane.no) ?? 0) + 1);
   }
   if (joining.size === 0) return new Map();
+  for (const no of waking) joining.set(no, joining.get(no) ?? 0);
   const values = [[...joining.keys()], [...joining.values()], nowMs];
   const rows = await tx.query(makeDeliveriesSql.order, values);
   return new Map(

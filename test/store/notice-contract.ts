@@ -68,10 +68,9 @@ export function noticeContract(name: string, open: OpenSubject): void {
     it('tells nothing of its own events, and nothing to another app', async () => {
       const audience = await subscribed('ringback.*', '*');
       await subscribed('ringback.*');
-      const own = await born('ringback.ping', audience);
-      await fail(own);
-      const gone = await born('ringback.ping', audience);
-      assert.equal((await settle(gone, 'gone')).kind, 'gone');
+      await fail(await born('ringback.ping', audience));
+      const own = await born('ringback.delivery.dead', audience);
+      assert.equal((await settle(own, 'gone')).kind, 'gone');
       app = await newApp(store);
       const one = await subscribed('*');
       await fail(await born('a', one));
@@ -100,6 +99,20 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.equal(notice.payload['subscriberId'], `sub_${one.id}`);
       assert.equal(notice.payload['deliveryId'], `dlv_${first.event}_0`);
       assert.match(String(notice.payload['message']), /answered event "a" with status 410/);
+    });
+
+    it('tells it also of a ping: that ends a subscription like any other event', async () => {
+      await subscribed('ringback.subscription.gone');
+      const one = await subscribed('*');
+      const ping = await born('ringback.ping', one);
+      assert.equal((await settle(ping, 'gone')).kind, 'gone');
+      const [notice, ...others] = await notices();
+      assert.deepEqual(others, []);
+      assert.equal(notice?.payload['subscriberId'], `sub_${one.id}`);
+      assert.match(
+        String(notice.payload['message']),
+        /answered event "ringback.ping" with status 410/,
+      );
     });
 
     it('tells of what waited beyond the retention', async () => {

@@ -373,6 +373,50 @@ describe('headExpired', () => {
   });
 });
 
+/** A receiver that never works, for ten days: how often it was asked, and when it was given up. */
+function failFor10Days(changes: Partial<Lane>): { attempts: number; days: number | undefined } {
+  const dayMs = 86_400_000;
+  let one = lane({ readyMs: nowMs, ...changes });
+  let at = nowMs;
+  for (let attempts = 1; at < nowMs + 10 * dayMs; attempts += 1) {
+    at = Math.max(at, one.gateMs);
+    if (room(one, at, plenty) === 0) at += 1;
+    one = { ...one, ...look(one, at, { took: 1, nextMs: at }) };
+    const startedMs = at + 5;
+    at += 50;
+    const { failures } = one;
+    one = { ...one, ...settled(one, at, failed(at + 1, startedMs)) };
+    // As the stores ask: only a failure that counts.
+    if (one.failures > failures && isOverdue(one, at))
+      return { attempts, days: (at - nowMs) / dayMs };
+  }
+  return { attempts: Infinity, days: undefined };
+}
+
+describe('a receiver that never works', () => {
+  const rates = [undefined, 50, 1, 0.1, 0.06, 0.05, 0.049, 0.04, 0.03, 0.01, 0.001, 0.0007];
+  for (const rate of rates) {
+    for (const ordered of [false, true]) {
+      const how = `${rate ?? 'any number'} a second, ${ordered ? '' : 'not '}ordered`;
+      it(`is asked less and less often, and given up after five days: ${how}`, () => {
+        const intervalMs = rate === undefined ? undefined : 1_000 / rate;
+        const { attempts, days } = failFor10Days({ intervalMs, ordered });
+        assert(days !== undefined && days >= 5 && days < 5.1, `after ${days} days`);
+        assert(attempts < 520, `${attempts} attempts: its breaker does not grow`);
+      });
+    }
+  }
+
+  it('counts, at a slow rate, no attempt that was under way when it broke', () => {
+    const intervalMs = 25_000;
+    const broken = lane({ failures: brokenAfter - 1, failingMs: 1, intervalMs, tatMs: nowMs });
+    const second = { ...broken, ...look(broken, nowMs + 25_000, { took: 1, nextMs: nowMs }) };
+    const first = { ...second, ...settled(second, nowMs + 30_000, failed(undefined, nowMs)) };
+    assert.equal(first.failures, brokenAfter);
+    assert.equal(settled(first, nowMs + 40_000, failed(undefined, nowMs + 25_000)), undefined);
+  });
+});
+
 describe('isOverdue', () => {
   const failingMs = nowMs - limits.disableAfterMs;
 

@@ -209,10 +209,12 @@ function failuresAfter(
 /**
  * A hundred attempts that were under way when the lane broke say nothing new: only the probe counts, or
  * one bad second would close a fast lane for the longest time. The probe started after its look, which
- * set the gate to `probeMs` later; any other attempt started before the gate was set, to more than that.
+ * set the gate to `probeMs` later, or to what the rate allows, rounded up; any other attempt started before
+ * the gate was set, to more than that. At a rate so slow that this is not sure, one at most is under way.
  */
 function isOldNews(lane: Lane, { startedMs }: { startedMs: number }): boolean {
-  return !lane.ordered && lane.failures >= brokenAfter && startedMs < lane.gateMs - probeMs;
+  if (lane.ordered || lane.failures < brokenAfter) return false;
+  return startedMs < lane.gateMs - Math.max(probeMs, lane.intervalMs ?? 0) - 1;
 }
 
 interface After {

@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { App } from '../../src/core/app.ts';
+import { noControls, type Controls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import { idMaker } from '../../src/core/id.ts';
 import { brokenAfter } from '../../src/core/lane.ts';
@@ -10,7 +11,7 @@ import { limits } from '../../src/core/limits.ts';
 import type { Subscription } from '../../src/core/subscription.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Settled } from '../../src/store/delivery-verbs.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { EditInput, Store } from '../../src/store/store.ts';
 import type { OpenSubject, Subject } from './contract.ts';
 import { attempt, callback, newApp, newSubscription } from './contract.ts';
 import type { TestDispatcher } from './test-dispatcher.ts';
@@ -67,10 +68,9 @@ export function noticeContract(name: string, open: OpenSubject): void {
     it('tells nothing of its own events, and nothing to another app', async () => {
       const audience = await subscribed('ringback.*', '*');
       await subscribed('ringback.*');
-      const own = await born('ringback.ping', audience);
-      await fail(own);
-      const gone = await born('ringback.ping', audience);
-      assert.equal((await settle(gone, 'gone')).kind, 'gone');
+      await fail(await born('ringback.ping', audience));
+      const own = await born('ringback.delivery.dead', audience);
+      assert.equal((await settle(own, 'gone')).kind, 'gone');
       app = await newApp(store);
       const one = await subscribed('*');
       await fail(await born('a', one));
@@ -99,6 +99,20 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.equal(notice.payload['subscriberId'], `sub_${one.id}`);
       assert.equal(notice.payload['deliveryId'], `dlv_${first.event}_0`);
       assert.match(String(notice.payload['message']), /answered event "a" with status 410/);
+    });
+
+    it('tells it also of a ping: that ends a subscription like any other event', async () => {
+      await subscribed('ringback.subscription.gone');
+      const one = await subscribed('*');
+      const ping = await born('ringback.ping', one);
+      assert.equal((await settle(ping, 'gone')).kind, 'gone');
+      const [notice, ...others] = await notices();
+      assert.deepEqual(others, []);
+      assert.equal(notice?.payload['subscriberId'], `sub_${one.id}`);
+      assert.match(
+        String(notice.payload['message']),
+        /answered event "ringback.ping" with status 410/,
+      );
     });
 
     it('tells of what waited beyond the retention', async () => {
@@ -182,21 +196,65 @@ export function noticeContract(name: string, open: OpenSubject): void {
         await failNext(one);
         assert.equal((await disable(lane)).kind, 'disabled');
         const waiting = await publish('a', one);
-        const { version } = await found(one);
-        const edited = await store.edit('editSubscription', {
-          appNo: app.no,
-          id: one.id,
-          version,
-          state: 'active',
-          urls: [],
-          secrets: undefined,
-        });
-        assert.equal(edited.kind, 'edited');
+        await edit(one, { state: 'active' });
         assert.equal((await health(one)).state, 'ok');
         const [again] = await claimed(waiting);
         assert(again);
         assert.deepEqual(await fail(again), { kind: 'settled' });
         assert.equal((await health(one)).failures, 1);
+      });
+
+      it('says nothing of the one that takes its place', async () => {
+        for (const controls of [{}, { ordered: true }, { ratePerSecond: 50 }]) {
+          const one = await subscribedWith(controls, 'a', 'b');
+          const { failingMs } = await breakDown(one);
+          clock.ms = failingMs + limits.disableAfterMs - 1;
+          await failNext(one);
+          const waiting = await publish('a', one);
+          const { url = '' } = one.callbacks[0] ?? {};
+          await edit(one, { urls: [{ position: 0, url }] });
+          assert.equal((await health(one)).state, 'open', 'the same address is no other receiver');
+          assert.deepEqual(await claimed(waiting), []);
+          clock.ms += 1_000;
+          await edit(one, { urls: [{ position: 0, url: 'https://another.example/' }] });
+          assert.equal((await health(one)).state, 'ok');
+          const [first] = await claimed(waiting);
+          assert(first, 'it does not wait for the breaker of the old one');
+          assert.deepEqual(await fail(first), { kind: 'settled' });
+          assert.equal((await health(one)).failures, 1);
+        }
+      });
+
+      it('is not forgotten because another receiver has a new address', async () => {
+        const one = await subscribed('a', 'b');
+        const { lane, failingMs } = await breakDown(one, 'a');
+        clock.ms = failingMs + limits.disableAfterMs;
+        await edit(one, { urls: [{ position: 1, url: 'https://another.example/' }] });
+        assert.deepEqual(await failNext(one, 'a'), { kind: 'overdue', appNo: app.no, lane });
+      });
+
+      it('that gets a new address while it is paused begins anew when it is resumed', async () => {
+        const one = await subscribed('a');
+        await breakDown(one);
+        const waiting = await publish('a', one);
+        await edit(one, { state: 'paused' });
+        await edit(one, { urls: [{ position: 0, url: 'https://another.example/' }] });
+        assert.deepEqual(await claimed(waiting), []);
+        await edit(one, { state: 'active' });
+        assert.equal((await claimed(waiting)).length, 1);
+      });
+
+      it('leaves nothing in lanes that drain to the one that takes its place', async () => {
+        const one = await subscribed('a');
+        const { failingMs } = await breakDown(one);
+        const waiting = await publish('a', one);
+        clock.ms = failingMs + limits.disableAfterMs;
+        const chosen = { controls: { ...noControls, ordered: true }, headers: undefined };
+        const urls = [{ position: 0, url: 'https://another.example/' }];
+        await edit(one, { chosen, urls });
+        const [first] = await claimed(waiting);
+        assert(first);
+        assert.deepEqual(await fail(first), { kind: 'settled' });
       });
 
       it('is kept while another receiver of the subscription is reached', async () => {
@@ -262,11 +320,29 @@ export function noticeContract(name: string, open: OpenSubject): void {
     });
 
     async function subscribed(...patterns: string[]): Promise<Subscription> {
+      return subscribedWith({}, ...patterns);
+    }
+
+    async function subscribedWith(
+      controls: Partial<Controls>,
+      ...patterns: string[]
+    ): Promise<Subscription> {
       const callbacks = patterns.map((pattern, position) => callback(position, pattern));
-      const subscription = newSubscription(app, { callbacks });
+      const chosen = { ...noControls, ...controls };
+      const subscription = newSubscription(app, { callbacks, controls: chosen });
       const output = await store.edit('subscribe', { subscription, idempotency: undefined });
       assert(output.kind === 'created');
       return output.subscription;
+    }
+
+    async function edit(
+      one: Subscription,
+      changes: Partial<EditInput<'editSubscription'>>,
+    ): Promise<void> {
+      const { id, version } = await found(one);
+      const nothing = { state: undefined, urls: [], secrets: undefined };
+      const asked = { appNo: app.no, id, version, ...nothing, ...changes };
+      assert.equal((await store.edit('editSubscription', asked)).kind, 'edited');
     }
 
     async function found({ id }: Subscription): Promise<Subscription> {
@@ -339,7 +415,8 @@ export function noticeContract(name: string, open: OpenSubject): void {
       const failingMs = clock.ms;
       let lane = 0;
       for (let count = 0; count < brokenAfter; count += 1) {
-        const leased = await born(what, one);
+        const [leased] = await claimed(await publish(what, one));
+        assert(leased);
         lane = leased.lane;
         assert.deepEqual(await fail(leased), { kind: 'settled' });
       }

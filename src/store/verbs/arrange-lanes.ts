@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert';
 import type { Lane, LaneTimes } from '../../core/lane.ts';
 import type { LaneControls } from '../../core/lane-plan.ts';
 import { enterAnew, intervalOf, planLanes, relimit } from '../../core/lane-plan.ts';
+import type { Row } from '../row.ts';
 import { integer, maybe } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
@@ -48,7 +49,7 @@ export function* rearrangeLanes(
     .map((row) => ({
       no: integer(row, 'no'),
       position: integer(row, 'position'),
-      lane: maybe(integer, row, 'lane'),
+      lane: laneOf(row),
     }))
     .filter(({ position, lane }) => lane !== undefined || joining.has(position));
   const present = callbacks.map(({ lane }) => lane);
@@ -98,6 +99,30 @@ export function* arrangeLanes(
     assert(no !== undefined);
     return no;
   });
+}
+
+/**
+ * Callbacks have other receivers now: whoever failed before says nothing of them. `renewed`: positions.
+ * Lanes that drain may hold something for them; only those of other callbacks alone keep their breaker.
+ */
+export function* meetAnew(
+  { subscription, controls }: LaneOwner,
+  renewed: ReadonlySet<number>,
+  nowMs: number,
+): Script<void> {
+  const callbacks = yield* all(arrangeLanesSql.callbacks, subscription);
+  const isRenewed = (row: Row): boolean => renewed.has(integer(row, 'position'));
+  const theirs = new Set(callbacks.filter(isRenewed).map(laneOf));
+  const others = new Set(callbacks.map(laneOf)).difference(theirs);
+  for (const row of yield* all(arrangeLanesSql.lanes, subscription)) {
+    const lane = toLane(row);
+    if (others.has(lane.no)) continue;
+    yield* arrange(lane, controls, (limited) => enterAnew(limited, nowMs, lane.tatMs));
+  }
+}
+
+function laneOf(row: Row): number | undefined {
+  return maybe(integer, row, 'lane');
 }
 
 /** Writes only what is new: a quiet lane stays so. */

@@ -7,7 +7,8 @@ import { all, first } from '../statement.ts';
 import type { EditInput } from '../store.ts';
 import { raiseVersion } from './app-version.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
-import { rearrangeLanes } from './arrange-lanes.ts';
+import type { LaneOwner } from './arrange-lanes.ts';
+import { meetAnew, rearrangeLanes } from './arrange-lanes.ts';
 import { addPatterns, changePatterns } from './listen.ts';
 import type { Found } from './subscriptions.ts';
 import { findSubscription } from './subscriptions.ts';
@@ -30,7 +31,7 @@ export const editSubscriptionSql = {
     where subscription = ?1 and state <> 2`,
   // Whoever gets a lease of the lane learns from it that there is something new.
   renew: 'update lane set version = ?2 where subscription = ?1',
-  callback: 'select no, event, lane from callback where subscription = ?1 and position = ?2',
+  callback: 'select no, event, url, lane from callback where subscription = ?1 and position = ?2',
   hears: 'update callback set event = ?2 where no = ?1',
   target: 'update callback set url = ?2, inactive = null, lane = ?3 where no = ?1',
 } as const;
@@ -58,10 +59,13 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   yield* all(editSubscriptionSql.renew, no, version);
   const { controls } = chosen ?? subscription;
   const changed = { no, subscription: { ...subscription, state, version, controls } };
-  const lanes = yield* setLanes(input.urls, changed, nowMs);
+  const owner = ownerOf(changed);
+  const joining = new Set(input.urls.map(({ position }) => position));
+  const lanes = yield* rearrangeLanes(owner, joining, nowMs);
   // First the patterns: a callback that had no target begins to hear with these.
   yield* setEvents(input.events ?? [], changed, nowMs);
-  yield* setTargets(input.urls, changed, lanes);
+  const renewed = yield* setTargets(input.urls, changed, lanes);
+  if (renewed.size > 0) yield* meetAnew(owner, renewed, nowMs);
   if (chosen !== undefined) yield* keepControls(no, chosen);
   yield* spreadControls(no, controls);
   return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };
@@ -75,17 +79,10 @@ function* foundAgain(input: { appNo: number; id: string }): Script<Found> {
 
 type Input = EditInput<'editSubscription'>;
 
-/** The lanes of all callbacks that have a target, or get one now, by their positions. */
-function* setLanes(
-  urls: Input['urls'],
-  { no, subscription }: Found,
-  nowMs: number,
-): Script<ReadonlyMap<number, number>> {
+function ownerOf({ no, subscription }: Found): LaneOwner {
   const { appNo, version, controls } = subscription;
   const state = subscription.state === 'active' ? 'open' : 'held';
-  const owner = { appNo, subscription: no, state, version, controls } as const;
-  const joining = new Set(urls.map(({ position }) => position));
-  return yield* rearrangeLanes(owner, joining, nowMs);
+  return { appNo, subscription: no, state, version, controls };
 }
 
 function* setEvents(
@@ -102,29 +99,45 @@ function* setEvents(
   }
 }
 
-/** A target for a callback that had none also makes it listen, from this version on. */
+/**
+ * A target for a callback that had none also makes it listen, from this version on. Gives the positions of
+ * those that had another one.
+ */
 function* setTargets(
   urls: Input['urls'],
   { no, subscription }: Found,
   lanes: ReadonlyMap<number, number>,
-): Script<void> {
+): Script<Set<number>> {
   const { appNo, contract, version: born } = subscription;
+  const renewed = new Set<number>();
   for (const { position, url } of urls) {
-    const { callback, events, lane: before } = yield* callbackAt(position, { no, subscription });
+    const { callback, events, ...before } = yield* callbackAt(position, { no, subscription });
     const lane = lanes.get(position);
     assert(lane !== undefined);
     yield* all(editSubscriptionSql.target, callback, url, lane);
-    if (before !== undefined) continue;
-    yield* addPatterns({ appNo, contract, events, callback, lane, born });
+    if (before.lane === undefined) {
+      yield* addPatterns({ appNo, contract, events, callback, lane, born });
+    } else if (before.url !== url) {
+      renewed.add(position);
+    }
   }
+  return renewed;
 }
 
-function* callbackAt(
-  position: number,
-  { no, subscription: { id } }: Found,
-): Script<{ callback: number; events: string[]; lane: number | undefined }> {
+interface CallbackRow {
+  callback: number;
+  events: string[];
+  url: string | undefined;
+  lane: number | undefined;
+}
+
+function* callbackAt(position: number, { no, subscription: { id } }: Found): Script<CallbackRow> {
   const row = yield* first(editSubscriptionSql.callback, no, position);
   assert(row !== undefined, `Cannot edit callback ${position} of "${id}": there is none`);
-  const events = text(row, 'event').split(' ');
-  return { callback: integer(row, 'no'), events, lane: maybe(integer, row, 'lane') };
+  return {
+    callback: integer(row, 'no'),
+    events: text(row, 'event').split(' '),
+    url: maybe(text, row, 'url'),
+    lane: maybe(integer, row, 'lane'),
+  };
 }

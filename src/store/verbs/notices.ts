@@ -1,7 +1,8 @@
 // Notices: Ringback's own events, from the transaction of what they tell to the one that publishes them.
-// Nothing is written where nobody listens, and what happens to an own event tells nothing.
+// Nothing is written where nobody listens, and what happens to an own event tells nothing,
+// except that a ping may end a subscription.
 import type { DeliveryName } from '../../core/delivery.ts';
-import { ownPrefix } from '../../core/event.ts';
+import { ownPrefix, pingEvent } from '../../core/event.ts';
 import type { Notice, NoticeName, RejectedFacts } from '../../core/notice.ts';
 import { deadNotice, goneNotice, rejectedNotice } from '../../core/notice.ts';
 import type { Delivery } from '../delivery-verbs.ts';
@@ -77,11 +78,14 @@ export function* noticesOfDead(
   });
 }
 
-/** The subscription of a delivery has ended, because the receiver wants no more. */
+/**
+ * The subscription of a delivery has ended, because the receiver wants no more. A ping may be what ended
+ * it: nothing is bred by telling that, because a subscription ends once.
+ */
 export function* noticeGone({ appNo, event, n }: DeadDelivery, nowMs: number): Script<void> {
   if (!(yield* isHeard(appNo, 'ringback.subscription.gone'))) return;
   const [one] = (yield* deliveriesNamed(appNo, [{ event, n }])).values();
-  if (one === undefined || isOwn(one)) return;
+  if (one === undefined || (isOwn(one) && one.eventName !== pingEvent)) return;
   yield* writeNotice({ appNo, ...goneNotice({ ...factsOf(one), atMs: nowMs }) }, nowMs);
 }
 

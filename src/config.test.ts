@@ -103,9 +103,15 @@ describe('readConfig', () => {
     writeFileSync(path, 'postgres://u:p@h/db\n');
     const fromFile = config({ ...cluster, DATABASE_URL_FILE: path });
     assert.deepEqual(fromFile.database, { url: 'postgres://u:p@h/db' });
-    for (const url of ['mysql://u:CANARY@h/db', 'postgres:CANARY', 'postgres://h:CANARY/db']) {
+    for (const url of ['mysql://u:CANARY@h/db', 'postgres:CANARY']) {
       assert.deepEqual(mistakes({ ...cluster, DATABASE_URL: url }), [
         'Cannot read DATABASE_URL: expected a URL that begins with postgres:// or postgresql://',
+      ]);
+    }
+    for (const url of ['postgres://u:CANARY/b@h/db', 'postgres://u:CANARY#b@h/db']) {
+      assert.deepEqual(mistakes({ ...cluster, DATABASE_URL: url }), [
+        'Cannot read DATABASE_URL: expected postgres://user:password@host:port/database, ' +
+          'with / ? # and @ in a password written as %2F %3F %23 and %40',
       ]);
     }
   });

@@ -49,8 +49,14 @@ export function readApiKey(text: string): Reading<string> {
 }
 
 export function readDatabaseUrl(text: string): Reading<string> {
-  const isFit = /^postgres(ql)?:\/\//.test(text) && URL.parse(text) !== null;
-  return isFit ? value(text) : mistake('a URL that begins with postgres:// or postgresql://');
+  if (!/^postgres(ql)?:\/\//.test(text)) {
+    return mistake('a URL that begins with postgres:// or postgresql://');
+  }
+  if (URL.parse(text) !== null) return value(text);
+  return mistake(
+    'postgres://user:password@host:port/database, ' +
+      'with / ? # and @ in a password written as %2F %3F %23 and %40',
+  );
 }
 
 const roles: readonly NodeRole[] = ['api', 'worker', 'all'];

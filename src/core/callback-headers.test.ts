@@ -24,10 +24,15 @@ describe('readCallbackHeaders', () => {
       `host content-length transfer-encoding connection keep-alive te trailer upgrade expect
       proxy-authorization proxy-connection sec-fetch-site sec-anything cookie content-type content-encoding
       accept-encoding user-agent traceparent tracestate webhook-id webhook-signature webhook-x ringback-event
-      ringback-x`.split(/\s+/);
-    for (const name of [...denied, ...denied.map((one) => one.toUpperCase()), 'Webhook-Id']) {
+      ringback-x forwarded via x-forwarded-for x-forwarded-host x-forwarded x-real-ip x-http-method
+      x-http-method-override x-method-override date range if-match if-none-match if-modified-since content-md5
+      content-language http2-settings x-original-url x-rewrite-url`.split(/\s+/);
+    // CGI, WSGI and PHP read an underscore as a hyphen, some servers any mark.
+    const twins = ['_', '.'].flatMap((mark) => denied.map((one) => one.replaceAll('-', mark)));
+    const shouted = denied.map((one) => one.toUpperCase());
+    for (const name of [...denied, ...twins, ...shouted, 'Webhook-Id', 'Webhook_Signature']) {
       const [fault = ''] = faultsOf({ [name]: 'x' });
-      assert.match(fault, /is a header that Ringback sets itself|which is reserved/, name);
+      assert.match(fault, /is a header that Ringback sets itself|is reserved/, name);
       assert.ok(fault.startsWith(`body#/headers/${name} `), fault);
     }
   });
@@ -36,6 +41,10 @@ describe('readCallbackHeaders', () => {
     assert.deepEqual(faultsOf({ 'X-A': '1', 'x-a': '2' }), [
       'body#/headers/x-a stands there twice, expected each name once in any case',
     ]);
+    assert.match(
+      faultsOf({ 'X-A': '1', x_a: '2' })[0] ?? '',
+      /^body#\/headers\/x_a stands there twice/,
+    );
   });
 
   it('lets nobody begin another header or another request', () => {

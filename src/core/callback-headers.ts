@@ -22,7 +22,7 @@ export function readCallbackHeaders(value: unknown, field: string): HeadersReadi
   const taken = new Set<string>();
   for (const [name, text] of entries) {
     const message = nameFault(name, taken) ?? valueFault(text);
-    taken.add(name.toLowerCase());
+    taken.add(asRead(name));
     if (message !== undefined) faults.push({ field: fieldIn(field, name), message });
     else if (typeof text === 'string') headers.push([name, text]);
   }
@@ -52,9 +52,6 @@ export function decodeHeaders(plain: Uint8Array): Header[] {
 /** What makes the request what it is, and what only Ringback or a proxy may say. */
 const denied: ReadonlySet<string> = new Set([
   'host',
-  'content-length',
-  'content-type',
-  'content-encoding',
   'transfer-encoding',
   'connection',
   'keep-alive',
@@ -68,7 +65,29 @@ const denied: ReadonlySet<string> = new Set([
   'traceparent',
   'tracestate',
 ]);
-const deniedPrefixes = ['proxy-', 'sec-', 'webhook-', 'ringback-'];
+/** What else makes the request another one, and who is said to have sent it. */
+const reserved: ReadonlySet<string> = new Set([
+  'http2-settings',
+  'date',
+  'range',
+  'via',
+  'forwarded',
+  'x-forwarded',
+  'x-real-ip',
+  'x-method-override',
+  'x-rewrite-url',
+]);
+const deniedPrefixes = [
+  'content-',
+  'if-',
+  'proxy-',
+  'sec-',
+  'x-forwarded-',
+  'x-http-method',
+  'x-original-',
+  'webhook-',
+  'ringback-',
+];
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // A space at an end would be lost on the way.
@@ -79,11 +98,17 @@ function nameFault(name: string, taken: ReadonlySet<string>): string | undefined
   if (name.length > most) return `is a name of ${name.length} characters, expected at most ${most}`;
   if (!token.test(name))
     return "is no name of a header, expected letters, digits and !#$%&'*+.^_`|~-";
-  const lower = name.toLowerCase();
-  if (taken.has(lower)) return 'stands there twice, expected each name once in any case';
-  if (denied.has(lower)) return 'is a header that Ringback sets itself, expected another one';
-  const prefix = deniedPrefixes.find((one) => lower.startsWith(one));
+  const read = asRead(name);
+  if (taken.has(read)) return 'stands there twice, expected each name once in any case';
+  if (denied.has(read)) return 'is a header that Ringback sets itself, expected another one';
+  if (reserved.has(read)) return 'is reserved, expected another header';
+  const prefix = deniedPrefixes.find((one) => read.startsWith(one));
   return prefix && `begins with ${prefix}, which is reserved, expected another header`;
+}
+
+/** CGI, WSGI and PHP read `_` as `-`, some servers any mark: `Webhook_Id` could stand in for ours. */
+function asRead(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
 }
 
 function valueFault(value: unknown): string | undefined {

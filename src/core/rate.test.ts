@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
-import { take, type Taking } from './rate.ts';
+import { rescale, take, type Taking } from './rate.ts';
 
 /** What comes of askings at given times. */
 function ask(perSecond: number, askings: readonly { atMs: number; count: number }[]): Taking[] {
@@ -81,5 +81,19 @@ describe('take', () => {
         }
       }),
     );
+  });
+});
+
+describe('rescale', () => {
+  const owed = { perSecond: 2, paidMs: 501_000 };
+
+  it('owes as many at a higher rate, which takes less time', () => {
+    assert.deepEqual(rescale(owed, 1_000, 100_000), { perSecond: 100_000, paidMs: 1_010 });
+    assert.deepEqual(rescale(owed, 1_000, 2), owed);
+  });
+
+  it('owes no longer at a lower rate, and never what is paid for', () => {
+    assert.deepEqual(rescale(owed, 1_000, 1), { perSecond: 1, paidMs: 501_000 });
+    assert.deepEqual(rescale(owed, 600_000, 4), { perSecond: 4, paidMs: 600_000 });
   });
 });

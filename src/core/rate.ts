@@ -16,6 +16,12 @@ export type Taking =
   | { kind: 'taken'; paidMs: PaidMs; left: number; wholeMs: number }
   | { kind: 'refused'; waitMs: number; wholeMs: number };
 
+/** What was let in, at the rate of then. */
+export interface Debt {
+  perSecond: number;
+  paidMs: PaidMs;
+}
+
 const burstMs = 1_000;
 
 export function take({ perSecond, paidMs, nowMs }: Rate, count: number): Taking {
@@ -29,6 +35,18 @@ export function take({ perSecond, paidMs, nowMs }: Rate, count: number): Taking 
   const wholeMs = owedMs + costMs;
   const left = Math.max(Math.floor(((burstMs - wholeMs + roundingMs) * perSecond) / 1_000), 0);
   return { kind: 'taken', paidMs: nowMs + wholeMs, left, wholeMs };
+}
+
+/** When the rate changes as many are owed as before, but never for longer: nobody waits for a raise. */
+export function rescale(debt: Debt, nowMs: number, perSecond: number): Debt {
+  const owedMs = Math.max(debt.paidMs - nowMs, 0);
+  const paidMs = nowMs + owedMs * Math.min(debt.perSecond / perSecond, 1);
+  return { perSecond, paidMs };
+}
+
+/** What was let in and came to nothing is owed no more. */
+export function giveBack({ perSecond, paidMs }: Debt, count: number): Debt {
+  return { perSecond, paidMs: paidMs - (count * 1_000) / perSecond };
 }
 
 /** A third of a second three times is not quite a second. */

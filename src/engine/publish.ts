@@ -59,12 +59,11 @@ export async function publish(
   call: PublishCall,
 ): Promise<Published> {
   const { app, events, subscriberId } = call;
-  const rate = await context.quotas.spend(app, events.length);
   refuseLarge(events, context.quotas.of(app).payloadBytes);
   const verdict = judge(rules, events, call.contract);
   if (verdict.kind === 'refused') throw verdict.problem;
   const audience = audienceOf(subscriberId);
-  const accepted = await write(context, {
+  const { accepted, rate } = await writeWithin(context, app, {
     appNo: app.no,
     contract: verdict.contract.title,
     events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
@@ -101,16 +100,31 @@ export async function ping(
 ): Promise<Accepted | undefined> {
   const bare = withoutPrefix('sub', id);
   if (bare === undefined) throw notFound(id);
-  await context.quotas.spend(app, 1);
   const payload = Buffer.from(JSON.stringify({ message: 'This is a test message from Ringback.' }));
-  const [accepted] = await write(context, {
+  const { accepted } = await writeWithin(context, app, {
     appNo: app.no,
     contract,
     events: [{ id: context.newId(), name: pingEvent, payload }],
     audience: { kind: 'all_callbacks', id: bare },
     idempotency: undefined,
   });
-  return accepted;
+  return accepted[0];
+}
+
+/** Within the app's quota, of which a publish that fails uses nothing: whoever repeats it is let in. */
+async function writeWithin(
+  context: Context,
+  app: Pick<App, 'no' | 'quotas'>,
+  input: EditInput<'publish'>,
+): Promise<{ accepted: readonly Accepted[]; rate: RateHeaders }> {
+  const { quotas } = context;
+  const rate = await quotas.spend(app, input.events.length);
+  try {
+    return { accepted: await write(context, input), rate };
+  } catch (error) {
+    quotas.giveBack(app, input.events.length);
+    throw error;
+  }
 }
 
 async function write(

@@ -4,7 +4,7 @@ import type { App } from '../core/app.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import { quotasOf, type Quotas } from '../core/quotas.ts';
-import { take } from '../core/rate.ts';
+import { giveBack, rescale, take, type Debt } from '../core/rate.ts';
 import type { World } from '../core/world.ts';
 import type { Store } from '../store/store.ts';
 
@@ -19,6 +19,8 @@ export interface AppQuotas {
   of(app: Pick<App, 'quotas'>): Quotas;
   /** Takes so many events from the app's pace, or throws `rate_limited`. */
   spend(app: Owner, events: number): Promise<RateHeaders>;
+  /** What was spent on a publish that came to nothing. */
+  giveBack(app: Pick<App, 'no'>, events: number): void;
 }
 
 export interface QuotaMeans {
@@ -28,7 +30,7 @@ export interface QuotaMeans {
 }
 
 export function createQuotas({ world, store, fallback }: QuotaMeans): AppQuotas {
-  const paidMs = new Map<number, number>();
+  const debts = new Map<number, Debt>();
   const sharers = createSharers({ world, store });
   return {
     fallback,
@@ -38,11 +40,16 @@ export function createQuotas({ world, store, fallback }: QuotaMeans): AppQuotas 
       if (perSecond === undefined) return {};
       const share = perSecond / (await sharers());
       const nowMs = world.monotonicMs();
-      const rate = { perSecond: share, paidMs: paidMs.get(app.no) ?? 0, nowMs };
-      const taking = take(rate, events);
+      const known = debts.get(app.no) ?? { perSecond: share, paidMs: 0 };
+      const debt = rescale(known, nowMs, share);
+      const taking = take({ ...debt, nowMs }, events);
+      remember(debts, app.no, taking.kind === 'taken' ? { ...debt, paidMs: taking.paidMs } : debt);
       if (taking.kind === 'refused') throw tooFast(perSecond, taking);
-      remember(paidMs, app.no, taking.paidMs);
       return rateHeaders(perSecond, taking.left, taking.wholeMs);
+    },
+    giveBack: ({ no }, events) => {
+      const debt = debts.get(no);
+      if (debt !== undefined) debts.set(no, giveBack(debt, events));
     },
   };
 }
@@ -71,9 +78,9 @@ function seconds(ms: number): number {
 }
 
 /** Keeps the newest entries only: whoever has not published for long owes nothing. */
-function remember(map: Map<number, number>, appNo: number, paidMs: number): void {
+function remember(map: Map<number, Debt>, appNo: number, debt: Debt): void {
   map.delete(appNo);
-  map.set(appNo, paidMs);
+  map.set(appNo, debt);
   if (map.size <= limits.pacesRememberedMax) return;
   const [oldest] = map.keys();
   if (oldest !== undefined) map.delete(oldest);

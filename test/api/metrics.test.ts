@@ -49,6 +49,8 @@ describe('GET /metrics', () => {
     const { status, text } = await service.call({ path: '/metrics' });
     assert.equal(status, 200);
     assert.match(text, /^ringback_node_info\{node=".*",role="worker"\} 1$/m);
+    // Before anything was delivered, or the alert on the success rate would have nothing to compare.
+    assert.match(text, /^ringback_attempts_total\{outcome="delivered",error="none"\} 0$/m);
   });
 });
 

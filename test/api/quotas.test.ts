@@ -158,6 +158,42 @@ describe('the quota of events a second', () => {
     assert.equal((await on.publish()).status, 202);
   });
 
+  it('owes as many events as before when the quota is raised, which are soon paid for', async () => {
+    await using on = await stage({ RINGBACK_QUOTA_EVENTS_PER_SECOND: '2' });
+    assert.equal((await on.publishMany(1_000)).status, 202);
+    await on.allow({ eventsPerSecond: 500 });
+    assert.equal((await on.publish()).headers.get('retry-after'), '1');
+    await on.allow({ eventsPerSecond: 100_000 });
+    assert.equal((await on.publishMany(900)).status, 202);
+  });
+
+  it('is not used up by what is refused, and that is refused for its own reason', async () => {
+    await using on = await stage({
+      RINGBACK_QUOTA_EVENTS_PER_SECOND: '2',
+      RINGBACK_QUOTA_PAYLOAD: '100',
+    });
+    const post = async (path: string, body: object, headers = {}): Promise<string> =>
+      codeOf(await on.service.call({ method: 'POST', path, key: on.app.key, body, headers }));
+    const ill = { event: 'order.created', payload: { message: 1 } };
+    const events = Array.from({ length: 1_000 }, () => ill);
+    assert.equal(await post('/events/batch', { events }), '422 payload_refused');
+    const well = { event: 'order.created', payload: { message: 'm' } };
+    const many = Array.from({ length: 1_000 }, () => well);
+    const subscriberId = `sub_${'0'.repeat(26)}`;
+    assert.equal(await post('/events/batch', { events: many, subscriberId }), '404 not_found');
+    assert.equal(await post(`/subscriptions/${subscriberId}/ping`, {}), '404 not_found');
+    const keyed = { 'idempotency-key': 'a' };
+    assert.equal((await on.publish({ message: 'm' }, keyed)).status, 202);
+    assert.equal(
+      await post('/events', { ...well, event: 'a.b' }, keyed),
+      '422 idempotency_mismatch',
+    );
+    assert.equal((await on.publish()).status, 202);
+    assert.equal((await on.publish()).status, 429);
+    assert.equal((await on.publish({ message: 'm'.repeat(100) })).status, 413);
+    assert.equal(await post('/events', ill), '422 payload_refused');
+  });
+
   it('counts a ping, keeps apps apart, and says nothing where there is no quota', async () => {
     await using on = await stage();
     const { json } = await on.subscribe();

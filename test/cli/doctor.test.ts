@@ -144,6 +144,22 @@ describe('ringback doctor', () => {
     assert.doesNotMatch(text, /CANARY/);
   });
 
+  it('says mistakes in the variables of OpenTelemetry, with which a start would end', async () => {
+    await using folder = await newFolder();
+    const { of, text } = await examine({
+      RINGBACK_DATA: folder.path,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'ftp://u:CANARY@collector',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    });
+    assert.equal(of('settings').length, 2);
+    assert.match(
+      of('settings').join(),
+      /^failed: .*OTLP_ENDPOINT.*failed: .*"grpc": expected http\/json/,
+    );
+    assert.equal(of('contracts').length, 1, 'the rest is looked at');
+    assert.doesNotMatch(text, /CANARY/);
+  });
+
   it('shows the warnings of a start, which are no failures', async () => {
     await using folder = await newFolder();
     const env = { RINGBACK_DATA: folder.path, RINGBACK_TYPO: '1' };
@@ -239,6 +255,11 @@ describe('ringback doctor', () => {
     const env = { RINGBACK_DATA: folder.path, RINGBACK_PORT: String(address.port) };
     const { of } = await examine(env);
     assert.match(of('port').join(), /^failed: Another program has port .* not as Ringback does$/);
+    const plain = await examine({ ...env, RINGBACK_TLS_CERT: 'cert', RINGBACK_TLS_KEY: 'key' });
+    assert.match(
+      plain.of('port').join(),
+      /^failed: Another program has port \d+: https:\S+ does not answer \(TLS: wrong version number\)$/,
+    );
     const elsewhere = await examine({ ...env, RINGBACK_HOST: '192.0.2.1' });
     assert.match(elsewhere.of('port').join(), /^failed: Cannot listen on 192\.0\.2\.1/);
   });

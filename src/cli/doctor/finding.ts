@@ -23,6 +23,10 @@ export function failed(check: string, { message, remedy }: Trouble): Finding {
   return { check, state: 'failed', message, remedy };
 }
 
+/** In one line. OpenSSL's own message names its source files, so of that only the reason is taken. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const isTls = 'code' in error && String(error.code).startsWith('ERR_SSL_');
+  if (isTls && 'reason' in error) return `TLS: ${String(error.reason)}`;
+  return error.message.trim().replaceAll(/\s*\n\s*/g, ' ');
 }

@@ -1,5 +1,6 @@
-// The settings: every mistake and every warning that a start would find.
+// The settings, OTEL_* included: every mistake and every warning that a start would find.
 import { readConfig, type Config, type Environment } from '../../config.ts';
+import { readTracing } from '../../tracing/settings.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 
 /** The config is undefined when there are mistakes: then nothing that needs it can be looked at. */
@@ -8,12 +9,21 @@ export function checkSettings(env: Environment): {
   findings: Finding[];
 } {
   const reading = readConfig(env);
+  const ofTracing = checkTracing(env);
   const remedy = 'docs/settings.md lists all settings; each is a variable and a flag';
   if (reading.kind === 'mistakes') {
     const findings = reading.mistakes.map((message) => failed('settings', { message, remedy }));
-    return { config: undefined, findings };
+    return { config: undefined, findings: [...findings, ...ofTracing] };
   }
   const warnings = reading.warnings.map((message) => warning('settings', { message, remedy }));
-  const findings = warnings.length > 0 ? warnings : [ok('settings', 'all can be read')];
+  const troubles = [...ofTracing, ...warnings];
+  const findings = troubles.length > 0 ? troubles : [ok('settings', 'all can be read')];
   return { config: reading.config, findings };
+}
+
+function checkTracing(env: Environment): Finding[] {
+  const reading = readTracing(env);
+  const remedy = 'docs/operations.md, Traces, says which variables of OpenTelemetry are read';
+  const mistakes = reading.kind === 'mistakes' ? reading.mistakes : [];
+  return mistakes.map((message) => failed('settings', { message, remedy }));
 }

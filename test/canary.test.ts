@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { start } from './api/harness.ts';
-import { assertNoSecret, keepSecret, learnFrom } from './canary.ts';
+import { assertNoSecret, keepSecret, keepSettings, learnFrom } from './canary.ts';
 
 describe('assertNoSecret', () => {
   it('finds a key, a signing secret, a cookie and a ticket that a test has met', () => {
@@ -20,6 +20,17 @@ describe('assertNoSecret', () => {
       assert.throws(() => assertNoSecret('a log', `x ${letter.repeat(count)} y`), /in a log/);
     }
     assert.doesNotThrow(() => assertNoSecret('a log', key.slice(0, 12)));
+  });
+
+  it('finds what settings hold: the password of a database, the tokens of a collector', () => {
+    const [password, token, other] = ['P', 'A', 'O'].map((letter) => letter.repeat(24));
+    keepSettings({
+      DATABASE_URL: `postgres://ringback:${password}@db/ringback`,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${token},x-other=${other}`,
+    });
+    for (const secret of [password, token, other]) {
+      assert.throws(() => assertNoSecret('a log', `x ${secret} y`), /in a log/);
+    }
   });
 
   it('fails a test whose service has told one in its log', async () => {

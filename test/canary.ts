@@ -10,7 +10,15 @@ const secrets = new Set<string>();
 const secretCharsMin = 16;
 
 /** Settings that are secrets. */
-export const secretSettings = ['RINGBACK_API_KEY', 'RINGBACK_ENCRYPTION_KEY'] as const;
+const secretSettings = ['RINGBACK_API_KEY', 'RINGBACK_ENCRYPTION_KEY'] as const;
+
+/** Notes the secrets among settings, those inside others, too. */
+export function keepSettings(env: Readonly<Record<string, string | undefined>>): void {
+  for (const name of secretSettings) keepSecret(env[name] ?? '');
+  keepSecret(URL.parse(env['DATABASE_URL'] ?? '')?.password ?? '');
+  const headers = env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '';
+  for (const [, value = ''] of headers.matchAll(/=(?:Bearer(?: |%20))?([^,]+)/g)) keepSecret(value);
+}
 
 /** Notes a secret: of a key the part that nobody shows. */
 export function keepSecret(text: string): void {

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { readConfig, type Config, type Environment } from '../../src/config.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 import type { Resolver } from '../../src/egress/resolve.ts';
-import { assertNoSecret, keepSecret, learnFrom, secretSettings } from '../canary.ts';
+import { assertNoSecret, keepSettings, learnFrom } from '../canary.ts';
 import { startService } from '../../src/service.ts';
 import type { Outside } from '../../src/service/outside.ts';
 
@@ -83,7 +83,7 @@ export async function start(options: StartOptions = {}): Promise<Started> {
       },
     },
   );
-  for (const name of secretSettings) keepSecret(env[name] ?? '');
+  keepSettings(env);
   const key = service.firstKey ?? env['RINGBACK_API_KEY'] ?? '';
   return {
     url: service.url,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assertNoSecret, keepSecret, secretSettings } from '../canary.ts';
+import { assertNoSecret, keepSettings } from '../canary.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
@@ -47,7 +47,7 @@ export function startChild(args: readonly string[], env: Env = {}): Child {
     env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  for (const name of secretSettings) keepSecret(env[name] ?? '');
+  keepSettings(env);
   const texts = { out: '', err: '' };
   const listeners = new Set<() => void>();
   const hear = (stream: keyof typeof texts, chunk: Buffer): void => {

@@ -70,8 +70,10 @@ describe('after a scenario with every secret and every failure', () => {
 
   it('none stands in the log, spans, metrics, errors or a dump of PostgreSQL', async () => {
     await using database = await freshStoreDatabase();
+    const url = new URL(database.url);
+    if (url.password === '') url.password = canary('database'); // The server trusts this machine.
     const { secrets, told } = await play({
-      DATABASE_URL: database.url,
+      DATABASE_URL: url.href,
       RINGBACK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     });
     for (const [where, text] of told) {
@@ -103,10 +105,15 @@ async function play(store: Env): Promise<{ secrets: Secrets; told: Map<string, s
   await using collector = await collect();
   const first = canary('first-key').padEnd(40, 'x');
   const collectorKey = canary('collector');
+  const collectorToken = canary('collector-token');
+  const password = URL.parse(store['DATABASE_URL'] ?? '')?.password ?? '';
   const secrets: Secrets = {
     ours: new Map([
       ['first key', first],
       ['key of the collector', collectorKey],
+      ['token of the collector', collectorToken],
+      // A short one of a test server may be found anywhere.
+      ['password of the database', password.length < 16 ? canary('none') : password],
       ['encryption key', store['RINGBACK_ENCRYPTION_KEY'] ?? canary('none')],
     ]),
     stored: new Map(),
@@ -116,7 +123,7 @@ async function play(store: Env): Promise<{ secrets: Secrets; told: Map<string, s
     RINGBACK_LOG: 'trace',
     RINGBACK_RETRY: '1ms',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_EXPORTER_OTLP_HEADERS: `x-key=${collectorKey}`,
+    OTEL_EXPORTER_OTLP_HEADERS: `x-key=${collectorKey},authorization=Bearer%20${collectorToken}`,
     OTEL_BSP_SCHEDULE_DELAY: '1',
     ...store,
   });
@@ -241,7 +248,7 @@ async function setHeaders(call: Send, path: string, ours: Map<string, string>): 
   const token = canary('header');
   ours.set('header of a subscription', token);
   const headers = { authorization: `Bearer ${token}`, 'x-token': token };
-  const answer = await call({ method: 'PATCH', path, body: { headers: { 'x-token': token } } });
+  const answer = await call({ method: 'PATCH', path, body: { headers } });
   assert.equal(answer.status, 200, answer.text);
   await call({ method: 'PATCH', path, body: { headers: { ...headers, host: token } } });
 }

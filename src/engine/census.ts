@@ -64,11 +64,14 @@ async function countLanes(store: Reader): Promise<LaneSums> {
     limited: 0,
     broken: 0,
     probing: 0,
+    due: 0,
     oldestDueMs: undefined,
     oldestReadyMs: undefined,
   };
   for (let after: number | undefined = 0; after !== undefined;) {
-    const piece: LaneCensus = await store.read('laneCensus', { after, nowMs: store.nowMs() });
+    const dueMost = limits.dueCountedMax - sums.due;
+    const asked = { after, nowMs: store.nowMs(), dueMost };
+    const piece: LaneCensus = await store.read('laneCensus', asked);
     for (const name of laneCounts) sums[name] += piece[name];
     sums.oldestDueMs = earlier(sums.oldestDueMs, piece.oldestDueMs);
     sums.oldestReadyMs = earlier(sums.oldestReadyMs, piece.oldestReadyMs);
@@ -77,7 +80,7 @@ async function countLanes(store: Reader): Promise<LaneSums> {
   return sums;
 }
 
-const laneCounts = ['open', 'held', 'ordered', 'limited', 'broken', 'probing'] as const;
+const laneCounts = ['open', 'held', 'ordered', 'limited', 'broken', 'probing', 'due'] as const;
 
 async function countSubscriptions(store: Reader): Promise<SubscriptionSums> {
   const sums = { active: 0, paused: 0, disabled: 0 };

@@ -104,7 +104,7 @@ function admissionFamilies({ publishLimit, underWay, bytes }: AdmissionFigures):
 }
 
 function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
-  const { counts, running, due, oldestPending, fanOuts, replays, notices } = gauges;
+  const { counts, running, oldestPending, fanOuts, replays, notices } = gauges;
   const waiting = Math.max(pendingOf(counts) - running, 0);
   const roles = Map.groupBy(nodes, ({ role }) => role);
   const byRole = { api: 0, worker: 0, all: 0 };
@@ -134,13 +134,6 @@ function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
     ),
     gauge(
       {
-        name: 'ringback_cluster_deliveries_due',
-        help: `Deliveries whose time has come, throttled and paused ones included; counted up to ${limits.dueCountedMax}.`,
-      },
-      due,
-    ),
-    gauge(
-      {
         name: 'ringback_cluster_oldest_pending_seconds',
         help: 'Age of the oldest event with a delivery that has not ended, whatever it waits for; 0: none.',
       },
@@ -160,11 +153,19 @@ function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
 }
 
 function censusFamilies({ lanes, subscriptions }: Census, nowMs: number): Family[] {
-  const { open, held, ordered, limited, broken, probing, oldestDueMs, oldestReadyMs } = lanes;
+  const { open, held, ordered, limited, broken, probing } = lanes;
+  const { due, oldestDueMs, oldestReadyMs } = lanes;
   const closed = open + held - broken - probing;
   const ageOf = (ms: number | undefined): number =>
     ms === undefined ? 0 : Math.max(nowMs - ms, 0) / 1000;
   return [
+    gauge(
+      {
+        name: 'ringback_cluster_deliveries_due',
+        help: `Deliveries whose time has come, throttled and paused ones included; counted up to ${limits.dueCountedMax}.`,
+      },
+      due,
+    ),
     gauge(
       {
         name: 'ringback_cluster_oldest_due_seconds',

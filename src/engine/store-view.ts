@@ -49,7 +49,7 @@ export function createStoreWatch(means: WatchMeans): StoreWatch {
     try {
       const nowMs = store.nowMs();
       const [gauges, nodes, disk] = await Promise.all([
-        store.read('gauges', { nowMs }),
+        store.read('gauges', {}),
         store.read('nodes', {}),
         diskOf(database),
       ]);

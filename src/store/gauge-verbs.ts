@@ -3,9 +3,9 @@
 import type { Counts } from '../core/figures.ts';
 
 export interface GaugeReads {
-  gauges: { input: { nowMs: number }; output: Gauges };
+  gauges: { input: Record<string, never>; output: Gauges };
   /** Lanes after a number, so many that it takes a moment: those of a pass add up. */
-  laneCensus: { input: { after: number; nowMs: number }; output: LaneCensus };
+  laneCensus: { input: { after: number; nowMs: number; dueMost: number }; output: LaneCensus };
   subscriptionCensus: { input: { after: number }; output: SubscriptionCensus };
 }
 
@@ -13,8 +13,6 @@ export interface Gauges {
   /** Of all apps, in all. */
   counts: Counts;
   running: number;
-  /** Deliveries whose time has come, also of lanes that may not go on; counted up to a limit. */
-  due: number;
   /** The event of the oldest delivery that has not ended, whatever it waits for. */
   oldestPending: string | undefined;
   /** Under way; counted up to a limit. */
@@ -39,6 +37,8 @@ export interface LaneSums {
   /** So many failures that one delivery at a time goes: before its next one, and when it may go. */
   broken: number;
   probing: number;
+  /** Deliveries whose time has come, also of lanes that may not go on; counted up to a limit. */
+  due: number;
   /** When the delivery became due that waits longest: of all, and of lanes that could go on now. */
   oldestDueMs: number | undefined;
   oldestReadyMs: number | undefined;

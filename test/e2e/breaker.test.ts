@@ -116,6 +116,19 @@ describe('the breaker', () => {
     assert.deepEqual((await subscription(on)).health, { state: 'ok', failures: 0 });
   });
 
+  it('closes for a receiver at another address: what waits goes there at once', async () => {
+    await using on = await scene();
+    const { service, failing, id } = on;
+    await breakDown(on);
+    const waiting = [await send(on), await send(on)];
+    await using another = await receive();
+    const changes = { callbacks: [{ position: 0, url: another.url }] };
+    assert.equal((await patch(service, id, changes)).status, 200);
+    assert.deepEqual((await subscription(on)).health, { state: 'ok', failures: 0 });
+    for (const one of waiting) await inState(service, one, 'delivered');
+    assert.deepEqual([failing.requests.length, another.requests.length], [brokenAfter, 2]);
+  });
+
   it('stays open after a probe that failed, for longer', async () => {
     await using on = await scene();
     const { world, service, failing } = on;

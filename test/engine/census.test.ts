@@ -60,6 +60,31 @@ describe('a census', () => {
     });
   }
 
+  it('counts what is due behind any number that is not', async () => {
+    const opened = filled(3);
+    const live = 'insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)';
+    const add = (lane: number, rows: number, due: string, lease = 'null'): void =>
+      opened.db.exec(`
+        with recursive g (i) as (select 1 union all select i + 1 from g where i < ${rows})
+          ${live} select ${lane} || ' ' || ${due} || ' ' || i, 0, 1, ${lane}, 1, ${due}, 1, ${lease} from g`);
+    add(1, limits.dueCountedMax + 1, `${opened.clock.ms + 1}`);
+    add(2, 500, `${opened.clock.ms}`);
+    add(2, 7, '5', '1'); // They run.
+    const count = async (): Promise<number> => (await censorOver(opened).censor.take()).lanes.due;
+    assert.equal(await count(), 503);
+    add(3, limits.dueCountedMax, '9');
+    assert.equal(await count(), limits.dueCountedMax, 'up to there');
+  });
+
+  it('counts what is due in all pieces together', async () => {
+    const opened = filled(most + 5);
+    opened.db.exec(`
+      insert into delivery_live (event, n, app, lane, callback, due_ms, slice)
+      select printf('%026d', no), 0, 1, no, 1, 7, 1 from lane;`);
+    const { lanes } = await censorOver(opened).censor.take();
+    assert.equal(lanes.due, most + 5 + 3);
+  });
+
   it('is taken once for all who ask at a time, and rests for as long as is said', async () => {
     const { censor, asked, pass } = censorOver(filled(1));
     assert.equal(censor.last(), undefined);

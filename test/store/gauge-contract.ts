@@ -36,8 +36,8 @@ export function gaugeContract(name: string, open: OpenSubject): void {
     });
 
     const look = async (): Promise<Seen> => ({
-      gauges: await store.read('gauges', { nowMs: clock.ms }),
-      lanes: await store.read('laneCensus', { after: 0, nowMs: clock.ms }),
+      gauges: await store.read('gauges', {}),
+      lanes: await store.read('laneCensus', { after: 0, nowMs: clock.ms, dueMost: 9 }),
       subscriptions: await store.read('subscriptionCensus', { after: 0 }),
     });
 
@@ -48,7 +48,6 @@ export function gaugeContract(name: string, open: OpenSubject): void {
         {
           counts: [0, 0, 0, 0, 0, 0, 0],
           running: 0,
-          due: 0,
           oldestPending: undefined,
           fanOuts: 0,
           replays: 0,
@@ -56,7 +55,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
         },
       );
       assert.deepEqual(Object.values(subscriptions), [undefined, 0, 0, 0]);
-      assert.deepEqual([lanes.open, lanes.held, lanes.last], [0, 0, undefined]);
+      assert.deepEqual([lanes.open, lanes.held, lanes.due, lanes.last], [0, 0, 0, undefined]);
     });
 
     it('counts what is paused as due, but not as able to go', async () => {
@@ -69,8 +68,8 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       const change = { state: 'paused', urls: [], secrets: undefined } as const;
       await store.edit('editSubscription', { appNo, id, version, ...change });
       clock.ms += 1_000;
-      const { gauges, lanes, subscriptions } = await look();
-      assert.deepEqual([gauges.due, lanes.held, subscriptions.paused], [1, 1, 1]);
+      const { lanes, subscriptions } = await look();
+      assert.deepEqual([lanes.due, lanes.held, subscriptions.paused], [1, 1, 1]);
       assert.deepEqual([lanes.oldestDueMs, lanes.oldestReadyMs], [dueMs, undefined]);
       await store.edit('unsubscribe', { appNo, id });
       const ended = (await look()).lanes;
@@ -88,7 +87,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       const { gauges, lanes, subscriptions } = await look();
       const { made, published } = gauges.counts;
       assert.deepEqual([made - before_.counts.made, published - before_.counts.published], [3, 2]);
-      assert.deepEqual([gauges.running, gauges.due], [1, 2]);
+      assert.deepEqual([gauges.running, lanes.due], [1, 2]);
       assert.equal(gauges.oldestPending, oldest);
       assert.deepEqual(
         [lanes.open, lanes.oldestDueMs, lanes.oldestReadyMs],
@@ -110,6 +109,23 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       clock.ms += 60 * 60_000;
       const later = (await look()).lanes;
       assert.deepEqual([later.broken, later.probing], [0, 1]);
+    });
+
+    it('counts no delivery as due whose time has not come, and no more than is asked for', async () => {
+      const one = await subscribed([callback(0, 'd'), callback(1, 'd')]);
+      const before_ = (await look()).lanes.due;
+      const { born } = await publish(one, 1);
+      const [leased] = born;
+      assert(leased);
+      assert.equal((await look()).lanes.due, before_ + 1, 'the other one runs');
+      await store.settle(settlementOf(leased, 'retry', clock.ms + 10));
+      assert.equal((await look()).lanes.due, before_ + 1);
+      clock.ms += 10;
+      assert.equal((await look()).lanes.due, before_ + 2);
+      for (const dueMost of [0, 1, 2]) {
+        const asked = { after: 0, nowMs: clock.ms, dueMost };
+        assert.equal((await store.read('laneCensus', asked)).due, dueMost);
+      }
     });
 
     async function subscribed(callbacks: readonly Callback[]): Promise<Subscription> {

@@ -148,7 +148,6 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'gauges.counts': ['reads all of stat_app_fresh'],
   // What nodes have under way; so many, and no more; the first row.
   'gauges.running': ['reads all of delivery_running'],
-  'gauges.due': ['reads all of delivery_due'],
   'gauges.notices': ['reads all of notice_pkey'],
   'gauges.fanOuts': ['reads all of fanout_pkey'],
   'gauges.replays': ['reads all of replay_running'],

@@ -112,12 +112,19 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'feed.heads': ['CO-ROUTINE teller', 'SETUP', 'RECURSIVE STEP', 'SCAN teller'],
   // A row for each app, and minutes that are not put together yet.
   'gauges.counts': ['CO-ROUTINE parts', 'SCAN stat_app USING INDEX stat_app_fresh', 'SCAN parts'],
-  // So many, and no more are counted.
+  // From lane to lane, one at a time.
   'gauges.due': [
+    'CO-ROUTINE walk',
+    'SETUP',
+    'SCAN CONSTANT ROW',
+    'SCALAR SUBQUERY',
+    'RECURSIVE STEP',
+    'SCAN walk',
     'CO-ROUTINE counted',
-    'SCAN delivery_live USING INDEX delivery_due',
     'SCAN counted',
+    'SEARCH walk',
   ],
+  // So many, and no more are counted.
   'gauges.notices': ['CO-ROUTINE counted', 'SCAN notice', 'SCAN counted'],
   'gauges.fanOuts': ['CO-ROUTINE counted', 'SCAN fanout', 'SCAN counted'],
   'gauges.replays': [

@@ -1,6 +1,6 @@
 // Reading gauges: what there is over all apps, by indexes that hold just that; and a census of lanes and
 // subscriptions, piece by piece, because no index could count them.
-import { brokenAfter } from '../../core/lane.ts';
+import { brokenAfter, never } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
 import { noFigures } from '../../core/figures.ts';
 import { appColumns } from '../figure-columns.ts';
@@ -26,11 +26,6 @@ export const gaugesSql = {
   running: `
     select count(*) as found from delivery_live indexed by delivery_running
     where lease is not null`,
-  due: `
-    select count(*) as found from (
-      select due_ms from delivery_live indexed by delivery_due
-      where lease is null limit ?2 + 0) as counted
-    where due_ms <= ?1`,
   oldest: 'select min(event) as event from delivery_live',
   fanOuts: 'select count(*) as found from (select 1 from fanout limit ?1 + 0) as counted',
   replays: `
@@ -54,6 +49,23 @@ export const gaugesSql = {
         select due_ms from delivery_live where delivery_live.lane = one.no and lease is null
         order by due_ms, event, n limit 1) as due_ms
       from lane as one where no > ?1 order by no limit ?4 + 0) as piece`,
+  // From lane to lane, each with what has been found before it: it reads nothing that is not due, however
+  // much waits for its time, and ends when there is enough.
+  due: `
+    with recursive walk (lane, found) as (
+      select (
+        select lane from delivery_live indexed by delivery_due
+        where lane > ?1 and lane <= ?2 and lease is null order by lane limit 1), cast(0 as bigint)
+      union all
+      select (
+        select lane from delivery_live indexed by delivery_due
+        where lane > walk.lane and lane <= ?2 and lease is null order by lane limit 1),
+        found + (
+          select count(*) from (
+            select 1 from delivery_live indexed by delivery_due
+            where lane = walk.lane and lease is null and due_ms <= ?3 limit ?4 + 0) as counted)
+      from walk where lane is not null and found < ?4)
+    select max(found) as found from walk`,
   subscriptions: `
     select max(no) as last, count(*) as examined,
       ${sumIf("state = 'active'", 'active')},
@@ -63,7 +75,7 @@ export const gaugesSql = {
       select no, state from subscription where no > ?1 order by no limit ?2 + 0) as piece`,
 } as const;
 
-export const gauges: Read<'gauges'> = function* ({ nowMs }) {
+export const gauges: Read<'gauges'> = function* () {
   const most = limits.dueCountedMax;
   const row = yield* only(gaugesSql.counts);
   const { counts } = noFigures();
@@ -71,7 +83,6 @@ export const gauges: Read<'gauges'> = function* ({ nowMs }) {
   return {
     counts,
     running: integer(yield* only(gaugesSql.running), 'found'),
-    due: integer(yield* only(gaugesSql.due, nowMs, most), 'found'),
     oldestPending: maybe(text, yield* only(gaugesSql.oldest), 'event'),
     fanOuts: integer(yield* only(gaugesSql.fanOuts, most), 'found'),
     replays: integer(yield* only(gaugesSql.replays, most), 'found'),
@@ -79,10 +90,16 @@ export const gauges: Read<'gauges'> = function* ({ nowMs }) {
   };
 };
 
-export const laneCensus: Read<'laneCensus'> = function* ({ after, nowMs }) {
+export const laneCensus: Read<'laneCensus'> = function* ({ after, nowMs, dueMost }) {
   const row = yield* only(gaugesSql.lanes, after, nowMs, brokenAfter, limits.censusRowsMax);
+  const last = lastOf(row);
+  const due =
+    dueMost === 0
+      ? 0
+      : integer(yield* only(gaugesSql.due, after, last ?? never, nowMs, dueMost), 'found');
   return {
-    last: lastOf(row),
+    last,
+    due: Math.min(due, dueMost),
     open: integer(row, 'open'),
     held: integer(row, 'held'),
     ordered: integer(row, 'ordered'),

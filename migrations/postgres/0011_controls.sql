@@ -1,23 +1,20 @@
 -- What a subscription chooses for itself, where a statement must see it; the rest is in its settings.
+-- Columns only: nobody can use the tables meanwhile. No rule is held against the rows that are there, which
+-- have nothing in them yet; indexes come with 0015. In the order in which a publish uses the tables.
+
+-- Whether the subscription filters payloads, so that nobody else pays for asking.
+alter table pattern add column filtered smallint not null default 0;
+alter table pattern add constraint pattern_filtered_check check (filtered in (0, 1)) not valid;
+
+-- When it died by a change of what its callback hears, so that it can go once no fan-out looks for it.
+alter table pattern add column died_ms bigint;
 
 -- When it ends by itself.
 alter table subscription add column expires_ms bigint;
-create index subscription_expiry on subscription (expires_ms)
-  where expires_ms is not null and state <> 'ended';
 
 -- Headers that its callbacks carry: sealed, since people put tokens there.
 alter table subscription add column headers bytea;
 
 -- Attempts under way at a time, on one node.
-alter table lane add column concurrency integer check (concurrency > 0);
-
--- Whether the subscription filters payloads, so that nobody else pays for asking.
-alter table pattern add column filtered smallint not null default 0 check (filtered in (0, 1));
--- Whoever looks for listeners is told by the index alone.
-drop index pattern_alive;
-create index pattern_alive on pattern (app, contract, pattern, callback, lane, died, filtered)
-  where died is null;
-
--- When it died by a change of what its callback hears, so that it can go once no fan-out looks for it.
-alter table pattern add column died_ms bigint;
-create index pattern_died on pattern (died_ms) where died_ms is not null;
+alter table lane add column concurrency integer;
+alter table lane add constraint lane_concurrency_check check (concurrency > 0) not valid;

@@ -58,6 +58,9 @@ export const storeLimits = {
   sliceAgeMs: 10 * 60_000,
   /** What waits to change the schema waits longer: nobody waits behind it. */
   databaseSchemaLockMs: 60_000,
+  /** A migration that stood in somebody's way is tried so many times, and others go first meanwhile. */
+  migrationTriesMax: 5,
+  migrationPauseMs: 100,
   /** Partitions: days made in advance and at once; how often and how long locks for one are tried. */
   partitionDaysAhead: 3,
   partitionDaysMax: 400,

@@ -8,6 +8,7 @@ import type { Leased } from '../../src/core/delivery.ts';
 import { idMaker } from '../../src/core/id.ts';
 import { brokenAfter } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
+import { coarseMinutes, minuteMs } from '../../src/core/stats-span.ts';
 import type { Subscription } from '../../src/core/subscription.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Settled } from '../../src/store/delivery-verbs.ts';
@@ -271,6 +272,29 @@ export function noticeContract(name: string, open: OpenSubject): void {
         assert.equal((await failNext(one, 'a')).kind, 'overdue', 'it is tried on');
       });
 
+      it('is kept if another was reached when it began, though figures are coarse by now', async () => {
+        const one = await subscribed('a', 'b');
+        clock.ms = halfHourAfter(clock.ms) + 10 * 60_000;
+        const { lane, failingMs } = await breakDown(one, 'a');
+        clock.ms += 5 * 60_000;
+        await settle(await born('b', one), 'delivered');
+        await coarsen(failingMs + limits.disableAfterMs);
+        assert.equal((await failNext(one, 'a')).kind, 'overdue');
+        assert.deepEqual(await disable(lane), { kind: 'kept' });
+      });
+
+      it('is given up if only itself was reached, a moment before it began', async () => {
+        const one = await subscribed('a', 'b');
+        clock.ms = halfHourAfter(clock.ms) + 10 * 60_000;
+        await breakDown(one, 'b');
+        await settle(await born('a', one), 'delivered');
+        clock.ms += 5 * 60_000;
+        const { lane, failingMs } = await breakDown(one, 'a');
+        await coarsen(failingMs + limits.disableAfterMs);
+        await failNext(one, 'a');
+        assert.equal((await disable(lane)).kind, 'disabled');
+      });
+
       it('breeds nothing where it hears own events only', async () => {
         await subscribed('ringback.*');
         const one = await subscribed('ringback.delivery.dead');
@@ -430,6 +454,15 @@ export function noticeContract(name: string, open: OpenSubject): void {
       return fail(probe);
     }
 
+    /** Goes to a time at which figures are kept by the half hour. */
+    async function coarsen(ms: number): Promise<void> {
+      await store.edit('keepFigures', { limit: 1_000 });
+      clock.ms = ms;
+      const { figuresFineMs: subscriptionFineMs, figuresKeepMs: subscriptionKeepMs } = limits;
+      const times = { appKeepMs: subscriptionKeepMs, subscriptionFineMs, subscriptionKeepMs };
+      await store.edit('tidyFigures', { ...times, limit: 1_000 });
+    }
+
     async function disable(lane: number) {
       return store.edit('disableFailing', { appNo: app.no, lane });
     }
@@ -452,6 +485,11 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.equal(output.kind, 'accepted');
     }
   });
+}
+
+function halfHourAfter(ms: number): number {
+  const halfHourMs = coarseMinutes * minuteMs;
+  return (Math.floor(ms / halfHourMs) + 1) * halfHourMs;
 }
 
 const none = {

@@ -1,11 +1,13 @@
 // Migrations that go through the whole history: whom they keep from going on meanwhile. The history of a
 // test is short, so another transaction stops the migration in the middle of it.
 import { strict as assert } from 'node:assert';
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Client } from 'pg';
+import { limits } from '../../src/core/limits.ts';
+import type { AppliedMigration } from '../../src/store/migrate.ts';
 import { applyMigrations } from '../../src/store/postgres/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connect.ts';
 import { postgresMigrationsDir } from '../../src/store/postgres/transport.ts';
@@ -44,18 +46,88 @@ describe('while a migration goes through the history', () => {
     assert.deepEqual(exclusive.filter(isOf('delivery_done')), []);
   });
 
+  it('no table is gone through as it gets a column', async () => {
+    await migrateTo(10);
+    await database.query('create table ringback.scanned (number int, name text)');
+    for (const number of [11, 12, 13, 14]) copy(number, noteScans(number));
+    await migrateAll();
+    assert.deepEqual(await database.query('select * from ringback.scanned'), []);
+  });
+
+  it('events can be published as what is in the tables is counted and gets an index', async () => {
+    await migrateTo(14);
+    for (const sql of [
+      `insert into ringback.app (id, name, created_ms)
+       select repeat(n, 26), n, 1 from unnest(array['a', 'b']) as n`,
+      `insert into ringback.subscription
+         (id, app, contract, operation, state, ended_ms, secrets, version, created_ms)
+       select repeat(state, 26 / length(state)) || repeat('-', 26 % length(state)),
+         app.no, 'c', 'o', state, case state when 'ended' then 1 end, '', 1, 1
+       from ringback.app, unnest(array['active', 'disabled', 'ended']) as state
+       where name = 'a'`,
+    ]) {
+      await database.query(sql);
+    }
+    // The last of the tables that are gone through.
+    const held = await heldBy(15, 'lock table ringback.pattern in row exclusive mode');
+    assert(held.some(isOf('app')) && held.some(isOf('subscription')), 'these are done');
+    const exclusive = held.filter(({ mode }) => mode === 'AccessExclusiveLock');
+    assert.deepEqual(exclusive.filter(isOf('app', 'subscription', 'pattern', 'lane')), []);
+    const counted = await database.query('select name, subscriptions::int from ringback.app');
+    assert.deepEqual(
+      new Map(counted.map((row) => [row['name'], row['subscriptions']])),
+      new Map([
+        ['a', 2],
+        ['b', 0],
+      ]),
+    );
+  });
+
+  for (const [first, second] of [
+    ['pattern', 'lane'],
+    ['lane', 'pattern'],
+  ] as const) {
+    it(`a node that goes from ${first} to ${second} does not make it fail`, async () => {
+      await migrateTo(10);
+      await client.query('begin');
+      await client.query("set local deadlock_timeout = '1min'"); // Let the migration find it.
+      await client.query(`select from ringback.${first}`);
+      const migrating = migrateTo(11);
+      await until(async () => (await database.query(waiting)).length === 1);
+      await client.query(`select from ringback.${second}`);
+      await client.query('commit');
+      assert.deepEqual(await migrating, [{ number: 11, name: 'controls' }]);
+    });
+  }
+
+  it('it does not try for ever', async () => {
+    await migrateTo(10);
+    await database.query('create sequence ringback.tries');
+    copy(
+      11,
+      `select nextval('tries');
+       do $$ begin raise 'in the way' using errcode = 'deadlock_detected'; end $$`,
+    );
+    await assert.rejects(migrateAll(), /migration 11 "controls" failed: in the way/);
+    const tries = await database.query('select last_value::int as tries from ringback.tries');
+    assert.deepEqual(tries, [{ tries: limits.migrationTriesMax }]);
+    copy(11);
+    assert.deepEqual(await migrateAll(), [{ number: 11, name: 'controls' }]);
+  });
+
   interface Held {
     name: string;
     mode: string;
   }
+
+  const waiting = `select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
 
   /** What a migration has locked when it waits for another lock. */
   async function heldBy(number: number, lock: string): Promise<Held[]> {
     await client.query('begin');
     await client.query(lock);
     const migrating = migrateTo(number);
-    const waiting = `select pid from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
     await until(async () => (await database.query(waiting)).length === 1);
     const rows = await database.query(`
       select relname as name, mode from pg_locks join pg_class on pg_class.oid = relation
@@ -65,12 +137,22 @@ describe('while a migration goes through the history', () => {
     return rows.map(({ name, mode }) => ({ name: String(name), mode: String(mode) }));
   }
 
-  async function migrateTo(number: number): Promise<void> {
-    for (const name of readdirSync(postgresMigrationsDir)) {
-      const isDue = Number(name.slice(0, 4)) <= number;
-      if (isDue) cpSync(join(postgresMigrationsDir, name), join(migrationsDir, name));
-    }
-    await applyMigrations({ url: database.url, migrationsDir, nowMs });
+  async function migrateTo(number: number): Promise<AppliedMigration[]> {
+    for (let each = 1; each <= number; each += 1) copy(each);
+    return migrateAll();
+  }
+
+  async function migrateAll(): Promise<AppliedMigration[]> {
+    return applyMigrations({ url: database.url, migrationsDir, nowMs });
+  }
+
+  /** A migration, and what else is to be done in its transaction. */
+  function copy(number: number, more = ''): void {
+    const digits = String(number).padStart(4, '0');
+    const name = readdirSync(postgresMigrationsDir).find((file) => file.startsWith(digits));
+    assert(name);
+    const sql = readFileSync(join(postgresMigrationsDir, name), 'utf8');
+    writeFileSync(join(migrationsDir, name), `${sql}${more}`);
   }
 
   function isStrong({ mode }: Held): boolean {
@@ -81,6 +163,13 @@ describe('while a migration goes through the history', () => {
     return ({ name }) => names.includes(name);
   }
 });
+
+/** In the transaction itself: what everybody sees is late. Notices are new in one of these. */
+function noteScans(number: number): string {
+  return `
+    insert into scanned select ${number}, relname from pg_stat_xact_user_tables
+    where schemaname = 'ringback' and seq_scan > 0 and relname not in ('migration', 'notice', 'scanned')`;
+}
 
 function onLost(error: Error): void {
   throw error;

@@ -32,6 +32,7 @@ const all = [
   { number: 12, name: 'trace' },
   { number: 13, name: 'notice' },
   { number: 14, name: 'quotas' },
+  { number: 15, name: 'fill' },
 ];
 
 describe('applyMigrations', () => {

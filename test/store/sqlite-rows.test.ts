@@ -200,6 +200,7 @@ describe('the schema', () => {
       { number: 12, name: 'trace' },
       { number: 13, name: 'notice' },
       { number: 14, name: 'quotas' },
+      { number: 15, name: 'fill' },
     ]);
   });
 

@@ -6,7 +6,7 @@ import type { AppliedMigration, Migration } from '../migrate.ts';
 import { dueMigrations, readMigrations } from '../migrate.ts';
 import { cannotConnect, cannotMigrate, databaseName, refuseServer } from './cannot-open.ts';
 import { connect } from './connect.ts';
-import { unavailable } from './failure.ts';
+import { failureKind, sqlState, unavailable } from './failure.ts';
 import { ensurePartitions } from './partitions.ts';
 
 export interface MigrateOptions {
@@ -22,7 +22,7 @@ export async function applyMigrations(options: MigrateOptions): Promise<AppliedM
     const known = readMigrations(migrationsDir);
     const done: AppliedMigration[] = [];
     for (let round = 0; round <= known.length; round += 1) {
-      const next = await applyNext(client, { database: databaseName(url), known, nowMs });
+      const next = await tryNext(client, { database: databaseName(url), known, nowMs });
       if (next === undefined) break;
       done.push({ number: next.number, name: next.name });
     }
@@ -83,6 +83,27 @@ interface Known {
   database: string;
   known: readonly Migration[];
   nowMs: number;
+}
+
+/**
+ * Other nodes go on publishing while this one starts: a migration that waits for them in a circle, or
+ * for too long, has left nothing behind and can run again.
+ */
+async function tryNext(client: ClientBase, state: Known): Promise<Migration | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await applyNext(client, state);
+    } catch (error) {
+      if (!isInTheWay(error) || tries >= limits.migrationTriesMax) throw error;
+    }
+    await client.query('select pg_sleep($1)', [limits.migrationPauseMs / 1000]);
+  }
+}
+
+/** The error of the database is the cause of the one that names the migration. */
+function isInTheWay(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return sqlState(cause) === '55P03' || failureKind(cause) === 'again';
 }
 
 /**

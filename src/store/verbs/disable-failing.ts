@@ -4,7 +4,7 @@
 // which comes first. Should nobody come to ask, the next failure asks again.
 import { isOverdue } from '../../core/lane.ts';
 import { disabledNotice } from '../../core/notice.ts';
-import { minuteOf } from '../../core/stats-span.ts';
+import { coarseMinutes, minuteOf } from '../../core/stats-span.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, one, text } from '../row.ts';
 import type { Script } from '../statement.ts';
@@ -20,11 +20,18 @@ export const disableFailingSql = {
       lane.state as lane_state
     from lane join subscription on subscription.no = lane.subscription
     where lane.no = ?1 and lane.app = ?2`,
+  // Only these can have had a success since: without them the figures are not asked, which would tell of its
+  // own successes shortly before.
+  besides: `
+    select no from lane
+    where subscription = ?1 and no <> ?2 and state < 2
+      and (failing_ms is null or failing_ms > ?3)
+    limit 1`,
   // Its lanes do not say when they had a success: a row for each would cost more than the settlement. The
   // figures do, some seconds late, and by the half hour after a while.
   delivered: `
     select minute from stat_subscription
-    where (subscription, minute) > (?1, ?2) and (subscription, minute) < (?1 + 1, 0) and delivered > 0
+    where (subscription, minute) >= (?1, ?2) and (subscription, minute) < (?1 + 1, 0) and delivered > 0
     limit 1`,
   // Held, so that it cannot succeed any more: from here on it is as it is.
   hold: `
@@ -46,7 +53,12 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
   if (seen === undefined || !mustEnd(seen, nowMs)) return { kind: 'kept' };
   const no = integer(seen, 'no');
   const failingMs = integer(seen, 'failing_ms');
-  if (yield* hasDelivered(no, failingMs)) return { kind: 'kept' };
+  if (
+    (yield* first(disableFailingSql.besides, no, lane, failingMs)) !== undefined &&
+    (yield* hasDelivered(no, failingMs))
+  ) {
+    return { kind: 'kept' };
+  }
   const version = yield* raiseVersion(appNo);
   // Read again: from here on nobody else can change the subscription.
   const found = one(yield* first(disableFailingSql.owner, lane, appNo));
@@ -86,8 +98,13 @@ function isFailing(row: Row, nowMs: number): boolean {
   );
 }
 
-/** A success in the minute in which it began to fail may have come before. */
+/**
+ * By then the figures of the half hour in which it began stand at its first minute. A success in it may have
+ * come before, and may be its own: rather keep the subscription, until these figures are forgotten.
+ */
 function* hasDelivered(subscription: number, sinceMs: number): Script<boolean> {
-  const row = yield* first(disableFailingSql.delivered, subscription, minuteOf(sinceMs));
+  const minute = minuteOf(sinceMs);
+  const from = minute - (minute % coarseMinutes);
+  const row = yield* first(disableFailingSql.delivered, subscription, from);
   return row !== undefined;
 }

@@ -1,0 +1,1 @@
+-- Nothing to do: 0011 and 0014 did it, since nobody else uses the file while it is migrated.

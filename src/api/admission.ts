@@ -32,13 +32,22 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   server.addHook('preClose', async () => {
     isClosing = true;
   });
-  server.addHook('preHandler', async ({ raw }) => tickets.get(raw)?.begin());
+  const refuseUnless = (hasRoom: boolean | undefined): void => {
+    if (hasRoom !== false) return;
+    say();
+    throw overloaded;
+  };
+  // Behind every look at the key: what comes without one is never read, so it takes nobody's bytes.
+  server.addHook('preParsing', async ({ raw, routeOptions }) =>
+    refuseUnless(tickets.get(raw)?.expect(bodyBytes(raw, routeOptions.bodyLimit))),
+  );
+  server.addHook('preHandler', async ({ raw }) => refuseUnless(tickets.get(raw)?.begin()));
   server.addHook('onSend', async ({ raw }) => tickets.get(raw)?.finish());
   server.server.removeAllListeners('request');
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const entrance = entranceOf(request.method ?? '', request.url ?? '');
     if (entrance !== undefined) {
-      const ticket = admission.enter(entrance.kind, bodyBytes(request));
+      const ticket = admission.enter(entrance.kind, bodyBytes(request, limits.bodyBytesMax));
       if (ticket === undefined) {
         const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId());
         turnAway(response, { id, isClosing });
@@ -54,6 +63,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   });
 }
 
+// One for all: to make one takes its stack, which is the dearest part of a refusal.
 const overloaded = new Problem(
   'overloaded',
   'There is more to do than can be done. Nothing was done: try again later, and more slowly',
@@ -75,11 +85,12 @@ function turnAway(
   response.end(body);
 }
 
-/** What was announced; a body of unknown length may be as large as any. */
-function bodyBytes({ headers }: IncomingMessage): number {
-  if (headers['transfer-encoding'] !== undefined) return limits.bodyBytesMax;
+/** What was announced; a body of unknown length may be as large as any. Reads have none. */
+function bodyBytes({ method, headers }: IncomingMessage, most: number): number {
+  if (method === 'GET' || method === 'HEAD') return 0;
+  if (headers['transfer-encoding'] !== undefined) return most;
   const length = Number(headers['content-length'] ?? 0);
-  return Math.min(Number.isNaN(length) ? 0 : length, limits.bodyBytesMax);
+  return Math.min(Number.isNaN(length) ? 0 : length, most);
 }
 
 /** One line a second, however many are turned away. */

@@ -70,13 +70,17 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
   };
   return {
     enter: (kind, bytes) => enter(house, kind, bytes),
-    figures: () => ({
-      publishLimit: house.publishes.limit(),
-      underWay: { ...house.underWay },
-      bytes: house.bytes,
-      lateBytes: house.lateBytes,
-      refused: { ...house.refused },
-    }),
+    figures: () => {
+      // Nobody may have come since, and then nobody has looked.
+      look(house, world.monotonicMs());
+      return {
+        publishLimit: house.publishes.limit(),
+        underWay: { ...house.underWay },
+        bytes: house.bytes,
+        lateBytes: house.lateBytes,
+        refused: { ...house.refused },
+      };
+    },
   };
 }
 
@@ -148,9 +152,10 @@ function finish(house: House, one: Entered): void {
 }
 
 function look(house: House, nowMs: number): void {
-  if (nowMs - house.lookedMs < limits.admissionLookMs) return;
+  const passedMs = nowMs - house.lookedMs;
+  if (passedMs < limits.admissionLookMs) return;
   house.lookedMs = nowMs;
-  house.publishes.decide(nowMs);
+  house.publishes.decide(nowMs, passedMs);
   for (const one of house.arriving) {
     if (nowMs - one.sinceMs < limits.arrivalMs) break;
     // What it has sent stays in memory: of that, too, there is only so much.
@@ -198,7 +203,7 @@ interface PublishLimit {
   ended(one: Entered, nowMs: number): void;
   turnedAway(): void;
   /** From what was seen since the last time. */
-  decide(nowMs: number): void;
+  decide(nowMs: number, passedMs: number): void;
 }
 
 function createPublishLimit(): PublishLimit {
@@ -218,10 +223,10 @@ function createPublishLimit(): PublishLimit {
     turnedAway: () => {
       seen.refused += 1;
     },
-    decide: (nowMs) => {
+    decide: (nowMs, passedMs) => {
       const [oldest] = working;
       if (oldest !== undefined) took(oldest.sinceMs, nowMs);
-      limit = nextLimit(limit, seen);
+      limit = nextLimit(limit, { ...seen, passedMs });
       seen = { longestMs: 0, refused: 0 };
     },
   };

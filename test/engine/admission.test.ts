@@ -146,9 +146,14 @@ describe('enter', () => {
     // One that is still under way says as much.
     const [stuck] = fill('publish');
     stuck?.begin();
-    world.advance(limits.publishWaitMs + 1);
     const before = admission.figures().publishLimit;
-    admission.enter('read', 0);
+    world.advance(limits.publishWaitMs + 1);
     assert.ok(admission.figures().publishLimit < before);
+    // A slow moment is forgotten, although nobody was turned away since.
+    stuck?.finish();
+    world.advance(limits.admissionLookMs);
+    assert.ok(admission.figures().publishLimit < before, 'it took long until now');
+    world.advance(30_000);
+    assert.equal(admission.figures().publishLimit, limits.publishesUnderWayMax);
   });
 });

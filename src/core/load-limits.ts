@@ -31,6 +31,8 @@ export const loadLimits = {
   bytesUnderWayMax: 32 * 1_048_576,
   lateBytesMax: 64 * 1_048_576,
   smallBodyBytes: 16_384,
+  /** Whether the store answers is asked once for all who want to know it within this time. */
+  readyKnownMs: 250,
   /** Who was turned away is said at most this often. */
   overloadSayMs: 1_000,
 } as const;

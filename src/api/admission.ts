@@ -12,6 +12,7 @@ import type { World } from '../core/world.ts';
 import type { Admission, LoadKind, Ticket } from '../engine/admission.ts';
 import type { Answered } from '../engine/meter.ts';
 import { problemBody, problemMediaType } from './problem.ts';
+import { routeOf } from './route.ts';
 import { answerHeaders, readRequestId } from './server.ts';
 
 export interface DoorMeans {
@@ -122,22 +123,51 @@ const publishing = new Set(['publishEvent', 'publishEvents']);
 /** By method and path as they are written: no route is looked up for those who are turned away. */
 function entrancesOf({ management, executed }: Contracts): EntranceOf {
   const known = new Map<string, Entrance | undefined>();
+  // Methods by which something can be published, and what the router would make of other spellings.
+  const odd = new Map<string, Entrance>();
   for (const { operationId: operation, method, path } of management.operations) {
-    if (publishing.has(operation)) known.set(`${method} ${path}`, { kind: 'publish', operation });
+    if (publishing.has(operation)) {
+      known.set(`${method} ${path}`, { kind: 'publish', operation });
+      odd.set(method, { kind: 'publish', operation: undefined });
+    }
     if (!free.has(operation)) continue;
     known.set(`${method} ${path}`, undefined);
     if (method === 'GET') known.set(`HEAD ${path}`, undefined);
   }
-  for (const { operations } of executed) {
-    for (const { role, operationId: operation, method, path } of operations) {
-      if (role.kind === 'unsubscribe') known.set(`${method} ${path}`, { kind: 'end', operation });
-    }
-  }
+  const endings = endingsOf(executed);
   return (method, url) => {
     const mark = url.indexOf('?');
-    const name = `${method} ${mark < 0 ? url : url.slice(0, mark)}`;
-    return known.has(name) ? known.get(name) : (others.get(method) ?? change);
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const name = `${method} ${path}`;
+    if (known.has(name)) return known.get(name);
+    const spelled = isOddlySpelled(path) ? odd.get(method) : undefined;
+    if (spelled !== undefined) return spelled;
+    const ending = endings.find((one) => one.method === method && one.matches(path));
+    return ending?.entrance ?? others.get(method) ?? change;
   };
+}
+
+/** The router decodes, and leaves out an origin before the path and what comes behind a #. */
+function isOddlySpelled(path: string): boolean {
+  return !path.startsWith('/') || path.includes('%') || path.includes('#');
+}
+
+interface Ending {
+  method: string;
+  matches: (path: string) => boolean;
+  entrance: Entrance;
+}
+
+function endingsOf(executed: Contracts['executed']): Ending[] {
+  return executed.flatMap(({ operations }) =>
+    operations
+      .filter(({ role }) => role.kind === 'unsubscribe')
+      .map(({ operationId: operation, method, path }) => ({
+        method,
+        matches: routeOf(path).matches,
+        entrance: { kind: 'end', operation },
+      })),
+  );
 }
 
 const read: Entrance = { kind: 'read', operation: undefined };

@@ -9,6 +9,7 @@ import { limits } from '../../src/core/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { Tally } from '../e2e/tally.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
+import { rawClient } from './raw-client.ts';
 import { start, type Answer, type Call, type Started } from './harness.ts';
 
 interface Stage extends AsyncDisposable {
@@ -113,6 +114,25 @@ describe('a node with more to do than it can do', () => {
     const path = `/unsubscribe?Id=${String(json['subscriberId'])}`;
     assert.equal(await status({ method: 'POST', path }), 200);
     assert.equal(await status(publish), 503);
+    on.goOn();
+    await Promise.all(admitted);
+  });
+
+  it('503: turns publishes away however their path is spelled', async () => {
+    await using on = await stage();
+    using raw = rawClient(on.service.url);
+    const post = async (path: string): Promise<number> => {
+      const headers = [
+        ['X-API-Key', on.service.key],
+        ['Content-Type', 'application/json'],
+      ] as const;
+      const call = { method: 'POST', path, headers, body: JSON.stringify(publish.body) };
+      return (await raw.send(call)).status;
+    };
+    const paths = ['/%65vents', 'http://x/events', '/events#a', '/events?a#b', '/events/b%61tch'];
+    for (const path of paths.slice(0, 4)) assert.equal(await post(path), 202, path);
+    const admitted = await on.flood();
+    for (const path of paths) assert.equal(await post(path), 503, path);
     on.goOn();
     await Promise.all(admitted);
   });

@@ -12,6 +12,7 @@ import type { World } from '../core/world.ts';
 import type { Admission, LoadKind, Ticket } from '../engine/admission.ts';
 import type { Answered } from '../engine/meter.ts';
 import { problemBody, problemMediaType } from './problem.ts';
+import { routeOf } from './route.ts';
 import { answerHeaders, readRequestId } from './server.ts';
 
 export interface DoorMeans {
@@ -32,13 +33,22 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   server.addHook('preClose', async () => {
     isClosing = true;
   });
-  server.addHook('preHandler', async ({ raw }) => tickets.get(raw)?.begin());
+  const refuseUnless = (hasRoom: boolean | undefined): void => {
+    if (hasRoom !== false) return;
+    say();
+    throw overloaded;
+  };
+  // Behind every look at the key: what comes without one is never read, so it takes nobody's bytes.
+  server.addHook('preParsing', async ({ raw, routeOptions }) =>
+    refuseUnless(tickets.get(raw)?.expect(bodyBytes(raw, routeOptions.bodyLimit))),
+  );
+  server.addHook('preHandler', async ({ raw }) => refuseUnless(tickets.get(raw)?.begin()));
   server.addHook('onSend', async ({ raw }) => tickets.get(raw)?.finish());
   server.server.removeAllListeners('request');
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const entrance = entranceOf(request.method ?? '', request.url ?? '');
     if (entrance !== undefined) {
-      const ticket = admission.enter(entrance.kind, bodyBytes(request));
+      const ticket = admission.enter(entrance.kind, bodyBytes(request, limits.bodyBytesMax));
       if (ticket === undefined) {
         const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId());
         turnAway(response, { id, isClosing });
@@ -54,6 +64,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   });
 }
 
+// One for all: to make one takes its stack, which is the dearest part of a refusal.
 const overloaded = new Problem(
   'overloaded',
   'There is more to do than can be done. Nothing was done: try again later, and more slowly',
@@ -75,11 +86,12 @@ function turnAway(
   response.end(body);
 }
 
-/** What was announced; a body of unknown length may be as large as any. */
-function bodyBytes({ headers }: IncomingMessage): number {
-  if (headers['transfer-encoding'] !== undefined) return limits.bodyBytesMax;
+/** What was announced; a body of unknown length may be as large as any. Reads have none. */
+function bodyBytes({ method, headers }: IncomingMessage, most: number): number {
+  if (method === 'GET' || method === 'HEAD') return 0;
+  if (headers['transfer-encoding'] !== undefined) return most;
   const length = Number(headers['content-length'] ?? 0);
-  return Math.min(Number.isNaN(length) ? 0 : length, limits.bodyBytesMax);
+  return Math.min(Number.isNaN(length) ? 0 : length, most);
 }
 
 /** One line a second, however many are turned away. */
@@ -111,22 +123,51 @@ const publishing = new Set(['publishEvent', 'publishEvents']);
 /** By method and path as they are written: no route is looked up for those who are turned away. */
 function entrancesOf({ management, executed }: Contracts): EntranceOf {
   const known = new Map<string, Entrance | undefined>();
+  // Methods by which something can be published, and what the router would make of other spellings.
+  const odd = new Map<string, Entrance>();
   for (const { operationId: operation, method, path } of management.operations) {
-    if (publishing.has(operation)) known.set(`${method} ${path}`, { kind: 'publish', operation });
+    if (publishing.has(operation)) {
+      known.set(`${method} ${path}`, { kind: 'publish', operation });
+      odd.set(method, { kind: 'publish', operation: undefined });
+    }
     if (!free.has(operation)) continue;
     known.set(`${method} ${path}`, undefined);
     if (method === 'GET') known.set(`HEAD ${path}`, undefined);
   }
-  for (const { operations } of executed) {
-    for (const { role, operationId: operation, method, path } of operations) {
-      if (role.kind === 'unsubscribe') known.set(`${method} ${path}`, { kind: 'end', operation });
-    }
-  }
+  const endings = endingsOf(executed);
   return (method, url) => {
     const mark = url.indexOf('?');
-    const name = `${method} ${mark < 0 ? url : url.slice(0, mark)}`;
-    return known.has(name) ? known.get(name) : (others.get(method) ?? change);
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const name = `${method} ${path}`;
+    if (known.has(name)) return known.get(name);
+    const spelled = isOddlySpelled(path) ? odd.get(method) : undefined;
+    if (spelled !== undefined) return spelled;
+    const ending = endings.find((one) => one.method === method && one.matches(path));
+    return ending?.entrance ?? others.get(method) ?? change;
   };
+}
+
+/** The router decodes, and leaves out an origin before the path and what comes behind a #. */
+function isOddlySpelled(path: string): boolean {
+  return !path.startsWith('/') || path.includes('%') || path.includes('#');
+}
+
+interface Ending {
+  method: string;
+  matches: (path: string) => boolean;
+  entrance: Entrance;
+}
+
+function endingsOf(executed: Contracts['executed']): Ending[] {
+  return executed.flatMap(({ operations }) =>
+    operations
+      .filter(({ role }) => role.kind === 'unsubscribe')
+      .map(({ operationId: operation, method, path }) => ({
+        method,
+        matches: routeOf(path).matches,
+        entrance: { kind: 'end', operation },
+      })),
+  );
 }
 
 const read: Entrance = { kind: 'read', operation: undefined };

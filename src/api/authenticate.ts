@@ -3,6 +3,7 @@
 import type { Alternative, Carrier, Operation, Scheme } from '../contract/contract.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Key, Scope } from '../core/key.ts';
+import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { OpenSession } from '../engine/sessions.ts';
@@ -33,7 +34,7 @@ export async function authenticate(
   const held = await holding(security, head, identifier);
   const best = held.find(({ usesCookie }) => !usesCookie) ?? held.find(isSignedIn) ?? held[0];
   if (best === undefined) {
-    if (security.some(({ schemes }) => schemes.length === 0)) return undefined;
+    if (admitsAnybody(operation)) return undefined;
     throw new Problem('unauthorized', unauthorizedDetail);
   }
   const fault = best.usesCookie ? crossOriginFault({ method, head }, publicOrigin) : undefined;
@@ -47,6 +48,15 @@ export async function authenticate(
     throw new Problem('missing_scope', message);
   }
   return { key: best.key, session: best.session };
+}
+
+/** Whoever needs no key could else fill the memory, and the room that large bodies have. */
+export function bodyBytesMaxOf(operation: Operation): number {
+  return admitsAnybody(operation) ? limits.smallBodyBytes : limits.bodyBytesMax;
+}
+
+function admitsAnybody({ security }: Operation): boolean {
+  return security.length === 0 || security.some(({ schemes }) => schemes.length === 0);
 }
 
 /** One challenge per alternative, as RFC 9110 asks; what else must hold stands in its `and`. */

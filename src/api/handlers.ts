@@ -54,6 +54,6 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...metricsHandlers(means.metrics),
     ...sessionHandlers({ context, identifier, publicUrl }),
     ...consoleHandlers(consoleFiles),
-    ...serviceHandlers({ contracts, self, store: probed }),
+    ...serviceHandlers({ contracts, self, store: probed, world: context.world }),
   };
 }

@@ -12,7 +12,13 @@ import { readTrace } from '../core/trace.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
-import { authenticate, challenges, type Caller, type Means } from './authenticate.ts';
+import {
+  authenticate,
+  bodyBytesMaxOf,
+  challenges,
+  type Caller,
+  type Means,
+} from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
 import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
@@ -90,8 +96,9 @@ function mountOperation(
   server.route({
     method: operation.method,
     url,
+    bodyLimit: bodyBytesMaxOf(operation),
     errorHandler: (error, request, reply) => {
-      const problem = toProblem(error);
+      const problem = toProblem(error, bodyBytesMaxOf(operation));
       if (problem.code === 'unauthorized') {
         void reply.header('www-authenticate', challenges(operation.security));
       }

@@ -1,4 +1,5 @@
 // Problems on the wire: application/problem+json (RFC 9457), and fastify's own errors as ours.
+import { limits } from '../core/limits.ts';
 import { Problem, problems, type ProblemCode } from '../core/problem.ts';
 import { StoreSilent } from '../engine/in-time.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -28,8 +29,11 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
   return faults.length === 0 ? body : { ...body, errors: faults };
 }
 
-/** Any error as a Problem. What we did not foresee is ours, and shows nothing of itself. */
-export function toProblem(error: unknown): Problem {
+/**
+ * Any error as a Problem. What we did not foresee is ours, and shows nothing of itself. Of a body that is
+ * too large it is not known here how much was accepted.
+ */
+export function toProblem(error: unknown, bodyBytesMax: number = limits.bodyBytesMax): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreSilent) {
     const advice = error.mayHappen
@@ -42,20 +46,26 @@ export function toProblem(error: unknown): Problem {
     const detail = 'The store cannot be reached or is full. Nothing was promised: try again.';
     return new Problem('store_unavailable', detail, { cause: error });
   }
-  const known = error instanceof Error && 'code' in error ? fastifyProblem(error) : undefined;
+  const known =
+    error instanceof Error && 'code' in error ? fastifyProblem(error, bodyBytesMax) : undefined;
   if (known !== undefined) return new Problem(known.code, known.detail, { cause: error });
   const detail = 'Something unforeseen happened. The request id leads to it in the log.';
   return new Problem('internal', detail, { cause: error });
 }
 
-const bodyDetail = 'The request body is larger than 1 MiB (1,048,576 bytes), the most accepted';
+function bodyDetail(bytes: number): string {
+  const size = bytes === limits.bodyBytesMax ? '1 MiB' : `${bytes / 1024} KiB`;
+  const where = bytes === limits.bodyBytesMax ? '' : ' without a key';
+  return `The request body is larger than ${size} (${bytes.toLocaleString('en')} bytes), the most accepted${where}`;
+}
 
 function fastifyProblem(
   error: Error & { code: unknown },
+  bodyBytesMax: number,
 ): { code: ProblemCode; detail: string } | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return { code: 'body_too_large', detail: bodyDetail };
+      return { code: 'body_too_large', detail: bodyDetail(bodyBytesMax) };
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return {
         code: 'malformed_request',

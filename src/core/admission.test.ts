@@ -1,16 +1,14 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { nextLimit } from './admission.ts';
+import { nextLimit, type Seen } from './admission.ts';
 import { limits } from './limits.ts';
 
-const slow = { longestMs: limits.publishWaitMs + 1, refused: 0 };
-const full = { longestMs: limits.publishWaitMs, refused: 1 };
+const passedMs = limits.admissionLookMs;
+const slow = { longestMs: limits.publishWaitMs + 1, refused: 0, passedMs };
+const full = { longestMs: limits.publishWaitMs, refused: 1, passedMs };
+const quick = { longestMs: 0, refused: 0, passedMs };
 
-function after(
-  seen: { longestMs: number; refused: number },
-  rounds: number,
-  limit: number,
-): number {
+function after(seen: Seen, rounds: number, limit: number): number {
   return Array.from({ length: rounds }).reduce<number>((now) => nextLimit(now, seen), limit);
 }
 
@@ -24,8 +22,11 @@ describe('nextLimit', () => {
     assert.equal(nextLimit(128, full), 144);
   });
 
-  it('stays as it is when there was room', () => {
-    assert.equal(nextLimit(128, { longestMs: 0, refused: 0 }), 128);
+  it('lets more in slowly when there was room, by the time that passed', () => {
+    assert.equal(nextLimit(128, quick), 129);
+    assert.equal(nextLimit(128, { ...quick, passedMs: 5_000 }), 178);
+    const { publishesUnderWayMin: least, publishesUnderWayMax: most } = limits;
+    assert.equal(after(quick, 30_000 / passedMs, least), most);
   });
 
   it('stays within its bounds, and comes from one to the other within a few seconds', () => {

@@ -9,12 +9,15 @@ export interface Seen {
   longestMs: number;
   /** How many found no room. */
   refused: number;
+  /** Since the last decision. */
+  passedMs: number;
 }
 
-export function nextLimit(limit: number, { longestMs, refused }: Seen): number {
-  const { publishWaitMs, publishesUnderWayMin, publishesUnderWayMax } = limits;
+export function nextLimit(limit: number, { longestMs, refused, passedMs }: Seen): number {
+  const { publishWaitMs, publishesUnderWayMin, publishesUnderWayMax, admissionLookMs } = limits;
   if (longestMs > publishWaitMs) return Math.max(Math.floor(limit * 0.75), publishesUnderWayMin);
-  // Nobody was turned away: a larger number would be a guess.
-  if (refused === 0) return limit;
-  return Math.min(limit + Math.ceil(limit / 8), publishesUnderWayMax);
+  // Nobody was turned away: a larger number is a guess, so it comes slowly. Without it one slow moment
+  // would be remembered until the next flood.
+  const more = refused === 0 ? Math.floor(passedMs / admissionLookMs) : Math.ceil(limit / 8);
+  return Math.min(limit + more, publishesUnderWayMax);
 }

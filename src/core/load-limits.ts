@@ -23,9 +23,16 @@ export const loadLimits = {
   readsUnderWayMax: 256,
   /** A request whose body is not there after this does not count as work until it is. */
   arrivalMs: 1_000,
-  /** Bodies under way, in all; one that is small is let in whatever the others have. */
+  /**
+   * Bodies under way, in all, and those that come too slowly to count among them. One that is small is let
+   * in whatever the others have: all connections together send 32 MiB of such. Where no key is needed
+   * nothing larger is taken, so that nobody without a key has a part in these numbers.
+   */
   bytesUnderWayMax: 32 * 1_048_576,
+  lateBytesMax: 64 * 1_048_576,
   smallBodyBytes: 16_384,
+  /** Whether the store answers is asked once for all who want to know it within this time. */
+  readyKnownMs: 250,
   /** Who was turned away is said at most this often. */
   overloadSayMs: 1_000,
 } as const;

@@ -9,8 +9,10 @@ import type { World } from '../core/world.ts';
 export type LoadKind = 'publish' | 'change' | 'end' | 'read';
 
 export interface Ticket {
-  /** The whole request is there, and its work begins. */
-  begin(): void;
+  /** Who calls is known, and so many bytes of a body are read now. False: there is no room for them. */
+  expect(bytes: number): boolean;
+  /** The whole request is there, and its work begins. False: it came late, and there is no room now. */
+  begin(): boolean;
   /** Answered, or given up. More than once does no harm. */
   finish(): void;
 }
@@ -19,8 +21,9 @@ export interface AdmissionFigures {
   /** How many publishes may be under way at present. */
   publishLimit: number;
   underWay: Readonly<Record<Room, number>>;
-  /** Bodies that are under way or on their way. */
+  /** Large bodies that are under way or on their way, and those that come slowly. */
   bytes: number;
+  lateBytes: number;
   /** Since the start. */
   refused: Readonly<Record<LoadKind, number>>;
 }
@@ -34,77 +37,158 @@ export interface Admission {
 type Room = 'publish' | 'change' | 'read';
 
 interface Entered {
-  room: Room;
+  kind: LoadKind;
+  /** Of its body, if it is large and is being read. */
   bytes: number;
   /** Late: its body comes so slowly that it does not count as work. */
   state: 'arriving' | 'late' | 'working' | 'over';
   sinceMs: number;
 }
 
+interface House {
+  world: Pick<World, 'monotonicMs'>;
+  underWay: Record<Room, number>;
+  refused: Record<LoadKind, number>;
+  /** In the order of their times, so that the oldest is the first. */
+  arriving: Set<Entered>;
+  publishes: PublishLimit;
+  bytes: number;
+  lateBytes: number;
+  lookedMs: number;
+}
+
 export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
-  const underWay = { publish: 0, change: 0, read: 0 };
-  const refused = { publish: 0, change: 0, end: 0, read: 0 };
-  // In the order of their times, so that the oldest is the first.
-  const arriving = new Set<Entered>();
-  const publishes = createPublishLimit();
-  let bytesUnderWay = 0;
-  let lookedMs = world.monotonicMs();
-
-  const look = (nowMs: number): void => {
-    if (nowMs - lookedMs < limits.admissionLookMs) return;
-    lookedMs = nowMs;
-    publishes.decide(nowMs);
-    for (const one of arriving) {
-      if (nowMs - one.sinceMs < limits.arrivalMs) break;
-      arriving.delete(one);
-      one.state = 'late';
-      underWay[one.room] -= 1;
-    }
+  const house: House = {
+    world,
+    underWay: { publish: 0, change: 0, read: 0 },
+    refused: { publish: 0, change: 0, end: 0, read: 0 },
+    arriving: new Set(),
+    publishes: createPublishLimit(),
+    bytes: 0,
+    lateBytes: 0,
+    lookedMs: world.monotonicMs(),
   };
-
-  const begin = (one: Entered): void => {
-    if (one.state !== 'arriving' && one.state !== 'late') return;
-    if (one.state === 'late') underWay[one.room] += 1;
-    arriving.delete(one);
-    one.state = 'working';
-    one.sinceMs = world.monotonicMs();
-    if (one.room === 'publish') publishes.began(one);
-  };
-
-  const finish = (one: Entered): void => {
-    if (one.state === 'over') return;
-    if (one.state !== 'late') underWay[one.room] -= 1;
-    if (one.state === 'working') publishes.ended(one, world.monotonicMs());
-    arriving.delete(one);
-    bytesUnderWay -= one.bytes;
-    one.state = 'over';
-  };
-
   return {
-    enter: (kind, bytes) => {
-      const nowMs = world.monotonicMs();
-      look(nowMs);
-      const room = kind === 'end' ? 'change' : kind;
-      const most = kind === 'publish' ? publishes.limit() : mostOf[kind];
-      const isLarge = bytes > limits.smallBodyBytes;
-      if (underWay[room] >= most || (isLarge && bytesUnderWay + bytes > limits.bytesUnderWayMax)) {
-        refused[kind] += 1;
-        if (kind === 'publish') publishes.turnedAway();
-        return undefined;
-      }
-      underWay[room] += 1;
-      bytesUnderWay += bytes;
-      const one: Entered = { room, bytes, state: 'arriving', sinceMs: nowMs };
-      arriving.add(one);
-      return { begin: () => begin(one), finish: () => finish(one) };
+    enter: (kind, bytes) => enter(house, kind, bytes),
+    figures: () => {
+      // Nobody may have come since, and then nobody has looked.
+      look(house, world.monotonicMs());
+      return {
+        publishLimit: house.publishes.limit(),
+        underWay: { ...house.underWay },
+        bytes: house.bytes,
+        lateBytes: house.lateBytes,
+        refused: { ...house.refused },
+      };
     },
-    figures: () => ({
-      publishLimit: publishes.limit(),
-      underWay: { ...underWay },
-      bytes: bytesUnderWay,
-      refused: { ...refused },
-    }),
   };
+}
+
+function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined {
+  const nowMs = house.world.monotonicMs();
+  look(house, nowMs);
+  if (!hasRoom(house, kind) || !hasBytes(house, largeOf(bytes))) {
+    house.refused[kind] += 1;
+    return undefined;
+  }
+  house.underWay[roomOf(kind)] += 1;
+  const one: Entered = { kind, bytes: 0, state: 'arriving', sinceMs: nowMs };
+  house.arriving.add(one);
+  return {
+    expect: (body) => expect(house, one, largeOf(body)),
+    begin: () => begin(house, one),
+    finish: () => finish(house, one),
+  };
+}
+
+/** What was announced is counted only now: before, nobody knew who sends it, or whether it is read. */
+function expect(house: House, one: Entered, bytes: number): boolean {
+  if (one.state !== 'arriving' && one.state !== 'late') return true;
+  const isLate = one.state === 'late';
+  if (isLate ? !hasLateBytes(house, bytes) : !hasBytes(house, bytes)) {
+    house.refused[one.kind] += 1;
+    return false;
+  }
+  one.bytes = bytes;
+  if (isLate) house.lateBytes += bytes;
+  else house.bytes += bytes;
+  return true;
+}
+
+function begin(house: House, one: Entered): boolean {
+  if (one.state === 'late' && !comeBack(house, one)) return false;
+  if (one.state !== 'arriving') return true;
+  house.arriving.delete(one);
+  one.state = 'working';
+  one.sinceMs = house.world.monotonicMs();
+  if (one.kind === 'publish') house.publishes.began(one);
+  return true;
+}
+
+/** Its place was given away. Many who hold back one byte would else all be in at once. */
+function comeBack(house: House, one: Entered): boolean {
+  if (!hasRoom(house, one.kind) || !hasBytes(house, one.bytes)) {
+    house.refused[one.kind] += 1;
+    return false;
+  }
+  house.lateBytes -= one.bytes;
+  house.bytes += one.bytes;
+  house.underWay[roomOf(one.kind)] += 1;
+  one.state = 'arriving';
+  return true;
+}
+
+function finish(house: House, one: Entered): void {
+  if (one.state === 'over') return;
+  if (one.state === 'late') {
+    house.lateBytes -= one.bytes;
+  } else {
+    house.bytes -= one.bytes;
+    house.underWay[roomOf(one.kind)] -= 1;
+  }
+  if (one.state === 'working') house.publishes.ended(one, house.world.monotonicMs());
+  house.arriving.delete(one);
+  one.state = 'over';
+}
+
+function look(house: House, nowMs: number): void {
+  const passedMs = nowMs - house.lookedMs;
+  if (passedMs < limits.admissionLookMs) return;
+  house.lookedMs = nowMs;
+  house.publishes.decide(nowMs, passedMs);
+  for (const one of house.arriving) {
+    if (nowMs - one.sinceMs < limits.arrivalMs) break;
+    // What it has sent stays in memory: of that, too, there is only so much.
+    if (!hasLateBytes(house, one.bytes)) continue;
+    house.arriving.delete(one);
+    one.state = 'late';
+    house.underWay[roomOf(one.kind)] -= 1;
+    house.bytes -= one.bytes;
+    house.lateBytes += one.bytes;
+  }
+}
+
+function roomOf(kind: LoadKind): Room {
+  return kind === 'end' ? 'change' : kind;
+}
+
+function hasRoom({ underWay, publishes }: House, kind: LoadKind): boolean {
+  const most = kind === 'publish' ? publishes.limit() : mostOf[kind];
+  const isFull = underWay[roomOf(kind)] >= most;
+  if (isFull && kind === 'publish') publishes.turnedAway();
+  return !isFull;
+}
+
+function largeOf(bytes: number): number {
+  return bytes > limits.smallBodyBytes ? bytes : 0;
+}
+
+function hasBytes(house: House, bytes: number): boolean {
+  return bytes === 0 || house.bytes + bytes <= limits.bytesUnderWayMax;
+}
+
+function hasLateBytes(house: House, bytes: number): boolean {
+  return bytes === 0 || house.lateBytes + bytes <= limits.lateBytesMax;
 }
 
 const mostOf = {
@@ -119,7 +203,7 @@ interface PublishLimit {
   ended(one: Entered, nowMs: number): void;
   turnedAway(): void;
   /** From what was seen since the last time. */
-  decide(nowMs: number): void;
+  decide(nowMs: number, passedMs: number): void;
 }
 
 function createPublishLimit(): PublishLimit {
@@ -139,10 +223,10 @@ function createPublishLimit(): PublishLimit {
     turnedAway: () => {
       seen.refused += 1;
     },
-    decide: (nowMs) => {
+    decide: (nowMs, passedMs) => {
       const [oldest] = working;
       if (oldest !== undefined) took(oldest.sinceMs, nowMs);
-      limit = nextLimit(limit, seen);
+      limit = nextLimit(limit, { ...seen, passedMs });
       seen = { longestMs: 0, refused: 0 };
     },
   };

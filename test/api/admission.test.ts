@@ -1,15 +1,22 @@
 // More than can be done at once, over real sockets, with a store that says nothing for a while and a clock
 // that stands still: who is turned away, with what answer, and who is not.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { limits } from '../../src/core/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { Tally } from '../e2e/tally.ts';
-import { frozenWorld } from './frozen-world.ts';
+import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
+import { rawClient } from './raw-client.ts';
 import { start, type Answer, type Call, type Started } from './harness.ts';
 
 interface Stage extends AsyncDisposable {
   service: Started;
+  world: FrozenWorld;
+  /** Resolves when so many requests of a kind are under way. */
+  entered: (kind: string, count: number) => Promise<void>;
   /** So many publishes that no more are let in; their answers come when the store goes on. */
   flood: () => Promise<Promise<Answer>[]>;
   goOn: () => void;
@@ -21,12 +28,16 @@ const publish: Call = {
   body: { event: 'order.created', payload: { message: 'hello' } },
 };
 
+/** Each takes a request, so that this is many seconds. */
+const looksMax = 5_000;
+
 async function stage(): Promise<Stage> {
   const asked = new Tally('publishes have reached the store');
   const silence = Promise.withResolvers<void>();
   let isSilent = false;
+  const world = frozenWorld();
   const service = await start({
-    world: frozenWorld(),
+    world,
     openStore: async (options) => {
       const store = await openStore(options);
       return {
@@ -43,6 +54,16 @@ async function stage(): Promise<Stage> {
   });
   return {
     service,
+    world,
+    entered: async (kind, count) => {
+      const line = `ringback_admission_under_way{kind="${kind}"} ${count}\n`;
+      for (let looks = 0; looks < looksMax; looks += 1) {
+        const { text } = await service.call({ path: '/metrics' });
+        if (text.includes(line)) return;
+        await turn();
+      }
+      assert.fail(`looked ${looksMax} times in vain for ${line}`);
+    },
     flood: async () => {
       assert.equal((await service.call(publish)).status, 202, 'its key is known now');
       isSilent = true;
@@ -96,4 +117,71 @@ describe('a node with more to do than it can do', () => {
     on.goOn();
     await Promise.all(admitted);
   });
+
+  it('503: turns publishes away however their path is spelled', async () => {
+    await using on = await stage();
+    using raw = rawClient(on.service.url);
+    const post = async (path: string): Promise<number> => {
+      const headers = [
+        ['X-API-Key', on.service.key],
+        ['Content-Type', 'application/json'],
+      ] as const;
+      const call = { method: 'POST', path, headers, body: JSON.stringify(publish.body) };
+      return (await raw.send(call)).status;
+    };
+    const paths = ['/%65vents', 'http://x/events', '/events#a', '/events?a#b', '/events/b%61tch'];
+    for (const path of paths.slice(0, 4)) assert.equal(await post(path), 202, path);
+    const admitted = await on.flood();
+    for (const path of paths) assert.equal(await post(path), 503, path);
+    on.goOn();
+    await Promise.all(admitted);
+  });
+
+  it('takes large bodies while others, who show no key, send theirs slowly', async () => {
+    await using on = await stage();
+    const length = limits.bytesUnderWayMax / limits.bodyBytesMax;
+    const sockets = Array.from({ length }, () => begin(on.service, '/console/session'));
+    await on.entered('change', sockets.length);
+    const large = { event: 'order.created', payload: { message: 'm'.repeat(20_000) } };
+    assert.equal((await on.service.call({ ...publish, body: large })).status, 202);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('413: takes no large body where no key is asked for', async () => {
+    await using on = await stage();
+    const body = { key: 'k'.repeat(limits.smallBodyBytes) };
+    const call: Call = { method: 'POST', path: '/console/session', key: null, body };
+    const { status, json } = await on.service.call(call);
+    assert.deepEqual([status, json['code']], [413, 'body_too_large']);
+    assert.match(String(json['detail']), /larger than 16 KiB \(16,384 bytes\).*without a key/);
+  });
+
+  it('503: lets nobody in again who held back a byte while the room was given away', async () => {
+    await using on = await stage();
+    const text = JSON.stringify(publish.body);
+    const head = `Content-Type: application/json\r\nX-API-Key: ${on.service.key}\r\n`;
+    assert.equal((await on.service.call(publish)).status, 202);
+    const late = begin(on.service, '/events', `${head}Content-Length: ${text.length}`);
+    late.write(text.slice(0, -1));
+    await on.entered('publish', 1);
+    on.world.advance(limits.arrivalMs);
+    const admitted = await on.flood();
+    late.write(text.slice(-1));
+    const [answer] = await once(late, 'data');
+    assert.match(String(answer), /^HTTP\/1.1 503 .*"code":"overloaded"/s);
+    assert.match(String(answer), /retry-after: 1/i);
+    late.destroy();
+    on.goOn();
+    await Promise.all(admitted);
+  });
 });
+
+/** The head of a request that has a body, and the first byte of it where it comes in chunks. */
+function begin(service: Started, path: string, head?: string): Socket {
+  const { hostname, port, host } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const lines = head ?? 'Content-Type: application/json\r\nTransfer-Encoding: chunked';
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}\r\n\r\n`);
+  if (head === undefined) socket.write('1\r\n{\r\n');
+  return socket;
+}

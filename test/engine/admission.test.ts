@@ -25,7 +25,7 @@ function stage(): Stage {
     const tickets: Ticket[] = [];
     for (;;) {
       const ticket = admission.enter(kind, bytes);
-      if (ticket === undefined) return tickets;
+      if (ticket?.expect(bytes) !== true) return tickets;
       tickets.push(ticket);
     }
   };
@@ -72,16 +72,63 @@ describe('enter', () => {
     assert.equal(fill('publish', limits.bodyBytesMax).length > 0, true);
   });
 
-  it('counts nobody whose body comes slowly, until it is there', () => {
+  it('takes no room for a body before it is known who sends it', () => {
+    const { admission, fill } = stage();
+    for (let each = 0; each < 100; each += 1) admission.enter('change', limits.bodyBytesMax);
+    assert.equal(admission.figures().bytes, 0);
+    assert.equal(fill('publish', limits.bodyBytesMax).length, 32);
+  });
+
+  it('counts nobody whose body comes slowly, neither the request nor its bytes', () => {
     const { world, admission, fill } = stage();
-    const [first, second] = fill('read');
+    const reads = fill('read').length;
+    const [large] = fill('publish', limits.bodyBytesMax);
     world.advance(limits.arrivalMs);
-    assert.equal(fill('read').length, limits.readsUnderWayMax);
-    first?.begin();
-    assert.equal(admission.figures().underWay.read, limits.readsUnderWayMax + 1);
+    assert.equal(fill('read').length, reads);
+    assert.equal(fill('publish', limits.bodyBytesMax).length, 32);
+    assert.equal(admission.figures().lateBytes, limits.bytesUnderWayMax);
+    large?.finish();
+    assert.equal(admission.figures().lateBytes, limits.bytesUnderWayMax - limits.bodyBytesMax);
+  });
+
+  it('lets whoever came late in again only when there is room', () => {
+    const { world, admission, fill } = stage();
+    const late = fill('read');
+    world.advance(limits.arrivalMs);
+    const [working, ...others] = fill('read');
+    for (const ticket of others) ticket.begin();
+    const [first, second] = late;
+    assert.equal(first?.begin(), false);
     first?.finish();
-    second?.finish();
+    working?.finish();
+    assert.equal(second?.begin(), true);
+    assert.equal(late[2]?.begin(), false);
     assert.equal(admission.figures().underWay.read, limits.readsUnderWayMax);
+    assert.equal(admission.figures().refused.read, 4);
+    second?.finish();
+    assert.equal(admission.figures().underWay.read, limits.readsUnderWayMax - 1);
+  });
+
+  it('gives large bodies that came late their bytes only when there are any', () => {
+    const { world, admission, fill } = stage();
+    const [late] = fill('publish', limits.bodyBytesMax);
+    world.advance(limits.arrivalMs);
+    const [other] = fill('publish', limits.bodyBytesMax);
+    assert.equal(late?.begin(), false);
+    other?.finish();
+    assert.equal(late?.begin(), true);
+    assert.equal(admission.figures().bytes, limits.bytesUnderWayMax);
+  });
+
+  it('bounds what may be held by those who come slowly: then they count as before', () => {
+    const { world, admission, fill } = stage();
+    for (let each = 0; each < 3; each += 1) {
+      fill('publish', limits.bodyBytesMax);
+      world.advance(limits.arrivalMs);
+    }
+    assert.equal(fill('publish', limits.bodyBytesMax).length, 0);
+    const { bytes, lateBytes } = admission.figures();
+    assert.deepEqual([bytes, lateBytes], [limits.bytesUnderWayMax, limits.lateBytesMax]);
   });
 
   it('lets fewer publishes in while they take long, and more when they do not', () => {
@@ -99,9 +146,14 @@ describe('enter', () => {
     // One that is still under way says as much.
     const [stuck] = fill('publish');
     stuck?.begin();
-    world.advance(limits.publishWaitMs + 1);
     const before = admission.figures().publishLimit;
-    admission.enter('read', 0);
+    world.advance(limits.publishWaitMs + 1);
     assert.ok(admission.figures().publishLimit < before);
+    // A slow moment is forgotten, although nobody was turned away since.
+    stuck?.finish();
+    world.advance(limits.admissionLookMs);
+    assert.ok(admission.figures().publishLimit < before, 'it took long until now');
+    world.advance(30_000);
+    assert.equal(admission.figures().publishLimit, limits.publishesUnderWayMax);
   });
 });

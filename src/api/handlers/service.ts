@@ -6,7 +6,7 @@ import { isObject } from '../../contract/document.ts';
 import { makeReport } from '../../contract/report.ts';
 import { Problem } from '../../core/problem.ts';
 import type { Liveness } from '../../engine/liveness.ts';
-import { readiness, type ReadinessMeans } from '../../engine/readiness.ts';
+import { createReadiness, type ReadinessMeans } from '../../engine/readiness.ts';
 import type { Handlers } from '../call.ts';
 import { docsPage } from '../docs/page.ts';
 import * as fields from '../fields.ts';
@@ -18,6 +18,7 @@ export interface ServiceMeans extends ReadinessMeans {
 
 export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers {
   const { management, executed } = contracts;
+  const readiness = createReadiness(means);
   const json = JSON.stringify(management.document);
   const yaml = dump(management.document, { noRefs: true, lineWidth: 100 });
   const shown = [...new Set([...executed, management])];
@@ -27,7 +28,7 @@ export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers
     getHealth: async () => ({ status: 200, body: { status: 'ok' } }),
     getReadiness: async () => {
       const { name: node, role } = means.self;
-      const found = await readiness(means);
+      const found = await readiness();
       if (found.kind === 'ready') return { status: 200, body: { status: 'ok', node, role } };
       const detail = `The node "${node}" (${role}) is not ready: ${found.reason}`;
       throw new Problem('store_unavailable', detail, { cause: found.cause });

@@ -163,16 +163,17 @@ function preparePublishes(db: DatabaseSync) {
   const targets = new Map(
     Array.from({ length: lanesInUse }, (_, i) => {
       const name = nameOf(i);
-      const found = match.everyone({ appNo, contract: 'Ringback', name });
+      const found = match.everyone({ appNo, contract: 'Ringback', name }, new Map());
       assert.equal(found.length, 1);
       return [name, found.map(({ callback, lane: { no } }) => ({ callback, lane: no }))] as const;
     }),
   );
   const told = (name: string) =>
     (targets.get(name) ?? []).map(({ callback, lane }) => {
-      return { callback, lane: lanes.get(lane), rules: undefined };
+      return { callback, lane: lanes.get(lane), filteredBy: undefined };
     });
-  const matched = (name: string) => match.everyone({ appNo, contract: 'Ringback', name });
+  const matched = (name: string) =>
+    match.everyone({ appNo, contract: 'Ringback', name }, new Map());
   const publishing = (find: typeof matched) => (count: number) => {
     for (let from = 0; from < count; from += rowsPerBatch) {
       const births = birthsFor({
@@ -205,11 +206,11 @@ function addFilters(db: DatabaseSync): void {
     `insert into pattern (app, contract, pattern, callback, born, lane, filtered)
      select app, 'Ringback', ?, no, 1, lane, ? from callback where no = ?`,
   );
-  const filter = db.prepare('update subscription set settings = ? where no = ?');
+  const filter = db.prepare('update subscription set filter = ? where no = ?');
   hear.run('plain', 0, 1);
   for (let no = 1; no <= filters; no += 1) {
     hear.run('filtered', 1, no);
-    filter.run(JSON.stringify({ filter: { '/customer/id': [`customer ${no}`] } }), no);
+    filter.run(JSON.stringify({ '/customer/id': [`customer ${no}`] }), no);
   }
 }
 

@@ -15,6 +15,10 @@ alter table subscription add column expires_ms bigint;
 -- Headers that its callbacks carry: sealed, since people put tokens there.
 alter table subscription add column headers bytea;
 
+-- Which payloads it takes, as JSON. Apart from its settings: a publish reads it, and must not read with it
+-- whatever else somebody keeps there.
+alter table subscription add column filter text;
+
 -- Attempts under way at a time, on one node.
 alter table lane add column concurrency integer;
 alter table lane add constraint lane_concurrency_check check (concurrency > 0) not valid;

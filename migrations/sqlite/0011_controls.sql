@@ -8,6 +8,10 @@ create index subscription_expiry on subscription (expires_ms)
 -- Headers that its callbacks carry: sealed, since people put tokens there.
 alter table subscription add column headers blob;
 
+-- Which payloads it takes, as JSON. Apart from its settings: a publish reads it, and must not read with it
+-- whatever else somebody keeps there.
+alter table subscription add column filter text;
+
 -- Attempts under way at a time, on one node.
 alter table lane add column concurrency integer check (concurrency > 0);
 

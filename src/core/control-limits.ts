@@ -7,6 +7,8 @@ export const controlLimits = {
   metadataKeysMax: 50,
   metadataKeyCharsMax: 64,
   metadataValueCharsMax: 512,
+  /** All of it, as JSON: a list shows it, and whoever sends a callback keeps it in memory. */
+  metadataBytesMax: 16_384,
   /** Retries: how many, and the longest wait; the time of an attempt; attempts at once and a second. */
   retriesMax: 20,
   retryWaitMaxMs: 7 * 24 * 60 * 60 * 1000,
@@ -24,7 +26,7 @@ export const controlLimits = {
   filterPointersMax: 20,
   filterValuesMax: 100,
   filterPointerCharsMax: 256,
-  filterCharsMax: 16_384,
+  filterCharsMax: 4_096, // A publish reads 256 of them.
   /** Patterns that nobody hears by any more are kept so long. */
   patternKeepMs: 60 * 60 * 1000,
   /** Subscriptions that end by themselves, in one step. */

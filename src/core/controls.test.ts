@@ -1,6 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { decodeControls, encodeControls, noControls, type Controls } from './controls.ts';
+import {
+  decodeControls,
+  decodeFilter,
+  encodeControls,
+  encodeFilter,
+  noControls,
+  type Controls,
+} from './controls.ts';
 
 const all: Controls = {
   description: 'for people',
@@ -15,18 +22,19 @@ const all: Controls = {
   ordered: true,
   expiresMs: 1_900_000_000_000,
 };
-const columns = { ordered: true, expiresMs: 1_900_000_000_000 };
+const { filter, ordered, expiresMs } = all;
+const columns = { filter, ordered, expiresMs };
 
 describe('encodeControls', () => {
   it('is read back by decodeControls as it was', () => {
     assert.deepEqual(decodeControls(encodeControls(all), columns), all);
-    const none = { ordered: false, expiresMs: undefined };
+    const none = { filter: undefined, ordered: false, expiresMs: undefined };
     assert.deepEqual(decodeControls(encodeControls(noControls), none), noControls);
     assert.deepEqual(decodeControls('{}', none), noControls);
   });
 
   it('leaves out what has a column, and what is not chosen', () => {
-    const settings = encodeControls({ ...noControls, ordered: true, expiresMs: 1, timeoutMs: 5 });
+    const settings = encodeControls({ ...noControls, ...columns, timeoutMs: 5 });
     assert.equal(settings, '{"timeoutMs":5}');
   });
 
@@ -44,16 +52,19 @@ describe('decodeControls', () => {
   });
 
   it('takes nothing of another type', () => {
-    const odd = [
-      '[]',
-      '"x"',
-      'null',
-      '{"timeoutMs":"5s"}',
-      '{"retryMs":[null]}',
-      '{"filter":{"/a":1}}',
-    ];
+    const odd = ['[]', '"x"', 'null', '{"timeoutMs":"5s"}', '{"retryMs":[null]}'];
     for (const settings of [...odd, '{"metadata":{"a":1}}', '{"headerNames":"a"}']) {
       assert.throws(() => decodeControls(settings, columns), /Cannot read/, settings);
+    }
+  });
+});
+
+describe('encodeFilter', () => {
+  it('is read back by decodeFilter as it was, and nothing of another type is', () => {
+    const some = { '/a': [1, 'x', true, null], '': [''] };
+    assert.deepEqual(decodeFilter(encodeFilter(some)), some);
+    for (const text of ['[]', 'null', '{"/a":1}', '{"/a":[{}]}']) {
+      assert.throws(() => decodeFilter(text), /Cannot read a filter/, text);
     }
   });
 });

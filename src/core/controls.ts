@@ -1,5 +1,5 @@
 // What a subscription may choose for itself, beyond who is called and when. Absent means: as the service
-// is set. Kept as JSON in `subscription.settings`; what a claim or a search must see has a column.
+// is set. Kept as JSON in `subscription.settings`; what a claim, a publish or a search must see has a column.
 import { strict as assert } from 'node:assert';
 import type { Filter, FilterValue } from './filter.ts';
 import { signings, type Signing } from './signing-secret.ts';
@@ -44,14 +44,14 @@ export const noControls: Controls = {
 };
 
 /** What has a column of its own. */
-export type ColumnControls = Pick<Controls, 'ordered' | 'expiresMs'>;
+export type ColumnControls = Pick<Controls, 'filter' | 'ordered' | 'expiresMs'>;
 
 /**
  * The settings of a row. What stood there and is unknown here stays: a newer node may have written it,
  * while this one is still to be replaced.
  */
 export function encodeControls(controls: Controls, before = '{}'): string {
-  const { ordered: _ordered, expiresMs: _expiresMs, ...kept } = controls;
+  const { filter: _filter, ordered: _ordered, expiresMs: _expiresMs, ...kept } = controls;
   const others = Object.entries(parse(before)).filter(([name]) => !Object.hasOwn(kept, name));
   return JSON.stringify(Object.fromEntries([...others, ...Object.entries(kept)]));
 }
@@ -62,7 +62,6 @@ export function decodeControls(settings: string, columns: ColumnControls): Contr
   return {
     description: maybe(found, 'description', isText),
     metadata: maybe(found, 'metadata', isTexts),
-    filter: maybe(found, 'filter', isFilter),
     retryMs: maybe(found, 'retryMs', isNumbers),
     timeoutMs: maybe(found, 'timeoutMs', isNumber),
     concurrency: maybe(found, 'concurrency', isNumber),
@@ -71,6 +70,17 @@ export function decodeControls(settings: string, columns: ColumnControls): Contr
     headerNames: maybe(found, 'headerNames', isTextList),
     ...columns,
   };
+}
+
+/** A filter as its column has it. */
+export function encodeFilter(filter: Filter): string {
+  return JSON.stringify(filter);
+}
+
+export function decodeFilter(text: string): Filter {
+  const value: unknown = JSON.parse(text);
+  assert(isFilter(value), 'Cannot read a filter: expected lists of values by pointer');
+  return value;
 }
 
 type Kept = Readonly<Record<string, unknown>>;

@@ -47,7 +47,7 @@ describe('readFilter', () => {
     const long = 'x'.repeat(filterCharsMax - '{"/a":[""]}'.length);
     assert.notEqual(read({ '/a': long }), undefined);
     assert.deepEqual(faults({ '/a': `${long}x` }), {
-      'body#/filter': 'has 16385 characters, expected at most 16384',
+      'body#/filter': 'has 4097 characters, expected at most 4096',
     });
   });
 

@@ -1,8 +1,8 @@
 // Payload filters: which events of those that a subscription hears are meant for it. Every rule must
 // hold. Pure, and total: a payload of any shape either fits or does not.
 import { limits } from './limits.ts';
-import { pointerTokens, printPointer, valueAt } from './pointer.ts';
-import type { Fault } from './problem.ts';
+import { pointerTokens, valueAt } from './pointer.ts';
+import { fieldIn, type Fault } from './problem.ts';
 
 /** By JSON pointer (RFC 6901): the values of which the payload has one there. */
 export type Filter = Readonly<Record<string, readonly FilterValue[]>>;
@@ -28,7 +28,7 @@ export function readFilter(value: unknown, field: string): FilterReading {
   const rules = entries.map(([pointer, wanted]) => {
     const list: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted];
     const message = pointerFault(pointer) ?? listFault(list);
-    if (message !== undefined) faults.push({ field: field + printPointer([pointer]), message });
+    if (message !== undefined) faults.push({ field: fieldIn(field, pointer), message });
     return [pointer, [...new Set(list.filter(isScalar))]] as const;
   });
   if (faults.length > 0) return faulty(faults);

@@ -33,8 +33,11 @@ export const limits = {
   logFlushMs: 1_000,
   /** How long a stop waits for spans that nobody has collected yet. */
   traceFlushMs: 3_000,
-  /** Settings of subscriptions whose filter is remembered, in characters. */
-  settingsRememberedCharsMax: 4 * 1_048_576,
+  /** Filters of subscriptions that are remembered, in characters: a thousand of the longest. */
+  filtersRememberedCharsMax: 4 * 1_048_576,
+  /** What a problem says: the name of a field; a message, and the whole. */
+  faultFieldCharsMax: 512,
+  faultCharsMax: 4_096,
   /** Names of apps and keys. */
   nameCharsMax: 128,
   /** Idempotency-Key header. */
@@ -44,8 +47,9 @@ export const limits = {
   pageItemsDefault: 50,
   pageItemsMax: 500,
   rowsExaminedMax: 40_000,
-  /** Rows with payloads that a list reads at once, and statements on its way to fill one page. */
+  /** Rows with payloads, and with what is chosen, that a list reads at once, and statements on its way to fill one page. */
   eventsReadAtOnce: 8,
+  subscriptionsReadAtOnce: 50,
   pageStatementsMax: 1_000,
   /** A statement of a search: rows that it examines at first and at most, and places it looks at. */
   pieceRowsMin: 64,

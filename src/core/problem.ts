@@ -1,5 +1,6 @@
 // The one table of what can go wrong for a caller, and the one error class that carries it.
 // docs/errors.md says the same; a test holds the two equal.
+import { limits } from './limits.ts';
 import { printPointer } from './pointer.ts';
 
 export const problems = {
@@ -147,7 +148,8 @@ export function invalidRequest(faults: readonly Fault[]): Problem {
   const [first] = faults;
   const more = faults.length - 1;
   const rest = more > 0 ? `, and ${more} more` : '';
-  const detail = `${first?.field ?? 'The request'} ${first?.message ?? 'is not valid'}${rest}`;
+  const field = cut(first?.field ?? 'The request', limits.faultFieldCharsMax);
+  const detail = `${field} ${first?.message ?? 'is not valid'}${rest}`;
   return new Problem('invalid_request', detail, { faults });
 }
 
@@ -166,11 +168,26 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
-    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      cut(detail, limits.faultCharsMax),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.name = 'Problem';
     this.code = code;
     this.status = problems[code].status;
-    this.faults = options.faults ?? [];
+    this.faults = (options.faults ?? []).map(cutFault);
     this.headers = options.headers ?? {};
   }
+}
+
+/** Names and values of a request may be as long as its body, and an answer repeats them. */
+function cutFault({ field, message }: Fault): Fault {
+  return {
+    field: cut(field, limits.faultFieldCharsMax),
+    message: cut(message, limits.faultCharsMax),
+  };
+}
+
+function cut(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax).toWellFormed()}…`;
 }

@@ -131,6 +131,17 @@ describe('readChoice', () => {
     );
   });
 
+  it('takes 16 KiB of metadata in all, in bytes as JSON', () => {
+    const of = (count: number, char: string): object =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, char.repeat(500)]));
+    assert.equal(fault('metadata', of(32, 'x')), undefined);
+    assert.match(
+      fault('metadata', of(33, 'x')) ?? '',
+      /^metadata has 167\d\d bytes as JSON, expected at most 16384 in all$/,
+    );
+    assert.match(fault('metadata', of(12, '\u{1f600}')) ?? '', /has 24\d\d\d bytes as JSON/);
+  });
+
   it('takes waits of at most a week, and none at all', () => {
     assert.equal(fault('retry', []), undefined);
     assert.equal(

@@ -150,7 +150,7 @@ function namesOf(headers: readonly Header[]): string[] | undefined {
 }
 
 function metadata(value: unknown, field: string): ReturnType<Read> {
-  const { metadataKeysMax, metadataKeyCharsMax, metadataValueCharsMax } = limits;
+  const { metadataKeysMax, metadataKeyCharsMax, metadataValueCharsMax, metadataBytesMax } = limits;
   if (!isObject(value)) return `is ${kindOf(value)}, expected an object of strings`;
   const entries = Object.entries(value);
   if (entries.length > metadataKeysMax) {
@@ -170,7 +170,11 @@ function metadata(value: unknown, field: string): ReturnType<Read> {
       faults.push({ field: fieldIn(field, key), message: `is ${sizeOf(text)}, ${message}` });
     } else texts.push([key, text]);
   }
-  return faults.length > 0 ? faults : { metadata: Object.fromEntries(texts) };
+  if (faults.length > 0) return faults;
+  const all = Object.fromEntries(texts);
+  const bytes = Buffer.byteLength(JSON.stringify(all));
+  if (bytes <= metadataBytesMax) return { metadata: all };
+  return `has ${bytes} bytes as JSON, expected at most ${metadataBytesMax} in all`;
 }
 
 function retry(value: unknown, field: string): ReturnType<Read> {

@@ -13,7 +13,7 @@ export const storeLimits = {
   /** How far ahead of its events the span of a slice reaches: as far as it is old, between these. */
   sliceReachMs: 1_000,
   sliceReachMaxMs: 10 * 60_000,
-  /** Payloads in one page of events. */
+  /** Payloads in one page of events; what is chosen in one of subscriptions. */
   pageBytesMax: 4 * 1_048_576,
   /** SQLite: how long a locked file is waited for, and pages in the log before it is folded in. */
   storeBusyMs: 5_000,

@@ -20,7 +20,8 @@ const place = `body#/${controlsProperty}`;
 /** From the request of a subscribe call, where the contract allows it. */
 export function chosenAtSubscribe({ role }: Operation, { body }: Message): SubscribeChoice {
   const given = role.kind === 'subscribe' && role.takesControls ? memberOf(body) : undefined;
-  if (given === undefined) return { ...noChoice, events: undefined };
+  // Null is as good as nothing.
+  if ((given ?? undefined) === undefined) return { ...noChoice, events: undefined };
   if (!isObject(given)) {
     const message = 'is no object, expected what the subscription chooses for itself';
     throw invalidRequest([{ field: place, message }]);
@@ -29,7 +30,6 @@ export function chosenAtSubscribe({ role }: Operation, { body }: Message): Subsc
   const faults: Fault[] = [];
   const choice = readChoice(rest, place);
   if (choice.kind === 'faulty') faults.push(...choice.faults);
-  // Null is as good as nothing.
   const patterns = (events ?? undefined) === undefined ? undefined : readPatterns(events, inEvents);
   if (patterns?.kind === 'faulty') faults.push(...patterns.faults);
   if (choice.kind === 'faulty' || patterns?.kind === 'faulty') throw invalidRequest(faults);

@@ -1,7 +1,7 @@
 // Rows become types here, once, with a check of every value. What does not fit is a broken invariant.
 import { AssertionError } from 'node:assert';
 import type { App } from '../core/app.ts';
-import { decodeControls, type Controls } from '../core/controls.ts';
+import { decodeControls, decodeFilter, type Controls } from '../core/controls.ts';
 import type { Key } from '../core/key.ts';
 import { scopes } from '../core/key.ts';
 import type { Quotas } from '../core/quotas.ts';
@@ -80,7 +80,9 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
 const subscriptionStates = ['active', 'paused', 'disabled', 'ended'] as const;
 
 export function toControls(row: Row): Controls {
+  const filter = maybe(text, row, 'filter');
   return decodeControls(text(row, 'settings'), {
+    filter: filter === undefined ? undefined : decodeFilter(filter),
     ordered: integer(row, 'ordered') === 1,
     expiresMs: maybe(integer, row, 'expires_ms'),
   });

@@ -137,14 +137,10 @@ describe('editSubscription', () => {
     }
   });
 
-  const duration = 'must match the pattern "^[0-9]{1,9}(ms|s|m|h|d)$"';
   const refusals: readonly (readonly [object, string])[] = [
     [{ description: '' }, 'description must have at least 1 character, has 0'],
     [{ description: 'x'.repeat(513) }, 'description must have at most 512 characters, has 513'],
-    [
-      { description: 'a\nb' },
-      String.raw`description must match the pattern "^[^\\x00-\\x1f\\x7f-\\x9f]*$"`,
-    ],
+    [{ description: 'a\nb' }, 'description has control characters, expected a text of 1 to 512 '],
     [{ description: 5 }, 'description must be a string or null, is a number'],
     [{ metadata: { a: 1 } }, 'metadata/a must be a string, is a number'],
     [
@@ -158,9 +154,12 @@ describe('editSubscription', () => {
     [{ filter: { a: 1 } }, 'filter/a is no JSON pointer, '],
     [{ filter: { '/a': {} } }, 'filter/~1a is an object, '],
     [{ filter: [] }, 'filter must be an object or null, is a list'],
-    [{ retry: ['5s', 'soon'] }, `retry/1 ${duration}`],
+    [
+      { retry: ['5s', 'soon'] },
+      'retry/1 is "soon", expected a duration such as 5s, 5m or 2h, at most 7d',
+    ],
     [{ retry: ['8d'] }, 'retry/0 is "8d", expected a duration such as 5s, 5m or 2h, at most 7d'],
-    [{ retry: ['1000000000d'] }, `retry/0 ${duration}`],
+    [{ retry: ['1000000000d'] }, 'retry/0 is "1000000000d", expected a duration '],
     [{ retry: '5s' }, 'retry must be a list or null, is a string'],
     [{ timeout: '99ms' }, 'timeout is "99ms", expected a duration from 100ms to 60s'],
     [{ timeout: '61s' }, 'timeout is "61s", expected a duration from 100ms to 60s'],
@@ -182,14 +181,14 @@ describe('editSubscription', () => {
     [{ headers: { 'X-A': 5 } }, 'headers/X-A must be a string, is a number'],
     [{ odd: 1 }, 'odd is not expected here'],
     [{ headerNames: ['A'] }, 'headerNames is not expected here'],
-    [{ callbacks: [{ position: 0 }] }, 'callbacks/0/url is required'],
+    [{ callbacks: [{ position: 0 }] }, 'callbacks/0 changes nothing, expected url or events'],
     [
       { callbacks: [{ position: 0, events: [] }] },
       'callbacks/0/events must have at least 1 item, has 0',
     ],
     [
       { callbacks: [{ position: 0, events: ['a b'] }] },
-      'callbacks/0/events/0 must match the pattern ',
+      'callbacks/0/events/0 is "a b", expected an event name, a prefix ending in .* or *',
     ],
     [{ callbacks: [{ position: 0, events: null }] }, 'callbacks/0/events must be a list, is null'],
   ];
@@ -203,6 +202,24 @@ describe('editSubscription', () => {
       assert.deepEqual(choiceOf(await get(id)), { ordered: false });
     });
   }
+
+  it('says all that is wrong, and repeats no long name', async () => {
+    const id = await subscribed();
+    const faults = faultsOf(
+      await patch(id, {
+        timeout: 'x',
+        retry: ['y'],
+        headers: { Host: 'a', ['h'.repeat(300_000)]: 'b' },
+        metadata: { ['k'.repeat(300_000)]: 'c' },
+        callbacks: [{ position: 0, events: ['a b'] }],
+      }),
+    );
+    const fields = faults.map((fault) => fault.slice(0, 24).replace(/[ hk]*$/, ''));
+    assert.equal(faults.length, 6, fields.join());
+    assert.ok(faults.join().length < 4_000, fields.join());
+    const odd = faultsOf(await patch(id, { metadata: { ['k'.repeat(300_000)]: 5 } }));
+    assert.ok(odd.join().length < 1_000);
+  });
 
   it('repeats nothing of what a header says, neither to the caller nor in the log', async () => {
     const id = await subscribed();
@@ -236,6 +253,14 @@ describe('subscribeOperation', () => {
     assert.deepEqual([view['description'], eventsOf(view)], ['d', [['a']]]);
   });
 
+  it('takes null for nothing', async () => {
+    const nothing = Object.fromEntries(Object.keys(chosen).map((name) => [name, null]));
+    for (const given of [null, { events: null }, nothing]) {
+      const view = await get(await subscribed({ 'x-ringback': given }));
+      assert.deepEqual([choiceOf(view), eventsOf(view)], [{ ordered: false }, [['*']]]);
+    }
+  });
+
   it('says what is wrong in it, and subscribes nobody', async () => {
     const count = async (): Promise<unknown> =>
       (await service.call({ path: '/subscriptions?limit=1' })).json['items'];
@@ -246,8 +271,7 @@ describe('subscribeOperation', () => {
       [{ headers: { Host: 'a' } }, '/headers/Host is a header that Ringback sets itself, '],
       [{ expiresAt: '2026-03-01T11:59:59Z' }, '/expiresAt is in the past, expected a time to come'],
       [{ events: [] }, '/events must have at least 1 item, has 0'],
-      ['x', ' must be an object, is a string'],
-      [null, ' must be an object, is null'],
+      ['x', ' must be an object or null, is a string'],
     ];
     for (const [given, expected] of cases) {
       const [fault = ''] = faultsOf(await subscribe({ 'x-ringback': given }));

@@ -463,6 +463,20 @@ export function storeContract(name: string, open: OpenSubject): void {
         assert.equal(page.next, undefined);
       });
 
+      it('ends a page early when what they chose is large', async () => {
+        const app = await newApp(store);
+        const metadata = { a: 'x'.repeat(limits.pageBytesMax / 2) };
+        for (let i = 0; i < 3; i += 1) {
+          const subscription = newSubscription(app, { controls: { ...noControls, metadata } });
+          await store.edit('subscribe', { subscription, idempotency: undefined });
+        }
+        const first = await list(app, { limit: 50, after: undefined });
+        assert.equal(first.items.length, 2);
+        const second = await list(app, { limit: 50, after: first.next });
+        assert.equal(second.items.length, 1);
+        assert.equal(second.next, undefined);
+      });
+
       it('filters by state', async () => {
         const app = await newApp(store);
         const [a, b] = [await subscribed(app), await subscribed(app)];

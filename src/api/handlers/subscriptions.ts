@@ -69,6 +69,10 @@ function readChange({ state: named, callbacks, ...rest }: fields.Fields): Subscr
     const field = `body#/callbacks/${index}/events`;
     const reading = events === undefined ? undefined : readPatterns(events, field);
     if (reading?.kind === 'faulty') faults.push(...reading.faults);
+    if (reading === undefined && callback['url'] === undefined) {
+      const message = 'changes nothing, expected url or events';
+      faults.push({ field: `body#/callbacks/${index}`, message });
+    }
     return {
       position: fields.integer(callback, 'position'),
       url: fields.optionalText(callback, 'url'),

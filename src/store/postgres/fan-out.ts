@@ -5,12 +5,13 @@ import { limits } from '../../core/limits.ts';
 import type { Fact } from '../counting.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
+import type { Found } from '../kept-filter.ts';
+import { toFound } from '../kept-filter.ts';
 import { fitting } from '../listener.ts';
 import { integer } from '../row.ts';
 import type { Births } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
-import type { Found } from './filters.ts';
-import { toFound, withRules } from './filters.ts';
+import { withRules } from './filters.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Tx } from './tx.ts';
 

@@ -2,13 +2,13 @@
 // answered before is seen, and what has ended is not found.
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
+import type { Found } from '../kept-filter.ts';
+import { toFound } from '../kept-filter.ts';
 import type { Listener } from '../listener.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
-import type { Found } from './filters.ts';
-import { toFound } from './filters.ts';
 import type { Tx } from './tx.ts';
 
 export const matchSql = {

@@ -27,7 +27,7 @@ import type { Tx } from './tx.ts';
 
 export const publishSql = {
   addressed: `
-    select no, id, app, settings from subscription
+    select no, id, app, filter from subscription
     where id = any($1::text[]) and state <> 'ended'`,
   // Whoever else is at an entry is waited for, and then it is gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
@@ -183,8 +183,7 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
       if (audience.kind === 'everyone') return [];
       const row = known.get(`${appNo} ${audience.id}`);
       if (row === undefined) return [];
-      const rules = rulesIn(text(row, 'settings'));
-      return [[index, { no: integer(row, 'no'), rules }] as const];
+      return [[index, { no: integer(row, 'no'), rules: rulesIn(row) }] as const];
     }),
   );
 }

@@ -6,12 +6,13 @@ import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
-import { laneColumns } from '../verbs/lanes.ts';
-import { settingsIfFiltered, toListener } from './match.ts';
+import { laneColumns, toLane } from '../verbs/lanes.ts';
+import { prepareFilters } from './filters.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
-import type { Listener } from '../listener.ts';
+import type { Found } from '../kept-filter.ts';
+import { toFound } from '../kept-filter.ts';
 import { fitting } from '../listener.ts';
 import { text } from '../row.ts';
 import type { EditContext } from './edit.ts';
@@ -24,7 +25,7 @@ export const fanOutSql = {
       event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event order by fanout.event limit 1`,
   listeners: `
-    select pattern.callback, ${settingsIfFiltered}, ${laneColumns}
+    select pattern.callback, filtered, lane.subscription, ${laneColumns}
     from pattern join lane on lane.no = pattern.lane
     where pattern.app = :app and contract = :contract and pattern = :pattern
       and pattern.callback > :callback and ${alive}
@@ -47,6 +48,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
   const end = db.prepare(fanOutSql.end);
   const make = prepareMakeDelivery(db);
   const next = prepareNext(db);
+  const withRules = prepareFilters(db);
 
   return (context) => {
     const row = oldest.get();
@@ -55,7 +57,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
     const { event, appNo, slice, cursor, sent } = fanningOut;
     const { listeners, after } = next(fanningOut);
     let { made } = fanningOut;
-    for (const listener of fitting(listeners, sent.payload)) {
+    for (const listener of fitting(withRules(listeners, new Map()), sent.payload)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
       made += 1;
     }
@@ -72,11 +74,11 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
   };
 }
 
-function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece<Listener> {
+function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece<Found> {
   const listeners = db.prepare(fanOutSql.listeners);
   const patterns = db.prepare(fanOutSql.patterns);
   return ({ appNo: app, contract, version, names, cursor: { step, callback } }) => {
-    const found: Listener[] = [];
+    const found: Found[] = [];
     let left: number = limits.fanOutStepMax;
     let from = callback;
     for (const [index, pattern] of names.entries()) {
@@ -85,7 +87,7 @@ function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece<Listen
       const rows = listeners.all(input);
       const earlier = names.slice(0, index);
       for (const row of rows) {
-        const listener = toListener(row);
+        const listener = toFound(row, toLane(row));
         from = listener.callback;
         const isHeardBefore =
           index > 0 &&

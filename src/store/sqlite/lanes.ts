@@ -17,7 +17,7 @@ export const lanesSql = {
 export interface Lanes {
   get(no: number): Lane;
   write(lane: Lane, times: LaneTimes): void;
-  /** Something waits in the lane, due then. */
+  /** Something waits in the lane, due then: also in what is known of it here. */
   wake(lane: Lane, dueMs: number): void;
   /** When a delivery is due that joins the lane now: in an ordered one, its place in the order. */
   join(lane: Lane, nowMs: number): number;
@@ -36,6 +36,7 @@ export function prepareLanes(db: DatabaseSync): Lanes {
     wake: (lane, dueMs) => {
       const readyMs = wake(lane, dueMs);
       if (readyMs !== lane.readyMs) ready.run(readyMs, lane.no);
+      lane.readyMs = readyMs;
     },
     join: (lane, nowMs) =>
       lane.ordered ? integer(one(order.get(nowMs, lane.no)), 'last_ms') : nowMs,

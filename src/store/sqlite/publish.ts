@@ -6,6 +6,7 @@ import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import { publishedFact } from '../counting.ts';
+import type { KnownRules } from '../kept-filter.ts';
 import { rulesIn } from '../kept-filter.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
@@ -14,10 +15,12 @@ import { prepareIdempotencies } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from '../listener.ts';
 import { fitting } from '../listener.ts';
+import { prepareFilters } from './filters.ts';
+import type { LanesMet } from './match.ts';
 import { prepareMatch } from './match.ts';
 import { leaveNotice } from '../verbs/notices.ts';
 import { prepareScripts } from './run-script.ts';
-import { integer, text } from '../row.ts';
+import { integer } from '../row.ts';
 import { prepareSlices } from './slices.ts';
 import type { Edit, EditContext } from './edit.ts';
 
@@ -29,7 +32,7 @@ export const publishSql = {
     insert into fanout (event, app, contract, version, names)
     select ?, no, ?, version, ? from app where no = ?`,
   subscription: `
-    select no, settings from subscription where id = ? and app = ? and state <> 'ended'`,
+    select no, filter from subscription where id = ? and app = ? and state <> 'ended'`,
 } as const;
 
 type Publish = EditInput<'publish'>;
@@ -54,9 +57,11 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
     if (audience.kind !== 'everyone') {
       const row = subscription.get(audience.id, appNo);
       if (row === undefined) return { kind: 'not_found' };
-      addressed = { no: integer(row, 'no'), rules: rulesIn(text(row, 'settings')) };
+      addressed = { no: integer(row, 'no'), rules: rulesIn(row) };
     }
-    const accepted = events.map((event) => accept(event, { ...input, addressed }, context));
+    const known: Known = { lanes: new Map(), rules: new Map(), heard: new Map() };
+    const addressing = { ...input, addressed, known };
+    const accepted = events.map((event) => accept(event, addressing, context));
     if (idempotency !== undefined) {
       idempotencies.keep({ appNo, idempotency, nowMs, result: printResult(accepted) });
     }
@@ -70,37 +75,65 @@ interface Addressee {
   rules: Rules | undefined;
 }
 
-type Addressed = Publish & { addressed: Addressee | undefined };
+/**
+ * What a call has found out for one of its events, the next one need not ask: nothing else is written
+ * meanwhile. A batch of 100 events to 100 subscriptions that filter takes 3 to 10 ms with it, and 27 to 66
+ * where each event has a name of its own. It was 570 to 630 when every event read every filter together
+ * with the largest metadata, and 24 to 56 without any (CPU time of the store, 2 busy cores).
+ */
+interface Known {
+  lanes: LanesMet;
+  rules: KnownRules;
+  /** By the name of the event; undefined: they are too many. */
+  heard: Map<string, readonly Listener[] | undefined>;
+}
+
+type Addressed = Publish & { addressed: Addressee | undefined; known: Known };
 type Accept = (event: NewEvent, input: Addressed, context: EditContext) => Accepted;
 
 function prepareAccept(db: DatabaseSync): Accept {
   const match = prepareMatch(db);
+  const withRules = prepareFilters(db);
   const insert = db.prepare(publishSql.event);
   const fanOut = db.prepare(publishSql.fanOut);
   const make = prepareMakeDelivery(db);
   const takeSlice = prepareSlices(db);
 
-  const listenersOf = ({ name, payload }: NewEvent, input: Addressed): Listener[] => {
-    const { appNo, contract, addressed, audience } = input;
-    if (addressed === undefined) return match.everyone({ appNo, contract, name });
+  const everyone = (name: string, input: Addressed): readonly Listener[] | undefined => {
+    const { appNo, contract, known } = input;
+    if (known.heard.has(name)) return known.heard.get(name);
+    const found = match.everyone({ appNo, contract, name }, known.lanes);
+    // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
+    const isMany = found.length > limits.targetsAtOnceMax;
+    const listeners = isMany ? undefined : withRules(found, known.rules);
+    known.heard.set(name, listeners);
+    return listeners;
+  };
+
+  /** Undefined: so many hear it that a fan-out must ask them. */
+  const listenersOf = (event: NewEvent, input: Addressed): readonly Listener[] | undefined => {
+    const { name, payload } = event;
+    const { addressed, audience, known } = input;
+    if (addressed === undefined) {
+      const heard = everyone(name, input);
+      return heard && fitting(heard, payload);
+    }
     const { no, rules } = addressed;
-    if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined);
+    if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined, known.lanes);
     const isMeant = rules === undefined || payloadJudge(payload)(rules);
-    return isMeant ? match.ofSubscription(no, name) : [];
+    return isMeant ? match.ofSubscription(no, name, known.lanes) : [];
   };
 
   return (event, input, context) => {
     const { id, name, payload } = event;
     const { appNo, contract, trace = null } = input;
-    const heard = listenersOf(event, input);
-    // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
-    const isMany = heard.length > limits.targetsAtOnceMax;
-    const listeners = isMany ? [] : fitting(heard, payload);
-    const deliveries = isMany ? undefined : listeners.length;
+    const listeners = listenersOf(event, input);
+    const deliveries = listeners?.length;
     const slice = takeSlice(id, 1 + (deliveries ?? 0), context.nowMs);
     insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);
-    if (isMany) fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);
-    for (const [n, listener] of listeners.entries()) {
+    if (listeners === undefined)
+      fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);
+    for (const [n, listener] of (listeners ?? []).entries()) {
       make({ event: id, n, appNo, slice, ...listener }, context);
     }
     return { id, deliveries };

@@ -1,6 +1,6 @@
 // What a subscription chose for itself becomes rows: its own, and whatever else must see it, in the
 // transaction of the subscribe or the edit.
-import { encodeControls, type Controls } from '../../core/controls.ts';
+import { encodeControls, encodeFilter, type Controls } from '../../core/controls.ts';
 import { text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
@@ -9,7 +9,7 @@ import { markFiltered } from './mark-filtered.ts';
 export const applyControlsSql = {
   before: 'select settings from subscription where no = ?1',
   keep: `
-    update subscription set settings = ?2, ordered = ?3, expires_ms = ?4, headers = ?5
+    update subscription set settings = ?2, filter = ?3, ordered = ?4, expires_ms = ?5, headers = ?6
     where no = ?1`,
 } as const;
 
@@ -23,9 +23,10 @@ export interface Chosen {
 export function* keepControls(subscription: number, { controls, headers }: Chosen): Script<void> {
   const before = text(yield* only(applyControlsSql.before, subscription), 'settings');
   const settings = encodeControls(controls, before);
+  const filter = controls.filter === undefined ? null : encodeFilter(controls.filter);
   const ordered = controls.ordered ? 1 : 0;
-  const expiresMs = controls.expiresMs ?? null;
-  yield* all(applyControlsSql.keep, subscription, settings, ordered, expiresMs, headers ?? null);
+  const columns = [filter, ordered, controls.expiresMs ?? null, headers ?? null] as const;
+  yield* all(applyControlsSql.keep, subscription, settings, ...columns);
 }
 
 /** When its callbacks have the lanes and the patterns that they are to have. */

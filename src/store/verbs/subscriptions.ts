@@ -1,4 +1,5 @@
 // Reading subscriptions, one and in lists, always within one app.
+import { encodeFilter } from '../../core/controls.ts';
 import { ownPrefix } from '../../core/event.ts';
 import { limits } from '../../core/limits.ts';
 import type { Subscription } from '../../core/subscription.ts';
@@ -15,14 +16,14 @@ import type { Read } from './verb.ts';
 export const subscriptionsSql = {
   one: `
     select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms,
-      settings, ordered, expires_ms, headers
+      settings, filter, ordered, expires_ms, headers
     from subscription where id = ?1 and app = ?2`,
   callbacks: `
     select subscription, position, label, event, definition, method, url, inactive
     from callback where subscription = ?1 order by position`,
   byNo: `
     select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms,
-      settings, ordered, expires_ms, headers
+      settings, filter, ordered, expires_ms, headers
     from subscription where no = ?1`,
   // The last row says how many were examined. A count and not `exists`: PostgreSQL might answer that by
   // reading all callbacks. A callback has its patterns in one text, with a space between them.
@@ -78,8 +79,20 @@ export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, ..
         return row && toSubscription(row, callbacks.get(no) ?? []);
       });
     },
+    atOnce: limits.subscriptionsReadAtOnce,
+    weigh,
   });
 };
+
+/** What a caller can make large; the rest of a subscription is small. */
+function weigh({ controls: { description = '', metadata = {}, filter }, callbacks }: Subscription) {
+  const texts = [description, ...Object.entries(metadata).flat()];
+  const chosen = texts.reduce((sum, { length }) => sum + length, 0);
+  const filtered = filter === undefined ? 0 : encodeFilter(filter).length;
+  return callbacks.reduce((sum, { url, events }) => {
+    return sum + url.length + events.reduce((all, { length }) => all + length, 0);
+  }, chosen + filtered);
+}
 
 interface Step extends Stepped {
   no: number;

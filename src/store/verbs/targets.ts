@@ -12,7 +12,8 @@ export const targetsSql = {
   one: `
     select callback.no, callback.lane, subscription.version, subscription.state, subscription.id, callback.app,
       app.id as app_id, contract, operation, definition, method, url, secrets,
-      subscription.settings, subscription.ordered, subscription.expires_ms, subscription.headers
+      subscription.settings, subscription.filter, subscription.ordered, subscription.expires_ms,
+      subscription.headers
     from callback
       join subscription on subscription.no = callback.subscription
       join app on app.no = callback.app

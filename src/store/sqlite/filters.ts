@@ -1,0 +1,27 @@
+// The filters of subscriptions, those of all listeners of an event in one question, and each once for
+// whoever keeps what he knows. Whoever has no filter among his listeners asks nothing.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Found, KnownRules } from '../kept-filter.ts';
+import { learnRules, toListener } from '../kept-filter.ts';
+import type { Listener } from '../listener.ts';
+
+export const filtersSql = {
+  filters: `
+    select no, filter from subscription where no in (select value from json_each(?))`,
+} as const;
+
+/** In their order. */
+export type WithRules = (found: readonly Found[], known: KnownRules) => Listener[];
+
+export function prepareFilters(db: DatabaseSync): WithRules {
+  const filters = db.prepare(filtersSql.filters);
+  return (found, known) => {
+    const unknown = new Set(
+      found.flatMap(({ filteredBy }) =>
+        filteredBy === undefined || known.has(filteredBy) ? [] : [filteredBy],
+      ),
+    );
+    if (unknown.size > 0) learnRules(known, filters.all(JSON.stringify([...unknown])));
+    return found.map((one) => toListener(one, known));
+  };
+}

@@ -407,9 +407,33 @@ describe('a receiver that never works', () => {
     }
   }
 
+  for (const timeoutMs of [15_000, 25_000, 60_000]) {
+    it(`is asked less and less often, too, if it keeps each attempt for ${timeoutMs} ms`, () => {
+      let one = lane({ readyMs: nowMs });
+      let at = nowMs;
+      let attempts = 0;
+      const underWay: number[] = [];
+      while (at < nowMs + 86_400_000) {
+        const [startedMs = Infinity] = underWay;
+        at = Math.max(at, Math.min(one.readyMs, startedMs + timeoutMs));
+        if (startedMs + timeoutMs <= at) {
+          underWay.shift();
+          one = { ...one, ...settled(one, at, failed(at + 1, startedMs)) };
+          continue;
+        }
+        const took = room(one, at, { free: 10 - underWay.length, quantum: 8 });
+        attempts += took;
+        underWay.push(...Array.from({ length: took }, () => at));
+        one = { ...one, ...look(one, at, { took, nextMs: at + 1_000 }) };
+      }
+      assert(one.failures > 90, `${one.failures} failures`);
+      assert(attempts < 400, `${attempts} attempts in a day`);
+    });
+  }
+
   it('counts, at a slow rate, no attempt that was under way when it broke', () => {
     const intervalMs = 25_000;
-    const broken = lane({ failures: brokenAfter - 1, failingMs: 1, intervalMs, tatMs: nowMs });
+    const broken = lane({ failures: brokenAfter - 1, failingMs: nowMs, intervalMs, tatMs: nowMs });
     const second = { ...broken, ...look(broken, nowMs + 25_000, { took: 1, nextMs: nowMs }) };
     const first = { ...second, ...settled(second, nowMs + 30_000, failed(undefined, nowMs)) };
     assert.equal(first.failures, brokenAfter);

@@ -9,6 +9,8 @@ export const never = 9_007_199_254_740_991;
 /** Consecutive failures from which a lane gets one delivery at a time. */
 export const brokenAfter = 10;
 const probeMs = 20_000;
+/** Twice the longest attempt: what began so long after the first failure is no part of one bad moment. */
+const newsMs = 120_000;
 const breakMs = 30_000;
 const breakMaxMs = 15 * 60_000;
 const burstMs = 1_000;
@@ -211,9 +213,12 @@ function failuresAfter(
  * one bad second would close a fast lane for the longest time. The probe started after its look, which
  * set the gate to `probeMs` later, or to what the rate allows, rounded up; any other attempt started before
  * the gate was set, to more than that. At a rate so slow that this is not sure, one at most is under way.
+ * Attempts that take longer than `probeMs` are overtaken by the next probe. So what began when the lane had
+ * failed for minutes counts in any case: that is more than a bad second.
  */
 function isOldNews(lane: Lane, { startedMs }: { startedMs: number }): boolean {
   if (lane.ordered || lane.failures < brokenAfter) return false;
+  if (startedMs >= (lane.failingMs ?? Infinity) + newsMs) return false;
   return startedMs < lane.gateMs - Math.max(probeMs, lane.intervalMs ?? 0) - 1;
 }
 

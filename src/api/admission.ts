@@ -43,7 +43,9 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
     refuseUnless(tickets.get(raw)?.expect(bodyBytes(raw, routeOptions.bodyLimit))),
   );
   server.addHook('preHandler', async ({ raw }) => refuseUnless(tickets.get(raw)?.begin()));
-  server.addHook('onSend', async ({ raw }) => tickets.get(raw)?.finish());
+  server.addHook('onSend', async ({ raw }, _reply, payload) =>
+    tickets.get(raw)?.answer(answerBytes(payload), () => raw.socket.destroy()),
+  );
   server.server.removeAllListeners('request');
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const entrance = entranceOf(request.method ?? '', request.url ?? '');
@@ -92,6 +94,12 @@ function bodyBytes({ method, headers }: IncomingMessage, most: number): number {
   if (headers['transfer-encoding'] !== undefined) return most;
   const length = Number(headers['content-length'] ?? 0);
   return Math.min(Number.isNaN(length) ? 0 : length, most);
+}
+
+/** Of what is there as a whole; streams have limits of their own. */
+function answerBytes(payload: unknown): number {
+  if (typeof payload === 'string') return payload.length;
+  return payload instanceof Uint8Array ? payload.byteLength : 0;
 }
 
 /** One line a second, however many are turned away. */

@@ -31,6 +31,12 @@ export const loadLimits = {
   bytesUnderWayMax: 32 * 1_048_576,
   lateBytesMax: 64 * 1_048_576,
   smallBodyBytes: 16_384,
+  /**
+   * Answers larger than a small body that nobody has read yet: so many bytes and no more reads are let in,
+   * and whoever has not read for so long is cut off. 40 who did not read pages of 10 MB took 282 MiB.
+   */
+  unreadBytesMax: 64 * 1_048_576,
+  unreadMs: 5_000,
   /** Whether the store answers is asked once for all who want to know it within this time. */
   readyKnownMs: 250,
   /** Who was turned away is said at most this often. */

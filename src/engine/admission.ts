@@ -4,6 +4,7 @@
 import { nextLimit } from '../core/admission.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
+import { createUnread, type Unread } from './unread.ts';
 
 /** `end`: what ends something. It is let in for longer, because it makes less to do. */
 export type LoadKind = 'publish' | 'change' | 'end' | 'read';
@@ -13,7 +14,9 @@ export interface Ticket {
   expect(bytes: number): boolean;
   /** The whole request is there, and its work begins. False: it came late, and there is no room now. */
   begin(): boolean;
-  /** Answered, or given up. More than once does no harm. */
+  /** The work is done, and an answer of so many bytes waits to be read. `cut` ends its connection. */
+  answer(bytes: number, cut: () => void): void;
+  /** Answered and read, or given up. More than once does no harm. */
   finish(): void;
 }
 
@@ -24,6 +27,8 @@ export interface AdmissionFigures {
   /** Large bodies that are under way or on their way, and those that come slowly. */
   bytes: number;
   lateBytes: number;
+  /** Large answers that wait to be read. */
+  unreadBytes: number;
   /** Since the start. */
   refused: Readonly<Record<LoadKind, number>>;
 }
@@ -43,6 +48,8 @@ interface Entered {
   /** Late: its body comes so slowly that it does not count as work. */
   state: 'arriving' | 'late' | 'working' | 'over';
   sinceMs: number;
+  /** Its answer waits no longer. */
+  taken: () => void;
 }
 
 interface House {
@@ -52,6 +59,7 @@ interface House {
   /** In the order of their times, so that the oldest is the first. */
   arriving: Set<Entered>;
   publishes: PublishLimit;
+  unread: Unread;
   bytes: number;
   lateBytes: number;
   lookedMs: number;
@@ -64,6 +72,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new Set(),
     publishes: createPublishLimit(),
+    unread: createUnread(world),
     bytes: 0,
     lateBytes: 0,
     lookedMs: world.monotonicMs(),
@@ -78,6 +87,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
         underWay: { ...house.underWay },
         bytes: house.bytes,
         lateBytes: house.lateBytes,
+        unreadBytes: house.unread.bytes(),
         refused: { ...house.refused },
       };
     },
@@ -87,17 +97,27 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
 function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined {
   const nowMs = house.world.monotonicMs();
   look(house, nowMs);
-  if (!hasRoom(house, kind) || !hasBytes(house, largeOf(bytes))) {
+  const isUnread = kind === 'read' && !house.unread.hasRoom();
+  if (isUnread || !hasRoom(house, kind) || !hasBytes(house, largeOf(bytes))) {
     house.refused[kind] += 1;
     return undefined;
   }
   house.underWay[roomOf(kind)] += 1;
-  const one: Entered = { kind, bytes: 0, state: 'arriving', sinceMs: nowMs };
+  const one: Entered = { kind, bytes: 0, state: 'arriving', sinceMs: nowMs, taken: () => {} };
   house.arriving.add(one);
   return {
     expect: (body) => expect(house, one, largeOf(body)),
     begin: () => begin(house, one),
-    finish: () => finish(house, one),
+    answer: (size, cut) => {
+      // Nobody is there any more.
+      if (one.state === 'over') return;
+      finish(house, one);
+      if (largeOf(size) > 0) one.taken = house.unread.add(size, cut);
+    },
+    finish: () => {
+      finish(house, one);
+      one.taken();
+    },
   };
 }
 

@@ -85,7 +85,8 @@ function nodeFamilies({ self, store, underWay, streams }: MetricsMeans): Family[
   ];
 }
 
-function admissionFamilies({ publishLimit, underWay, bytes }: AdmissionFigures): Family[] {
+function admissionFamilies(figures: AdmissionFigures): Family[] {
+  const { publishLimit, underWay, bytes, unreadBytes } = figures;
   return [
     gaugeBy(
       'kind',
@@ -97,8 +98,12 @@ function admissionFamilies({ publishLimit, underWay, bytes }: AdmissionFigures):
       publishLimit,
     ),
     gauge(
-      { name: 'ringback_admission_body_bytes', help: 'Bodies under way or on their way.' },
+      { name: 'ringback_admission_body_bytes', help: 'Large bodies under way or on their way.' },
       bytes,
+    ),
+    gauge(
+      { name: 'ringback_admission_unread_bytes', help: 'Large answers that wait to be read.' },
+      unreadBytes,
     ),
   ];
 }

@@ -131,6 +131,42 @@ describe('enter', () => {
     assert.deepEqual([bytes, lateBytes], [limits.bytesUnderWayMax, limits.lateBytesMax]);
   });
 
+  it('turns reads away while too many answers are not read, and nobody else', () => {
+    const { admission, fill } = stage();
+    const half = limits.unreadBytesMax / 2;
+    const [first, second, third] = fill('read');
+    first?.answer(half, assert.fail);
+    second?.answer(half, assert.fail);
+    assert.equal(admission.enter('read', 0), undefined);
+    assert.notEqual(admission.enter('publish', 100), undefined);
+    first?.finish();
+    first?.finish();
+    assert.equal(admission.figures().unreadBytes, half);
+    assert.notEqual(admission.enter('read', 0), undefined);
+    third?.finish();
+    third?.answer(half, assert.fail);
+    assert.equal(admission.figures().unreadBytes, half, 'its reader was gone before');
+  });
+
+  it('cuts off who has not read for long, the oldest first and no more than it must', () => {
+    const { world, admission, fill } = stage();
+    const cut: number[] = [];
+    for (const [index, ticket] of fill('read').slice(0, 4).entries()) {
+      ticket.answer(limits.unreadBytesMax / 2, () => {
+        cut.push(index);
+        ticket.finish();
+      });
+      world.advance(1);
+    }
+    world.advance(limits.unreadMs - 5);
+    assert.equal(admission.enter('read', 0), undefined);
+    assert.deepEqual(cut, []);
+    world.advance(5);
+    assert.notEqual(admission.enter('read', 0), undefined);
+    assert.deepEqual(cut, [0, 1, 2]);
+    assert.equal(admission.figures().unreadBytes, limits.unreadBytesMax / 2);
+  });
+
   it('lets fewer publishes in while they take long, and more when they do not', () => {
     const { world, admission, fill } = stage();
     const work = (tookMs: number): number => {

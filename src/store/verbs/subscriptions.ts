@@ -87,11 +87,9 @@ export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, ..
 /** What a caller can make large; the rest of a subscription is small. */
 function weigh({ controls: { description = '', metadata = {}, filter }, callbacks }: Subscription) {
   const texts = [description, ...Object.entries(metadata).flat()];
-  const chosen = texts.reduce((sum, { length }) => sum + length, 0);
-  const filtered = filter === undefined ? 0 : encodeFilter(filter).length;
-  return callbacks.reduce((sum, { url, events }) => {
-    return sum + url.length + events.reduce((all, { length }) => all + length, 0);
-  }, chosen + filtered);
+  if (filter !== undefined) texts.push(encodeFilter(filter));
+  for (const { url, events } of callbacks) texts.push(url, ...events);
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 interface Step extends Stepped {

@@ -15,8 +15,8 @@ import { start, type Answer, type Call, type Started } from './harness.ts';
 interface Stage extends AsyncDisposable {
   service: Started;
   world: FrozenWorld;
-  /** Resolves when so many requests of a kind are under way. */
-  entered: (kind: string, count: number) => Promise<void>;
+  /** Resolves when a figure of the admission is as expected. */
+  shows: (figure: string, expected: (value: number) => boolean) => Promise<void>;
   /** So many publishes that no more are let in; their answers come when the store goes on. */
   flood: () => Promise<Promise<Answer>[]>;
   goOn: () => void;
@@ -55,14 +55,14 @@ async function stage(): Promise<Stage> {
   return {
     service,
     world,
-    entered: async (kind, count) => {
-      const line = `ringback_admission_under_way{kind="${kind}"} ${count}\n`;
+    shows: async (figure, expected) => {
+      const line = new RegExp(`^ringback_admission_${RegExp.escape(figure)} (.*)$`, 'm');
       for (let looks = 0; looks < looksMax; looks += 1) {
         const { text } = await service.call({ path: '/metrics' });
-        if (text.includes(line)) return;
+        if (expected(Number(line.exec(text)?.[1]))) return;
         await turn();
       }
-      assert.fail(`looked ${looksMax} times in vain for ${line}`);
+      assert.fail(`looked ${looksMax} times in vain at ${figure}`);
     },
     flood: async () => {
       assert.equal((await service.call(publish)).status, 202, 'its key is known now');
@@ -137,11 +137,26 @@ describe('a node with more to do than it can do', () => {
     await Promise.all(admitted);
   });
 
+  it('counts an answer until it is read, on a connection that is kept', async () => {
+    await using on = await stage();
+    const body = { event: 'order.created', payload: { message: 'm'.repeat(1_000_000) } };
+    const { json } = await on.service.call({ ...publish, body });
+    const { hostname, port, host } = new URL(on.service.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    const head = `GET /events/${String(json['eventId'])} HTTP/1.1\r\nHost: ${host}\r\n`;
+    // More than a socket takes without a reader.
+    socket.write(`${head}X-API-Key: ${on.service.key}\r\n\r\n`.repeat(40));
+    await on.shows('unread_bytes', (bytes) => bytes >= 1_000_000);
+    socket.resume();
+    await on.shows('unread_bytes', (bytes) => bytes === 0);
+    socket.destroy();
+  });
+
   it('takes large bodies while others, who show no key, send theirs slowly', async () => {
     await using on = await stage();
     const length = limits.bytesUnderWayMax / limits.bodyBytesMax;
     const sockets = Array.from({ length }, () => begin(on.service, '/console/session'));
-    await on.entered('change', sockets.length);
+    await on.shows('under_way{kind="change"}', (count) => count === length);
     const large = { event: 'order.created', payload: { message: 'm'.repeat(20_000) } };
     assert.equal((await on.service.call({ ...publish, body: large })).status, 202);
     for (const socket of sockets) socket.destroy();
@@ -163,7 +178,7 @@ describe('a node with more to do than it can do', () => {
     assert.equal((await on.service.call(publish)).status, 202);
     const late = begin(on.service, '/events', `${head}Content-Length: ${text.length}`);
     late.write(text.slice(0, -1));
-    await on.entered('publish', 1);
+    await on.shows('under_way{kind="publish"}', (count) => count === 1);
     on.world.advance(limits.arrivalMs);
     const admitted = await on.flood();
     late.write(text.slice(-1));

@@ -85,13 +85,12 @@ export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, ..
 };
 
 /** What a caller can make large; the rest of a subscription is small. */
-function weigh({ controls: { description = '', metadata = {}, filter }, callbacks }: Subscription) {
-  const texts = [description, ...Object.entries(metadata).flat()];
-  const chosen = texts.reduce((sum, { length }) => sum + length, 0);
-  const filtered = filter === undefined ? 0 : encodeFilter(filter).length;
-  return callbacks.reduce((sum, { url, events }) => {
-    return sum + url.length + events.reduce((all, { length }) => all + length, 0);
-  }, chosen + filtered);
+function weigh({ controls, callbacks }: Subscription): number {
+  const { description = '', metadata = {}, filter } = controls;
+  const filtered = filter === undefined ? '' : encodeFilter(filter);
+  const called = callbacks.flatMap(({ url, events }) => [url, ...events]);
+  const texts = [description, filtered, ...Object.entries(metadata).flat(), ...called];
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 interface Step extends Stepped {

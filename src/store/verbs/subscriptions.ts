@@ -85,10 +85,11 @@ export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, ..
 };
 
 /** What a caller can make large; the rest of a subscription is small. */
-function weigh({ controls: { description = '', metadata = {}, filter }, callbacks }: Subscription) {
-  const texts = [description, ...Object.entries(metadata).flat()];
-  if (filter !== undefined) texts.push(encodeFilter(filter));
-  for (const { url, events } of callbacks) texts.push(url, ...events);
+function weigh({ controls, callbacks }: Subscription): number {
+  const { description = '', metadata = {}, filter } = controls;
+  const filtered = filter === undefined ? '' : encodeFilter(filter);
+  const called = callbacks.flatMap(({ url, events }) => [url, ...events]);
+  const texts = [description, filtered, ...Object.entries(metadata).flat(), ...called];
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 

@@ -94,14 +94,14 @@ describe('changesOf', () => {
 describe('faultOf', () => {
   const errors = [
     { field: 'body#/rateLimit', message: 'must be at most 1000, is 5000' },
-    { field: 'body#/retry/1', message: 'must match the pattern "^x$"' },
+    { field: 'body#/retry/1', message: 'is "5", expected a duration' },
     { field: 'body#/filter/~1a~1b', message: 'is an object, expected a string' },
     { field: 'body#/state', message: 'is odd' },
   ];
   it('says it of the field, of the item and of the member', () => {
-    const retry = { at: 'body#/retry', item: 'Wait', expected: 'a duration' };
+    const retry = { at: 'body#/retry', item: 'Wait' };
     assert.equal(faultOf(errors, { at: 'body#/rateLimit' }), 'This must be at most 1000, is 5000.');
-    assert.equal(faultOf(errors, retry), 'Wait 2 must be a duration.');
+    assert.equal(faultOf(errors, retry), 'Wait 2 is "5", expected a duration.');
     assert.equal(faultOf(errors, { at: 'body#/filter' }), '/a/b is an object, expected a string.');
     assert.equal(faultOf(errors, { at: 'body#/rate' }), undefined);
   });

@@ -6,8 +6,6 @@ export type FieldRule = {
   readonly at: string;
   /** What one item of a list is called. */
   readonly item?: string;
-  /** In place of a regular expression. */
-  readonly expected?: string;
 };
 
 export function faultOf(errors: readonly FieldError[], rule: FieldRule): string | undefined {
@@ -26,12 +24,11 @@ function isAt({ field }: FieldError, { at }: FieldRule): boolean {
   return field === at || field.startsWith(`${at}/`);
 }
 
-function sentence({ field, message }: FieldError, { at, item, expected }: FieldRule): string {
+function sentence({ field, message }: FieldError, { at, item }: FieldRule): string {
   const inner = field.slice(at.length + 1);
   const subject =
     inner === '' ? 'This' : item === undefined ? named(inner) : `${item} ${Number(inner) + 1}`;
-  const isPattern = message.startsWith('must match the pattern');
-  return `${subject} ${isPattern && expected !== undefined ? `must be ${expected}` : message}.`;
+  return `${subject} ${message}.`;
 }
 
 /** The name of a member, as it was written. */

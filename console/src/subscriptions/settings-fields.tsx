@@ -8,16 +8,14 @@ import { visible } from '../visible.ts';
 import type { FieldRule } from './settings-faults.ts';
 import { heard, type Wish } from './settings-wish.ts';
 
-const aDuration = 'a duration such as 500ms, 5s, 5m or 2h';
-
 export const rules = {
-  description: { at: 'body#/description', expected: 'one line of text' },
+  description: { at: 'body#/description' },
   expiresAt: { at: 'body#/expiresAt' },
   filter: { at: 'body#/filter' },
   rateLimit: { at: 'body#/rateLimit' },
   concurrency: { at: 'body#/concurrency' },
-  timeout: { at: 'body#/timeout', expected: aDuration },
-  retry: { at: 'body#/retry', item: 'Wait', expected: aDuration },
+  timeout: { at: 'body#/timeout' },
+  retry: { at: 'body#/retry', item: 'Wait' },
   headers: { at: 'body#/headers' },
 } as const satisfies Record<string, FieldRule>;
 
@@ -25,11 +23,7 @@ export type FieldName = keyof typeof rules;
 
 /** Of the callback that is so far in the request. */
 export function eventsRule(at: number): FieldRule {
-  return {
-    at: `body#/callbacks/${at}/events`,
-    item: 'Pattern',
-    expected: 'a name such as order.paid, a prefix such as order.*, or *',
-  };
+  return { at: `body#/callbacks/${at}/events`, item: 'Pattern' };
 }
 
 type FieldsProps = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { prettyLine } from './pretty.ts';
 
 const time = '2026-11-15T17:04:05.678Z';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import { decodeHeaders, encodeHeaders, readCallbackHeaders } from './callback-headers.ts';
 
 function faultsOf(value: unknown): string[] {

@@ -1,26 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import type { Lane } from './lane.ts';
 import { brokenAfter, look, never, room } from './lane.ts';
 import type { LaneControls, Place } from './lane-plan.ts';
 import { enterAnew, intervalOf, planLanes, relimit } from './lane-plan.ts';
+import { lane } from '../../test/lane.ts';
 
 const nowMs = 1_700_000_000_000;
-const lane = (changes: Partial<Lane> = {}): Lane => ({
-  no: 1,
-  state: 'open',
-  ordered: false,
-  gateMs: 0,
-  readyMs: never,
-  intervalMs: undefined,
-  tatMs: 0,
-  concurrency: undefined,
-  failures: 0,
-  failingMs: undefined,
-  version: 1,
-  ...changes,
-});
 const controls = (changes: Partial<LaneControls> = {}): LaneControls => ({
   ordered: false,
   ratePerSecond: undefined,

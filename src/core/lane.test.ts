@@ -14,22 +14,9 @@ import {
   takesFresh,
   wake,
 } from './lane.ts';
+import { lane } from '../../test/lane.ts';
 
 const nowMs = 1_700_000_000_000;
-const lane = (changes: Partial<Lane> = {}): Lane => ({
-  no: 1,
-  state: 'open',
-  ordered: false,
-  gateMs: 0,
-  readyMs: never,
-  intervalMs: undefined,
-  tatMs: 0,
-  concurrency: undefined,
-  failures: 0,
-  failingMs: undefined,
-  version: 1,
-  ...changes,
-});
 const plenty = { free: 100, quantum: 50 };
 const failed = (dueMs?: number, startedMs = nowMs): LaneOutcome => ({
   kind: 'failed',

@@ -1,0 +1,19 @@
+// A lane for tests of the rules: open, with nothing to wait for, unless the test says otherwise.
+import { never, type Lane } from '../src/core/lane.ts';
+
+export function lane(changes: Partial<Lane> = {}): Lane {
+  return {
+    no: 1,
+    state: 'open',
+    ordered: false,
+    gateMs: 0,
+    readyMs: never,
+    intervalMs: undefined,
+    tatMs: 0,
+    concurrency: undefined,
+    failures: 0,
+    failingMs: undefined,
+    version: 1,
+    ...changes,
+  };
+}

@@ -2,8 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { failuresPage } from './failures-page.ts';
+import { referencePage } from './reference-page.ts';
 import { settingsPage } from './settings-page.ts';
 
 const docs = join(import.meta.dirname, '..', 'docs');
 writeFileSync(join(docs, 'settings.md'), settingsPage());
 writeFileSync(join(docs, 'failures.md'), failuresPage());
+writeFileSync(join(docs, 'reference.md'), await referencePage());

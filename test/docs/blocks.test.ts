@@ -52,12 +52,11 @@ describe('Reader', () => {
 mkdir -p shop && cd shop
 export NAME=world
 \`\`\`
-\`\`\`js title="shop/hello.js"
+\`\`\`js title="hello.js"
 import { createServer } from 'node:http';
 createServer((_, answer) => answer.end('hello')).listen(8080, () => console.log('on 8080, key rbk_12345678'));
 \`\`\`
 \`\`\`sh terminal="server"
-cd shop
 node hello.js
 \`\`\`
 \`\`\`text output="server"

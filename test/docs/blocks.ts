@@ -25,7 +25,7 @@ import { isAsShown, jsonDifference, textPattern } from './shown.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 export interface ReaderOptions {
-  /** Where the person stands. Default: an empty folder, gone with the reader. */
+  /** Where the person stands at first. Default: an empty folder, gone with the reader. */
   folder?: string;
   env?: Env;
   /** Looked through for programs before the machine's. Node is there already. */
@@ -46,7 +46,7 @@ export interface Reader extends AsyncDisposable {
 }
 
 /** What pages name and readers use. */
-const namedPorts = /(?<![\w.-])(3000|5432|8080|8081|8082|8083|9090)(?![\w-])/g;
+const namedPorts = /(?<![\w.-])(3000|8080|8081|8082|8083|8443|9090)(?![\w-])/g;
 
 /** Ids, keys and secrets: what a person copies from what was shown. */
 const copied = /\b(rbk|sub|evt|dlv|key|app|rpl|whsec|whpk)_[\w+/=-]{8,}/g;
@@ -138,7 +138,8 @@ class PageReader implements Reader {
         );
       }
       await this.#terminals.get(name)?.interrupt();
-      const terminal = await Terminal.start(this.#place, typed, `${name}-${(this.#count += 1)}`);
+      const place = { ...this.#place, folder: await this.#here() };
+      const terminal = await Terminal.start(place, typed, `${name}-${(this.#count += 1)}`);
       this.#terminals.set(name, terminal);
       return;
     }
@@ -180,7 +181,7 @@ class PageReader implements Reader {
   }
 
   async #write(file: string, text: string): Promise<void> {
-    const path = join(this.folder, file);
+    const path = join(await this.#here(), file);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, await this.#real(text));
   }
@@ -197,6 +198,11 @@ class PageReader implements Reader {
     if (language === 'yaml') return void load(text);
     if (language === 'sql' && this.#options.sql !== undefined) return this.#options.sql(text);
     throw new Error(`nobody knows how to execute ${JSON.stringify(language)}: name it in notRun`);
+  }
+
+  /** Where the reader's shell stands: new terminals are opened there, and files are written there. */
+  async #here(): Promise<string> {
+    return (await this.type('pwd')).trim();
   }
 
   #remember(output: string): void {

@@ -24,8 +24,10 @@ export interface ReceiverOptions {
   /** Milliseconds since 1970. */
   now?: () => number;
   bodyBytesMax?: number;
-  /** Given: an event that was handled is answered 204 without calling the handler again. */
+  /** Given: an event that was handled is accepted without calling the handler again. */
   seen?: SeenIds;
+  /** What says that all is well: Ringback's own contract declares 200, others may want another 2xx. */
+  acceptedStatus?: number;
   /**
    * Hears what the answer does not say: a `ForgeryError` for what was refused (401, 413), anything else
    * for what failed (500). Without it, a line on the console.
@@ -33,7 +35,7 @@ export interface ReceiverOptions {
   report?: (error: unknown) => void;
 }
 
-/** Returns nothing: 204. `gone()`: 410. Throws: 500, and Ringback tries again. */
+/** Returns nothing: accepted, 200. `gone()`: 410. Throws: 500, and Ringback tries again. */
 export type Handler = (callback: Callback) => void | Gone | Promise<void | Gone>;
 
 export interface Receiver {
@@ -73,7 +75,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     bodyBytesMax = receiverLimits.bodyBytesMax,
     report = say,
   } = options;
-  requireWhole({ toleranceS, bodyBytesMax });
+  const { acceptedStatus = 200 } = options;
+  requireWhole({ toleranceS, bodyBytesMax, acceptedStatus });
+  if (acceptedStatus < 200 || acceptedStatus > 299) {
+    throw new TypeError(`Cannot accept with status ${acceptedStatus}: expected 200 to 299`);
+  }
   const handleOnce = onlyOnce(options.seen, (error) => tell(report, error));
 
   const headOf = (headers: HeadersLike): Head => readHead(headers, { nowMs: now(), toleranceS });
@@ -89,7 +95,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   ): Promise<number> => {
     try {
       const head = headOf(headers);
-      return await handleOnce(await confirm(head, await readBody()), handler);
+      const callback = await confirm(head, await readBody());
+      return (await handleOnce(callback, handler)) === 'gone' ? 410 : acceptedStatus;
     } catch (error) {
       tell(report, error);
       return statusOf(error);
@@ -119,37 +126,39 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   };
 }
 
-/** Calls the handler, unless the event was handled before or is at this moment; says the status. */
+type Handled = 'accepted' | 'gone';
+
+/** Calls the handler, unless the event was handled before or is at this moment. */
 function onlyOnce(
   seen: SeenIds | undefined,
   report: (error: unknown) => void,
-): (callback: Callback, handler: Handler) => Promise<number> {
+): (callback: Callback, handler: Handler) => Promise<Handled> {
   if (seen === undefined) return call;
-  const share = shareWork<number>();
+  const share = shareWork<Handled>();
   return async (callback, handler) =>
     share(callback.id, async () => {
-      if (await seen.has(callback.id)) return 204;
-      const status = await call(callback, handler);
-      if (status !== 204) return status;
+      if (await seen.has(callback.id)) return 'accepted';
+      const handled = await call(callback, handler);
+      if (handled === 'gone') return handled;
       try {
         await seen.remember(callback.id);
       } catch (error) {
         // It was handled. Any other answer would have it handled a second time.
         report(error);
       }
-      return status;
+      return handled;
     });
 }
 
-async function call(callback: Callback, handler: Handler): Promise<number> {
+async function call(callback: Callback, handler: Handler): Promise<Handled> {
   const result: unknown = await handler(callback);
   if (result instanceof Response) {
     throw new TypeError(
       `Cannot answer with the Response of a handler: its status is ${result.status}, expected ` +
-        'nothing (204), gone() (410), or an exception (500)',
+        'nothing (accepted), gone() (410), or an exception (500)',
     );
   }
-  return result === goneForGood ? 410 : 204;
+  return result === goneForGood ? 'gone' : 'accepted';
 }
 
 function statusOf(error: unknown): number {

@@ -1,5 +1,6 @@
 // A log line for people: time, level, what happened, then its facts in one row. It takes the line as JSON,
 // after secrets were taken out of it, and shows nothing that a terminal would obey.
+import { harmless } from './harmless.ts';
 
 export interface PrettyOptions {
   isColoured: boolean;
@@ -75,12 +76,4 @@ function clock(time: unknown): string {
 function show(value: unknown): string {
   if (typeof value === 'string' && /^[\x21\x23-\x7e]+$/.test(value)) return value;
   return harmless(JSON.stringify(value) ?? '');
-}
-
-/** What a terminal would obey, or hide, is shown by its number. */
-function harmless(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
-  );
 }

@@ -31,7 +31,10 @@ export function startProgress(
       const nowMs = terminal.world.monotonicMs();
       if (drawnMs !== undefined && nowMs - drawnMs < limits.progressEveryMs) return;
       drawnMs = nowMs;
-      const line = progressLine({ label, ...step, tookMs: nowMs - startedMs }, terminal.width());
+      const line = progressLine(
+        { label, ...step, tookMs: nowMs - startedMs },
+        screenWidth(terminal),
+      );
       terminal.err(`\r${line}${eraseRest}`);
     },
     [Symbol.dispose]: () => {
@@ -52,6 +55,11 @@ export function progressLine(
   const hasBar = total !== undefined && room >= barMin;
   const bar = hasBar ? `${drawBar(done, total, Math.min(room, barMax))}  ` : '';
   return cutTo(`${label}  ${bar}${tail}`, width - 1);
+}
+
+/** Where output goes elsewhere, nobody knows how wide the error stream's terminal is. */
+function screenWidth({ width }: Pick<Terminal, 'width'>): number {
+  return Number.isFinite(width()) ? width() : 80;
 }
 
 const eraseRest = '\u001b[K';

@@ -15,8 +15,8 @@ export interface Column<Row> {
 }
 
 export interface TableOptions {
-  /** Columns of the terminal; undefined where nothing needs to fit. */
-  width: number | undefined;
+  /** Columns of the terminal; Infinity where nothing needs to fit. */
+  width: number;
   paintTitle?: (text: string) => string;
 }
 
@@ -27,7 +27,7 @@ export function table<Row>(
   { width, paintTitle = (text) => text }: TableOptions,
 ): string {
   const all = columns.map((column) => measure(column, rows));
-  const shown = width === undefined ? all : fit(all, width);
+  const shown = fit(all, width);
   const last = shown.at(-1);
   const line = (cells: readonly string[]): string => `${cells.join(gap).trimEnd()}\n`;
   const cell = (one: Measured<Row>, text: string, paint: (cut: string) => string): string => {
@@ -57,7 +57,7 @@ export function facts(
 ): string {
   const given = pairs.filter(([, value]) => value !== undefined && value !== '');
   const left = Math.max(0, ...given.map(([name]) => textWidth(name)));
-  const room = width === undefined ? undefined : Math.max(1, width - left - gap.length);
+  const room = Math.max(1, width - left - gap.length);
   return given
     .flatMap(([name, value = '']) =>
       wrap(value, room).map((text, at) => {
@@ -153,12 +153,13 @@ function rank<Row>({ column }: Measured<Row>): number {
 }
 
 /** Nothing is left out of a fact: what does not fit goes on in the next line. */
-function wrap(text: string, room: number | undefined): string[] {
+function wrap(text: string, room: number): string[] {
   const lines = text.split('\n').map(harmless);
-  return room === undefined ? lines : lines.flatMap((line) => broken(line, room));
+  return lines.flatMap((line) => broken(line, room));
 }
 
 function broken(line: string, room: number): string[] {
+  if (textWidth(line) <= room) return [line];
   const lines: string[] = [];
   let now = '';
   let used = 0;

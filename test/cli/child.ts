@@ -9,10 +9,10 @@ import { assertNoSecret, keepSettings } from '../canary.ts';
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 /** A net under a test that would hang: no test that passes comes near it. */
-const patienceMs = 180_000;
+export const patienceMs = 180_000;
 
 /** Dozens of processes read the same source: each after the first takes half the time. */
-const compileCache = process.env['NODE_COMPILE_CACHE'] ?? ownCompileCache();
+export const compileCache = process.env['NODE_COMPILE_CACHE'] ?? ownCompileCache();
 
 /** Where no global setup has made one for all files. */
 function ownCompileCache(): string {

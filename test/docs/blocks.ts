@@ -19,7 +19,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { load } from 'js-yaml';
 import { fileOf, readBlocks, type Block } from './fences.ts';
 import { freePort } from './free-ports.ts';
-import { Shell, Terminal, type Env, type Place } from './shell.ts';
+import { Shell, Terminal, type Env, type Place, type Ran } from './shell.ts';
 import { isAsShown, jsonDifference, textPattern } from './shown.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -27,6 +27,7 @@ const root = join(import.meta.dirname, '..', '..');
 export interface ReaderOptions {
   /** Where the person stands at first. Default: an empty folder, gone with the reader. */
   folder?: string;
+  /** As the person's machine has it; ports in it are replaced as in pages. */
   env?: Env;
   /** Looked through for programs before the machine's. Node is there already. */
   path?: readonly string[];
@@ -46,7 +47,11 @@ export interface Reader extends AsyncDisposable {
 }
 
 /** What pages name and readers use. */
-const namedPorts = /(?<![\w.-])(3000|8080|8081|8082|8083|8443|9090)(?![\w-])/g;
+const namedPorts =
+  /(?<![\w.-])(3000|8080|8081|8082|8083|8084|8085|8090|8091|8092|8443|9090)(?![\w-])/g;
+
+/** What curl says only because it fails here where it would not on the reader's machine. */
+const refusalLine = /^curl: \(22\) .*\n?/gm;
 
 /** Ids, keys and secrets: what a person copies from what was shown. */
 const copied = /\b(rbk|sub|evt|dlv|key|app|rpl|whsec|whpk)_[\w+/=-]{8,}/g;
@@ -58,8 +63,8 @@ export async function startReader(options: ReaderOptions = {}): Promise<Reader> 
   await mkdir(folder, { recursive: true });
   // On a terminal curl shows no meter, and a person sees a refusal; here a refusal must be a failure.
   await writeFile(join(scratch, '.curlrc'), 'silent\nshow-error\nfail-with-body\nnoproxy = "*"\n');
-  const place: Place = { folder, scratch, env: envOf(scratch, options) };
-  return new PageReader(place, options);
+  const reader = new PageReader({ folder, scratch, env: envOf(scratch, options) }, options);
+  return reader.start();
 }
 
 /** Only what a shell needs: no setting of the machine may leak into a test. */
@@ -74,7 +79,7 @@ class PageReader implements Reader {
   folder: string;
   #place: Place;
   #options: ReaderOptions;
-  #shell: Shell;
+  #shell: Shell | undefined;
   #terminals = new Map<string, Terminal>();
   #ports = new Map<string, string>();
   #seen = new Map<string, string>();
@@ -86,7 +91,23 @@ class PageReader implements Reader {
     this.folder = place.folder;
     this.#place = place;
     this.#options = options;
-    this.#shell = new Shell(place);
+  }
+
+  /** Settings of the reader's machine name ports, too. */
+  async start(): Promise<this> {
+    const entries = Object.entries(this.#place.env).map(async ([name, value]) => {
+      const isOurs = Object.hasOwn(this.#options.env ?? {}, name);
+      return [name, isOurs ? await this.#real(value) : value] as const;
+    });
+    this.#place.env = Object.fromEntries(await Promise.all(entries));
+    this.#shell = new Shell(this.#place);
+    return this;
+  }
+
+  async #run(...args: Parameters<Shell['run']>): Promise<Ran> {
+    if (this.#shell === undefined)
+      throw new Error('Cannot type anything: the reader has no shell yet');
+    return this.#shell.run(...args);
   }
 
   async read(page: string, notRun: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -101,7 +122,7 @@ class PageReader implements Reader {
   }
 
   async type(line: string): Promise<string> {
-    const { output, failure } = await this.#shell.run({ page: 'test', line: 1, text: `${line}\n` });
+    const { output, failure } = await this.#run({ page: 'test', line: 1, text: `${line}\n` });
     if (failure !== undefined) throw new Error(`Cannot run ${JSON.stringify(line)}: ${output}`);
     return output;
   }
@@ -122,9 +143,8 @@ class PageReader implements Reader {
       if (language === 'sh') return await this.#type(page, block, next);
       return await this.#runOther(page, block);
     } catch (error) {
-      throw new Error(`${where}: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error,
-      });
+      const message = error instanceof Error ? error.message : String(error);
+      throw Object.assign(new Error(`${where}: ${message}`), { stack: undefined });
     }
   }
 
@@ -144,9 +164,9 @@ class PageReader implements Reader {
       return;
     }
     const mustFail = block.marks.has('fails');
-    const { output, failure } = await this.#shell.run(typed, { mayFail: mustFail });
+    const { output, failure } = await this.#run(typed, { mayFail: mustFail });
     this.#remember(output);
-    this.#said = output;
+    this.#said = output.replaceAll(refusalLine, '');
     if (mustFail && failure === undefined) throw new Error(`it must fail, and did not:\n${output}`);
     if (mustFail || failure === undefined) return;
     const { line, command } = failure;
@@ -167,7 +187,9 @@ class PageReader implements Reader {
   async #await(name: string, text: string): Promise<void> {
     const terminal = this.#terminals.get(name);
     if (terminal === undefined) throw new Error(`there is no terminal "${name}"`);
-    const pattern = textPattern(await this.#real(text, { pastes: false }));
+    // What runs on may say more at any time: only what is shown can be waited for.
+    const shown = text.replace(/\n…\s*$/, '\n');
+    const pattern = textPattern(await this.#real(shown, { pastes: false }));
     const hasCome = await terminal.shows((came) => {
       const match = pattern.exec(came);
       if (match === null) return undefined;
@@ -196,7 +218,9 @@ class PageReader implements Reader {
     }
     if (language === 'json') return void JSON.parse(text);
     if (language === 'yaml') return void load(text);
-    if (language === 'sql' && this.#options.sql !== undefined) return this.#options.sql(text);
+    if (language === 'sql' && this.#options.sql !== undefined) {
+      return this.#options.sql(await this.#real(text));
+    }
     throw new Error(`nobody knows how to execute ${JSON.stringify(language)}: name it in notRun`);
   }
 
@@ -233,7 +257,7 @@ class PageReader implements Reader {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const terminal of this.#terminals.values()) await terminal[Symbol.asyncDispose]();
-    await this.#shell[Symbol.asyncDispose]();
+    await this.#shell?.[Symbol.asyncDispose]();
     await rm(this.#place.scratch, { recursive: true, force: true });
   }
 }

@@ -39,9 +39,10 @@ export async function rawService(...behaviours: Behave[]): Promise<RawService> {
     url: `http://127.0.0.1:${address.port}`,
     seen,
     [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
+      const ended = once(server, 'close');
       server.close();
-      await once(server, 'close');
+      server.closeAllConnections();
+      await ended;
     },
   };
 }

@@ -33,6 +33,7 @@ const terminal: Terminal = {
   isScreen: process.stdout.isTTY && !isColourless,
   log: { isTerminal: process.stderr.isTTY, isColoured: process.stderr.isTTY && !isColourless },
   width: () => (process.stdout.isTTY ? process.stdout.columns || columnsUnknown : Infinity),
+  input: { isTerminal: process.stdin.isTTY, bytes: () => process.stdin },
   env: process.env,
   world: realWorld(),
   get stopped() {

@@ -29,7 +29,6 @@ export function table<Row>(
   const all = columns.map((column) => measure(column, rows));
   const shown = fit(all, width);
   const last = shown.at(-1);
-  const line = (cells: readonly string[]): string => `${cells.join(gap).trimEnd()}\n`;
   const cell = (one: Measured<Row>, text: string, paint: (cut: string) => string): string => {
     const cut = cutTo(text, one.width);
     const blank = ' '.repeat(Math.max(0, one.width - textWidth(cut)));
@@ -50,20 +49,31 @@ export function table<Row>(
   return head + body.join('');
 }
 
+function line(cells: readonly string[]): string {
+  return `${cells.join(gap).trimEnd()}\n`;
+}
+
+export type Fact = readonly [
+  name: string,
+  /** Undefined and empty ones are left out. */
+  value: string | undefined,
+  paint?: (text: string) => string,
+];
+
 /** Names and what they are, one below the other; a value of several lines stays in its column. */
 export function facts(
-  pairs: readonly (readonly [name: string, value: string | undefined])[],
+  pairs: readonly Fact[],
   { width, paintTitle = (text) => text }: TableOptions,
 ): string {
   const given = pairs.filter(([, value]) => value !== undefined && value !== '');
   const left = Math.max(0, ...given.map(([name]) => textWidth(name)));
   const room = Math.max(1, width - left - gap.length);
   return given
-    .flatMap(([name, value = '']) =>
+    .flatMap(([name, value = '', paint = (text) => text]) =>
       wrap(value, room).map((text, at) => {
         const title = at === 0 ? name : '';
         const blank = ' '.repeat(left - textWidth(title));
-        return `${paintTitle(title)}${blank}${gap}${text}`.trimEnd();
+        return `${paintTitle(title)}${blank}${gap}${paint(text)}`.trimEnd();
       }),
     )
     .map((line) => `${line}\n`)

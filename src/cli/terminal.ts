@@ -13,6 +13,8 @@ export interface Terminal {
   log: { isTerminal: boolean; isColoured: boolean };
   /** Columns of what goes out, as wide as it is now; Infinity where nobody looks, so nothing is cut. */
   width: () => number;
+  /** What is typed or piped in; read once. */
+  input: { isTerminal: boolean; bytes: () => AsyncIterable<Uint8Array> };
   env: Environment;
   world: World;
   /** Resolves when the person, or the system, asks the program to stop; heard once it was asked for. */

@@ -8,6 +8,7 @@ export type Tree = ReadonlyMap<string, string>;
 export const floors: Readonly<Record<string, number>> = {
   core: 0,
   client: 0,
+  receiver: 0,
   contract: 1,
   store: 1,
   egress: 1,

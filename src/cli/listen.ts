@@ -5,12 +5,12 @@ import { request } from 'undici';
 import { limits } from '../core/limits.ts';
 import { isSignedBy } from '../egress/sign.ts';
 import { createClient, type Client } from './client.ts';
+import type { Invocation } from './command.ts';
+import { readConnection } from './connect.ts';
 import { CliFailure } from './failure.ts';
-import { readFlags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
-export const listenUsage = `  ringback listen [--event NAME] [--forward URL] [--listen-port 8081] [--url http://127.0.0.1:8080] [--key KEY]
-`;
+const portFallback = 8081;
 
 interface Receiver {
   client: Client;
@@ -20,24 +20,12 @@ interface Receiver {
   secrets: Map<string, Promise<string[]>>;
 }
 
-export async function listen(args: readonly string[], terminal: Terminal): Promise<void> {
+export async function listen(call: Invocation, terminal: Terminal): Promise<void> {
   const { stopped } = terminal;
-  const { own, env } = readFlags(args, terminal.env, [
-    'url',
-    'key',
-    'event',
-    'forward',
-    'listen-port',
-  ]);
-  const url = (own['url'] ?? 'http://127.0.0.1:8080').replace(/\/$/, '');
-  const key = own['key'] ?? env['RINGBACK_API_KEY'];
-  if (key === undefined) {
-    throw new CliFailure('Cannot subscribe without a key: give --key or set RINGBACK_API_KEY');
-  }
   const receiver: Receiver = {
-    client: createClient({ url, key }),
+    client: createClient(readConnection(call)),
     terminal,
-    forward: own['forward'],
+    forward: call.text('forward'),
     secrets: new Map(),
   };
   const server = createServer((incoming, answer) => {
@@ -49,11 +37,12 @@ export async function listen(args: readonly string[], terminal: Terminal): Promi
       },
     );
   });
-  const port = await open(server, readPort(own['listen-port'] ?? '8081'));
+  const port = await open(server, call.count('listen-port') ?? portFallback);
+  const event = call.text('event');
   const callbackUrl = `http://127.0.0.1:${port}/`;
   try {
-    const { subscriberId } = await receiver.client.call(subscribeCall(callbackUrl, own['event']));
-    const what = own['event'] === undefined ? 'every event' : `the event ${own['event']}`;
+    const { subscriberId } = await receiver.client.call(subscribeCall(callbackUrl, event));
+    const what = event === undefined ? 'every event' : `the event ${event}`;
     terminal.out(
       `Listening on ${callbackUrl} for ${what} (${String(subscriberId)}). Ctrl+C ends it.\n`,
     );
@@ -160,9 +149,4 @@ async function open(server: Server, port: number): Promise<number> {
   });
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : port;
-}
-
-function readPort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new CliFailure(`Cannot listen on port "${text}": expected 0 to 65535`);
 }

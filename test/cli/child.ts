@@ -13,10 +13,10 @@ export type Program = readonly [command: string, ...before: string[]];
 const ownProgram: Program = [process.execPath, main];
 
 /** A net under a test that would hang: no test that passes comes near it. */
-const patienceMs = 180_000;
+export const patienceMs = 180_000;
 
 /** Dozens of processes read the same source: each after the first takes half the time. */
-const compileCache = process.env['NODE_COMPILE_CACHE'] ?? ownCompileCache();
+export const compileCache = process.env['NODE_COMPILE_CACHE'] ?? ownCompileCache();
 
 /** Where no global setup has made one for all files. */
 function ownCompileCache(): string {

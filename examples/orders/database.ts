@@ -33,26 +33,28 @@ export interface Database extends Disposable {
 
 const stateBefore = { paid: 'created', shipped: 'paid' } as const;
 
+const schema = `
+  pragma journal_mode = wal;
+  pragma synchronous = full; -- An answered order survives a power cut.
+  create table if not exists orders (
+    id text primary key,
+    customer text not null,
+    total_cents integer not null check (total_cents >= 0),
+    state text not null check (state in ('created', 'paid', 'shipped')),
+    version integer not null
+  ) strict;
+  create table if not exists outbox (
+    number integer primary key,
+    id text not null unique,
+    event text not null,
+    payload text not null,
+    refusal text
+  ) strict;
+`;
+
 export function openDatabase(file: string): Database {
   const db = new DatabaseSync(file, { timeout: 5_000 });
-  db.exec(`
-    pragma journal_mode = wal;
-    pragma synchronous = full; -- An answered order survives a power cut.
-    create table if not exists orders (
-      id text primary key,
-      customer text not null,
-      total_cents integer not null check (total_cents >= 0),
-      state text not null check (state in ('created', 'paid', 'shipped')),
-      version integer not null
-    ) strict;
-    create table if not exists outbox (
-      number integer primary key,
-      id text not null unique,
-      event text not null,
-      payload text not null,
-      refusal text
-    ) strict;
-  `);
+  db.exec(schema);
   const find = db.prepare('select * from orders where id = ?');
   const insert = db.prepare(`insert into orders values (?, ?, ?, 'created', 1)`);
   const update = db.prepare(

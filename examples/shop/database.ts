@@ -34,35 +34,37 @@ export interface Database extends Disposable {
   workOff: () => (Received & { isNews: boolean }) | undefined;
 }
 
+const schema = `
+  pragma journal_mode = wal;
+  pragma synchronous = full; -- What was answered with 204 never comes again: it must survive.
+  create table if not exists customers (
+    name text primary key,
+    subscriber_id text not null,
+    secret text not null,
+    has_left integer not null default 0
+  ) strict;
+  create table if not exists inbox (
+    number integer primary key,
+    webhook_id text not null,
+    customer text not null,
+    "order" text not null,
+    state text not null,
+    version integer not null,
+    is_done integer not null default 0,
+    unique (webhook_id, customer) -- The id is the event's, and an event may go to several.
+  ) strict;
+  create index if not exists inbox_waiting on inbox (number) where is_done = 0;
+  create table if not exists orders (
+    id text primary key,
+    customer text not null,
+    state text not null,
+    version integer not null
+  ) strict;
+`;
+
 export function openDatabase(file: string): Database {
   const db = new DatabaseSync(file, { timeout: 5_000 });
-  db.exec(`
-    pragma journal_mode = wal;
-    pragma synchronous = full; -- What was answered with 204 never comes again: it must survive.
-    create table if not exists customers (
-      name text primary key,
-      subscriber_id text not null,
-      secret text not null,
-      has_left integer not null default 0
-    ) strict;
-    create table if not exists inbox (
-      number integer primary key,
-      webhook_id text not null,
-      customer text not null,
-      "order" text not null,
-      state text not null,
-      version integer not null,
-      is_done integer not null default 0,
-      unique (webhook_id, customer)
-    ) strict;
-    create index if not exists inbox_waiting on inbox (number) where is_done = 0;
-    create table if not exists orders (
-      id text primary key,
-      customer text not null,
-      state text not null,
-      version integer not null
-    ) strict;
-  `);
+  db.exec(schema);
   const add = db.prepare(`
     insert into customers (name, subscriber_id, secret) values (?, ?, ?)
     on conflict (name) do update

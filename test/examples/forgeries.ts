@@ -219,11 +219,11 @@ function wideDigit(digit: string): string {
 export async function send(
   port: number,
   { headers, body }: Callback,
-  { method = 'POST', more = [] as readonly (readonly [string, string])[] } = {},
+  { method = 'POST', path = '/hook', more = [] as readonly (readonly [string, string])[] } = {},
 ): Promise<{ status: number; text: string }> {
   const bytes = Buffer.from(body);
   const lines = [
-    `${method} /hook HTTP/1.1`,
+    `${method} ${path} HTTP/1.1`,
     'Host: receiver',
     'Content-Type: application/json',
     'Connection: close',

@@ -1,6 +1,7 @@
 // `ringback replay`: sends many deliveries again. First it counts what fits and asks; then it shows how far
 // the service is. The replay is the service's own work: leaving does not end it.
 import type { Client, NewReplayFilter, Replay } from '../client/client.ts';
+import { limits } from '../core/limits.ts';
 import { asking } from './asking.ts';
 import type { Invocation } from './command.ts';
 import { endedStates } from './commands/filter-flags.ts';
@@ -70,14 +71,15 @@ async function create({ call, terminal, client }: Means, filter: NewReplayFilter
   const rate = call.count('rate') ?? rateDefault;
   const found = await client.replays.count({ filter });
   const { matched, isCapped } = found;
-  const many = `${isCapped ? 'at least ' : ''}${matched.toLocaleString('en')}`;
+  const many = `${isCapped ? 'At least ' : ''}${matched.toLocaleString('en')}`;
+  const fitting = matched === 1 ? 'delivery' : 'deliveries';
   if (call.isOn('dry-run') && call.isJson) return terminal.out(json(found));
   if (matched === 0 && !isCapped) {
     if (call.isJson) return terminal.out(json(null));
-    return terminal.err(`Nothing fits: there are no ${filterText(filter)}.\n`);
+    return terminal.err(`Nothing would be sent again: no delivery fits (${filterText(filter)}).\n`);
   }
   const takes = isCapped ? '' : `, in about ${Math.ceil(matched / rate)} s`;
-  const summary = `${many} ${filterText(filter)} would be sent again, at most ${rate} a second${takes}.\n`;
+  const summary = `${many} ${fitting} would be sent again (${filterText(filter)}), at most ${rate} a second${takes}.\n`;
   if (call.isOn('dry-run')) return terminal.out(summary);
   if (!call.isOn('yes')) {
     terminal.err(summary);
@@ -108,7 +110,7 @@ async function follow(
         { exitCode: 130 },
       );
     }
-    now = await client.replays.get(now.id);
+    now = await client.replays.get(now.id, { retries: limits.longRetries });
     if (now.state !== 'running') break;
     progress.show({ done: now.matched, total: Math.max(expected, now.matched), note: now.id });
   }

@@ -8,8 +8,8 @@ import { assertNoSecret, keepSettings } from '../canary.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
-/** A node and what it runs: the checkout's, unless a test has installed another. */
-export type Program = readonly [node: string, entry: string];
+/** A command and what it runs: the checkout's, unless a test has installed another. */
+export type Program = readonly [command: string, ...entry: string[]];
 const ownProgram: Program = [process.execPath, main];
 
 /** A net under a test that would hang: no test that passes comes near it. */
@@ -48,10 +48,10 @@ export type Env = Readonly<Record<string, string>>;
 export function startChild(
   args: readonly string[],
   env: Env = {},
-  [node, entry]: Program = ownProgram,
+  [command, ...entry]: Program = ownProgram,
 ): Child {
   const { PATH = '', HOME = '' } = process.env;
-  const child: ChildProcess = spawn(node, [entry, ...args], {
+  const child: ChildProcess = spawn(command, [...entry, ...args], {
     env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

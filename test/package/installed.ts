@@ -25,7 +25,9 @@ export async function installedPackage(): Promise<InstalledPackage> {
   const { installed, tarball, node24 } = await shared();
   const folder = await mkdtemp(join(tmpdir(), 'ringback-installed-'));
   await symlink(join(installed, 'node_modules'), join(folder, 'node_modules'));
-  await cp(join(installed, 'package.json'), join(folder, 'package.json'));
+  for (const name of ['package.json', 'package-lock.json']) {
+    await cp(join(installed, name), join(folder, name));
+  }
   return {
     folder,
     bin: join(folder, 'node_modules', '.bin', 'ringback'),

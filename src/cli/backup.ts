@@ -3,19 +3,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { databaseIn } from '../store/open.ts';
 import { backUp, CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
-import { CliFailure } from './failure.ts';
-import { configOf, readFlags } from './flags.ts';
+import type { Invocation } from './command.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
+import { configOf } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
-export const backupUsage = `  ringback backup FILE [--data ./data]               also while the service is running
-`;
-
-export async function backup(args: readonly string[], terminal: Terminal): Promise<void> {
-  const { env, positionals } = readFlags(args, terminal.env, []);
+export async function backup(call: Invocation, terminal: Terminal): Promise<void> {
+  const { env, positionals, isJson } = call;
   const [file, ...more] = positionals;
   if (file === undefined || file === '' || more.length > 0) {
     const found = file === undefined ? 'nothing' : `"${positionals.join(' ')}"`;
-    throw new CliFailure(`Cannot back up: found ${found}, expected one FILE\n${backupUsage}`);
+    throw calledWrongly(`Cannot back up: found ${found}, expected one FILE`);
   }
   if ((env['DATABASE_URL'] ?? '') !== '') throw notOurs();
   const { database, encryptionKey } = configOf(env, terminal.err);
@@ -27,14 +25,10 @@ export async function backup(args: readonly string[], terminal: Terminal): Promi
   const beganMs = terminal.world.monotonicMs();
   const made = copy(path, file);
   const tookMs = terminal.world.monotonicMs() - beganMs;
-  terminal.out(`Backed up "${path}" to "${file}": ${print(made, tookMs)}.\n`);
-  const key =
-    encryptionKey === undefined
-      ? `"${join(database.dataDir, 'encryption.key')}"`
-      : 'RINGBACK_ENCRYPTION_KEY';
+  const keyFile = join(database.dataDir, 'encryption.key');
+  const key = encryptionKey === undefined ? keyFile : undefined;
   terminal.out(
-    `The encryption key is not in it. Keep ${key} too, in another place: without it nobody can open ` +
-      'the signing secrets in this backup, and Ringback does not start on it.\n',
+    isJson ? asJson({ path, file, made, tookMs, key }) : asText({ path, file, made, tookMs, key }),
   );
 }
 
@@ -54,7 +48,36 @@ function copy(path: string, file: string): Backup {
   }
 }
 
-function print({ bytes, schema }: Backup, tookMs: number): string {
+interface Done {
+  path: string;
+  file: string;
+  made: Backup;
+  tookMs: number;
+  /** Undefined: it is in the environment. */
+  key: string | undefined;
+}
+
+function asJson({ path, file, made, tookMs, key }: Done): string {
+  const { bytes, schema: migration } = made;
+  const encryptionKeyFile = key ?? null;
+  const all = {
+    source: path,
+    file,
+    bytes,
+    migration,
+    tookMs: Math.round(tookMs),
+    encryptionKeyFile,
+  };
+  return `${JSON.stringify(all)}\n`;
+}
+
+function asText({ path, file, made, tookMs, key }: Done): string {
+  const { bytes, schema } = made;
   const size = `${(bytes / 1_000_000).toFixed(1)} MB in ${(tookMs / 1000).toFixed(1)} s`;
-  return `${size}, at migration ${schema}, checked`;
+  return (
+    `Backed up "${path}" to "${file}": ${size}, at migration ${schema}, checked.\n` +
+    `The encryption key is not in it. Keep ${key === undefined ? 'RINGBACK_ENCRYPTION_KEY' : `"${key}"`} ` +
+    'too, in another place: without it nobody can open the signing secrets in this backup, and Ringback ' +
+    'does not start on it.\n'
+  );
 }

@@ -3,28 +3,22 @@
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { migratorOf } from '../store/bring-up.ts';
 import type { AppliedMigration } from '../store/migrate.ts';
+import type { Invocation } from './command.ts';
 import { CliFailure } from './failure.ts';
-import { configOf, readFlags } from './flags.ts';
+import { configOf } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
-export const migrateUsage = `  ringback migrate [--check]                         --check only says what is due: exit code 1 if so
-`;
-
-export async function migrate(args: readonly string[], terminal: Terminal): Promise<void> {
-  const { env, on, positionals } = readFlags(args, terminal.env, [], ['check']);
-  if (positionals.length > 0) {
-    throw new CliFailure(`Cannot migrate "${positionals.join(' ')}": expected flags only`);
-  }
-  const config = configOf(env, terminal.err);
+export async function migrate(call: Invocation, terminal: Terminal): Promise<void> {
+  const config = configOf(call.env, terminal.err);
   const migrator = migratorOf(config.database);
-  if (on.has('check')) {
-    const due = await migrator.due().catch(explain);
-    if (due.length > 0) throw new CliFailure(print(due, 'is due').trimEnd());
-  } else {
-    const applied = await migrator.apply(terminal.world.nowMs()).catch(explain);
-    if (applied.length > 0) return terminal.out(print(applied, 'applied'));
-  }
-  terminal.out(`already at migration ${migrator.last}\n`);
+  const isCheck = call.isOn('check');
+  const due = isCheck ? await migrator.due().catch(explain) : [];
+  const applied = isCheck ? [] : await migrator.apply(terminal.world.nowMs()).catch(explain);
+  const at = migrator.last - due.length;
+  if (call.isJson) terminal.out(`${JSON.stringify({ applied, due, at, last: migrator.last })}\n`);
+  if (due.length > 0) throw new CliFailure(print(due, 'is due').trimEnd());
+  if (call.isJson) return;
+  terminal.out(print(applied, 'applied') || `already at migration ${migrator.last}\n`);
 }
 
 function print(migrations: readonly AppliedMigration[], what: string): string {

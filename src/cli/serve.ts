@@ -10,18 +10,15 @@ import { startService, type Service } from '../service.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { readTracing } from '../tracing/settings.ts';
 import { startTracer, type RunningTracer } from '../tracing/tracer.ts';
+import type { Invocation } from './command.ts';
 import { CliFailure } from './failure.ts';
 import { firstSteps, openDoors } from './first-steps.ts';
-import { configOf, readFlags } from './flags.ts';
+import { configOf } from './flags.ts';
 import { openLog } from './log.ts';
 import type { Terminal } from './terminal.ts';
 
-export async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+export async function serve({ env, isJson }: Invocation, terminal: Terminal): Promise<void> {
   const { stopped } = terminal; // Heard from now on, also while it starts.
-  const { env, positionals } = readFlags(args, terminal.env, []);
-  if (positionals.length > 0) {
-    throw new CliFailure(`Cannot serve "${positionals.join(' ')}": expected flags only`);
-  }
   const config = configOf(env, terminal.err);
   const { world } = terminal;
   const { log: level, logFormat: format } = config;
@@ -36,9 +33,9 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   try {
     const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
     log.info({ version, ...startFacts(config, env), url: service.url }, 'started');
-    terminal.out(greeting(service, link));
+    terminal.out(isJson ? started(service, link) : greeting(service, link));
     await Promise.race([stopped, failed.promise]);
-    terminal.out('Stopping: requests under way are finished first.\n');
+    if (!isJson) terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
     await service[Symbol.asyncDispose]();
     log.info({ node: config.nodeName }, 'stopped');
@@ -92,6 +89,14 @@ function explain(error: unknown): never {
 /** A certificate or key file that is none, or the two do not belong together. */
 function isTlsError(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
+}
+
+/** The same for programs, in one line. */
+function started(service: Service, link: string | undefined): string {
+  const { url, defaultApp, firstKey, role } = service;
+  const appId = withPrefix('app', defaultApp.id);
+  const facts = { url, appId, key: firstKey ?? null, console: link ?? null, role, version };
+  return `${JSON.stringify(facts)}\n`;
 }
 
 function greeting(service: Service, link: string | undefined): string {

@@ -8,15 +8,15 @@ import { assertNoSecret, keepSettings } from '../canary.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
-/** What is started: a node and what it runs, unless a test has something else installed. */
-export type Program = readonly [command: string, ...before: string[]];
+/** A command and what it runs: the checkout's, unless a test has installed another. */
+export type Program = readonly [command: string, ...entry: string[]];
 const ownProgram: Program = [process.execPath, main];
 
 /** A net under a test that would hang: no test that passes comes near it. */
-const patienceMs = 180_000;
+export const patienceMs = 180_000;
 
 /** Dozens of processes read the same source: each after the first takes half the time. */
-const compileCache = process.env['NODE_COMPILE_CACHE'] ?? ownCompileCache();
+export const compileCache = process.env['NODE_COMPILE_CACHE'] ?? ownCompileCache();
 
 /** Where no global setup has made one for all files. */
 function ownCompileCache(): string {
@@ -48,10 +48,10 @@ export type Env = Readonly<Record<string, string>>;
 export function startChild(
   args: readonly string[],
   env: Env = {},
-  [command, ...before]: Program = ownProgram,
+  [command, ...entry]: Program = ownProgram,
 ): Child {
   const { PATH = '', HOME = '' } = process.env;
-  const child: ChildProcess = spawn(command, [...before, ...args], {
+  const child: ChildProcess = spawn(command, [...entry, ...args], {
     env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

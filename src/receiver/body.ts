@@ -1,0 +1,95 @@
+// The bytes of a body as they came, from fetch or from Node, and never more than the limit: what is larger
+// is refused while it is read.
+import { ForgeryError } from './forgery.ts';
+
+/** What `node:http`, Express and the like hand over, as far as it matters here. */
+export interface NodeRequest {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** What a framework has made of the body, if it has. */
+  readonly body?: unknown;
+  readonly readableDidRead?: boolean;
+  [Symbol.asyncIterator]: () => AsyncIterator<unknown>;
+}
+
+export async function readFetchBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+  if (request.bodyUsed) throw alreadyRead();
+  if (request.body === null) return new Uint8Array();
+  const reader = request.body.getReader();
+  try {
+    return await gather(async () => reader.read(), bytesMax);
+  } catch (error) {
+    // Whoever sends too much is not listened to further. That it has ended already is no news.
+    await reader.cancel().catch(() => undefined);
+    throw error;
+  }
+}
+
+export async function readNodeBody(request: NodeRequest, bytesMax: number): Promise<Uint8Array> {
+  if (request.body !== undefined && request.body !== null) return givenBody(request.body, bytesMax);
+  if (request.readableDidRead === true) throw alreadyRead();
+  // Not `for await`: leaving it early destroys the connection, and with it the answer.
+  const chunks = request[Symbol.asyncIterator]();
+  return gather(async () => chunks.next(), bytesMax);
+}
+
+/** What a framework has read. Where there was no body, some say undefined and some null. */
+export function givenBody(body: unknown, bytesMax: number): Uint8Array {
+  if (body === undefined || body === null) return new Uint8Array();
+  if (!isBytes(body)) throw alreadyParsed(typeof body);
+  return withinLimit(body, bytesMax);
+}
+
+export function withinLimit(body: Uint8Array, bytesMax: number): Uint8Array {
+  if (body.length <= bytesMax) return Uint8Array.from(body);
+  throw new ForgeryError('body_too_large', `Its body has more than ${bytesMax} bytes`);
+}
+
+/** Not by `instanceof`: test runners have several worlds, each with its own Uint8Array. */
+function isBytes(value: unknown): value is Uint8Array {
+  return Object.prototype.toString.call(value) === '[object Uint8Array]';
+}
+
+async function gather(
+  next: () => Promise<{ done?: boolean | undefined; value?: unknown }>,
+  bytesMax: number,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await next().catch(() => {
+      throw new ForgeryError('body_cut', 'Its body ended before it was complete');
+    });
+    if (done === true) break;
+    if (!isBytes(value)) throw alreadyParsed(typeof value);
+    bytes += value.length;
+    if (bytes > bytesMax) {
+      throw new ForgeryError('body_too_large', `Its body has more than ${bytesMax} bytes`);
+    }
+    chunks.push(value);
+  }
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+const whatToDo =
+  'Express: app.post(path, express.raw({ type: "*/*" }), receiver.node(handler)), before any ' +
+  'express.json(). Fastify: addContentTypeParser("application/json", { parseAs: "buffer" }, ' +
+  '(request, body, done) => done(null, body)). Others: hand the request over before its body is read';
+
+function alreadyParsed(type: string): TypeError {
+  return new TypeError(
+    `Cannot verify a body that was parsed already: it is of type ${type}, expected its bytes. ` +
+      whatToDo,
+  );
+}
+
+function alreadyRead(): TypeError {
+  return new TypeError(
+    `Cannot verify a body that was read already: nothing is left of it. ${whatToDo}`,
+  );
+}

@@ -1,0 +1,134 @@
+// The headers of a callback, read before its body: what is not of the exact shape that a sender gives it,
+// or not of this time, is refused here. Nothing is trimmed, repaired or guessed.
+import { ForgeryError } from './forgery.ts';
+import { receiverLimits } from './limits.ts';
+
+/** `Headers` of fetch, or names and values as Node has them, in any case. */
+export type HeadersLike =
+  | { get: (name: string) => string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface Head {
+  readonly id: string;
+  /** As it was written, for that is what was signed. */
+  readonly timestamp: string;
+  readonly timestampMs: number;
+  readonly signatures: readonly Signature[];
+  readonly event: string | undefined;
+  readonly subscription: string | undefined;
+  readonly delivery: string | undefined;
+  readonly attempt: number | undefined;
+}
+
+/** `v1,…`: a version and what it says. */
+export interface Signature {
+  readonly version: string;
+  readonly text: string;
+}
+
+export function readHead(
+  headers: HeadersLike,
+  { nowMs, toleranceS }: { nowMs: number; toleranceS: number },
+): Head {
+  const id = required(headers, 'webhook-id', name);
+  const timestamp = required(headers, 'webhook-timestamp', wholeSeconds);
+  const signatures = readSignatures(required(headers, 'webhook-signature', anySignature));
+  const timestampS = Number(timestamp);
+  const ageS = Math.floor(nowMs / 1000) - timestampS;
+  const allowed = `at most ${toleranceS} are allowed`;
+  // Not `>`: what is no number is refused too.
+  if (!(ageS <= toleranceS)) throw new ForgeryError('too_old', `It is ${ageS} s old: ${allowed}`);
+  if (!(-ageS <= toleranceS)) {
+    throw new ForgeryError('too_new', `It is from ${-ageS} s ahead: ${allowed}`);
+  }
+  const attempt = optional(headers, 'ringback-attempt', wholeNumber);
+  return {
+    id,
+    timestamp,
+    timestampMs: timestampS * 1000,
+    signatures,
+    event: optional(headers, 'ringback-event', nameWithDots),
+    subscription: optional(headers, 'ringback-subscription', name),
+    delivery: optional(headers, 'ringback-delivery', name),
+    attempt: attempt === undefined ? undefined : Number(attempt),
+  };
+}
+
+interface Shape {
+  readonly pattern: RegExp;
+  readonly charsMax: number;
+  readonly says: string;
+}
+
+/**
+ * Without a dot: `a.1` at time 2 would be signed like `a` at time 1 with a body that begins with `2.`, and
+ * whoever has one could make the other of it. Without a comma: two headers become one with a comma.
+ */
+const name: Shape = {
+  pattern: /^[\x21-\x2b\x2d\x2f-\x7e]+$/,
+  charsMax: receiverLimits.idCharsMax,
+  says: 'printable ASCII without spaces, dots and commas',
+};
+const nameWithDots: Shape = {
+  pattern: /^[\x21-\x2b\x2d-\x7e]+$/,
+  charsMax: receiverLimits.idCharsMax,
+  says: 'printable ASCII without spaces and commas',
+};
+/** One spelling for each second: no sign, no zeros in front, no fraction, no exponent. */
+const wholeSeconds: Shape = { pattern: /^[1-9][0-9]*$/, charsMax: 12, says: 'whole seconds' };
+const wholeNumber: Shape = { pattern: /^[1-9][0-9]*$/, charsMax: 9, says: 'a whole number' };
+/** Versions that are not known are passed over, so that senders can bring new ones. */
+const anySignature: Shape = {
+  pattern: /^v[0-9a-z]+,[\x21-\x2b\x2d-\x7e]+( v[0-9a-z]+,[\x21-\x2b\x2d-\x7e]+)*$/,
+  charsMax: receiverLimits.signatureCharsMax,
+  says: '"v1,…" or "v1a,…", separated by single spaces',
+};
+
+function required(headers: HeadersLike, header: string, shape: Shape): string {
+  const value = optional(headers, header, shape);
+  if (value === undefined) throw new ForgeryError('header_missing', `It has no ${header}`);
+  return value;
+}
+
+function optional(headers: HeadersLike, header: string, shape: Shape): string | undefined {
+  const values = valuesOf(headers, header);
+  if (values.length === 0) return undefined;
+  const [value] = values;
+  if (values.length > 1 || Array.isArray(value)) {
+    throw new ForgeryError('header_repeated', `It has more than one ${header}: expected one`);
+  }
+  const malformed = (actual: string, expected: string): ForgeryError =>
+    new ForgeryError('header_malformed', `Its ${header} ${actual}: expected ${expected}`);
+  if (typeof value !== 'string') throw malformed('is no text', shape.says);
+  if (value.length > shape.charsMax) {
+    throw malformed(`has ${value.length} characters`, `at most ${shape.charsMax}`);
+  }
+  if (!shape.pattern.test(value)) throw malformed('is malformed', shape.says);
+  return value;
+}
+
+/** All there are: a plain object may have one name in several spellings. */
+function valuesOf(headers: HeadersLike, header: string): unknown[] {
+  if (!isFetchHeaders(headers)) {
+    const named = Object.entries(headers).filter(([key]) => key.toLowerCase() === header);
+    return named.map(([, value]) => value).filter((value) => value !== undefined);
+  }
+  const value = headers.get(header);
+  return value === null ? [] : [value];
+}
+
+function isFetchHeaders(headers: HeadersLike): headers is { get: (name: string) => string | null } {
+  return typeof headers['get'] === 'function';
+}
+
+function readSignatures(header: string): Signature[] {
+  const given = header.split(' ');
+  if (given.length > receiverLimits.signaturesMax) {
+    const most = `expected at most ${receiverLimits.signaturesMax}`;
+    throw new ForgeryError('header_malformed', `It has ${given.length} signatures: ${most}`);
+  }
+  return given.map((one) => {
+    const comma = one.indexOf(',');
+    return { version: one.slice(0, comma), text: one.slice(comma + 1) };
+  });
+}

@@ -1,0 +1,196 @@
+// Receiving callbacks: verifies that Ringback (or whoever signs by Standard Webhooks) sent them, just now,
+// and calls a handler. Runs wherever WebCrypto is, depends on nothing, and tells a forger nothing.
+import { givenBody, readFetchBody, readNodeBody, withinLimit, type NodeRequest } from './body.ts';
+import { makeCallback, type Callback } from './callback.ts';
+import { ForgeryError } from './forgery.ts';
+import { readHead, type Head, type HeadersLike } from './head.ts';
+import { receiverLimits } from './limits.ts';
+import { readSecrets } from './secrets.ts';
+import { shareWork, type SeenIds } from './seen.ts';
+import { isSigned } from './signature.ts';
+
+// The entry of `ringback/receiver`: what its users need stands here, wherever it lives.
+export type { NodeRequest } from './body.ts';
+export type { Callback } from './callback.ts';
+export { ForgeryError, type ForgeryCode } from './forgery.ts';
+export type { HeadersLike } from './head.ts';
+export { rememberIds, type SeenIds } from './seen.ts';
+
+export interface ReceiverOptions {
+  /** `whsec_…` or `whpk_…`; several while one replaces the other: each is believed. */
+  secret: string | readonly string[];
+  /** How far the timestamp may be from now, in either direction. */
+  toleranceS?: number;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  bodyBytesMax?: number;
+  /** Given: an event that was handled is accepted without calling the handler again. */
+  seen?: SeenIds;
+  /** What says that all is well: Ringback's own contract declares 200, others may want another 2xx. */
+  acceptedStatus?: number;
+  /**
+   * Hears what the answer does not say: a `ForgeryError` for what was refused (401, 413), anything else
+   * for what failed (500). Without it, a line on the console.
+   */
+  report?: (error: unknown) => void;
+}
+
+/** Returns nothing: accepted, 200. `gone()`: 410. Throws: 500, and Ringback tries again. */
+export type Handler = (callback: Callback) => void | Gone | Promise<void | Gone>;
+
+export interface Receiver {
+  /** The callback if it is genuine and of now; throws `ForgeryError`. A text stands for its UTF-8. */
+  verify: (given: { headers: HeadersLike; body: Uint8Array | string }) => Promise<Callback>;
+  /** For fetch: Hono, Deno, Bun, Workers. */
+  handle: (request: Request, handler: Handler) => Promise<Response>;
+  /** For `node:http` and Express. */
+  node: (handler: Handler) => (request: NodeRequest, response: NodeResponse) => void;
+  /** For what hands over headers and the bytes of the body, like Fastify: the status to answer with. */
+  answer: (given: { headers: HeadersLike; body?: unknown }, handler: Handler) => Promise<number>;
+}
+
+/** What `node:http`, Express and the like answer with, as far as it matters here. */
+export interface NodeResponse {
+  statusCode: number;
+  setHeader: (name: string, value: string) => unknown;
+  end: () => unknown;
+}
+
+export interface Gone {
+  readonly kind: 'gone';
+}
+
+const goneForGood: Gone = Object.freeze({ kind: 'gone' });
+
+/** What a handler returns to end its subscription. */
+export function gone(): Gone {
+  return goneForGood;
+}
+
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const verifiers = readSecrets(options.secret);
+  const {
+    toleranceS = receiverLimits.toleranceS,
+    now = () => Date.now(),
+    bodyBytesMax = receiverLimits.bodyBytesMax,
+    report = say,
+  } = options;
+  const { acceptedStatus = 200 } = options;
+  requireWhole({ toleranceS, bodyBytesMax, acceptedStatus });
+  if (acceptedStatus < 200 || acceptedStatus > 299) {
+    throw new TypeError(`Cannot accept with status ${acceptedStatus}: expected 200 to 299`);
+  }
+  const handleOnce = onlyOnce(options.seen, (error) => tell(report, error));
+
+  const headOf = (headers: HeadersLike): Head => readHead(headers, { nowMs: now(), toleranceS });
+  const confirm = async (head: Head, body: Uint8Array): Promise<Callback> => {
+    if (await isSigned(verifiers, head, body)) return makeCallback(head, body);
+    throw new ForgeryError('signature_wrong', 'No signature fits: by none of the secrets');
+  };
+  /** The headers first: what they give away is refused before a byte of the body is read. */
+  const settle = async (
+    headers: HeadersLike,
+    readBody: () => Promise<Uint8Array>,
+    handler: Handler,
+  ): Promise<number> => {
+    try {
+      const head = headOf(headers);
+      const callback = await confirm(head, await readBody());
+      return (await handleOnce(callback, handler)) === 'gone' ? 410 : acceptedStatus;
+    } catch (error) {
+      tell(report, error);
+      return statusOf(error);
+    }
+  };
+
+  return {
+    verify: async ({ headers, body }) =>
+      confirm(headOf(headers), withinLimit(asBytes(body), bodyBytesMax)),
+    handle: async (request, handler) => {
+      const read = async (): Promise<Uint8Array> => readFetchBody(request, bodyBytesMax);
+      return new Response(null, { status: await settle(request.headers, read, handler) });
+    },
+    node: (handler) => (request, response) => {
+      const read = async (): Promise<Uint8Array> => readNodeBody(request, bodyBytesMax);
+      settle(request.headers, read, handler)
+        .then((status) => {
+          response.statusCode = status;
+          // The rest of a body that is too large would be waited for.
+          if (status === 413) response.setHeader('connection', 'close');
+          response.end();
+        })
+        .catch((error: unknown) => tell(report, error)); // Somebody else has answered.
+    },
+    answer: async ({ headers, body }, handler) =>
+      settle(headers, async () => givenBody(body, bodyBytesMax), handler),
+  };
+}
+
+type Handled = 'accepted' | 'gone';
+
+/** Calls the handler, unless the event was handled before or is at this moment. */
+function onlyOnce(
+  seen: SeenIds | undefined,
+  report: (error: unknown) => void,
+): (callback: Callback, handler: Handler) => Promise<Handled> {
+  if (seen === undefined) return call;
+  const share = shareWork<Handled>();
+  return async (callback, handler) =>
+    share(callback.id, async () => {
+      if (await seen.has(callback.id)) return 'accepted';
+      const handled = await call(callback, handler);
+      if (handled === 'gone') return handled;
+      try {
+        await seen.remember(callback.id);
+      } catch (error) {
+        // It was handled. Any other answer would have it handled a second time.
+        report(error);
+      }
+      return handled;
+    });
+}
+
+async function call(callback: Callback, handler: Handler): Promise<Handled> {
+  const result: unknown = await handler(callback);
+  if (result instanceof Response) {
+    throw new TypeError(
+      `Cannot answer with the Response of a handler: its status is ${result.status}, expected ` +
+        'nothing (accepted), gone() (410), or an exception (500)',
+    );
+  }
+  return result === goneForGood ? 'gone' : 'accepted';
+}
+
+function statusOf(error: unknown): number {
+  if (!(error instanceof ForgeryError)) return 500;
+  return error.code === 'body_too_large' ? 413 : 401;
+}
+
+function asBytes(body: Uint8Array | string): Uint8Array {
+  if (typeof body !== 'string') return body;
+  // Half a pair has no UTF-8, and would be verified as something else than it is.
+  if (body.isWellFormed()) return new TextEncoder().encode(body);
+  throw new ForgeryError('signature_wrong', 'The text has halves of characters: nobody signed it');
+}
+
+function requireWhole(values: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (Number.isSafeInteger(value) && value >= 0) continue;
+    throw new TypeError(`Cannot receive with ${name} ${value}: expected a whole number from 0`);
+  }
+}
+
+/** An answer is due, whatever becomes of the report. */
+function tell(report: (error: unknown) => void, error: unknown): void {
+  try {
+    report(error);
+  } catch (failure) {
+    say(failure);
+  }
+}
+
+function say(error: unknown): void {
+  if (error instanceof ForgeryError) {
+    console.warn(`A callback was refused (${error.code}). ${error.message}`);
+  } else console.error('A callback failed:', error);
+}

@@ -1,0 +1,104 @@
+// What signatures are verified with: shared secrets (`whsec_…`) and public keys (`whpk_…`). A mistake is
+// found when the receiver is created, and no message ever repeats any part of a secret.
+import { decodeBase64 } from './base64.ts';
+import { receiverLimits } from './limits.ts';
+
+/** A key as WebCrypto takes it, and the version of the signatures that it verifies. */
+export interface Verifier {
+  readonly version: 'v1' | 'v1a';
+  readonly key: () => Promise<CryptoKey>;
+}
+
+export function readSecrets(given: string | readonly string[]): Verifier[] {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (list.length === 0 || list.length > receiverLimits.secretsMax) {
+    throw new TypeError(
+      `Cannot verify with ${list.length} secrets: expected 1 to ${receiverLimits.secretsMax}`,
+    );
+  }
+  return list.map(readSecret);
+}
+
+function readSecret(secret: unknown): Verifier {
+  if (typeof secret !== 'string') {
+    const actual = secret === undefined ? 'none is given' : `it is of type ${typeof secret}`;
+    throw mistake(`${actual}, expected a string "whsec_…" or "whpk_…"`);
+  }
+  if (secret.trim() !== secret) throw mistake('it has white space at an end, expected none');
+  if (secret.startsWith('whsk_')) {
+    throw mistake(
+      'it is a private key ("whsk_…"), expected the public one ("whpk_…"). ' +
+        'A private key stays with the sender: replace it if it has left there',
+    );
+  }
+  if (secret.startsWith('whsec_')) return shared(bytesOf(secret.slice('whsec_'.length)));
+  if (secret.startsWith('whpk_')) return publicKey(bytesOf(secret.slice('whpk_'.length)));
+  throw mistake('it begins otherwise, expected "whsec_…" or "whpk_…"');
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = decodeBase64(text);
+  if (bytes === undefined)
+    throw mistake('what follows the prefix is no base64, expected padded base64');
+  return bytes;
+}
+
+function shared(bytes: Uint8Array<ArrayBuffer>): Verifier {
+  const { secretBytesMin: least, secretBytesMax: most } = receiverLimits;
+  if (bytes.length < least || bytes.length > most) {
+    throw mistake(`it has ${bytes.length} bytes, expected ${least} to ${most}`);
+  }
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  return { version: 'v1', key: once(() => importKey(bytes, algorithm)) };
+}
+
+const publicKeyBytes = 32;
+
+function publicKey(bytes: Uint8Array<ArrayBuffer>): Verifier {
+  if (bytes.length !== publicKeyBytes) {
+    throw mistake(`the public key has ${bytes.length} bytes, expected ${publicKeyBytes}`);
+  }
+  if (isOfSmallOrder(bytes)) {
+    throw mistake('the public key is one for which anybody can sign, expected a real one');
+  }
+  return { version: 'v1a', key: once(() => importKey(bytes, { name: 'Ed25519' })) };
+}
+
+/**
+ * The points of order 1, 2, 4 and 8, in each spelling, without the sign. Whoever has one of them as a key
+ * may believe a signature that needs no private key: WebCrypto of Node 20 took it for 10 to 64 of 64
+ * messages, as the point is. Node 26 takes it for none.
+ */
+const smallOrder: ReadonlySet<string> = new Set([
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  `ec${'ff'.repeat(30)}7f`,
+  `ed${'ff'.repeat(30)}7f`,
+  `ee${'ff'.repeat(30)}7f`,
+]);
+
+function isOfSmallOrder(key: Uint8Array): boolean {
+  const hex = Array.from(key, (byte, at) =>
+    (at === publicKeyBytes - 1 ? byte & 0x7f : byte).toString(16).padStart(2, '0'),
+  );
+  return smallOrder.has(hex.join(''));
+}
+
+async function importKey(
+  bytes: Uint8Array<ArrayBuffer>,
+  algorithm: { name: string; hash?: string },
+): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
+}
+
+/** Made when it is first needed: a platform without Ed25519 fails where somebody hears it. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
+
+function mistake(why: string): TypeError {
+  return new TypeError(`Cannot verify with this secret: ${why}`);
+}

@@ -1,0 +1,43 @@
+// Whether one of the signatures in the header is by one of the secrets, over `id.timestamp.body`. WebCrypto
+// compares, in constant time; all are tried whatever came out, so that time tells nobody which one fits.
+import { decodeBase64 } from './base64.ts';
+import type { Head, Signature } from './head.ts';
+import type { Verifier } from './secrets.ts';
+
+/** What a signature of each version has, before base64. */
+const signatureBytes = { v1: 32, v1a: 64 } as const;
+
+export async function isSigned(
+  verifiers: readonly Verifier[],
+  head: Head,
+  body: Uint8Array,
+): Promise<boolean> {
+  const signed = signedBytes(head, body);
+  const verdicts = await Promise.all(
+    verifiers.flatMap((verifier) =>
+      head.signatures.map(async (signature) => isBy(verifier, signature, signed)),
+    ),
+  );
+  return verdicts.includes(true);
+}
+
+function signedBytes({ id, timestamp }: Head, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const prefix = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const signed = new Uint8Array(prefix.length + body.length);
+  signed.set(prefix);
+  signed.set(body, prefix.length);
+  return signed;
+}
+
+/** The kind of the secret says how to verify, never the header: it says only which ones to look at. */
+async function isBy(
+  { version, key }: Verifier,
+  signature: Signature,
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  if (signature.version !== version) return false;
+  const bytes = decodeBase64(signature.text);
+  if (bytes === undefined || bytes.length !== signatureBytes[version]) return false;
+  const algorithm = version === 'v1' ? 'HMAC' : 'Ed25519';
+  return crypto.subtle.verify(algorithm, await key(), bytes, signed);
+}

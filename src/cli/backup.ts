@@ -2,10 +2,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { databaseIn } from '../store/open.ts';
-import { backUp, CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
+import { CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
+import { backUpInThread } from '../store/sqlite/backup-thread.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { configOf } from './flags.ts';
+import { startProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function backup(call: Invocation, terminal: Terminal): Promise<void> {
@@ -23,7 +25,7 @@ export async function backup(call: Invocation, terminal: Terminal): Promise<void
     throw new CliFailure(`Cannot find "${path}": start the service once, or check --data`);
   }
   const beganMs = terminal.world.monotonicMs();
-  const made = copy(path, file);
+  const made = await copy(path, file, terminal);
   const tookMs = terminal.world.monotonicMs() - beganMs;
   const keyFile = join(database.dataDir, 'encryption.key');
   const key = encryptionKey === undefined ? keyFile : undefined;
@@ -39,13 +41,27 @@ function notOurs(): CliFailure {
   );
 }
 
-function copy(path: string, file: string): Backup {
+async function copy(path: string, file: string, terminal: Terminal): Promise<Backup> {
+  using progress = startProgress('MB copied', terminal);
   try {
-    return backUp({ path, file });
+    return await backUpInThread({
+      path,
+      file,
+      world: terminal.world,
+      onProgress: ({ bytes, bytesTotal }) => {
+        const isCopied = bytes >= bytesTotal && bytes > 0;
+        const step = { done: megabytes(bytes), total: megabytes(bytesTotal) };
+        progress.show(isCopied ? { ...step, note: 'now reading it again to check it' } : step);
+      },
+    });
   } catch (error) {
     if (error instanceof CannotBackUp) throw new CliFailure(error.message, { cause: error });
     throw error;
   }
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
 }
 
 interface Done {

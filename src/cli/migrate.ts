@@ -6,6 +6,7 @@ import type { AppliedMigration } from '../store/migrate.ts';
 import type { Invocation } from './command.ts';
 import { CliFailure } from './failure.ts';
 import { configOf } from './flags.ts';
+import { painter } from './paint.ts';
 import { startProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -19,7 +20,10 @@ export async function migrate(call: Invocation, terminal: Terminal): Promise<voi
   if (call.isJson) terminal.out(`${JSON.stringify({ applied, due, at, last: migrator.last })}\n`);
   if (due.length > 0) throw new CliFailure(print(due, 'is due').trimEnd());
   if (call.isJson) return;
-  terminal.out(print(applied, 'applied') || `already at migration ${migrator.last}\n`);
+  const paint = painter(terminal);
+  terminal.out(
+    print(applied, paint('green', 'applied')) || `already at migration ${migrator.last}\n`,
+  );
 }
 
 async function apply(migrator: Migrator, terminal: Terminal): Promise<readonly AppliedMigration[]> {

@@ -45,7 +45,7 @@ function ownSteps({ url, firstKey }: Greeted): string[] {
   const key = firstKey ?? '$RINGBACK_API_KEY';
   return [
     'Watch callbacks arrive, in a second terminal:',
-    `  npm run -s ringback -- listen --url ${url} --key "${key}"`,
+    `  ${program} listen --url ${url} --key "${key}"`,
     '',
     'Then subscribe another URL, publish an event, and see where it went:',
     `  curl -X POST ${url}/subscribe ${auth(key)} ${json} -d '{"callbackUrl":"${receiver}"}'`,
@@ -54,6 +54,9 @@ function ownSteps({ url, firstKey }: Greeted): string[] {
     '',
   ];
 }
+
+/** How it was started: from its source, or as a package. */
+const program = import.meta.url.endsWith('.ts') ? 'npm run -s ringback --' : 'npx ringback';
 
 const receiver = 'http://127.0.0.1:8081/';
 const json = '-H "Content-Type: application/json"';

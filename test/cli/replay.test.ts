@@ -191,6 +191,12 @@ describe('ringback replay', () => {
       [['show', `rpl_${'0'.repeat(26)}`], 1, /^There is no replay/],
       [['list', 'all'], 2, /^Cannot replay "all": expected flags only/],
       [['--state', 'due'], 2, /expected dead, delivered, cancelled or ended/],
+      [['--limit', '5', '--yes'], 2, /^Cannot use --limit beside a new replay/],
+      [
+        ['cancel', `rpl_${'0'.repeat(26)}`, '--event', 'a'],
+        2,
+        /^Cannot use --event beside "cancel"/,
+      ],
       [['--rate', '0'], 2, /expected a number from 1 to 1000/],
     ];
     for (const [words, expected, message] of mistakes) {

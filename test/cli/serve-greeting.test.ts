@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { version } from '../../src/core/version.ts';
-import { newFolder, serve, startChild, type Env, type Folder } from './child.ts';
+import { newFolder, startChild, type Env, type Folder } from './child.ts';
 import { terminalOf } from './in-process.ts';
 import { isColoured, noTerminal, startOnTerminal } from './pty.ts';
 

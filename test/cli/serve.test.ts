@@ -6,7 +6,6 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { version } from '../../src/core/version.ts';
 import { newFolder, runChild, serve, type Env, type Folder } from './child.ts';
 
 const run = promisify(execFile);

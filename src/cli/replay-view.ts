@@ -38,19 +38,19 @@ export function showReplay(view: View, replay: Replay): string {
   ]);
 }
 
-/** `dead deliveries of order.* to sub_… answered with 5xx since …` */
+/** `dead, order.*, to sub_…, answered with 5xx, since …` */
 export function filterText(filter: NewReplayFilter): string {
   const { state = 'dead', event, subscriberId, status, error, from } = filter;
   return [
-    `${state} deliveries`,
-    event === undefined ? '' : `of ${event}`,
+    state,
+    event === undefined ? '' : event,
     subscriberId === undefined ? '' : `to ${subscriberId}`,
     status === undefined ? '' : `answered with ${status}`,
     error === undefined ? '' : `with the error ${error}`,
     from === undefined ? '' : `since ${from}`,
   ]
     .filter((part) => part !== '')
-    .join(' ');
+    .join(', ');
 }
 
 function percent(progress: number): string {

@@ -1,15 +1,17 @@
 // `ringback replay`: sends many deliveries again. First it counts what fits and asks; then it shows how far
 // the service is. The replay is the service's own work: leaving does not end it.
 import type { Client, NewReplayFilter, Replay } from '../client/client.ts';
+import { limits } from '../core/limits.ts';
 import { asking } from './asking.ts';
 import type { Invocation } from './command.ts';
-import { endedStates } from './commands/filter-flags.ts';
+import { deliveryFlags, endedStates, listFlags } from './commands/filter-flags.ts';
 import { readFilters } from './deliveries.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { expectId } from './id-kind.ts';
 import { guess } from './nearest.ts';
 import { startProgress } from './progress.ts';
 import { askYes } from './ask-yes.ts';
+import { refuseBeside } from './refuse-beside.ts';
 import { filterText, replayColumns, showReplay } from './replay-view.ts';
 import type { Terminal } from './terminal.ts';
 import { json, showList, viewOf } from './view.ts';
@@ -27,6 +29,7 @@ export async function replay(call: Invocation, terminal: Terminal): Promise<void
   }
   if (wantsId && id === undefined) throw calledWrongly(`Cannot ${verb} a replay: expected rpl_…`);
   if (id !== undefined) expectId('rpl', id, verb);
+  refuseStrangers(call, verb);
   const filter = readReplayFilter(call, terminal.world.nowMs());
   await withService(call, async ({ client }) => {
     const means = { call, terminal, client };
@@ -49,6 +52,13 @@ export async function replay(call: Invocation, terminal: Terminal): Promise<void
 
 const verbs = ['create', 'list', 'show', 'cancel'] as const;
 
+function refuseStrangers(call: Invocation, verb: (typeof verbs)[number]): void {
+  const ofLists = Object.keys(listFlags);
+  const ofNew = [...Object.keys(deliveryFlags), 'state', 'rate', 'dry-run', 'yes', 'no-wait'];
+  if (verb === 'create') refuseBeside(call, 'a new replay', ofLists);
+  else refuseBeside(call, `"${verb}"`, verb === 'list' ? ofNew : [...ofNew, ...ofLists]);
+}
+
 interface Means {
   call: Invocation;
   terminal: Terminal;
@@ -70,14 +80,15 @@ async function create({ call, terminal, client }: Means, filter: NewReplayFilter
   const rate = call.count('rate') ?? rateDefault;
   const found = await client.replays.count({ filter });
   const { matched, isCapped } = found;
-  const many = `${isCapped ? 'at least ' : ''}${matched.toLocaleString('en')}`;
+  const many = `${isCapped ? 'At least ' : ''}${matched.toLocaleString('en')}`;
+  const fitting = matched === 1 ? 'delivery' : 'deliveries';
   if (call.isOn('dry-run') && call.isJson) return terminal.out(json(found));
   if (matched === 0 && !isCapped) {
     if (call.isJson) return terminal.out(json(null));
-    return terminal.err(`Nothing fits: there are no ${filterText(filter)}.\n`);
+    return terminal.err(`Nothing would be sent again: no delivery fits (${filterText(filter)}).\n`);
   }
   const takes = isCapped ? '' : `, in about ${Math.ceil(matched / rate)} s`;
-  const summary = `${many} ${filterText(filter)} would be sent again, at most ${rate} a second${takes}.\n`;
+  const summary = `${many} ${fitting} would be sent again (${filterText(filter)}), at most ${rate} a second${takes}.\n`;
   if (call.isOn('dry-run')) return terminal.out(summary);
   if (!call.isOn('yes')) {
     terminal.err(summary);
@@ -108,7 +119,7 @@ async function follow(
         { exitCode: 130 },
       );
     }
-    now = await client.replays.get(now.id);
+    now = await client.replays.get(now.id, { retries: limits.longRetries });
     if (now.state !== 'running') break;
     progress.show({ done: now.matched, total: Math.max(expected, now.matched), note: now.id });
   }

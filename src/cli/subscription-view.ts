@@ -19,8 +19,11 @@ export function subscriptionColumns({ paint, when }: View): Column<Subscription>
   ];
 }
 
+/** By callbacks that go somewhere; of none, by all of them. */
 function heard({ callbacks }: Subscription): string {
-  return [...new Set(callbacks.flatMap(({ events }) => events))].join(', ');
+  const active = callbacks.filter(({ inactive }) => inactive === undefined);
+  const events = (active.length === 0 ? callbacks : active).flatMap((one) => one.events);
+  return [...new Set(events)].join(', ');
 }
 
 function firstUrl({ callbacks }: Subscription): string {
@@ -50,7 +53,7 @@ export function showSubscription(view: View, subscription: Subscription): string
     ['rate', each(subscription.rateLimit, 'a second')],
     ['concurrency', each(subscription.concurrency, 'at a time')],
     ['timeout', subscription.timeout ?? undefined],
-    ['retry', subscription.retry?.join(', ') ?? undefined],
+    ['retry', retryText(subscription.retry)],
     ['signing', subscription.signing ?? undefined],
     ['headers', subscription.headerNames?.join(', ')],
     ['metadata', jsonText(subscription.metadata)],
@@ -97,6 +100,11 @@ function healthText(health: NonNullable<Subscription['health']>, { when }: View)
 
 function jsonText(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : JSON.stringify(value);
+}
+
+function retryText(retry: Subscription['retry']): string | undefined {
+  if (retry === undefined || retry === null) return undefined;
+  return retry.length === 0 ? 'none: one attempt only' : retry.join(', ');
 }
 
 function each(value: number | null | undefined, unit: string): string | undefined {

@@ -27,7 +27,7 @@ export function table<Row>(
   { width, paintTitle = (text) => text }: TableOptions,
 ): string {
   const all = columns.map((column) => measure(column, rows));
-  const shown = fit(all, width);
+  const shown = fit(Number.isFinite(width) ? all.filter(isTelling) : all, width);
   const last = shown.at(-1);
   const cell = (one: Measured<Row>, text: string, paint: (cut: string) => string): string => {
     const cut = cutTo(text, one.width);
@@ -35,9 +35,9 @@ export function table<Row>(
     if (one.column.isRight === true) return blank + paint(cut);
     return one === last ? paint(cut) : paint(cut) + blank;
   };
-  const head = line(shown.map((one) => cell(one, one.column.title, paintTitle)));
+  const head = joined(shown.map((one) => cell(one, one.column.title, paintTitle)));
   const body = rows.map((row, at) =>
-    line(
+    joined(
       shown.map((one) => {
         const { paint } = one.column;
         return cell(one, one.texts[at] ?? '', (cut) =>
@@ -49,7 +49,7 @@ export function table<Row>(
   return head + body.join('');
 }
 
-function line(cells: readonly string[]): string {
+function joined(cells: readonly string[]): string {
   return `${cells.join(gap).trimEnd()}\n`;
 }
 
@@ -122,6 +122,11 @@ function measure<Row>(column: Column<Row>, rows: readonly Row[]): Measured<Row> 
   const texts = rows.map((row) => harmless(column.show(row)));
   const width = Math.max(textWidth(column.title), ...texts.map(textWidth));
   return { column, texts, width };
+}
+
+/** A column without a word in it only takes room from the others; programs want it all the same. */
+function isTelling<Row>({ texts }: Measured<Row>, at: number): boolean {
+  return at === 0 || texts.some((text) => text !== '');
 }
 
 /** Shortens what may be short, the widest first; then drops columns; at last cuts the first one. */

@@ -8,15 +8,13 @@ export const cliLimits = {
   /** How often the service is asked about what is waited for: at first, and later. */
   askEveryMs: 250,
   askEveryMaxMs: 2_000,
-  /** Items of a page where all are wanted; and of a list where nobody said how many. */
-  walkPageItems: 500,
+  /** Tries after the first one: nobody waits long to hear that there is no service; and once it answered. */
+  callRetries: 1,
+  longRetries: 8,
   /** A batch is smaller than a body may be: names, commas and quotes come to it. */
   batchBytesMax: 900_000,
   /** A payload from a file or from standard input; the service says no to much smaller ones. */
   inputBytesMax: 4 * 1_048_576,
-  /** Deliveries that `retry` takes at once, and calls under way at a time. */
+  /** Deliveries that `retry` takes at once. */
   retriesAtOnceMax: 1_000,
-  retriesUnderWayMax: 4,
-  /** Deliveries whose last line is remembered, so that nothing is shown twice. */
-  watchedMax: 10_000,
 } as const;

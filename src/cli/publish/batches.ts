@@ -2,6 +2,7 @@
 // batch leaves, so that a line that cannot be read stops nothing halfway. Which batch was refused, and what
 // of it, is told by the lines of the file.
 import { RingbackError, type Client } from '../../client/client.ts';
+import { limits } from '../../core/limits.ts';
 import type { Invocation } from '../command.ts';
 import { calledWrongly, CliFailure } from '../failure.ts';
 import { expectId } from '../id-kind.ts';
@@ -57,7 +58,11 @@ async function send(
   tally: Tally,
 ): Promise<void> {
   const events = lines.map(({ event, payloadText }) => ({ event, payloadText }));
-  const { items } = await client.publishBatch(events, { ...more, idempotencyKey });
+  const { items } = await client.publishBatch(events, {
+    ...more,
+    idempotencyKey,
+    retries: tally.batches === 0 ? limits.callRetries : limits.longRetries,
+  });
   tally.published += items.length;
   tally.batches += 1;
   for (const { deliveries } of items) tally.deliveries += deliveries ?? 0;

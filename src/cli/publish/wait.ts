@@ -26,9 +26,9 @@ export async function waitForDeliveries(
         { exitCode: 130 },
       );
     }
-    total ??= (await client.events.get(eventId)).deliveries;
+    total ??= (await client.events.get(eventId, patient)).deliveries;
     const pending = await client.deliveries
-      .list({ eventId, state: 'pending', limit: limits.pageItemsMax })
+      .list({ eventId, state: 'pending', limit: limits.pageItemsMax }, patient)
       .page();
     const isAllKnown = total !== null && pending.nextCursor === null;
     const waiting = pending.items.length;
@@ -39,9 +39,15 @@ export async function waitForDeliveries(
   return count(client, eventId);
 }
 
+/** The service has answered before: it is waited for, should it be away for a moment. */
+const patient = { retries: limits.longRetries };
+
 async function count(client: Client, eventId: string): Promise<Ended> {
   const ended = { delivered: 0, dead: 0, cancelled: 0 };
-  for await (const { state } of client.deliveries.list({ eventId, limit: limits.pageItemsMax })) {
+  for await (const { state } of client.deliveries.list(
+    { eventId, limit: limits.pageItemsMax },
+    patient,
+  )) {
     if (state !== 'due' && state !== 'running') ended[state] += 1;
   }
   return ended;

@@ -7,6 +7,7 @@ import { operations, type Operation, type OperationId } from './contract/operati
 import { assertIdempotencyKey, patience, type CallOptions, type Connection } from './connection.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { quote, reasonOf, RingbackError, UnreachableError, withoutKey } from './failure.ts';
+import { clientLimits } from './limits.ts';
 import { nextTryMs } from './retry.ts';
 
 export interface KeyedOptions extends CallOptions {
@@ -112,26 +113,20 @@ async function tryAndTry(
 ): Promise<Answered> {
   const { timeoutMs, retries } = patience(options, connection);
   const { platform } = connection;
-  const signals = [connection.signal, options.signal];
-  for (let tries = 1; ; tries += 1) {
-    const ending = createEnding(signals);
-    try {
-      ending.within(timeoutMs, platform.sleep);
-      const outcome = await exchange(connection, request, ending);
+  const { repeat } = request.operation;
+  const life = createEnding([connection.signal, options.signal]);
+  try {
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await exchange(connection, request, { timeoutMs, life });
       if (!(outcome instanceof Error)) return outcome;
-      const waitMs = nextTryMs({
-        refusal: refusedBy(outcome),
-        repeat: request.operation.repeat,
-        tries,
-        retries,
-        random: platform.random(),
-      });
+      const refusal = refusedBy(outcome);
+      const random = platform.random();
+      const waitMs = nextTryMs({ refusal, repeat, tries, retries, random });
       if (waitMs === undefined) throw outcome;
-      ending.untimed(); // The limit is that of a try and not of the wait behind it.
-      await ending.race(platform.sleep(waitMs, ending.signal));
-    } finally {
-      ending.over();
+      await life.race(platform.sleep(waitMs, life.signal));
     }
+  } finally {
+    life.over();
   }
 }
 
@@ -151,12 +146,18 @@ function refusedBy(
 async function exchange(
   connection: Connection,
   request: Request,
-  ending: Ending,
+  { timeoutMs, life }: { timeoutMs: number; life: Ending },
 ): Promise<Answered | RingbackError | UnreachableError> {
   const { action, operation } = request;
+  // The limit is that of a try and not of the wait behind it, nor of the next one.
+  const ending = createEnding([life.signal]);
   try {
+    ending.within(timeoutMs, connection.platform.sleep);
     const response = await fetchOnce(connection, request, ending);
     const text = await ending.race(readText(response));
+    if (text === undefined) {
+      return unreadable(action, response, `it is longer than ${clientLimits.answerBytesMax} bytes`);
+    }
     const refusal = refusalOf(response, { action, text, connection });
     if (refusal !== undefined) return refusal;
     if (operation.answer === 'nothing') return { text, value: undefined };
@@ -167,6 +168,8 @@ async function exchange(
     return unreadable(action, response, `the answer is "${said}", expected a JSON object`);
   } catch (error) {
     return unreached(connection, request, { error, ending });
+  } finally {
+    ending.over();
   }
 }
 
@@ -180,10 +183,7 @@ export async function fetchOnce(
     platform.fetch(url, {
       method: operation.method,
       headers: { ...headers },
-      redirect: 'manual',
-      // In a browser: no cookie goes along, and no answer comes from a cache.
-      credentials: 'omit',
-      cache: 'no-store',
+      redirect: 'manual', // Nothing else is set: some platforms refuse `credentials` and `cache`.
       signal: ending.signal,
       ...(text === undefined ? {} : { body: text }),
     }),

@@ -19,18 +19,19 @@ export function createSentEvents(): SentEvents {
   let rest = '';
   /** Up to here there is no end of a line in it. */
   let searched = 0;
+  /** The last piece ended with a carriage return: its line feed may be in the next one. */
+  let isReturned = false;
   let block: string[] = [];
   let blockChars = 0;
 
   const endOfLine = /\r\n|\n|\r/g;
   const push = (piece: string): SentEvent[] => {
-    rest += piece;
+    rest += isReturned && piece.startsWith('\n') ? piece.slice(1) : piece;
+    if (piece !== '') isReturned = piece.endsWith('\r');
     const events: SentEvent[] = [];
     let begin = 0;
     endOfLine.lastIndex = searched;
     for (let end = endOfLine.exec(rest); end !== null; end = endOfLine.exec(rest)) {
-      // Its line feed may be in the next piece.
-      if (end[0] === '\r' && endOfLine.lastIndex === rest.length) break;
       const line = rest.slice(begin, end.index);
       begin = endOfLine.lastIndex;
       if (line !== '') {
@@ -43,7 +44,7 @@ export function createSentEvents(): SentEvents {
       blockChars = 0;
     }
     rest = rest.slice(begin);
-    searched = rest.endsWith('\r') ? rest.length - 1 : rest.length;
+    searched = rest.length;
     if (rest.length + blockChars > clientLimits.sentEventCharsMax) {
       throw new RangeError(
         `an event of the stream is longer than ${clientLimits.sentEventCharsMax} characters`,

@@ -1,9 +1,17 @@
-// `npm run docs`: writes the pages that are made from code. A test holds them equal.
+// `npm run docs`: writes the pages that are made from code, and the code that is made from the contract. A test holds them equal.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cliPage } from './cli-page.ts';
+import { clientContract } from './client-contract.ts';
 import { failuresPage } from './failures-page.ts';
+import { referencePage } from './reference-page.ts';
 import { settingsPage } from './settings-page.ts';
 
 const docs = join(import.meta.dirname, '..', 'docs');
 writeFileSync(join(docs, 'settings.md'), settingsPage());
 writeFileSync(join(docs, 'failures.md'), failuresPage());
+writeFileSync(join(docs, 'reference.md'), await referencePage());
+writeFileSync(join(docs, 'cli.md'), cliPage());
+
+const contract = join(import.meta.dirname, '..', 'src', 'client', 'contract');
+for (const [path, text] of await clientContract()) writeFileSync(join(contract, path), text);

@@ -1,21 +1,24 @@
 // `ringback backup FILE`: a copy of the SQLite database, also while the service is running.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { limits } from '../core/limits.ts';
 import { databaseIn } from '../store/open.ts';
-import { backUp, CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
-import { CliFailure } from './failure.ts';
-import { configOf, readFlags } from './flags.ts';
+import { CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
+import { backUpInThread } from '../store/sqlite/backup-thread.ts';
+import type { Invocation } from './command.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
+import { configOf } from './flags.ts';
+import { painter } from './paint.ts';
+import { startProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
+import { filled } from './wrap.ts';
 
-export const backupUsage = `  ringback backup FILE [--data ./data]               also while the service is running
-`;
-
-export async function backup(args: readonly string[], terminal: Terminal): Promise<void> {
-  const { env, positionals } = readFlags(args, terminal.env, []);
+export async function backup(call: Invocation, terminal: Terminal): Promise<void> {
+  const { env, positionals, isJson } = call;
   const [file, ...more] = positionals;
   if (file === undefined || file === '' || more.length > 0) {
     const found = file === undefined ? 'nothing' : `"${positionals.join(' ')}"`;
-    throw new CliFailure(`Cannot back up: found ${found}, expected one FILE\n${backupUsage}`);
+    throw calledWrongly(`Cannot back up: found ${found}, expected one FILE`);
   }
   if ((env['DATABASE_URL'] ?? '') !== '') throw notOurs();
   const { database, encryptionKey } = configOf(env, terminal.err);
@@ -25,17 +28,12 @@ export async function backup(args: readonly string[], terminal: Terminal): Promi
     throw new CliFailure(`Cannot find "${path}": start the service once, or check --data`);
   }
   const beganMs = terminal.world.monotonicMs();
-  const made = copy(path, file);
+  const made = await copy(path, file, terminal);
   const tookMs = terminal.world.monotonicMs() - beganMs;
-  terminal.out(`Backed up "${path}" to "${file}": ${print(made, tookMs)}.\n`);
-  const key =
-    encryptionKey === undefined
-      ? `"${join(database.dataDir, 'encryption.key')}"`
-      : 'RINGBACK_ENCRYPTION_KEY';
-  terminal.out(
-    `The encryption key is not in it. Keep ${key} too, in another place: without it nobody can open ` +
-      'the signing secrets in this backup, and Ringback does not start on it.\n',
-  );
+  const keyFile = join(database.dataDir, 'encryption.key');
+  const key = encryptionKey === undefined ? keyFile : undefined;
+  const done = { path, file, made, tookMs, key };
+  terminal.out(isJson ? asJson(done) : asText(done, terminal));
 }
 
 function notOurs(): CliFailure {
@@ -45,16 +43,63 @@ function notOurs(): CliFailure {
   );
 }
 
-function copy(path: string, file: string): Backup {
+async function copy(path: string, file: string, terminal: Terminal): Promise<Backup> {
+  using progress = startProgress('MB copied', terminal);
   try {
-    return backUp({ path, file });
+    return await backUpInThread({
+      path,
+      file,
+      world: terminal.world,
+      onProgress: ({ bytes, bytesTotal }) => {
+        if (bytesTotal < limits.backupShownBytes) return;
+        const isCopied = bytes >= bytesTotal && bytes > 0;
+        const step = { done: megabytes(bytes), total: megabytes(bytesTotal) };
+        progress.show(isCopied ? { ...step, note: 'now reading it again to check it' } : step);
+      },
+    });
   } catch (error) {
     if (error instanceof CannotBackUp) throw new CliFailure(error.message, { cause: error });
     throw error;
   }
 }
 
-function print({ bytes, schema }: Backup, tookMs: number): string {
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
+}
+
+interface Done {
+  path: string;
+  file: string;
+  made: Backup;
+  tookMs: number;
+  /** Undefined: it is in the environment. */
+  key: string | undefined;
+}
+
+function asJson({ path, file, made, tookMs, key }: Done): string {
+  const { bytes, schema: migration } = made;
+  const encryptionKeyFile = key ?? null;
+  const all = {
+    source: path,
+    file,
+    bytes,
+    migration,
+    tookMs: Math.round(tookMs),
+    encryptionKeyFile,
+  };
+  return `${JSON.stringify(all)}\n`;
+}
+
+function asText({ path, file, made, tookMs, key }: Done, terminal: Terminal): string {
+  const { bytes, schema } = made;
   const size = `${(bytes / 1_000_000).toFixed(1)} MB in ${(tookMs / 1000).toFixed(1)} s`;
-  return `${size}, at migration ${schema}, checked`;
+  const kept = key === undefined ? 'RINGBACK_ENCRYPTION_KEY' : `"${key}"`;
+  const text =
+    `Backed up "${path}" to "${file}": ${size}, at migration ${schema}, checked.\n` +
+    `The encryption key is not in it. Keep ${kept} too, in another place: without it nobody can open ` +
+    'the signing secrets in this backup, and Ringback does not start on it.\n';
+  return filled(text, terminal.width()).replace(
+    'Backed up',
+    painter(terminal)('green', 'Backed up'),
+  );
 }

@@ -1,5 +1,4 @@
 // The result of `ringback check` as text for people: aligned, and in lines that fit on a screen.
-import { styleText } from 'node:util';
 import type {
   CallbackReport,
   ExampleRequest,
@@ -10,6 +9,10 @@ import type {
   WarningReport,
 } from '../contract/report.ts';
 import type { EventReport } from '../contract/report-events.ts';
+import { harmless } from './harmless.ts';
+import { painter, type Paint, type Style } from './paint.ts';
+import type { Terminal } from './terminal.ts';
+import { wrap } from './wrap.ts';
 
 type Warning = WarningReport & { line?: number; column?: number };
 
@@ -17,25 +20,25 @@ export type Shown =
   | (Omit<Report, 'warnings'> & { warnings: readonly Warning[] })
   | { file: string; error: { message: string } };
 
-export function showChecked(checked: Shown, { isScreen }: { isScreen: boolean }): string {
-  const rows = ('error' in checked ? errorRows(checked) : reportRows(checked)).map(harmless);
+export function showChecked(checked: Shown, screen: Pick<Terminal, 'isScreen' | 'width'>): string {
+  const rows = ('error' in checked ? errorRows(checked) : reportRows(checked)).map(withoutControls);
+  const lineChars = Math.max(lineCharsMin, Math.min(lineCharsMax, screen.width()));
+  const paint = painter(screen);
   const width = Math.min(
-    labelCharsMax,
+    Math.floor(lineChars * labelShare),
     Math.max(...rows.map(({ indent, label = '' }) => indent + label.length)),
   );
-  return `${rows.flatMap((row) => render(row, { width, isScreen })).join('\n')}\n\n`;
+  return `${rows.flatMap((row) => render(row, { width, lineChars, paint })).join('\n')}\n\n`;
 }
 
 /** A document is somebody else's text: it must not steer the terminal. */
-function harmless(row: Row): Row {
+function withoutControls(row: Row): Row {
   const { label } = row;
   return { ...row, text: visible(row.text), ...(label !== undefined && { label: visible(label) }) };
 }
 
 function visible(text: string): string {
-  return text.replaceAll(/\s+/gu, ' ').replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, (char) => {
-    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return harmless(text.replaceAll(/\s+/gu, ' '));
 }
 
 /** A line of text, with a label in front of it or without. */
@@ -48,10 +51,10 @@ interface Row {
   cut?: 'end' | 'start';
 }
 
-type Style = 'bold' | 'red' | 'yellow' | 'dim' | 'green';
-
 const lineCharsMax = 100;
-const labelCharsMax = 32;
+const lineCharsMin = 40;
+/** Of a line the label gets a third at most. */
+const labelShare = 0.32;
 
 function errorRows({ file, error }: Extract<Shown, { error: unknown }>): Row[] {
   return [
@@ -223,12 +226,12 @@ function count(number: number, noun: string): string {
 
 function render(
   { indent, label, text, style, cut }: Row,
-  { width, isScreen }: { width: number; isScreen: boolean },
+  { width, lineChars, paint }: { width: number; lineChars: number; paint: Paint },
 ): string[] {
   const column = label === undefined ? indent : width + 2;
-  const room = lineCharsMax - column;
+  const room = lineChars - column;
   const lines = cut === undefined ? wrap(text, room) : [shorten(text, room, cut)];
-  const styled = lines.map((line) => paint(line, style, isScreen));
+  const styled = lines.map((line) => (style === undefined ? line : paint(style, line)));
   const head = label === undefined ? ' '.repeat(indent) : `${' '.repeat(indent)}${label}`;
   const isLong = head.length > width && label !== undefined;
   const [first = '', ...others] = styled;
@@ -238,30 +241,10 @@ function render(
   return [`${head.padEnd(column)}${first}`.trimEnd(), ...rest];
 }
 
-function paint(text: string, style: Style | undefined, isScreen: boolean): string {
-  if (!isScreen || style === undefined || text === '') return text;
-  return styleText(style, text, { validateStream: false });
-}
-
 function shorten(text: string, room: number, end: 'end' | 'start'): string {
   const chars = Array.from(text);
   if (chars.length <= room) return text;
   const isEnd = end === 'end';
   const kept = isEnd ? chars.slice(0, room - 1) : chars.slice(1 - room);
   return isEnd ? `${kept.join('')}…` : `…${kept.join('')}`;
-}
-
-/** At spaces; a word that is too long stands alone. */
-function wrap(text: string, room: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > room) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }

@@ -1,8 +1,8 @@
 // `ringback doctor`: looks at everything that a start needs, changes nothing, and says what to do. It may
 // run beside a service that is running.
-import { styleText } from 'node:util';
 import type { Config } from '../config.ts';
 import { systemResolver } from '../egress/resolve.ts';
+import type { Invocation } from './command.ts';
 import { checkPort, checkPublicUrl } from './doctor/address.ts';
 import { checkCertificate } from './doctor/certificate.ts';
 import { checkClocks } from './doctor/clock.ts';
@@ -15,43 +15,21 @@ import { checkSettings } from './doctor/settings.ts';
 import { checkStoreFile } from './doctor/store-file.ts';
 import { checkStoreServer } from './doctor/store-server.ts';
 import { CliFailure } from './failure.ts';
-import { readFlags } from './flags.ts';
+import { painter } from './paint.ts';
 import type { Terminal } from './terminal.ts';
+import { wrap } from './wrap.ts';
 
-export const doctorUsage = `  ringback doctor [--json] [--lookup NAME]           what a start would meet, and what to do about it
-`;
-
-export const doctorHelp = `Looks at everything that a start needs: settings, contracts, data folder, disk, store, schema,
-encryption key, clock, DNS, TLS certificate, port and public URL. Takes the same settings as serve. It
-changes nothing, and may run beside a service that is running.
-
-Usage:
-  ringback doctor [--json] [--lookup NAME] [--data ./data] …
-
-  --json          a list of { check, state, message, remedy }; state is ok, warning or failed
-  --lookup NAME   a host to look up, such as one of your receivers; otherwise the host of
-                  RINGBACK_PUBLIC_URL, or example.com
-
-Exit code:
-  0   nothing failed; there may be warnings
-  1   something failed: a start would fail too, or break a promise
-`;
-
-export async function doctor(args: readonly string[], terminal: Terminal): Promise<void> {
-  const { env, own, on, positionals } = readFlags(args, terminal.env, ['lookup'], ['json']);
-  if (positionals.length > 0) {
-    throw new CliFailure(`Cannot examine "${positionals.join(' ')}": expected flags only`);
-  }
-  const isJson = on.has('json');
+export async function doctor(call: Invocation, terminal: Terminal): Promise<void> {
+  const { env, isJson } = call;
   const findings: Finding[] = [];
   const say = (some: readonly Finding[]): void => {
     findings.push(...some);
-    if (!isJson) terminal.out(some.map((one) => show(one, terminal.isScreen)).join(''));
+    if (!isJson) terminal.out(some.map((one) => show(one, terminal)).join(''));
   };
   say([checkRuntime(process.versions.node)]);
   const { config, findings: ofSettings } = checkSettings(env);
   say(ofSettings);
-  for (const check of config === undefined ? [] : checksOf(config, own['lookup'], terminal)) {
+  for (const check of config === undefined ? [] : checksOf(config, call.text('lookup'), terminal)) {
     say(await attempted(check));
   }
   if (isJson) terminal.out(`${JSON.stringify(findings, absentAsNull, 2)}\n`);
@@ -106,14 +84,20 @@ async function attempted({ name, run }: Check): Promise<Finding[]> {
 }
 
 const colours = { ok: 'green', warning: 'yellow', failed: 'red' } as const;
-const indent = ' '.repeat(9);
+const stateChars = 8;
+const checkChars = 11;
+const column = stateChars + checkChars + 2;
 
-function show({ check, state, message, remedy }: Finding, isScreen: boolean): string {
-  const word = state.padEnd(indent.length - 1);
-  const painted = isScreen ? styleText(colours[state], word, { validateStream: false }) : word;
-  const advice = remedy === undefined ? '' : `${indent}${' '.repeat(12)}→ ${remedy}\n`;
-  return `${painted} ${check.padEnd(11)} ${message}\n${advice}`;
+function show({ check, state, message, remedy }: Finding, terminal: Terminal): string {
+  const room = Math.max(messageCharsMin, terminal.width() - column);
+  const head = `${painter(terminal)(colours[state], state.padEnd(stateChars))} ${check.padEnd(checkChars)} `;
+  const pad = ' '.repeat(column);
+  const [first = '', ...others] = wrap(message, room);
+  const advice = remedy === undefined ? [] : wrap(`→ ${remedy}`, room);
+  return [head + first, ...[...others, ...advice].map((line) => pad + line), ''].join('\n');
 }
+
+const messageCharsMin = 24;
 
 /** Programs look for members that are always there. */
 function absentAsNull(_name: string, value: unknown): unknown {

@@ -12,6 +12,7 @@ import {
 } from '../contract/sample-request.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Service } from '../service.ts';
+import { ownCommand } from './own-command.ts';
 
 type Greeted = Pick<Service, 'url' | 'firstKey' | 'defaultApp' | 'contracts'>;
 
@@ -45,7 +46,7 @@ function ownSteps({ url, firstKey }: Greeted): string[] {
   const key = firstKey ?? '$RINGBACK_API_KEY';
   return [
     'Watch callbacks arrive, in a second terminal:',
-    `  npm run -s ringback -- listen --url ${url} --key "${key}"`,
+    `  ${ownCommand} listen --url ${url} --key "${key}"`,
     '',
     'Then subscribe another URL, publish an event, and see where it went:',
     `  curl -X POST ${url}/subscribe ${auth(key)} ${json} -d '{"callbackUrl":"${receiver}"}'`,

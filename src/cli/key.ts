@@ -4,27 +4,23 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultAppName, type App } from '../core/app.ts';
 import { limits } from '../core/limits.ts';
-import { isLive, scopes as allScopes, type Key } from '../core/key.ts';
-import { createKey, listKeys, revokeKey, rotateKey, type FreshKey } from '../engine/keys.ts';
+import { scopes as allScopes, type Key, type Scope } from '../core/key.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../engine/keys.ts';
 import { Problem } from '../core/problem.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { CliFailure } from './failure.ts';
-import { configOf, readFlags, type Flags } from './flags.ts';
+import type { Invocation } from './command.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
+import { configOf } from './flags.ts';
+import { forPeople, forPrograms, type Done } from './key-view.ts';
+import { guess } from './nearest.ts';
 import type { Terminal } from './terminal.ts';
+import { json } from './view.ts';
 
-export const keyUsage = `Usage:
-  ringback key list   [--app NAME]
-  ringback key create --name NAME --scopes ${allScopes.join(',')} [--app NAME]
-  ringback key rotate rbk_XXXXXXXX [--app NAME]     the old key works for 24 more hours
-  ringback key revoke rbk_XXXXXXXX [--app NAME]
-`;
-
-export async function key(args: readonly string[], terminal: Terminal): Promise<void> {
-  const flags = readFlags(args, terminal.env, ['app', 'name', 'scopes']);
-  const verb = readVerb(flags.positionals[0]);
-  const config = configOf(flags.env, terminal.err);
+export async function key(call: Invocation, terminal: Terminal): Promise<void> {
+  const wish = readWish(call);
+  const config = configOf(call.env, terminal.err);
   const { world } = terminal;
   const { database } = config;
   const place = 'url' in database ? 'the database' : `"${fileIn(database.dataDir)}"`;
@@ -34,9 +30,10 @@ export async function key(args: readonly string[], terminal: Terminal): Promise<
   const onFatal = (error: Error): void => terminal.err(`${error.message}\n`);
   const store = await openStore({ ...database, world, onFatal }).catch(explain);
   try {
-    const app = await findApp(store, flags.own['app'] ?? defaultAppName, place);
+    const app = await findApp(store, call.text('app') ?? defaultAppName, place);
     const defaultApp = await findApp(store, defaultAppName, place);
-    terminal.out(await run({ verb, ...flags }, { world, store, defaultApp }, app));
+    const done = await run(wish, { world, store, defaultApp }, app);
+    terminal.out(call.isJson ? json(forPrograms(done)) : forPeople(done, terminal));
   } catch (error) {
     if (error instanceof Problem) throw new CliFailure(error.message, { cause: error });
     throw error;
@@ -51,77 +48,71 @@ function fileIn(dataDir: string): string {
 
 type Means = Parameters<typeof createKey>[0];
 
-const verbs = ['list', 'create', 'rotate', 'revoke'] as const;
-type Verb = (typeof verbs)[number];
+type Wish =
+  | { verb: 'list' }
+  | { verb: 'create'; name: string; scopes: readonly Scope[] }
+  | { verb: 'rotate' | 'revoke'; id: string };
 
-function readVerb(name: string | undefined): Verb {
-  const verb = verbs.find((known) => known === name);
-  if (verb !== undefined) return verb;
-  const found = name === undefined ? 'nothing' : `"${name}"`;
-  const expected = 'list, create, rotate or revoke';
-  throw new CliFailure(
-    `Cannot run ringback key: found ${found}, expected ${expected}\n${keyUsage}`,
-  );
+const verbs = ['list', 'create', 'rotate', 'revoke'] as const;
+
+function readWish({ positionals, text }: Invocation): Wish {
+  const [word = '', id = '', ...more] = positionals;
+  const verb = verbs.find((known) => known === word);
+  if (verb === undefined) {
+    const found = word === '' ? 'nothing' : `"${word}"`;
+    throw calledWrongly(`Cannot run ringback key: found ${found}, ${guess(word, verbs)}`);
+  }
+  const isNamed = verb === 'rotate' || verb === 'revoke';
+  const strange = isNamed ? more : positionals.slice(1);
+  if (strange.length > 0) {
+    throw calledWrongly(`Cannot ${verb} "${strange.join(' ')}" too: expected one thing at a time`);
+  }
+  if (isNamed) {
+    if (id === '') throw calledWrongly(`Cannot ${verb} nothing: expected the id of a key, rbk_…`);
+    return { verb, id };
+  }
+  if (verb === 'list') return { verb };
+  const name = text('name') ?? '';
+  if (name === '') throw calledWrongly('Cannot make a key without --name');
+  return { verb, name, scopes: readScopes(text('scopes')) };
 }
 
-async function run(
-  { verb, positionals, own }: Flags & { verb: Verb },
-  means: Means,
-  app: App,
-): Promise<string> {
-  const [, id = ''] = positionals;
-  switch (verb) {
+function readScopes(text: string | undefined): readonly Scope[] {
+  if (text === undefined) throw calledWrongly('Cannot make a key without --scopes');
+  const names = text.split(',').map((name) => name.trim());
+  const stranger = names.find((name) => !allScopes.some((scope) => scope === name));
+  if (stranger !== undefined) {
+    throw calledWrongly(`Cannot give scope "${stranger}": ${guess(stranger, allScopes)}`);
+  }
+  return allScopes.filter((scope) => names.includes(scope));
+}
+
+async function run(wish: Wish, means: Means, app: App): Promise<Done> {
+  const nowMs = means.world.nowMs();
+  const overlapMs = limits.rotationOverlapMs;
+  switch (wish.verb) {
     case 'list':
-      return list(means, app);
+      return { kind: 'list', keys: await listAll(means, app), nowMs };
     case 'create': {
-      const wish = {
-        name: own['name'] ?? '',
-        scopes: readScopes(own['scopes']),
-        expiresMs: undefined,
-      };
-      if (wish.name === '') throw new CliFailure(`Cannot make a key without --name\n${keyUsage}`);
-      return once(await createKey(means, app, wish));
+      const fresh = await createKey(means, app, { ...wish, expiresMs: undefined });
+      return { kind: 'fresh', fresh, nowMs };
     }
     case 'rotate':
-      return once(await rotateKey(means, app, { id, overlapMs: limits.rotationOverlapMs }));
+      return { kind: 'fresh', fresh: await rotateKey(means, app, { ...wish, overlapMs }), nowMs };
     case 'revoke':
-      return `Revoked rbk_${(await revokeKey(means, app, id)).id}.\n`;
+      return { kind: 'revoked', key: await revokeKey(means, app, wish.id), nowMs };
   }
 }
 
-async function list(means: Means, app: App): Promise<string> {
-  const nowMs = means.world.nowMs();
-  const lines: string[] = [];
+async function listAll(means: Means, app: App): Promise<Key[]> {
+  const keys: Key[] = [];
   let after: string | undefined;
   do {
     const page = await listKeys(means, app, { limit: limits.pageItemsMax, after });
-    lines.push(...page.items.map((item) => row(item, nowMs)));
+    keys.push(...page.items);
     after = page.next;
   } while (after !== undefined);
-  return `${lines.join('\n')}\n`;
-}
-
-function row(item: Key, nowMs: number): string {
-  const state = isLive(item, nowMs)
-    ? 'active'
-    : item.revokedMs === undefined
-      ? 'expired'
-      : 'revoked';
-  const used =
-    item.usedMs === undefined ? 'never used' : `used ${new Date(item.usedMs).toISOString()}`;
-  return `rbk_${item.id}  ${state.padEnd(7)}  ${item.scopes.join(',')}  ${used}  ${item.name}`;
-}
-
-function once({ secret }: FreshKey): string {
-  return `${secret}\nThe key is shown this once.\n`;
-}
-
-function readScopes(text: string | undefined): readonly (typeof allScopes)[number][] {
-  const names = (text ?? '').split(',').map((name) => name.trim());
-  const known = allScopes.filter((scope) => names.includes(scope));
-  const stranger = names.find((name) => !allScopes.some((scope) => scope === name));
-  if (stranger === undefined) return known;
-  throw new CliFailure(`Cannot give scope "${stranger}": expected some of ${allScopes.join(', ')}`);
+  return keys;
 }
 
 async function findApp(store: Store, name: string, place: string): Promise<App> {

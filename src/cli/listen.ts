@@ -2,121 +2,136 @@
 // its signature, passes it on if asked to, and unsubscribes when it ends.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'undici';
+import type { Client } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
-import { isSignedBy } from '../egress/sign.ts';
-import { createClient, type Client } from './client.ts';
-import { CliFailure } from './failure.ts';
-import { readFlags } from './flags.ts';
+import { createReceiver, ForgeryError } from '../receiver/receiver.ts';
+import type { Invocation } from './command.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
+import { showCallback, type Heard, type Signature } from './listen-view.ts';
 import type { Terminal } from './terminal.ts';
+import { json } from './view.ts';
+import { withService } from './with-service.ts';
 
-export const listenUsage = `  ringback listen [--event NAME] [--forward URL] [--listen-port 8081] [--url http://127.0.0.1:8080] [--key KEY]
-`;
-
-interface Receiver {
+interface Listener {
   client: Client;
   terminal: Terminal;
+  isJson: boolean;
   forward: string | undefined;
   /** Secrets by subscription, fetched once each. */
-  secrets: Map<string, Promise<string[]>>;
+  secrets: Map<string, Promise<readonly string[]>>;
 }
 
-export async function listen(args: readonly string[], terminal: Terminal): Promise<void> {
+export async function listen(call: Invocation, terminal: Terminal): Promise<void> {
   const { stopped } = terminal;
-  const { own, env } = readFlags(args, terminal.env, [
-    'url',
-    'key',
-    'event',
-    'forward',
-    'listen-port',
-  ]);
-  const url = (own['url'] ?? 'http://127.0.0.1:8080').replace(/\/$/, '');
-  const key = own['key'] ?? env['RINGBACK_API_KEY'];
-  if (key === undefined) {
-    throw new CliFailure('Cannot subscribe without a key: give --key or set RINGBACK_API_KEY');
-  }
-  const receiver: Receiver = {
-    client: createClient({ url, key }),
-    terminal,
-    forward: own['forward'],
-    secrets: new Map(),
-  };
-  const server = createServer((incoming, answer) => {
-    receive(receiver, incoming).then(
-      (status) => answer.writeHead(status).end(),
-      (error: unknown) => {
-        terminal.err(`Cannot take a callback: ${String(error)}\n`);
-        answer.writeHead(500).end();
-      },
-    );
+  const { isJson } = call;
+  const forward = readForward(call.text('forward'));
+  await withService(call, async ({ client }) => {
+    const listener: Listener = { client, terminal, isJson, forward, secrets: new Map() };
+    const server = createServer((incoming, answer) => {
+      receive(listener, incoming).then(
+        (status) => answer.writeHead(status).end(),
+        (error: unknown) => {
+          terminal.err(`Cannot take a callback: ${String(error)}\n`);
+          answer.writeHead(500).end();
+        },
+      );
+    });
+    const port = await open(server, call.count('listen-port') ?? portFallback);
+    const url = `http://127.0.0.1:${port}/`;
+    const event = call.text('event');
+    try {
+      const wish = { callbackUrl: url };
+      const { subscriberId } = await client.subscribe(
+        event === undefined ? wish : { ...wish, event },
+      );
+      const what = event === undefined ? 'every event' : `the event ${event}`;
+      terminal.out(
+        isJson
+          ? json({ kind: 'listening', url, subscriberId, event: event ?? null })
+          : `Listening on ${url} for ${what} (${subscriberId}). Ctrl+C ends it.\n`,
+      );
+      await stopped;
+      await client.unsubscribe(subscriberId);
+      terminal.out(isJson ? json({ kind: 'unsubscribed', subscriberId }) : 'Unsubscribed.\n');
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
-  const port = await open(server, readPort(own['listen-port'] ?? '8081'));
-  const callbackUrl = `http://127.0.0.1:${port}/`;
-  try {
-    const { subscriberId } = await receiver.client.call(subscribeCall(callbackUrl, own['event']));
-    const what = own['event'] === undefined ? 'every event' : `the event ${own['event']}`;
-    terminal.out(
-      `Listening on ${callbackUrl} for ${what} (${String(subscriberId)}). Ctrl+C ends it.\n`,
-    );
-    await stopped;
-    await receiver.client.call({ method: 'POST', path: `/unsubscribe?Id=${String(subscriberId)}` });
-    terminal.out('Unsubscribed.\n');
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
 }
 
-function subscribeCall(
-  callbackUrl: string,
-  event: string | undefined,
-): Parameters<Client['call']>[0] {
-  if (event === undefined) return { method: 'POST', path: '/subscribe', body: { callbackUrl } };
-  const query = new URLSearchParams({ callbackUrl, event });
-  return { method: 'POST', path: `/subscribe?${query.toString()}` };
-}
+const portFallback = 8081;
 
 /** Prints one callback and says with which status it is answered. */
-async function receive(receiver: Receiver, incoming: IncomingMessage): Promise<number> {
+async function receive(listener: Listener, incoming: IncomingMessage): Promise<number> {
   const body = await readBody(incoming);
-  const { out, world } = receiver.terminal;
-  const header = (name: string): string => String(incoming.headers[name] ?? '');
-  const signature = await checkSignature(receiver, header, body);
-  const forwarded = await passOn(receiver, incoming, body);
-  const clock = new Date(world.nowMs()).toISOString().slice(11, 19);
-  const attempt =
-    header('ringback-attempt') === '1' ? '' : ` attempt ${header('ringback-attempt')}`;
-  out(`${clock}  ${header('ringback-event')}  ${header('webhook-id')}  ${signature}${attempt}`);
-  out(forwarded === undefined ? '\n' : `  forwarded: ${forwarded}\n`);
-  out(`  ${body.toString()}\n`);
+  const { terminal, isJson } = listener;
+  const signature = await checkSignature(listener, incoming, body);
+  const forwarded = await passOn(listener, incoming, body);
+  const header = (name: string): string | undefined => incoming.headersDistinct[name]?.join(', ');
+  const heard: Heard = {
+    at: new Date(terminal.world.nowMs()).toISOString(),
+    event: header('ringback-event'),
+    id: header('webhook-id'),
+    subscription: header('ringback-subscription'),
+    delivery: header('ringback-delivery'),
+    attempt: header('ringback-attempt'),
+    signature,
+    forwarded,
+    body: body.toString(),
+  };
+  terminal.out(isJson ? json(forPrograms(heard)) : showCallback(heard, terminal));
   return forwarded ?? 200;
 }
 
-async function checkSignature(
-  receiver: Receiver,
-  header: (name: string) => string,
-  payload: Uint8Array,
-): Promise<string> {
-  const subscription = header('ringback-subscription');
-  if (!/^sub_[0-9a-z]{26}$/.test(subscription)) return 'not from Ringback';
-  const id = header('webhook-id');
-  const timestampS = Number(header('webhook-timestamp'));
-  const isTime = Number.isSafeInteger(timestampS) && timestampS >= 0;
-  if (!/^evt_[0-9a-z]{26}$/.test(id) || !isTime) return 'SIGNATURE WRONG';
-  const isSigned = (verifier: string): boolean =>
-    isSignedBy(verifier, header('webhook-signature'), { id, timestampS, payload });
-  if ((await secretsOf(receiver, subscription)).some(isSigned)) return 'signature ok';
-  receiver.secrets.delete(subscription); // It may have been replaced: ask once more.
-  return (await secretsOf(receiver, subscription)).some(isSigned)
-    ? 'signature ok'
-    : 'SIGNATURE WRONG';
+function forPrograms(heard: Heard): object {
+  const { signature, attempt, ...rest } = heard;
+  const absent = { event: null, id: null, subscription: null, delivery: null, forwarded: null };
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return {
+    kind: 'callback',
+    ...absent,
+    ...Object.fromEntries(given),
+    attempt: attempt === undefined ? null : Number(attempt),
+    signature: signature.kind,
+    why: signature.kind === 'wrong' ? signature.why : null,
+  };
 }
 
-/** Fetched once, and remembered. */
-async function secretsOf({ client, secrets }: Receiver, subscription: string): Promise<string[]> {
+async function checkSignature(
+  listener: Listener,
+  { headers }: IncomingMessage,
+  body: Uint8Array,
+): Promise<Signature> {
+  const subscription = String(headers['ringback-subscription'] ?? '');
+  if (!/^sub_[0-9a-z]{26}$/.test(subscription)) return { kind: 'foreign' };
+  const now = (): number => listener.terminal.world.nowMs();
+  const verify = async (): Promise<Signature> => {
+    const secret = await secretsOf(listener, subscription);
+    if (secret.length === 0) return { kind: 'wrong', why: 'signature_wrong' };
+    try {
+      await createReceiver({ secret, now }).verify({ headers, body });
+      return { kind: 'ok' };
+    } catch (error) {
+      if (error instanceof ForgeryError) return { kind: 'wrong', why: error.code };
+      throw error;
+    }
+  };
+  const first = await verify();
+  if (first.kind === 'ok') return first;
+  listener.secrets.delete(subscription); // It may have been replaced: ask once more.
+  return verify();
+}
+
+/** Fetched once, and remembered. None: the subscription is not one of this app. */
+async function secretsOf(
+  { client, secrets }: Listener,
+  subscription: string,
+): Promise<readonly string[]> {
   const known =
     secrets.get(subscription) ??
-    client.call({ method: 'GET', path: `/subscriptions/${subscription}/secret` }).then(
-      ({ secret }) => [String(secret)],
+    client.subscriptions.secret(subscription).then(
+      ({ secret, previous }) => [secret, ...(previous === undefined ? [] : [previous.secret])],
       () => [],
     );
   secrets.set(subscription, known);
@@ -125,7 +140,7 @@ async function secretsOf({ client, secrets }: Receiver, subscription: string): P
 
 /** The status of the receiver behind, or 502 when it cannot be reached. */
 async function passOn(
-  { forward, terminal }: Receiver,
+  { forward, terminal }: Listener,
   { method, headers }: IncomingMessage,
   body: Buffer,
 ): Promise<number | undefined> {
@@ -162,7 +177,9 @@ async function open(server: Server, port: number): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-function readPort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new CliFailure(`Cannot listen on port "${text}": expected 0 to 65535`);
+function readForward(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.href;
+  throw calledWrongly(`Cannot forward to "${text}": expected an http or https URL`);
 }

@@ -21,7 +21,7 @@ describe('prettyLine', () => {
 
   it('paints where colours are welcome', () => {
     const text = prettyLine(JSON.stringify(line), { isColoured: true });
-    assert.ok(text.includes('\u001b[32mINFO \u001b[0m'));
+    assert.ok(text.includes('\u001b[32mINFO \u001b[39m'));
   });
 
   it('shows what is no JSON as it is', () => {

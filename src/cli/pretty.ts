@@ -1,5 +1,7 @@
 // A log line for people: time, level, what happened, then its facts in one row. It takes the line as JSON,
 // after secrets were taken out of it, and shows nothing that a terminal would obey.
+import { harmless } from './harmless.ts';
+import { painter, type Paint, type Style } from './paint.ts';
 
 export interface PrettyOptions {
   isColoured: boolean;
@@ -9,7 +11,7 @@ export function prettyLine(json: string, { isColoured }: PrettyOptions): string 
   const line = parse(json);
   if (line === undefined) return `${harmless(json.trimEnd())}\n`;
   const { level, time, msg, err, ...facts } = line;
-  const paint = isColoured ? coloured : plain;
+  const paint = painter({ isScreen: isColoured });
   const name = levels.get(Number(level)) ?? levels.get(30);
   const head = [
     paint('dim', clock(time)),
@@ -32,7 +34,7 @@ function trouble(err: unknown, paint: Paint): string {
 
 const stackLinesMax = 40;
 
-const levels: ReadonlyMap<number, { text: string; colour: Colour }> = new Map([
+const levels: ReadonlyMap<number, { text: string; colour: Style }> = new Map([
   [10, { text: 'TRACE', colour: 'dim' }],
   [20, { text: 'DEBUG', colour: 'dim' }],
   [30, { text: 'INFO ', colour: 'green' }],
@@ -40,18 +42,6 @@ const levels: ReadonlyMap<number, { text: string; colour: Colour }> = new Map([
   [50, { text: 'ERROR', colour: 'red' }],
   [60, { text: 'FATAL', colour: 'red' }],
 ]);
-
-const codes = { dim: 2, bold: 1, green: 32, yellow: 33, red: 31 } as const;
-type Colour = keyof typeof codes;
-type Paint = (colour: Colour, text: string) => string;
-
-function coloured(colour: Colour, text: string): string {
-  return `\u001b[${codes[colour]}m${text}\u001b[0m`;
-}
-
-function plain(_colour: Colour, text: string): string {
-  return text;
-}
 
 function parse(json: string): Record<string, unknown> | undefined {
   try {
@@ -75,12 +65,4 @@ function clock(time: unknown): string {
 function show(value: unknown): string {
   if (typeof value === 'string' && /^[\x21\x23-\x7e]+$/.test(value)) return value;
   return harmless(JSON.stringify(value) ?? '');
-}
-
-/** What a terminal would obey, or hide, is shown by its number. */
-function harmless(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
-  );
 }

@@ -10,18 +10,16 @@ import { startService, type Service } from '../service.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { readTracing } from '../tracing/settings.ts';
 import { startTracer, type RunningTracer } from '../tracing/tracer.ts';
+import type { Invocation } from './command.ts';
 import { CliFailure } from './failure.ts';
 import { firstSteps, openDoors } from './first-steps.ts';
-import { configOf, readFlags } from './flags.ts';
+import { configOf } from './flags.ts';
 import { openLog } from './log.ts';
+import { painter, type Paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 
-export async function serve(args: readonly string[], terminal: Terminal): Promise<void> {
+export async function serve({ env, isJson }: Invocation, terminal: Terminal): Promise<void> {
   const { stopped } = terminal; // Heard from now on, also while it starts.
-  const { env, positionals } = readFlags(args, terminal.env, []);
-  if (positionals.length > 0) {
-    throw new CliFailure(`Cannot serve "${positionals.join(' ')}": expected flags only`);
-  }
   const config = configOf(env, terminal.err);
   const { world } = terminal;
   const { log: level, logFormat: format } = config;
@@ -36,9 +34,9 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   try {
     const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
     log.info({ version, ...startFacts(config, env), url: service.url }, 'started');
-    terminal.out(greeting(service, link));
+    terminal.out(isJson ? started(service, link) : greeting(service, link, painter(terminal)));
     await Promise.race([stopped, failed.promise]);
-    terminal.out('Stopping: requests under way are finished first.\n');
+    if (!isJson) terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
     await service[Symbol.asyncDispose]();
     log.info({ node: config.nodeName }, 'stopped');
@@ -94,16 +92,26 @@ function isTlsError(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
 }
 
-function greeting(service: Service, link: string | undefined): string {
+/** The same for programs, in one line. */
+function started(service: Service, link: string | undefined): string {
+  const { url, defaultApp, firstKey, role } = service;
+  const appId = withPrefix('app', defaultApp.id);
+  const facts = { url, appId, key: firstKey ?? null, console: link ?? null, role, version };
+  return `${JSON.stringify(facts)}\n`;
+}
+
+function greeting(service: Service, link: string | undefined, paint: Paint): string {
   const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
   const consoleLine =
     link === undefined
       ? `${url}/console   (sign in with a key)`
       : `${link}   (signs in once, within an hour)`;
-  const lines = [
+  const first =
     role === 'worker'
       ? `Ringback ${version} delivers, and says how it is on ${url}/readyz`
-      : `Ringback ${version} listens on ${url}`,
+      : `Ringback ${version} listens on ${url}`;
+  const lines = [
+    paint('bold', first),
     '',
     `  app id     ${withPrefix('app', defaultApp.id)}`,
     `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
@@ -111,11 +119,15 @@ function greeting(service: Service, link: string | undefined): string {
     '',
   ];
   if (isChosenKeyDead) {
-    lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
+    const warning = 'Warning: the key in RINGBACK_API_KEY was revoked or has expired.';
+    lines.push(paint('yellow', warning), '');
   }
   if (role !== 'worker') {
-    for (const door of openDoors(service.contracts)) lines.push(`Warning: ${door}.`, '');
-    lines.push(...firstSteps(service));
+    for (const door of openDoors(service.contracts)) {
+      lines.push(paint('yellow', `Warning: ${door}.`), '');
+    }
+    const steps = firstSteps(service);
+    lines.push(...steps.map((line) => (line.startsWith('  ') ? paint('cyan', line) : line)));
   }
   return `${lines.join('\n')}\n`;
 }

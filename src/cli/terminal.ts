@@ -9,8 +9,12 @@ export interface Terminal {
   isTerminal: boolean;
   /** Whether a person looks at what goes out: colours are welcome. */
   isScreen: boolean;
-  /** The same of the log, which goes another way. */
+  /** The same of the log, of progress and of mistakes, which go another way. */
   log: { isTerminal: boolean; isColoured: boolean };
+  /** Columns of what goes out, as wide as it is now; Infinity where nobody looks, so nothing is cut. */
+  width: () => number;
+  /** What is typed or piped in; read once. */
+  input: { isTerminal: boolean; bytes: () => AsyncIterable<Uint8Array> };
   env: Environment;
   world: World;
   /** Resolves when the person, or the system, asks the program to stop; heard once it was asked for. */

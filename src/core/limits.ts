@@ -1,5 +1,6 @@
-// Every limit of the program, in one place; five groups have files of their own beside it. A loop, queue,
+// Every limit of the program, in one place; six groups have files of their own beside it. A loop, queue,
 // body or batch without a name here is a bug.
+import { cliLimits } from './cli-limits.ts';
 import { controlLimits } from './control-limits.ts';
 import { egressLimits } from './egress-limits.ts';
 import { loadLimits } from './load-limits.ts';
@@ -7,6 +8,7 @@ import { storeLimits } from './store-limits.ts';
 import { streamLimits } from './stream-limits.ts';
 
 export const limits = {
+  ...cliLimits,
   ...controlLimits,
   ...egressLimits,
   ...loadLimits,

@@ -7,6 +7,7 @@ export type Tree = ReadonlyMap<string, string>;
 /** Rooms and their floors. A file imports its own room and lower floors only, types included. */
 export const floors: Readonly<Record<string, number>> = {
   core: 0,
+  client: 0,
   receiver: 0,
   contract: 1,
   store: 1,

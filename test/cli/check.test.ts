@@ -193,8 +193,8 @@ describe('showChecked', () => {
   const failed = { file: 'a.yaml', error: { message: 'Cannot open "a.yaml"' } };
 
   it('is coloured on a screen only', () => {
-    const plain = showChecked(failed, { isScreen: false });
-    const coloured = showChecked(failed, { isScreen: true });
+    const plain = showChecked(failed, { isScreen: false, width: () => 100 });
+    const coloured = showChecked(failed, { isScreen: true, width: () => 100 });
     assert.notEqual(coloured, plain);
     assert.equal(stripVTControlCharacters(coloured), plain);
     assert.equal(stripVTControlCharacters(plain), plain);
@@ -202,9 +202,12 @@ describe('showChecked', () => {
 
   it('lets no document play with the terminal', () => {
     const message = 'a \u001B[2J b \u009B31m c \u202E d \n e';
-    const shown = showChecked({ file: 'a\u0007.yaml', error: { message } }, { isScreen: false });
-    assert.match(shown, /^a\\u0007.yaml\n/);
-    assert.match(shown, /a \\u001b\[2J b \\u009b31m c \\u202e d e\n/);
+    const shown = showChecked(
+      { file: 'a\u0007.yaml', error: { message } },
+      { isScreen: false, width: () => 100 },
+    );
+    assert.match(shown, /^a\\u\{7\}.yaml\n/);
+    assert.match(shown, /a \\u\{1b\}\[2J b \\u\{9b\}31m c \\u\{202e\} d e\n/);
   });
 
   it('keeps to short lines, and says the same thing at many places once', () => {
@@ -234,7 +237,7 @@ describe('showChecked', () => {
         })),
         cannotRun: [],
       },
-      { isScreen: false },
+      { isScreen: false, width: () => 100 },
     );
     const lines = shown.split('\n');
     assert.deepEqual(

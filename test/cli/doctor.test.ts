@@ -8,7 +8,6 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { doctor } from '../../src/cli/doctor.ts';
 import { checkPublicUrl } from '../../src/cli/doctor/address.ts';
 import { checkCertificate } from '../../src/cli/doctor/certificate.ts';
 import { checkClocks } from '../../src/cli/doctor/clock.ts';
@@ -18,8 +17,6 @@ import { checkNames, nameToLookUp } from '../../src/cli/doctor/names.ts';
 import { checkRuntime } from '../../src/cli/doctor/runtime.ts';
 import { judgeClock } from '../../src/cli/doctor/store-file.ts';
 import { judgeAhead, judgeServer } from '../../src/cli/doctor/store-server.ts';
-import { CliFailure } from '../../src/cli/failure.ts';
-import type { Environment } from '../../src/config.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { openRing } from '../../src/engine/unlock.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -27,7 +24,8 @@ import type { ExaminedServer } from '../../src/store/postgres/examine.ts';
 import { makeCertificate } from '../egress/certificate.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { newFolder, serve, type Folder } from './child.ts';
+import { newFolder, serve, type Env, type Folder } from './child.ts';
+import { runHere } from './in-process.ts';
 
 interface Examination {
   findings: Finding[];
@@ -41,7 +39,7 @@ interface Examination {
 /** Nothing is looked up and no port taken, unless the test says so. */
 const quiet = { RINGBACK_PUBLIC_URL: 'http://localhost:8080', RINGBACK_PORT: '0' };
 
-async function examine(env: Environment): Promise<Examination> {
+async function examine(env: Env): Promise<Examination> {
   const { out: text, failure } = await run(env, ['--json']);
   const findings = JSON.parse(text) as Finding[];
   const failures = findings.filter(({ state }) => state === 'failed').length;
@@ -57,29 +55,18 @@ async function examine(env: Environment): Promise<Examination> {
 }
 
 async function run(
-  env: Environment,
+  env: Env,
   args: readonly string[],
 ): Promise<{ out: string; failure: string | undefined }> {
-  let out = '';
-  const never = new Promise<void>(() => undefined);
-  const terminal = {
-    out: (text: string) => void (out += text),
-    err: () => assert.fail('nothing is said besides'),
-    isTerminal: false,
-    isScreen: false,
-    log: { isTerminal: false, isColoured: false },
-    env: { ...quiet, ...env },
-    world: realWorld(),
-    stopped: never,
-  };
-  try {
-    await doctor(args, terminal);
-    return { out, failure: undefined };
-  } catch (error) {
-    assert(error instanceof CliFailure, String(error));
-    assert.equal(error.exitCode, 1);
-    return { out, failure: error.message };
-  }
+  const { code, out, err } = await runHere(['doctor', ...args], { env: { ...quiet, ...env } });
+  assert.ok(code === 0 ? err === '' : code === 1, err);
+  return { out, failure: code === 0 ? undefined : failureIn(err, args.includes('--json')) };
+}
+
+function failureIn(err: string, isJson: boolean): string {
+  if (!isJson) return err.trimEnd();
+  const { error } = JSON.parse(err) as { error: { message: string } };
+  return error.message;
 }
 
 let left: Promise<Folder> | undefined;

@@ -7,8 +7,9 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { serve as serveCommand } from '../../src/cli/serve.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { runCommandLine } from '../../src/cli/run.ts';
+import { terminalOf } from './in-process.ts';
 import { newFolder, runChild, serve, startChild, type Env, type Folder } from './child.ts';
 
 const run = promisify(execFile);
@@ -64,16 +65,14 @@ const plainConsole = /^ {2}console +http:\S+\/console +\(sign in with a key\)$/m
 async function inTerminal(env: Env, look: (greeting: string) => Promise<void>): Promise<void> {
   const greeting = Promise.withResolvers<string>();
   const stopped = Promise.withResolvers<void>();
-  const served = serveCommand([], {
+  const terminal = terminalOf({
     out: greeting.resolve,
     err: (text) => assert.fail(text),
-    isTerminal: true,
-    isScreen: false,
-    log: { isTerminal: false, isColoured: false },
+    columns: 100,
     env: { RINGBACK_PORT: '0', RINGBACK_LOG: 'silent', ...env },
-    world: realWorld(),
     stopped: stopped.promise,
   });
+  const served = runCommandLine(['serve'], terminal, commands);
   try {
     const ended = served.then(() => assert.fail('It ended without a greeting'));
     await look(await Promise.race([greeting.promise, ended]));

@@ -1,0 +1,58 @@
+// Where a service is and with which key it is called: flags, or the environment.
+import { readPublicUrl, readText } from '../config/readers.ts';
+import { readSetting } from '../config/setting.ts';
+import type { Flag, Invocation } from './command.ts';
+import { calledWrongly } from './failure.ts';
+
+/** Flags of every command that calls a service. */
+export const connectFlags = {
+  url: {
+    kind: 'text',
+    placeholder: 'URL',
+    says: 'where the service is (RINGBACK_URL, or http://127.0.0.1:8080)',
+  },
+  key: {
+    kind: 'text',
+    placeholder: 'KEY',
+    says: 'an API key (RINGBACK_API_KEY, or the file in RINGBACK_API_KEY_FILE)',
+  },
+} as const satisfies Record<string, Flag>;
+
+export interface Connection {
+  url: string;
+  key: string;
+}
+
+export function readConnection(call: Invocation): Connection {
+  return { url: readUrl(call), key: readKey(call) };
+}
+
+const fallbackUrl = 'http://127.0.0.1:8080';
+
+function readUrl({ text, env }: Invocation): string {
+  const flag = text('url');
+  const given = flag ?? (env['RINGBACK_URL'] || fallbackUrl);
+  const reading = readPublicUrl(given);
+  if (reading.kind === 'value') return reading.value;
+  const name = flag === undefined ? 'RINGBACK_URL' : '--url';
+  throw calledWrongly(`Cannot read ${name} "${given}": ${reading.text}`);
+}
+
+/** Judged by the service alone: what is no key of ours may be one of its contract. */
+const keySetting = {
+  env: 'RINGBACK_API_KEY',
+  fallback: undefined,
+  meaning: 'an API key',
+  isSecret: true,
+  read: readText,
+} as const;
+
+function readKey({ text, env }: Invocation): string {
+  const mistakes: string[] = [];
+  const key = text('key') ?? readSetting(keySetting, env, mistakes);
+  if (mistakes.length > 0) throw calledWrongly(mistakes.join('\n'));
+  if (typeof key === 'string' && key !== '') return key;
+  throw calledWrongly(
+    'Cannot call Ringback without a key: give --key, or set RINGBACK_API_KEY or RINGBACK_API_KEY_FILE',
+  );
+}

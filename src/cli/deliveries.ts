@@ -1,0 +1,68 @@
+// `ringback deliveries`: where events are on their way, one of them with all attempts, or all as they move.
+import type { ListDeliveriesQuery } from '../client/client.ts';
+import type { Invocation } from './command.ts';
+import { deliveryStates, errorWords } from './commands/filter-flags.ts';
+import { deliveryColumns, showDelivery } from './delivery-view.ts';
+import { calledWrongly } from './failure.ts';
+import { expectId } from './id-kind.ts';
+import type { Terminal } from './terminal.ts';
+import { json, showList, viewOf } from './view.ts';
+import { watchDeliveries } from './watch-deliveries.ts';
+import { readTime } from './when.ts';
+import { withService } from './with-service.ts';
+
+export async function deliveries(call: Invocation, terminal: Terminal): Promise<void> {
+  const [id, ...more] = call.positionals;
+  if (more.length > 0) throw calledWrongly('Cannot show several deliveries: expected one, or none');
+  const filters = readFilters(call, terminal.world.nowMs());
+  if (id !== undefined) {
+    expectId('dlv', id, 'show');
+    const delivery = await withService(call, async ({ client }) => client.deliveries.get(id));
+    return terminal.out(call.isJson ? json(delivery) : showDelivery(viewOf(terminal), delivery));
+  }
+  await withService(call, async ({ client }) =>
+    call.isOn('watch')
+      ? watchDeliveries({ call, terminal, client }, filters)
+      : showList(call, terminal, {
+          list: (limit) => client.deliveries.list({ ...filters, limit }),
+          columns: deliveryColumns(viewOf(terminal)),
+          none: noneOf(filters),
+        }),
+  );
+}
+
+/** What lists, the live view and replays are narrowed by. */
+export function readFilters(call: Invocation, nowMs: number): ListDeliveriesQuery {
+  const subscriberId = call.text('to');
+  const eventId = call.text('event-id');
+  const [since, until] = [call.text('since'), call.text('until')];
+  const status = call.text('status');
+  if (status !== undefined && !/^([2-5]xx|[1-9]\d\d)$/.test(status)) {
+    throw calledWrongly(`Cannot read --status "${status}": expected a status, or 2xx to 5xx`);
+  }
+  return {
+    state: oneOf(deliveryStates, call.text('state')),
+    event: call.text('event'),
+    eventId: eventId === undefined ? undefined : expectId('evt', eventId, 'filter by'),
+    subscriberId:
+      subscriberId === undefined ? undefined : expectId('sub', subscriberId, 'filter by'),
+    status,
+    error: oneOf(errorWords, call.text('error')),
+    from: since === undefined ? undefined : readTime({ flag: 'since', text: since }, nowMs),
+    until: until === undefined ? undefined : readTime({ flag: 'until', text: until }, nowMs),
+  };
+}
+
+function oneOf<Word extends string>(
+  words: readonly Word[],
+  given: string | undefined,
+): Word | undefined {
+  return words.find((word) => word === given);
+}
+
+function noneOf(filters: ListDeliveriesQuery): string {
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  return isFiltered
+    ? 'No delivery fits. Leave a filter away, or see all: ringback deliveries'
+    : 'There are no deliveries yet. Somebody must listen (ringback subscribe URL) before you publish (ringback publish EVENT).';
+}

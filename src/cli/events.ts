@@ -1,0 +1,96 @@
+// `ringback events`: what was published, or one event with its payload and where it went.
+import type { Event, ShownEvent } from '../client/client.ts';
+import { limits } from '../core/limits.ts';
+import type { Invocation } from './command.ts';
+import { deliveryColumns } from './delivery-view.ts';
+import { calledWrongly } from './failure.ts';
+import { expectId } from './id-kind.ts';
+import type { Column } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { showList, viewOf, type View } from './view.ts';
+import { readTime } from './when.ts';
+import { withService, type Service } from './with-service.ts';
+
+export async function events(call: Invocation, terminal: Terminal): Promise<void> {
+  const [id, ...more] = call.positionals;
+  if (more.length > 0) throw calledWrongly('Cannot show several events: expected one, or none');
+  const nowMs = terminal.world.nowMs();
+  const [event, since, until] = [call.text('event'), call.text('since'), call.text('until')];
+  const filters = {
+    event,
+    from: since === undefined ? undefined : readTime({ flag: 'since', text: since }, nowMs),
+    until: until === undefined ? undefined : readTime({ flag: 'until', text: until }, nowMs),
+  };
+  if (id !== undefined) expectId('evt', id, 'show');
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  await withService(call, async (service) =>
+    id === undefined
+      ? showList(call, terminal, {
+          list: (limit) => service.client.events.list({ ...filters, limit }),
+          columns: columns(viewOf(terminal)),
+          none: isFiltered
+            ? 'No event fits. Leave a filter away, or see all: ringback events'
+            : `There are no events yet. Publish one: ringback publish order.created --message "Order 42"`,
+        })
+      : showEvent(call, terminal, { ...service, id }),
+  );
+}
+
+function columns({ paint, when }: View): Column<Event>[] {
+  return [
+    { title: 'ID', show: ({ id }) => id },
+    { title: 'EVENT', show: ({ event }) => event, rank: 9, shrinksTo: 16 },
+    {
+      title: 'DELIVERIES',
+      show: ({ deliveries }) => (deliveries === null ? 'counting' : String(deliveries)),
+      isRight: true,
+      rank: 8,
+    },
+    { title: 'PUBLISHED', show: ({ createdAt }) => when(createdAt), rank: 7 },
+    {
+      title: 'REJECTED',
+      show: ({ rejected }) => rejected ?? '',
+      paint: (_, text) => paint('red', text),
+      rank: 6,
+      shrinksTo: 20,
+    },
+  ];
+}
+
+async function showEvent(
+  call: Invocation,
+  terminal: Terminal,
+  { client, id }: Service & { id: string },
+): Promise<void> {
+  const event = await client.events.get(id);
+  if (call.isJson) return terminal.out(exactJson(event));
+  const view = viewOf(terminal);
+  const page = await client.deliveries.list({ eventId: id, limit: limits.pageItemsDefault }).page();
+  const { deliveries } = event;
+  terminal.out(
+    view.facts([
+      ['event', event.id],
+      ['name', event.event],
+      ['published', view.exactly(event.createdAt)],
+      ['deliveries', deliveries === null ? 'still being made' : String(deliveries)],
+      ['rejected', event.rejected],
+      ['payload', indented(event)],
+    ]),
+  );
+  if (page.items.length === 0) return terminal.err('It goes to nobody.\n');
+  terminal.out(`\n${view.table(deliveryColumns(view), page.items)}`);
+  if (page.nextCursor !== null) {
+    terminal.err(`There are more: ringback deliveries --event-id ${id} --all\n`);
+  }
+}
+
+/** With the payload as it was published: a number of 30 digits would not survive being read. */
+function exactJson({ payload: _payload, payloadText, ...event }: ShownEvent): string {
+  return `${JSON.stringify(event).slice(0, -1)},"payload":${payloadText}}\n`;
+}
+
+/** In lines where that changes nothing but blanks, else as it is. */
+function indented({ payload, payloadText }: ShownEvent): string {
+  const isSame = JSON.stringify(payload) === payloadText.replaceAll(/\s/g, '');
+  return isSame ? JSON.stringify(payload, null, 2) : payloadText;
+}

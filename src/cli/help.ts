@@ -1,0 +1,130 @@
+// What the program says about itself: an overview that fits on a screen, and the help of each command.
+import { version } from '../core/version.ts';
+import { groups, type Command, type Flag } from './command.ts';
+import { settingFlags, type SettingFlag } from './flags.ts';
+import { painter, type Paint } from './paint.ts';
+import type { Terminal } from './terminal.ts';
+import { wrap } from './wrap.ts';
+
+type Screen = Pick<Terminal, 'isScreen' | 'width'>;
+
+export function overview(commands: readonly Command[], screen: Screen): string {
+  const paint = painter(screen);
+  const column = Math.max(...commands.map(({ name }) => name.length));
+  const grouped = Object.entries(groups).flatMap(([group, title]) => {
+    const inside = commands.filter((one) => one.group === group);
+    if (inside.length === 0) return [];
+    const lines = inside.map(
+      ({ name, summary }) => `  ${paint('cyan', name.padEnd(column))}  ${summary}`,
+    );
+    return ['', paint('bold', title), ...lines];
+  });
+  return [
+    `${paint('bold', `Ringback ${version}`)}: a subscription and callback service.`,
+    '',
+    'Usage: ringback COMMAND …',
+    ...grouped,
+    '',
+    'ringback COMMAND --help explains it, with examples. Each one knows --json.',
+    '',
+  ].join('\n');
+}
+
+export function help(command: Command, screen: Screen): string {
+  const paint = painter(screen);
+  const width = Math.max(lineCharsMin, Math.min(lineCharsMax, screen.width()));
+  const { usage, about, examples, exitCodes = {} } = command;
+  const section = (title: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint('bold', `${title}:`), ...lines];
+  const codes = Object.entries({ ...exitCodes, 2: 'it was called wrongly' });
+  return [
+    ...wrap(`ringback ${command.name}: ${command.summary}`, width),
+    ...(about === undefined ? [] : ['', ...paragraphs(about, width)]),
+    ...section(
+      'Usage',
+      usage.flatMap((line) => usageLines(line, width)),
+    ),
+    ...section('Words', rows(Object.entries(command.positionals ?? {}), { width, paint })),
+    ...section('Flags', rows(flagRows(command), { width, paint })),
+    ...section(settingsTitle(command), rows(settingRows(command), { width, paint })),
+    ...section(
+      'Examples',
+      examples.flatMap(({ line, says }) => [
+        ...wrap(`# ${says}`, width - 2).map((one) => `  ${paint('dim', one)}`),
+        `  ${line}`,
+      ]),
+    ),
+    ...section(
+      'Exit code',
+      Object.keys(exitCodes).length === 0 ? [] : rows(codes, { width, paint }),
+    ),
+    '',
+  ].join('\n');
+}
+
+const lineCharsMax = 100;
+const lineCharsMin = 40;
+
+type Row = readonly [term: string, says: string];
+
+/** As usage and docs write it: `--state STATE`. */
+export function flagTerm(name: string, flag: Flag): string {
+  return flag.kind === 'switch' ? `--${name}` : `--${name} ${flag.placeholder}`;
+}
+
+export function flagRows({ flags, json }: Command): Row[] {
+  const own = Object.entries(flags).map(([name, flag]): Row => {
+    const choices = flag.kind === 'choice' ? `: ${flag.choices.join(', ')}` : '';
+    const again = flag.kind === 'text' && flag.isRepeatable === true ? '; may be repeated' : '';
+    return [flagTerm(name, flag), flag.says + choices + again];
+  });
+  return [...own, ['--json', `for programs: ${json}`], ['--help', 'this text']];
+}
+
+export function shownSettings({ takesSettings, settingsShown }: Command): readonly SettingFlag[] {
+  if (!takesSettings) return [];
+  return settingFlags.filter(({ setting }) => settingsShown?.includes(setting) ?? true);
+}
+
+function settingsTitle({ settingsShown }: Command): string {
+  return settingsShown === undefined
+    ? 'Settings (--port is RINGBACK_PORT)'
+    : 'Settings (those of ringback serve, such as)';
+}
+
+function settingRows(command: Command): Row[] {
+  return shownSettings(command).map(({ flag, meaning, fallback, isSwitch }): Row => {
+    const standard = fallback === undefined || isSwitch ? '' : ` (${fallback})`;
+    return [`--${flag}`, (meaning + standard).replaceAll('`', '')];
+  });
+}
+
+function rows(list: readonly Row[], { width, paint }: { width: number; paint: Paint }): string[] {
+  const longest = Math.max(0, ...list.map(([term]) => term.length));
+  const column = Math.min(longest, termCharsMax, Math.floor(width * termShare)) + 4;
+  return list.flatMap(([term, says]) => {
+    const lines = wrap(says, width - column);
+    const head = `  ${paint('cyan', term)}`;
+    const isLong = term.length > column - 4;
+    const gap = ' '.repeat(Math.max(0, column - 2 - term.length));
+    const [first = '', ...others] = lines;
+    const rest = others.map((line) => ' '.repeat(column) + line);
+    return isLong ? [head, ' '.repeat(column) + first, ...rest] : [head + gap + first, ...rest];
+  });
+}
+
+const termCharsMax = 26;
+const termShare = 0.3;
+
+function usageLines(line: string, width: number): string[] {
+  const [first = '', ...others] = wrap(line, width - 6);
+  return [`  ${first}`, ...others.map((one) => `      ${one}`)];
+}
+
+/** Lines that belong together are filled again; indented ones stand as they are. */
+function paragraphs(text: string, width: number): string[] {
+  return text.split('\n\n').flatMap((part, index) => {
+    const lines = part.startsWith(' ') ? part.split('\n') : wrap(part.replaceAll('\n', ' '), width);
+    return index === 0 ? lines : ['', ...lines];
+  });
+}

@@ -1,0 +1,46 @@
+// A callback as it came, for people. Everything in it may be a stranger's: nothing steers the terminal, and
+// a body stands indented, so that none can look like a line of ours.
+import type { ForgeryCode } from '../receiver/receiver.ts';
+import { harmless, harmlessLines } from './harmless.ts';
+import { painter } from './paint.ts';
+import type { Terminal } from './terminal.ts';
+
+export type Signature =
+  | { kind: 'ok' }
+  | { kind: 'wrong'; why: ForgeryCode }
+  /** It names no subscription of Ringback. */
+  | { kind: 'foreign' };
+
+export interface Heard {
+  /** When it came. */
+  at: string;
+  event: string | undefined;
+  id: string | undefined;
+  subscription: string | undefined;
+  delivery: string | undefined;
+  attempt: string | undefined;
+  signature: Signature;
+  /** What the receiver behind answered; undefined where there is none. */
+  forwarded: number | undefined;
+  body: string;
+}
+
+export function showCallback(heard: Heard, terminal: Pick<Terminal, 'isScreen'>): string {
+  const paint = painter(terminal);
+  const { at, event = '', id = '', attempt = '', signature, forwarded, body } = heard;
+  const sign = paint(signature.kind === 'ok' ? 'green' : 'red', signatureText(signature));
+  const again = attempt === '1' ? '' : paint('yellow', ` attempt ${harmless(attempt)}`);
+  const answered = forwarded === undefined || forwarded < 300 ? 'green' : 'red';
+  const behind = forwarded === undefined ? '' : `  forwarded: ${paint(answered, `${forwarded}`)}`;
+  const clock = paint('dim', at.slice(11, 19));
+  const head = `${clock}  ${paint('bold', harmless(event))}  ${harmless(id)}  ${sign}${again}${behind}`;
+  const lines = harmlessLines(body).split('\n');
+  return [head, ...lines.map((line) => `  ${line}`), ''].join('\n');
+}
+
+function signatureText(signature: Signature): string {
+  if (signature.kind === 'ok') return 'signature ok';
+  if (signature.kind === 'foreign') return 'not from Ringback';
+  const why = signature.why === 'signature_wrong' ? '' : ` (${signature.why})`;
+  return `SIGNATURE WRONG${why}`;
+}

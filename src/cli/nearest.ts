@@ -1,0 +1,54 @@
+// The nearest right word to a wrong one: what somebody meant who typed "delivries".
+
+/** Undefined: nothing is near enough to be meant. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const typed = word.toLowerCase().slice(0, charsMax);
+  const reach = Math.max(1, Math.floor(typed.length * reachShare));
+  const ranked = known
+    .map((one) => ({ one, away: distance(typed, one.toLowerCase()) }))
+    .filter(({ away }) => away <= reach)
+    .sort((left, right) => left.away - right.away);
+  const begun = typed.length < beginningChars ? [] : known.filter((one) => one.startsWith(typed));
+  const shortest = begun.toSorted((left, right) => left.length - right.length)[0];
+  return ranked[0]?.one ?? shortest;
+}
+
+/** For the end of a sentence: the word that was meant, or else all of them. */
+export function guess(word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? `expected ${listed(known)}` : `did you mean "${meant}"?`;
+}
+
+/** 'a, b or c' */
+export function listed(words: readonly string[]): string {
+  const [last = '', ...others] = words.toReversed();
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`;
+}
+
+/** Longer words are no slips. */
+const charsMax = 64;
+/** Four slips in ten letters: "delivery" is still "deliveries". */
+const reachShare = 0.4;
+/** A word may be left off after two letters. */
+const beginningChars = 2;
+
+/** Letters to add, drop, change, or swap with their neighbour. */
+function distance(from: string, to: string): number {
+  const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)];
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;
+  for (let row = 1; row <= from.length; row += 1) {
+    const line = [row];
+    rows.push(line);
+    for (let column = 1; column <= to.length; column += 1) {
+      const change = from[row - 1] === to[column - 1] ? 0 : 1;
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      line[column] = Math.min(
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        at(row - 1, column - 1) + change,
+        isSwap ? at(row - 2, column - 2) + 1 : Infinity,
+      );
+    }
+  }
+  return at(from.length, to.length);
+}

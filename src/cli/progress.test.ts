@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { progressLine, startProgress } from './progress.ts';
+import { textWidth } from './table.ts';
+
+const step = { label: 'Publishing', done: 250, total: 1_000, tookMs: 2_000 };
+
+describe('progressLine', () => {
+  it('shows a bar, the part, the count, the rate and what is left', () => {
+    assert.equal(
+      progressLine(step, 100),
+      'Publishing  ███████░░░░░░░░░░░░░░░░░░░░░░░  25 % · 250 of 1,000 · 125/s · 6 s left',
+    );
+  });
+
+  it('gives up the bar, then the end of the line, where there is no room', () => {
+    assert.equal(progressLine(step, 56), 'Publishing  25 % · 250 of 1,000 · 125/s · 6 s left');
+    assert.equal(progressLine(step, 20), 'Publishing  25 % ·…');
+    for (let width = 1; width < 120; width += 1) {
+      assert.ok(textWidth(progressLine({ ...step, note: '\u001b[2J日本' }, width)) < width);
+    }
+  });
+
+  it('counts where nobody knows the end, and is full where there is nothing to do', () => {
+    assert.equal(progressLine({ ...step, total: undefined }, 80), 'Publishing  250 · 125/s');
+    assert.match(progressLine({ ...step, done: 0, total: 0 }, 80), /█{30} {2}100 %/);
+  });
+});
+
+describe('startProgress', () => {
+  const stage = (isTerminal: boolean) => {
+    let nowMs = 0;
+    const said: string[] = [];
+    const terminal = {
+      err: (text: string) => void said.push(text),
+      log: { isTerminal, isColoured: false },
+      width: () => 80,
+      world: {
+        monotonicMs: () => nowMs,
+        nowMs: () => nowMs,
+        randomBytes: (count: number) => new Uint8Array(count),
+        sleep: async () => {},
+      },
+    };
+    return { terminal, said, pass: (ms: number) => void (nowMs += ms) };
+  };
+
+  it('is drawn at most ten times a second, over itself, and erased at the end', () => {
+    const { terminal, said, pass } = stage(true);
+    {
+      using progress = startProgress('Work', terminal);
+      for (let done = 0; done < 100; done += 1) {
+        progress.show({ done, total: 100 });
+        pass(10);
+      }
+    }
+    assert.equal(said.length, 11);
+    assert.ok(said.every((text) => text.startsWith('\r') && text.endsWith('\u001b[K')));
+    assert.match(said[9] ?? '', /90 %/);
+    assert.equal(said.at(-1), '\r\u001b[K');
+  });
+
+  it('is nothing where the error stream is no terminal', () => {
+    const { terminal, said } = stage(false);
+    {
+      using progress = startProgress('Work', terminal);
+      progress.show({ done: 1, total: 2 });
+    }
+    assert.deepEqual(said, []);
+  });
+});

@@ -1,0 +1,111 @@
+// `ringback publish`: says that something happened. The payload leaves as it was given, byte for byte.
+import type { Accepted } from '../client/client.ts';
+import { readOpaqueJson } from '../core/json.ts';
+import { limits } from '../core/limits.ts';
+import type { Invocation } from './command.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
+import { expectId } from './id-kind.ts';
+import { publishBatches } from './publish/batches.ts';
+import { readAll, sourceOf } from './publish/source.ts';
+import { waitForDeliveries, type Ended } from './publish/wait.ts';
+import type { Terminal } from './terminal.ts';
+import { json, viewOf } from './view.ts';
+import { withService } from './with-service.ts';
+
+export async function publish(call: Invocation, terminal: Terminal): Promise<void> {
+  if (call.text('batch') !== undefined) return publishBatches(call, terminal);
+  const [event, ...more] = call.positionals;
+  if (event === undefined)
+    throw calledWrongly('Cannot publish nothing: expected the name of an event');
+  const payloadText = await readPayload(call, terminal, more);
+  const subscriberId = call.text('to');
+  if (subscriberId !== undefined) expectId('sub', subscriberId, 'publish to');
+  const contract = call.text('contract');
+  const idempotencyKey = call.text('idempotency-key');
+  const wish = {
+    event,
+    payloadText,
+    ...(subscriberId === undefined ? {} : { subscriberId }),
+    ...(contract === undefined ? {} : { contract }),
+  };
+  await withService(call, async ({ client }) => {
+    const accepted = await client.publish(
+      wish,
+      idempotencyKey === undefined ? {} : { idempotencyKey },
+    );
+    if (!call.isJson) terminal.out(acceptedText(event, accepted));
+    if (!call.isOn('wait')) return call.isJson ? terminal.out(json(accepted)) : undefined;
+    const ended = await waitForDeliveries({ client, terminal }, accepted);
+    if (call.isJson) terminal.out(json({ ...accepted, ended }));
+    else terminal.out(endedText(viewOf(terminal).paint, ended));
+    if (ended.dead > 0) throw deadFailure(accepted, ended);
+  });
+}
+
+/** Exactly one of: an argument, --message, --file, and standard input. */
+async function readPayload(
+  call: Invocation,
+  terminal: Terminal,
+  [argument, ...more]: readonly string[],
+): Promise<string> {
+  const [message, file] = [call.text('message'), call.text('file')];
+  const given = [argument, message, file].filter((one) => one !== undefined);
+  if (more.length > 0) {
+    throw calledWrongly('Cannot publish several payloads: expected one, in quotes');
+  }
+  if (given.length > 1) {
+    throw calledWrongly('Cannot publish several payloads: give PAYLOAD, --message or --file');
+  }
+  if (message !== undefined) return JSON.stringify({ message });
+  if (argument !== undefined && argument !== '-') return checked('PAYLOAD', Buffer.from(argument));
+  const from = argument ?? file;
+  if (from === undefined) {
+    throw calledWrongly(
+      'Cannot publish without a payload: give PAYLOAD, --message TEXT, --file FILE, or - for standard input',
+    );
+  }
+  const bytes = await readAll(sourceOf(from, terminal), limits.inputBytesMax);
+  return checked(from === '-' ? 'standard input' : `"${from}"`, bytes);
+}
+
+/** Said here, since a shell eats quotes before anybody sees them. */
+function checked(where: string, bytes: Uint8Array): string {
+  const reading = readOpaqueJson(bytes);
+  if (reading.kind === 'value') return Buffer.from(bytes).toString().trim();
+  throw new CliFailure(
+    `Cannot publish ${where}: ${reading.message}, expected JSON such as '{"message": "Order 42"}'`,
+    { exitCode: where === 'PAYLOAD' ? 2 : 1 },
+  );
+}
+
+function acceptedText(event: string, { eventId, deliveries, warnings }: Accepted): string {
+  const lines = (warnings ?? []).map(({ field, message }) => `  ${field}: ${message}`);
+  const notes = lines.length === 0 ? [] : ['It breaks the contract, which is let pass:', ...lines];
+  return [`Published ${event} as ${eventId}: ${heardBy(event, deliveries)}`, ...notes, ''].join(
+    '\n',
+  );
+}
+
+function heardBy(event: string, deliveries: number | null): string {
+  if (deliveries === null) return 'it goes to more receivers than were counted yet.';
+  if (deliveries === 0) {
+    return `nobody hears it. Subscribe first: ringback subscribe URL --event ${event}`;
+  }
+  return deliveries === 1 ? '1 delivery is under way.' : `${deliveries} deliveries are under way.`;
+}
+
+function endedText(paint: ReturnType<typeof viewOf>['paint'], ended: Ended): string {
+  const parts = [
+    ended.delivered > 0 ? paint('green', `${ended.delivered} delivered`) : '',
+    ended.dead > 0 ? paint('red', `${ended.dead} dead`) : '',
+    ended.cancelled > 0 ? `${ended.cancelled} cancelled` : '',
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? 'Nothing was sent.\n' : `All ended: ${parts.join(', ')}.\n`;
+}
+
+function deadFailure({ eventId }: Accepted, { dead }: Ended): CliFailure {
+  const what = dead === 1 ? 'a delivery is' : `${dead} deliveries are`;
+  return new CliFailure(
+    `Cannot deliver ${eventId} to all: ${what} dead. See why: ringback deliveries --event-id ${eventId} --state dead`,
+  );
+}

@@ -1,0 +1,58 @@
+// Replays for people: a line each, and one with all its figures.
+import type { NewReplayFilter, Replay } from '../client/client.ts';
+import type { Column } from './table.ts';
+import { paintState, type View } from './view.ts';
+
+export function replayColumns({ paint, when }: View): Column<Replay>[] {
+  return [
+    { title: 'ID', show: ({ id }) => id },
+    {
+      title: 'STATE',
+      show: ({ state }) => state,
+      paint: ({ state }, text) => paintState(paint, state, text),
+      rank: 9,
+    },
+    { title: 'DONE', show: ({ progress }) => percent(progress), isRight: true, rank: 8 },
+    { title: 'SENT', show: ({ replayed }) => String(replayed), isRight: true, rank: 7 },
+    { title: 'SKIPPED', show: ({ skipped }) => String(skipped), isRight: true, rank: 4 },
+    { title: 'STARTED', show: ({ createdAt }) => when(createdAt), rank: 5 },
+    { title: 'OF', show: ({ filter }) => filterText(filter), rank: 6, shrinksTo: 12 },
+  ];
+}
+
+export function showReplay(view: View, replay: Replay): string {
+  const { paint, exactly } = view;
+  const { id, state, filter } = replay;
+  return view.facts([
+    ['replay', id],
+    ['state', state, (text) => paintState(paint, state, text)],
+    ['of', filterText(filter)],
+    ['until', exactly(filter.until)],
+    ['done', percent(replay.progress)],
+    ['sent again', replay.replayed.toLocaleString('en')],
+    ['skipped', replay.skipped === 0 ? undefined : replay.skipped.toLocaleString('en')],
+    ['rate', `at most ${replay.ratePerSecond} a second`],
+    ['started', exactly(replay.createdAt)],
+    ['ended', exactly(replay.endedAt)],
+    ['cancel', state === 'running' ? `ringback replay cancel ${id}` : undefined],
+  ]);
+}
+
+/** `dead, order.*, to sub_…, answered with 5xx, since …` */
+export function filterText(filter: NewReplayFilter): string {
+  const { state = 'dead', event, subscriberId, status, error, from } = filter;
+  return [
+    state,
+    event === undefined ? '' : event,
+    subscriberId === undefined ? '' : `to ${subscriberId}`,
+    status === undefined ? '' : `answered with ${status}`,
+    error === undefined ? '' : `with the error ${error}`,
+    from === undefined ? '' : `since ${from}`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+function percent(progress: number): string {
+  return `${Math.floor(progress * 100)} %`;
+}

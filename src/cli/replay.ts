@@ -1,0 +1,118 @@
+// `ringback replay`: sends many deliveries again. First it counts what fits and asks; then it shows how far
+// the service is. The replay is the service's own work: leaving does not end it.
+import type { Client, NewReplayFilter, Replay } from '../client/client.ts';
+import { limits } from '../core/limits.ts';
+import { asking } from './asking.ts';
+import type { Invocation } from './command.ts';
+import { endedStates } from './commands/filter-flags.ts';
+import { readFilters } from './deliveries.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
+import { expectId } from './id-kind.ts';
+import { guess } from './nearest.ts';
+import { startProgress } from './progress.ts';
+import { askYes } from './ask-yes.ts';
+import { filterText, replayColumns, showReplay } from './replay-view.ts';
+import type { Terminal } from './terminal.ts';
+import { json, showList, viewOf } from './view.ts';
+import { withService } from './with-service.ts';
+
+export async function replay(call: Invocation, terminal: Terminal): Promise<void> {
+  const [word = 'create', id, ...more] = call.positionals;
+  const verb = verbs.find((known) => known === word);
+  if (verb === undefined) {
+    throw calledWrongly(`Cannot replay "${word}": ${guess(word, ['list', 'show', 'cancel'])}`);
+  }
+  const wantsId = verb === 'show' || verb === 'cancel';
+  if (more.length > 0 || (id !== undefined && !wantsId)) {
+    throw calledWrongly(`Cannot replay "${[id, ...more].join(' ')}": expected flags only`);
+  }
+  if (wantsId && id === undefined) throw calledWrongly(`Cannot ${verb} a replay: expected rpl_…`);
+  if (id !== undefined) expectId('rpl', id, verb);
+  const filter = readReplayFilter(call, terminal.world.nowMs());
+  await withService(call, async ({ client }) => {
+    const means = { call, terminal, client };
+    switch (verb) {
+      case 'create':
+        return create(means, filter);
+      case 'list':
+        return showList(call, terminal, {
+          list: (limit) => client.replays.list({ limit }),
+          columns: replayColumns(viewOf(terminal)),
+          none: 'There are no replays. Send dead deliveries again: ringback replay --since 1h',
+        });
+      case 'show':
+        return show(means, await client.replays.get(id ?? ''));
+      case 'cancel':
+        return show(means, await client.replays.cancel(id ?? ''));
+    }
+  });
+}
+
+const verbs = ['create', 'list', 'show', 'cancel'] as const;
+
+interface Means {
+  call: Invocation;
+  terminal: Terminal;
+  client: Client;
+}
+
+function show({ call, terminal }: Means, one: Replay): void {
+  terminal.out(call.isJson ? json(one) : showReplay(viewOf(terminal), one));
+}
+
+function readReplayFilter(call: Invocation, nowMs: number): NewReplayFilter {
+  const { state: _state, eventId: _eventId, ...filters } = readFilters(call, nowMs);
+  const state = endedStates.find((one) => one === call.text('state')) ?? 'dead';
+  const given = Object.entries({ state, ...filters }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given);
+}
+
+async function create({ call, terminal, client }: Means, filter: NewReplayFilter): Promise<void> {
+  const rate = call.count('rate') ?? rateDefault;
+  const found = await client.replays.count({ filter });
+  const { matched, isCapped } = found;
+  const many = `${isCapped ? 'At least ' : ''}${matched.toLocaleString('en')}`;
+  const fitting = matched === 1 ? 'delivery' : 'deliveries';
+  if (call.isOn('dry-run') && call.isJson) return terminal.out(json(found));
+  if (matched === 0 && !isCapped) {
+    if (call.isJson) return terminal.out(json(null));
+    return terminal.err(`Nothing would be sent again: no delivery fits (${filterText(filter)}).\n`);
+  }
+  const takes = isCapped ? '' : `, in about ${Math.ceil(matched / rate)} s`;
+  const summary = `${many} ${fitting} would be sent again (${filterText(filter)}), at most ${rate} a second${takes}.\n`;
+  if (call.isOn('dry-run')) return terminal.out(summary);
+  if (!call.isOn('yes')) {
+    terminal.err(summary);
+    const isWanted = await askYes(terminal, 'Send them again?');
+    if (!isWanted) throw new CliFailure('Nothing was sent again.');
+  }
+  const begun = await client.replays.create({ filter, ratePerSecond: rate });
+  const ended = call.isOn('no-wait')
+    ? begun
+    : await follow({ call, terminal, client }, begun, matched);
+  if (call.isJson) return terminal.out(json(ended));
+  terminal.out(showReplay(viewOf(terminal), ended));
+}
+
+const rateDefault = 50;
+
+async function follow(
+  { terminal, client }: Means,
+  begun: Replay,
+  expected: number,
+): Promise<Replay> {
+  using progress = startProgress('Sending again', terminal);
+  let now = begun;
+  for await (const state of asking(terminal)) {
+    if (state === 'stopped') {
+      throw new CliFailure(
+        `${now.id} goes on without being waited for.\n  ringback replay show ${now.id}      how far it is\n  ringback replay cancel ${now.id}    ends it`,
+        { exitCode: 130 },
+      );
+    }
+    now = await client.replays.get(now.id, { retries: limits.longRetries });
+    if (now.state !== 'running') break;
+    progress.show({ done: now.matched, total: Math.max(expected, now.matched), note: now.id });
+  }
+  return now;
+}

@@ -1,0 +1,100 @@
+// `ringback retry`: sends deliveries again, as many as are named. One that cannot be sent again does not
+// keep the others from it.
+import type { Client } from '../client/client.ts';
+import { limits } from '../core/limits.ts';
+import type { Invocation } from './command.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
+import { expectId } from './id-kind.ts';
+import { startProgress } from './progress.ts';
+import { readAll, sourceOf } from './publish/source.ts';
+import type { Terminal } from './terminal.ts';
+import { json, viewOf } from './view.ts';
+import { explained, withService } from './with-service.ts';
+
+export async function retry(call: Invocation, terminal: Terminal): Promise<void> {
+  const ids = await readIds(call, terminal);
+  const items = await withService(call, async ({ client, url }) => {
+    using progress = startProgress('Sending again', terminal);
+    const done: Retried[] = [];
+    for (const id of ids) {
+      done.push(await retryOne(client, { id, url }));
+      progress.show({ done: done.length, total: ids.length });
+    }
+    return done;
+  });
+  const failed = items.filter(({ error }) => error !== null);
+  if (call.isJson) terminal.out(json({ items: items.map(shown) }));
+  else
+    terminal.out(
+      items
+        .filter(({ error }) => error === null)
+        .map(line(terminal))
+        .join(''),
+    );
+  if (failed.length > 0) throw failure(failed, ids.length);
+}
+
+interface Retried {
+  delivery: string;
+  /** What is under way now: the delivery itself, or its successor. */
+  id: string | null;
+  error: CliFailure | null;
+}
+
+async function retryOne(
+  client: Client,
+  { id, url }: { id: string; url: string },
+): Promise<Retried> {
+  try {
+    return { delivery: id, id: (await client.deliveries.retry(id)).id, error: null };
+  } catch (cause) {
+    const error = explained(cause, url);
+    // What goes for all of them ends it: a wrong key, a service that is away.
+    if (!(error instanceof CliFailure) || !isOfOne(error)) throw cause;
+    return { delivery: id, id: null, error };
+  }
+}
+
+function isOfOne({ status }: CliFailure): boolean {
+  return status === 404 || status === 409;
+}
+
+async function readIds(call: Invocation, terminal: Terminal): Promise<string[]> {
+  const isPiped = call.positionals.length === 1 && call.positionals[0] === '-';
+  const given = isPiped ? await pipedWords(terminal) : call.positionals;
+  const ids = [...new Set(given)].map((text) => expectId('dlv', text, 'retry'));
+  if (ids.length === 0) throw calledWrongly('Cannot retry nothing: expected deliveries, dlv_…');
+  if (ids.length <= limits.retriesAtOnceMax) return ids;
+  throw calledWrongly(
+    `Cannot retry ${ids.length} deliveries at once: expected at most ${limits.retriesAtOnceMax}; ringback replay sends any number`,
+  );
+}
+
+async function pipedWords(terminal: Terminal): Promise<string[]> {
+  const bytes = await readAll(sourceOf('-', terminal), limits.inputBytesMax);
+  return Buffer.from(bytes)
+    .toString()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+function shown({ delivery, id, error }: Retried): Record<string, unknown> {
+  const why =
+    error === null ? null : { message: error.message, code: error.code, status: error.status };
+  return { delivery, id, error: why };
+}
+
+function line(terminal: Terminal): (retried: Retried) => string {
+  const { paint } = viewOf(terminal);
+  return ({ delivery, id }) => {
+    const successor = id === delivery || id === null ? '' : ` as ${id}`;
+    return `${paint('green', 'Sent again')}  ${delivery}${successor}\n`;
+  };
+}
+
+function failure(failed: readonly Retried[], total: number): CliFailure {
+  const reasons = failed.map(({ delivery, error }) => `  ${delivery}: ${error?.message ?? ''}`);
+  const head = total === 1 ? 'Cannot retry:' : `Cannot retry ${failed.length} of ${total}:`;
+  const { code, status } = failed[0]?.error ?? {};
+  return new CliFailure([head, ...reasons].join('\n'), { code, status });
+}

@@ -1,0 +1,85 @@
+// argv → command → exit code. Mistakes are sentences on stderr, or JSON where JSON was asked for; only
+// what is a bug of ours keeps its stack.
+import { version } from '../core/version.ts';
+import type { Command } from './command.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
+import { harmlessLines } from './harmless.ts';
+import { help, overview } from './help.ts';
+import { nearest } from './nearest.ts';
+import { logPainter } from './paint.ts';
+import { readCall } from './read-call.ts';
+import type { Terminal } from './terminal.ts';
+import { filled } from './wrap.ts';
+
+/** 0: it worked. 1: it did not. 2: it was called wrongly. */
+export async function runCommandLine(
+  args: readonly string[],
+  terminal: Terminal,
+  commands: readonly Command[],
+): Promise<number> {
+  const [name = '--help', ...words] = args;
+  try {
+    if (versionWords.has(name)) terminal.out(`${version}\n`);
+    else if (helpWords.has(name)) showHelp(words[0], terminal, commands);
+    else await run(findCommand(name, commands), words, terminal);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof CliFailure)) throw error;
+    const known = commands.find((one) => one.name === name);
+    terminal.err(failureText(error, { terminal, isJson: args.includes('--json'), known }));
+    return error.exitCode;
+  }
+}
+
+const versionWords = new Set(['--version', '-v', '-V', 'version']);
+const helpWords = new Set(['--help', '-h', 'help']);
+
+function showHelp(
+  name: string | undefined,
+  terminal: Terminal,
+  commands: readonly Command[],
+): void {
+  const text =
+    name === undefined || name.startsWith('-')
+      ? overview(commands, terminal)
+      : help(findCommand(name, commands), terminal);
+  terminal.out(text);
+}
+
+async function run(command: Command, words: readonly string[], terminal: Terminal): Promise<void> {
+  const call = readCall(command, words, terminal.env);
+  if (call.wantsHelp) return terminal.out(help(command, terminal));
+  return command.run(call, terminal);
+}
+
+function findCommand(name: string, commands: readonly Command[]): Command {
+  const command = commands.find((one) => one.name === name);
+  if (command !== undefined) return command;
+  if (name.startsWith('-')) {
+    throw calledWrongly(`Cannot run "${name}": a command comes first, as in ringback serve`);
+  }
+  const meant = nearest(
+    name,
+    commands.map((one) => one.name),
+  );
+  const hint = meant === undefined ? 'there is no such command' : `did you mean "${meant}"?`;
+  throw calledWrongly(`Cannot run "${name}": ${hint}`);
+}
+
+interface Context {
+  terminal: Pick<Terminal, 'log' | 'width'>;
+  isJson: boolean;
+  /** The command that was called, if there is such a one. */
+  known: Command | undefined;
+}
+
+function failureText(failure: CliFailure, { terminal, isJson, known }: Context): string {
+  const { message, exitCode, code, status } = failure;
+  if (isJson) return `${JSON.stringify({ error: { message, code, status } })}\n`;
+  const paint = logPainter(terminal);
+  const lines = filled(harmlessLines(message), terminal.width())
+    .split('\n')
+    .map((line) => paint('red', line));
+  const where = known === undefined ? 'ringback --help' : `ringback ${known.name} --help`;
+  return [...lines, ...(exitCode === 2 ? [`See ${where}`] : []), ''].join('\n');
+}

@@ -1,0 +1,17 @@
+// `ringback unsubscribe`: ends subscriptions, each with all its callbacks. Ending one again changes nothing.
+import type { Invocation } from './command.ts';
+import { calledWrongly } from './failure.ts';
+import { expectId } from './id-kind.ts';
+import type { Terminal } from './terminal.ts';
+import { json } from './view.ts';
+import { withService } from './with-service.ts';
+
+export async function unsubscribe(call: Invocation, terminal: Terminal): Promise<void> {
+  const [id, ...more] = call.positionals;
+  if (id === undefined || more.length > 0) {
+    throw calledWrongly('Cannot unsubscribe: expected one subscription, sub_…');
+  }
+  expectId('sub', id, 'unsubscribe');
+  const answer = await withService(call, async ({ client }) => client.unsubscribe(id));
+  terminal.out(call.isJson ? json(answer) : `Unsubscribed ${id}: nothing more is sent to it.\n`);
+}

@@ -1,0 +1,101 @@
+// How a command shows what it found: the same colours, times and ends of lists everywhere.
+import type { Listing } from '../client/client.ts';
+import { limits } from '../core/limits.ts';
+import type { Invocation } from './command.ts';
+import { calledWrongly } from './failure.ts';
+import { painter, type Paint, type Style } from './paint.ts';
+import { facts, table, type Column, type Fact } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { exactTime, relativeTime } from './when.ts';
+
+export interface View {
+  paint: Paint;
+  /** For a cell: how long ago on a terminal, the time itself elsewhere. */
+  when: (at: string | null | undefined) => string;
+  /** For a fact: the time itself, with the distance behind it. */
+  exactly: (at: string | null | undefined) => string | undefined;
+  table: <Row>(columns: readonly Column<Row>[], rows: readonly Row[]) => string;
+  facts: (pairs: readonly Fact[]) => string;
+}
+
+export function viewOf(terminal: Terminal): View {
+  const paint = painter(terminal);
+  const nowMs = terminal.world.nowMs();
+  const options = { width: terminal.width(), paintTitle: (text: string) => paint('dim', text) };
+  return {
+    paint,
+    when: (at) => (terminal.isTerminal ? relativeTime(at, nowMs) : (at ?? '')),
+    exactly: (at) => exactTime(at, nowMs),
+    table: (columns, rows) => table(columns, rows, options),
+    facts: (pairs) => facts(pairs, options),
+  };
+}
+
+export function json(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+/** States of everything that has one. */
+export function paintState(paint: Paint, state: string, text = state): string {
+  const style = states[state];
+  return style === undefined ? text : paint(style, text);
+}
+
+const states: Readonly<Record<string, Style>> = {
+  active: 'green',
+  delivered: 'green',
+  done: 'green',
+  ok: 'green',
+  due: 'cyan',
+  running: 'cyan',
+  paused: 'yellow',
+  failing: 'yellow',
+  dead: 'red',
+  disabled: 'red',
+  open: 'red',
+  expired: 'yellow',
+  ended: 'dim',
+  revoked: 'dim',
+  cancelled: 'dim',
+};
+
+export interface List<Item> {
+  /** Of pages of so many items. */
+  list: (limit: number) => Listing<Item>;
+  columns: readonly Column<Item>[];
+  /** Said where there is nothing: that, and what to do. */
+  none: string;
+}
+
+/** Pages as they come: a list may be longer than memory. */
+export async function showList<Item>(
+  call: Invocation,
+  terminal: Terminal,
+  { list, columns, none }: List<Item>,
+): Promise<void> {
+  if (call.isOn('all') && call.count('limit') !== undefined) {
+    throw calledWrongly('Cannot show all and at most so many: give --all or --limit');
+  }
+  const max = call.isOn('all') ? Infinity : (call.count('limit') ?? limits.pageItemsDefault);
+  const view = viewOf(terminal);
+  let shown = 0;
+  let cursor: string | null | undefined = call.text('cursor');
+  let isFirst = true;
+  do {
+    const limit = Math.min(max - shown, limits.pageItemsMax);
+    const { items, nextCursor } = await list(limit).page(cursor);
+    if (call.isJson) {
+      const texts = items.map((item) => JSON.stringify(item)).join(',');
+      terminal.out((isFirst ? '{"items":[' : items.length > 0 && shown > 0 ? ',' : '') + texts);
+    } else if (items.length > 0) {
+      const text = view.table(columns, items);
+      terminal.out(shown === 0 ? text : text.slice(text.indexOf('\n') + 1));
+    }
+    isFirst = false;
+    shown += items.length;
+    cursor = nextCursor ?? undefined;
+  } while (cursor !== undefined && shown < max);
+  if (call.isJson) return terminal.out(`],"nextCursor":${JSON.stringify(cursor ?? null)}}\n`);
+  if (shown === 0) terminal.err(`${none}\n`);
+  else if (cursor !== undefined) terminal.err('There are more: --all shows them, --limit some.\n');
+}

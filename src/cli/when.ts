@@ -1,0 +1,57 @@
+// Times for people and from people: "3 min ago" on the way out, "1h" or RFC 3339 on the way in.
+import { durationMs } from '../core/duration.ts';
+import { CliFailure } from './failure.ts';
+
+/** How long ago, or until when; a date where that says more. */
+export function relativeTime(at: string | null | undefined, nowMs: number): string {
+  if (at === undefined || at === null) return '';
+  const atMs = Date.parse(at);
+  if (Number.isNaN(atMs)) return at;
+  const distanceMs = Math.abs(nowMs - atMs);
+  if (distanceMs < 1_000) return 'now';
+  if (distanceMs >= datesFromMs) return at.slice(0, 10);
+  const span = spanOf(distanceMs);
+  return atMs > nowMs ? `in ${span}` : `${span} ago`;
+}
+
+/** The same with the exact time behind it, where there is room: `2026-01-31T12:00:00.000Z (3 min ago)`. */
+export function exactTime(at: string | null | undefined, nowMs: number): string | undefined {
+  if (at === undefined || at === null) return undefined;
+  const relative = relativeTime(at, nowMs);
+  return at.startsWith(relative) ? at : `${at} (${relative})`;
+}
+
+/** How long something took: `12 ms`, `1.5 s`, `2 min`. */
+export function tookTime(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : spanOf(ms);
+}
+
+/** `1h` is so long before now; anything else must be a time with a zone. RFC 3339 in UTC. */
+export function readTime({ flag, text }: { flag: string; text: string }, nowMs: number): string {
+  const agoMs = durationMs(text);
+  if (agoMs !== undefined) return new Date(Math.max(0, nowMs - agoMs)).toISOString();
+  const atMs = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs)) {
+    throw new CliFailure(
+      `Cannot read --${flag} "${text}": expected how long ago, such as 15m, 1h or 7d, or a time such as 2026-01-31T12:00:00Z`,
+      { exitCode: 2 },
+    );
+  }
+  return new Date(atMs).toISOString();
+}
+
+const datesFromMs = 30 * 86_400_000;
+const rfc3339 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+
+const spans = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+function spanOf(ms: number): string {
+  const [name, unit] = spans.find(([, size]) => ms >= size) ?? ['s', 1_000];
+  return `${Math.floor(ms / unit)} ${name}`;
+}

@@ -1,0 +1,85 @@
+// A command's work with a service. What the service refuses becomes a sentence that says what to do about it.
+import { createClient, RingbackError, UnreachableError, type Client } from '../client/client.ts';
+import { limits } from '../core/limits.ts';
+import type { Invocation } from './command.ts';
+import { readConnection } from './connect.ts';
+import { CliFailure } from './failure.ts';
+
+export interface Service {
+  client: Client;
+  url: string;
+}
+
+export async function withService<T>(
+  call: Invocation,
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  const { url, key } = readConnection(call);
+  const client = open({ url, key });
+  try {
+    return await work({ client, url });
+  } catch (error) {
+    throw explained(error, url);
+  }
+}
+
+/** A key that no header takes is heard at once, and not repeated in the message. */
+function open(connection: { url: string; key: string }): Client {
+  try {
+    return createClient({ ...connection, retries: limits.callRetries });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliFailure(why, { cause, exitCode: 2 });
+  }
+}
+
+/** Anything that is no answer of the service stays what it is. */
+export function explained(error: unknown, url: string): unknown {
+  if (error instanceof UnreachableError) {
+    return new CliFailure(unreached(error), { cause: error });
+  }
+  if (!(error instanceof RingbackError)) return error;
+  const { code, status } = error;
+  return new CliFailure(`${sentence(error, url)}${remedy(error)}`, { cause: error, code, status });
+}
+
+/** Whoever was refused a connection did nothing; whoever waited in vain may have done something. */
+function unreached({ message, url }: UnreachableError): string {
+  const why = message.slice(message.lastIndexOf(`${url}: `) + url.length + 2);
+  const isHarmless = message.startsWith('Cannot GET') || why.includes('ECONNREFUSED');
+  return [
+    `Cannot reach Ringback at ${url}: ${why.replace(/^fetch failed: /, '')}`,
+    'Is it running? Start it with "ringback serve", or say where it is with --url or RINGBACK_URL.',
+    ...(isHarmless ? [] : ['What was asked for may have happened: look before you repeat it.']),
+  ].join('\n');
+}
+
+function sentence({ code, detail, problem }: RingbackError, url: string): string {
+  if (code === 'unauthorized') return `Cannot call Ringback at ${url}: it does not take this key.`;
+  const all = (problem?.errors ?? []).filter(({ message }) => !detail.includes(message));
+  const faults = all.slice(0, faultsShownMax);
+  const hidden = all.length - faults.length;
+  const lines = faults.map(({ field, message }) => `\n  ${field}: ${message}`);
+  return `${detail}${lines.join('')}${hidden > 0 ? `\n  and ${hidden} more` : ''}`;
+}
+
+function remedy({ code, status, detail, requestId }: RingbackError): string {
+  switch (code) {
+    case 'unauthorized':
+      return '\nGive another one with --key or RINGBACK_API_KEY, or make one with "ringback key create".';
+    case 'missing_scope': {
+      const scope = /"(subscribe|publish|read|admin|operator)"/.exec(detail)?.[1] ?? 'SCOPE';
+      return `\nUse a key that has it, or make one: ringback key create --name NAME --scopes ${scope}`;
+    }
+    case 'not_found':
+      return '\nIt may belong to another app, or have been deleted after the retention.';
+    case 'internal':
+      return `\nThis is a bug of Ringback: report it with the request id ${requestId}.`;
+    default:
+      return status === 429 || status === 503
+        ? '\nNothing was done. Try again a little later.'
+        : '';
+  }
+}
+
+const faultsShownMax = 10;

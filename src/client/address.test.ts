@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fillPath, readUrl, writeQuery } from './address.ts';
+
+describe('readUrl', () => {
+  it('keeps a path before the service and drops slashes at the end', () => {
+    assert.equal(readUrl('http://127.0.0.1:8080'), 'http://127.0.0.1:8080');
+    assert.equal(readUrl('https://a.example/'), 'https://a.example');
+    assert.equal(readUrl('https://a.example/ring/back//'), 'https://a.example/ring/back');
+    assert.equal(readUrl('HTTPS://A.example:443/x'), 'https://a.example/x');
+  });
+
+  it('refuses what is no address of a service, without repeating a password', () => {
+    assert.throws(() => readUrl('ringback'), /Cannot use "ringback" as url: expected one such as/);
+    assert.throws(() => readUrl('ftp://a.example'), /scheme is "ftp", expected http or https/);
+    assert.throws(() => readUrl('https://a.example/?x=1'), /a query or a fragment/);
+    assert.throws(() => readUrl('https://a.example/?'), /a query or a fragment/);
+    assert.throws(() => readUrl('https://a.example/#x'), /a query or a fragment/);
+    assert.throws(
+      () => readUrl('https://me:hush@a.example'),
+      (error) =>
+        error instanceof TypeError &&
+        /"a.example": it holds a user name/.test(error.message) &&
+        !error.message.includes('hush'),
+    );
+  });
+});
+
+describe('fillPath', () => {
+  it('escapes a value, so that it stays one', () => {
+    assert.equal(
+      fillPath('/keys/{id}/rotate', { id: 'a/b?c#d%20é' }),
+      '/keys/a%2Fb%3Fc%23d%2520%C3%A9/rotate',
+    );
+    assert.equal(fillPath('/contracts/{title}', { title: 'My API' }), '/contracts/My%20API');
+    assert.equal(fillPath('/keys/{id}', { id: '$&' }), '/keys/%24%26');
+  });
+
+  it('refuses values that would name another path', () => {
+    for (const id of ['', '.', '..']) {
+      assert.throws(() => fillPath('/keys/{id}', { id }), /expected a text that names one/);
+    }
+    assert.throws(() => fillPath('/keys/{id}', {}), /Cannot use "undefined" as id/);
+  });
+});
+
+describe('writeQuery', () => {
+  it('leaves out what is undefined, and escapes the rest', () => {
+    assert.equal(writeQuery({ a: undefined }, []), '');
+    assert.equal(writeQuery({ a: 'x&y=z +', b: undefined, c: 5 }, []), '?a=x%26y%3Dz%20%2B&c=5');
+    assert.equal(writeQuery({ a: '\ud800' }, []), '?a=%EF%BF%BD');
+  });
+
+  it('repeats the name of a list, or joins it where the contract says so', () => {
+    assert.equal(writeQuery({ a: ['x', 'y,z'] }, []), '?a=x&a=y%2Cz');
+    assert.equal(writeQuery({ a: ['x', 'y,z'] }, ['a']), '?a=x,y%2Cz');
+  });
+
+  it('writes a date as the service reads it, and refuses what has no text', () => {
+    assert.equal(writeQuery({ from: new Date(0) }, []), '?from=1970-01-01T00%3A00%3A00.000Z');
+    assert.throws(() => writeQuery({ from: {} }, []), /Cannot use object as from/);
+    assert.throws(() => writeQuery({ from: null }, []), /as from/);
+  });
+});

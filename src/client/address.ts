@@ -1,0 +1,70 @@
+// Where a call goes: the service's URL, the path of an operation with its values, the query. Pure.
+
+/** The URL below which the service is, without a slash at its end. */
+export function readUrl(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined) {
+    throw new TypeError(
+      `Cannot use "${url}" as url: expected one such as https://ringback.example`,
+    );
+  }
+  // What is quoted is never the whole of it: a password may stand in it.
+  const refuse = (why: string): never => {
+    throw new TypeError(`Cannot use the url at "${parsed.host}": ${why}`);
+  };
+  const scheme = parsed.protocol.slice(0, -1);
+  if (scheme !== 'http' && scheme !== 'https') {
+    return refuse(`scheme is "${scheme}", expected http or https`);
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    return refuse(
+      'it holds a user name or a password, expected none: the key is an option of its own',
+    );
+  }
+  if (parsed.search !== '' || parsed.hash !== '' || /[?#]/.test(url)) {
+    return refuse('it holds a query or a fragment, expected none');
+  }
+  return parsed.origin + parsed.pathname.replace(/\/+$/, '');
+}
+
+/** `/events/{id}` with its values, each escaped, so that none of them is a path of its own. */
+export function fillPath(path: string, values: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    // `.` and `..` go away when a URL is read, however they are escaped.
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {
+      throw new TypeError(
+        `Cannot use "${String(value)}" as ${name}: expected a text that names one`,
+      );
+    }
+    return escape(value);
+  });
+}
+
+/** Begins with `?`, or is empty. What is undefined is left out; a list repeats its name or is joined. */
+export function writeQuery(query: object, joined: readonly string[]): string {
+  const pairs = Object.entries(query).flatMap(([name, value]: [string, unknown]) => {
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) return [`${escape(name)}=${escape(textOf(name, value))}`];
+    const values = value.map((one: unknown) => escape(textOf(name, one)));
+    return joined.includes(name)
+      ? [`${escape(name)}=${values.join(',')}`]
+      : values.map((one) => `${escape(name)}=${one}`);
+  });
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+function textOf(name: string, value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+    return String(value);
+  }
+  throw new TypeError(
+    `Cannot use ${typeof value} as ${name}: expected a text, a number or a boolean`,
+  );
+}
+
+/** A lone half of a character cannot be sent, and `encodeURIComponent` would not say of what. */
+function escape(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}

@@ -1,0 +1,214 @@
+// Calls of operations: one request, tried again where that is safe, and its answer. It never follows a
+// redirect, since the key would go along.
+import { fillPath, writeQuery } from './address.ts';
+import { readText, refusalOf, unreadable } from './answer.ts';
+import type { Calls } from './contract/calls.ts';
+import { operations, type Operation, type OperationId } from './contract/operations.ts';
+import { assertIdempotencyKey, patience, type CallOptions, type Connection } from './connection.ts';
+import { createEnding, type Ending } from './ending.ts';
+import { quote, reasonOf, RingbackError, UnreachableError, withoutKey } from './failure.ts';
+import { nextTryMs } from './retry.ts';
+
+export interface KeyedOptions extends CallOptions {
+  /** Names this request, so that it happens once however often it is sent. Default: a new one. */
+  idempotencyKey?: string | undefined;
+}
+
+export interface Wish {
+  path?: Readonly<Record<string, string>>;
+  query?: object;
+  /** JSON text. */
+  text?: string | undefined;
+}
+
+export interface Answered {
+  /** As it came. */
+  text: string;
+  /**
+   * As it was read. What the contract says of it is taken as true; only that it is an object was seen.
+   * Integers beyond 2^53 are rounded, since numbers of JavaScript cannot hold them: `text` has them.
+   */
+  value: ReturnType<typeof JSON.parse>;
+}
+
+export interface Caller {
+  connection: Connection;
+  send: (id: OperationId, wish: Wish, options?: KeyedOptions) => Promise<Answered>;
+  call: <Id extends OperationId>(
+    id: Id,
+    request: Calls[Id]['request'],
+    options?: KeyedOptions,
+  ) => Promise<Calls[Id]['answer']>;
+}
+
+export function createCaller(connection: Connection): Caller {
+  const send: Caller['send'] = async (id, wish, options = {}) => {
+    const request = requestOf(connection, operations[id], wish);
+    return tryAndTry(connection, keyed(connection, request, options), options);
+  };
+  return {
+    connection,
+    send,
+    call: async (id, request, options) => {
+      const { path, query, body }: { path?: Wish['path']; query?: object; body?: unknown } =
+        request;
+      const { value } = await send(
+        id,
+        {
+          ...(path === undefined ? {} : { path }),
+          ...(query === undefined ? {} : { query }),
+          text: body === undefined ? undefined : JSON.stringify(body),
+        },
+        options,
+      );
+      return value;
+    },
+  };
+}
+
+export interface Request {
+  operation: Operation;
+  url: string;
+  /** What it does, in messages. */
+  action: string;
+  headers: Readonly<Record<string, string>>;
+  text: string | undefined;
+}
+
+export function requestOf(connection: Connection, operation: Operation, wish: Wish): Request {
+  const path = fillPath(operation.path, wish.path ?? {});
+  return {
+    operation,
+    url: connection.url + path + writeQuery(wish.query ?? {}, operation.joined ?? []),
+    action: withoutKey(`${operation.method} ${quote(path)}`, connection.key),
+    headers: {
+      ...connection.headers,
+      accept: accepted[operation.answer],
+      ...(wish.text === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    text: wish.text,
+  };
+}
+
+const accepted: Readonly<Record<Operation['answer'], string>> = {
+  json: 'application/json',
+  nothing: 'application/json',
+  text: '*/*',
+  stream: 'text/event-stream',
+};
+
+/** With a key of its own, the same for all tries. */
+function keyed(connection: Connection, request: Request, options: KeyedOptions): Request {
+  if (request.operation.repeat !== 'keyed') return request;
+  const key = options.idempotencyKey ?? connection.platform.newIdempotencyKey();
+  assertIdempotencyKey(key);
+  return { ...request, headers: { ...request.headers, 'idempotency-key': key } };
+}
+
+async function tryAndTry(
+  connection: Connection,
+  request: Request,
+  options: CallOptions,
+): Promise<Answered> {
+  const { timeoutMs, retries } = patience(options, connection);
+  const { platform } = connection;
+  const { repeat } = request.operation;
+  const life = createEnding([connection.signal, options.signal]);
+  try {
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await exchange(connection, request, { timeoutMs, life });
+      if (!(outcome instanceof Error)) return outcome;
+      const refusal = refusedBy(outcome);
+      const random = platform.random();
+      const waitMs = nextTryMs({ refusal, repeat, tries, retries, random });
+      if (waitMs === undefined) throw outcome;
+      await life.race(platform.sleep(waitMs, life.signal));
+    }
+  } finally {
+    life.over();
+  }
+}
+
+function refusedBy(
+  outcome: RingbackError | UnreachableError,
+): Parameters<typeof nextTryMs>[0]['refusal'] {
+  if (!(outcome instanceof RingbackError)) return undefined;
+  const { status, code, retryAfterS } = outcome;
+  return {
+    status,
+    code,
+    retryAfterMs: retryAfterS === undefined ? undefined : retryAfterS * 1_000,
+  };
+}
+
+/** One try. Throws only when the caller wants no more. */
+async function exchange(
+  connection: Connection,
+  request: Request,
+  { timeoutMs, life }: { timeoutMs: number; life: Ending },
+): Promise<Answered | RingbackError | UnreachableError> {
+  const { action, operation } = request;
+  // The limit is that of a try and not of the wait behind it, nor of the next one.
+  const ending = createEnding([life.signal]);
+  try {
+    ending.within(timeoutMs, connection.platform.sleep);
+    const response = await fetchOnce(connection, request, ending);
+    const text = await ending.race(readText(response));
+    const refusal = refusalOf(response, { action, text, connection });
+    if (refusal !== undefined) return refusal;
+    if (operation.answer === 'nothing') return { text, value: undefined };
+    if (operation.answer !== 'json') return { text, value: text };
+    const value = readObject(text);
+    if (value !== undefined) return { text, value };
+    const said = quote(withoutKey(text, connection.key));
+    return unreadable(action, response, `the answer is "${said}", expected a JSON object`);
+  } catch (error) {
+    return unreached(connection, request, { error, ending });
+  } finally {
+    ending.over();
+  }
+}
+
+/** The head of the answer. */
+export async function fetchOnce(
+  { platform }: Connection,
+  { url, operation, headers, text }: Request,
+  ending: Ending,
+): Promise<Response> {
+  return ending.race(
+    platform.fetch(url, {
+      method: operation.method,
+      headers: { ...headers },
+      redirect: 'manual',
+      // In a browser: no cookie goes along, and no answer comes from a cache.
+      credentials: 'omit',
+      cache: 'no-store',
+      signal: ending.signal,
+      ...(text === undefined ? {} : { body: text }),
+    }),
+  );
+}
+
+/** Throws the caller's own reason when it was the caller who ended it. */
+export function unreached(
+  { url, key }: Connection,
+  { action }: Request,
+  { error, ending }: { error: unknown; ending: Ending },
+): UnreachableError {
+  if (ending.signal.aborted && !ending.isLate()) throw ending.signal.reason;
+  const reason = reasonOf(error);
+  const why = ending.isLate() ? 'it took longer than timeoutMs' : withoutKey(reason, key);
+  // An error of somebody's own fetch may hold what it was given.
+  const isClean = key === undefined || !`${reason}${String(error)}`.includes(key);
+  return new UnreachableError(action, { url, why, cause: isClean ? error : undefined });
+}
+
+/** Every JSON answer of the contract is an object. */
+function readObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

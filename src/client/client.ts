@@ -1,0 +1,105 @@
+// `ringback/client`: every operation of a Ringback service, typed by its contract. It needs nothing but
+// web standards. What a program needs of it is exported here and nowhere else.
+import { createCaller } from './caller.ts';
+import { connect, type ClientOptions } from './connection.ts';
+import {
+  deliveryCalls,
+  replayCalls,
+  type DeliveryCalls,
+  type ReplayCalls,
+} from './delivery-calls.ts';
+import {
+  eventCalls,
+  eventTypeCalls,
+  publishing,
+  type EventCalls,
+  type EventTypeCalls,
+  type Publishing,
+} from './event-calls.ts';
+import { appCalls, keyCalls, type AppCalls, type KeyCalls } from './manage-calls.ts';
+import {
+  contractCalls,
+  serviceCalls,
+  type ContractCalls,
+  type ServiceCalls,
+} from './service-calls.ts';
+import { stream, type Frame, type StreamOptions } from './stream.ts';
+import {
+  subscribing,
+  subscriptionCalls,
+  type Subscribing,
+  type SubscriptionCalls,
+} from './subscription-calls.ts';
+
+export interface Client extends Subscribing, Publishing, ServiceCalls {
+  subscriptions: SubscriptionCalls;
+  events: EventCalls;
+  eventTypes: EventTypeCalls;
+  deliveries: DeliveryCalls;
+  replays: ReplayCalls;
+  keys: KeyCalls;
+  apps: AppCalls;
+  contracts: ContractCalls;
+  /**
+   * What changes, live. Aborting the signal ends the loop; a lost connection is opened again where it
+   * was; a key that is refused is a RingbackError.
+   */
+  stream(options?: StreamOptions): AsyncIterable<Frame>;
+}
+
+export function createClient(options: ClientOptions): Client {
+  const connection = connect(options);
+  const caller = createCaller(connection);
+  return {
+    ...subscribing(caller),
+    ...publishing(caller),
+    ...serviceCalls(caller),
+    subscriptions: subscriptionCalls(caller),
+    events: eventCalls(caller),
+    eventTypes: eventTypeCalls(caller),
+    deliveries: deliveryCalls(caller),
+    replays: replayCalls(caller),
+    keys: keyCalls(caller),
+    apps: appCalls(caller),
+    contracts: contractCalls(caller),
+    stream: (wish) => stream(connection, wish),
+  };
+}
+
+export { RingbackError, UnreachableError, type OwnCode, type Refusal } from './failure.ts';
+export type { KeyedOptions } from './caller.ts';
+export type { CallOptions, ClientOptions } from './connection.ts';
+export type { Fetch, Sleep } from './platform.ts';
+export type { Listing } from './listing.ts';
+export type { Page } from './page.ts';
+export type { Changes, Frame, StreamOptions } from './stream.ts';
+export type {
+  Addressing,
+  EventCalls,
+  EventType,
+  EventTypeCalls,
+  Publishing,
+  ShownEvent,
+} from './event-calls.ts';
+export type { EventWish } from './event-text.ts';
+export type {
+  BodyWish,
+  MultiWish,
+  QueryWish,
+  SubscribeWish,
+  Subscribing,
+  SubscriptionCalls,
+} from './subscription-calls.ts';
+export type { DeliveryCalls, ReplayCalls, ReplayWish } from './delivery-calls.ts';
+export type { AppCalls, KeyCalls } from './manage-calls.ts';
+export type { ContractCalls, Document, ServiceCalls } from './service-calls.ts';
+export type * from './contract/app.ts';
+export type * from './contract/delivery.ts';
+export type * from './contract/event.ts';
+export type * from './contract/key.ts';
+export type * from './contract/node.ts';
+export type * from './contract/problem.ts';
+export type * from './contract/replay.ts';
+export type * from './contract/service.ts';
+export type * from './contract/stats.ts';
+export type * from './contract/subscription.ts';

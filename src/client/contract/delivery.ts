@@ -1,0 +1,134 @@
+// Made from openapi.yaml by `npm run docs`: what the contract says of deliveries and their attempts.
+import type { EventPattern, EventId } from './event.ts';
+import type { SubscriptionId } from './subscription.ts';
+
+export interface ListDeliveriesQuery {
+  /**
+   * Only deliveries in this state. `pending`: due or running. `retrying`: pending after at
+   * least one failed attempt.
+   */
+  state?:
+    | 'due'
+    | 'running'
+    | 'delivered'
+    | 'dead'
+    | 'cancelled'
+    | 'pending'
+    | 'retrying'
+    | undefined;
+  /** Only deliveries of events of this name, or whose names fit this pattern. */
+  event?: EventPattern | undefined;
+  eventId?: string | undefined;
+  subscriberId?: string | undefined;
+  /** Only deliveries whose last attempt was answered with this status, or one of this class. */
+  status?: string | undefined;
+  /**
+   * Only deliveries whose last attempt failed with this error; or those that are dead because
+   * they waited too long (`expired`) or because no further attempt is made (`exhausted`).
+   */
+  error?:
+    | 'dns'
+    | 'refused'
+    | 'tls'
+    | 'timeout'
+    | 'reset'
+    | 'too_large'
+    | 'redirect'
+    | 'blocked'
+    | 'protocol'
+    | 'status'
+    | 'expired'
+    | 'exhausted'
+    | undefined;
+  /** Only what was published at this time or later. */
+  from?: string | undefined;
+  /** Only what was published before this time. */
+  until?: string | undefined;
+  /** Items per page. */
+  limit?: number | undefined;
+  /** The `nextCursor` of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface Delivery {
+  id: DeliveryId;
+  state: DeliveryState;
+  event: string;
+  eventId: EventId;
+  subscriberId: SubscriptionId;
+  callback: {
+    position: number;
+    label: string;
+    method: string;
+    url: string;
+  };
+  attemptCount: number;
+  /** The receiver's last HTTP status. */
+  status?: number;
+  /**
+   * Why the last attempt failed; or `expired`, when the delivery still waited after the
+   * retention.
+   */
+  error?:
+    | 'dns'
+    | 'refused'
+    | 'tls'
+    | 'timeout'
+    | 'reset'
+    | 'too_large'
+    | 'redirect'
+    | 'blocked'
+    | 'protocol'
+    | 'status'
+    | 'expired';
+  nextAttemptAt?: string;
+  createdAt: string;
+  endedAt?: string;
+}
+
+export type DeliveryId = string;
+
+export type DeliveryState = 'due' | 'running' | 'delivered' | 'dead' | 'cancelled';
+
+export interface GetDeliveryAnswer extends Delivery {
+  attempts: readonly Attempt[];
+}
+
+export interface Attempt {
+  id: string;
+  startedAt: string;
+  tookMs: number;
+  status?: number;
+  error?: AttemptError;
+  message?: string;
+  /** The receiver's answer is not in the contract. */
+  warning?: string;
+  request: {
+    method: string;
+    url: string;
+    headers: Readonly<Record<string, string>>;
+  };
+  response?: {
+    headers: Readonly<Record<string, string>>;
+    body: string;
+    /** There was more than is kept. */
+    isCut: boolean;
+  };
+}
+
+/** Why the attempt failed. */
+export type AttemptError =
+  | 'dns'
+  | 'refused'
+  | 'tls'
+  | 'timeout'
+  | 'reset'
+  | 'too_large'
+  | 'redirect'
+  | 'blocked'
+  | 'protocol'
+  | 'status';
+
+export interface RetryDeliveryAnswer {
+  id: DeliveryId;
+}

@@ -1,0 +1,37 @@
+// Made from openapi.yaml by `npm run docs`: what the contract says of keys.
+
+export interface ListKeysQuery {
+  /** Items per page. */
+  limit?: number | undefined;
+  /** The `nextCursor` of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface Key {
+  id: string;
+  name: Name;
+  scopes: Scopes;
+  state: 'active' | 'expired' | 'revoked';
+  createdAt: string;
+  expiresAt?: string;
+  revokedAt?: string;
+  lastUsedAt?: string;
+  /** While a rotation overlaps - until when the old key still works. */
+  oldValidUntil?: string;
+}
+
+export type Name = string;
+
+export type Scopes = readonly ('subscribe' | 'publish' | 'read' | 'admin' | 'operator')[];
+
+export interface CreateKeyBody {
+  name: Name;
+  scopes: Scopes;
+  expiresAt?: string | undefined;
+}
+
+export interface KeyOnce extends Key {
+  key: KeySecret;
+}
+
+export type KeySecret = string;

@@ -1,0 +1,67 @@
+// Deliveries and replays: looking at them, and sending again.
+import type { Caller, KeyedOptions } from './caller.ts';
+import type { CallOptions } from './connection.ts';
+import type {
+  Delivery,
+  GetDeliveryAnswer,
+  ListDeliveriesQuery,
+  RetryDeliveryAnswer,
+} from './contract/delivery.ts';
+import type {
+  CreateReplay200,
+  CreateReplayBody,
+  ListReplaysQuery,
+  Replay,
+} from './contract/replay.ts';
+import { createListing, type Listing } from './listing.ts';
+
+export interface DeliveryCalls {
+  /** Newest first. */
+  list(filters?: ListDeliveriesQuery, options?: CallOptions): Listing<Delivery>;
+  /** With its attempts. */
+  get(id: string, options?: CallOptions): Promise<GetDeliveryAnswer>;
+  /** Sends it again; the answer names the delivery that is under way now. Not repeated blindly. */
+  retry(id: string, options?: CallOptions): Promise<RetryDeliveryAnswer>;
+}
+
+export type ReplayWish = Omit<CreateReplayBody, 'dryRun'>;
+
+export interface ReplayCalls {
+  /** Newest first. */
+  list(filters?: ListReplaysQuery, options?: CallOptions): Listing<Replay>;
+  /** Begins to send again all deliveries that fit. */
+  create(wish: ReplayWish, options?: KeyedOptions): Promise<Replay>;
+  /** How many `create` would send again: nothing is sent or stored (`dryRun`). */
+  count(wish: ReplayWish, options?: CallOptions): Promise<CreateReplay200>;
+  get(id: string, options?: CallOptions): Promise<Replay>;
+  cancel(id: string, options?: CallOptions): Promise<Replay>;
+}
+
+export function deliveryCalls({ call }: Caller): DeliveryCalls {
+  return {
+    list: (filters = {}, options = {}) =>
+      createListing(async (cursor = filters.cursor) =>
+        call('listDeliveries', { query: { ...filters, cursor } }, options),
+      ),
+    get: async (id, options) => call('getDelivery', { path: { id } }, options),
+    retry: async (id, options) => call('retryDelivery', { path: { id } }, options),
+  };
+}
+
+export function replayCalls({ call, send }: Caller): ReplayCalls {
+  /** `dryRun` decides which of the two answers comes. */
+  const create = async (
+    body: CreateReplayBody,
+    options: KeyedOptions | undefined,
+  ): ReturnType<Caller['send']> => send('createReplay', { text: JSON.stringify(body) }, options);
+  return {
+    list: (filters = {}, options = {}) =>
+      createListing(async (cursor = filters.cursor) =>
+        call('listReplays', { query: { ...filters, cursor } }, options),
+      ),
+    create: async (wish, options) => (await create({ ...wish, dryRun: false }, options)).value,
+    count: async (wish, options) => (await create({ ...wish, dryRun: true }, options)).value,
+    get: async (id, options) => call('getReplay', { path: { id } }, options),
+    cancel: async (id, options) => call('cancelReplay', { path: { id } }, options),
+  };
+}

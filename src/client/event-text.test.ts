@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventText } from './event-text.ts';
+
+describe('eventText', () => {
+  it('writes a payload, with whom it is for', () => {
+    assert.equal(
+      eventText({ event: 'a', payload: { b: null } }, {}),
+      '{"event":"a","payload":{"b":null}}',
+    );
+    assert.equal(
+      eventText({ event: 'a', payload: 1 }, { subscriberId: 'sub_1', contract: undefined }),
+      '{"event":"a","subscriberId":"sub_1","payload":1}',
+    );
+    assert.equal(eventText({ event: 'a', payload: null }, {}), '{"event":"a","payload":null}');
+  });
+
+  it('keeps every character of a payload that is text', () => {
+    const payloadText = '{ "b":12345678901234567890, "a":1.0, "\\u0061":"\\/" }';
+    assert.equal(
+      eventText({ event: 'a', payloadText }, {}),
+      `{"event":"a","payload":${payloadText}}`,
+    );
+  });
+
+  it('refuses text that is not one JSON value: it could say things besides', () => {
+    for (const payloadText of [
+      '',
+      '1,"subscriberId":"sub_1"',
+      '{}}',
+      '1 2',
+      'undefined',
+      '"\ud800"',
+    ]) {
+      assert.throws(
+        () => eventText({ event: 'a', payloadText }, {}),
+        /^TypeError: Cannot publish "a": its payloadText/,
+      );
+    }
+  });
+
+  it('refuses what JSON cannot say', () => {
+    assert.throws(
+      () => eventText({ event: 'a', payload: undefined }, {}),
+      /nothing that JSON can say/,
+    );
+    assert.throws(() => eventText({ event: 'a', payload: 1n }, {}), /big integers: payloadText/);
+    const both: object = { payload: 1, payloadText: '1' };
+    assert.throws(() => eventText({ event: 'a', payload: 1, ...both }, {}), /expected one of them/);
+  });
+});

@@ -1,0 +1,28 @@
+// A list of the service: page by page, or one after the other over all pages.
+import type { Page } from './page.ts';
+
+export interface Listing<T, P extends Page<T> = Page<T>> extends AsyncIterable<T> {
+  /** The first page, or the one at a `nextCursor`. */
+  page(cursor?: string | null): Promise<P>;
+}
+
+/** Nothing is asked before somebody reads, and no page before the last one is used up. */
+export function createListing<T, P extends Page<T>>(
+  read: (cursor: string | undefined) => Promise<P>,
+): Listing<T, P> {
+  return {
+    page: async (cursor) => read(cursor ?? undefined),
+    [Symbol.asyncIterator]: async function* walk() {
+      let cursor: string | undefined;
+      for (;;) {
+        const { items, nextCursor } = await read(cursor);
+        yield* items;
+        if (typeof nextCursor !== 'string') return;
+        if (nextCursor === cursor) {
+          throw new Error(`Cannot walk the list: the cursor "${cursor}" leads to itself`);
+        }
+        cursor = nextCursor;
+      }
+    },
+  };
+}

@@ -1,0 +1,200 @@
+// The live view: what changes, as it changes. It comes back by itself where it was, as long as somebody
+// reads; it ends when the caller says so, and fails when the service will never let it in.
+import { refusalOf, readText, unreadable } from './answer.ts';
+import { fetchOnce, requestOf, unreached, type Request } from './caller.ts';
+import { patience, type CallOptions, type Connection } from './connection.ts';
+import type { Delivery } from './contract/delivery.ts';
+import { operations } from './contract/operations.ts';
+import type { Replay } from './contract/replay.ts';
+import type { StatsCounts } from './contract/stats.ts';
+import { createEnding, type Ending } from './ending.ts';
+import { RingbackError, UnreachableError } from './failure.ts';
+import { clientLimits } from './limits.ts';
+import { mayPass } from './retry.ts';
+import { createSentEvents, type SentEvent } from './sent-events.ts';
+
+/** What happened since the frame before. */
+export interface Changes {
+  at: string;
+  counts: Pick<StatsCounts, 'published' | 'delivered' | 'retried' | 'dead' | 'cancelled'>;
+  /** Deliveries that are due or running now. */
+  pending: number;
+  /** The newest changed ones, at most 20, newest change last. */
+  deliveries: readonly Delivery[];
+  /** Changes beyond these. */
+  more: number;
+  /** Ids of changed ones, at most 20. */
+  subscriptions: readonly string[];
+  replays: readonly Replay[];
+  /** Changes may have been missed: read the lists again. */
+  isReset: boolean;
+}
+
+export interface Frame extends Changes {
+  /** Given to a later `stream`, it goes on behind this frame (within two minutes). */
+  lastEventId: string | undefined;
+}
+
+export interface StreamOptions extends CallOptions {
+  /** Where an earlier stream was. */
+  lastEventId?: string | undefined;
+}
+
+interface Place {
+  lastEventId: string | undefined;
+  /** So long the service asks clients to wait before they come back. */
+  againMs: number;
+  /** In a row, without anything heard between them. */
+  failures: number;
+  /** What the last refusal asked for. */
+  retryAfterMs: number;
+  wasOpen: boolean;
+}
+
+/**
+ * Frames without end: aborting a signal ends the loop that reads them. A stream that never opened fails
+ * after `retries`; one that was open is opened again for as long as the caller wants it.
+ */
+export async function* stream(
+  connection: Connection,
+  options: StreamOptions = {},
+): AsyncGenerator<Frame, void, undefined> {
+  const { retries } = patience(options, connection);
+  const { platform } = connection;
+  const life = createEnding([connection.signal, options.signal]);
+  const place: Place = {
+    lastEventId: options.lastEventId,
+    againMs: clientLimits.streamAgainMs,
+    failures: 0,
+    retryAfterMs: 0,
+    wasOpen: false,
+  };
+  try {
+    while (!life.signal.aborted) {
+      try {
+        yield* frames(connection, place, { ...options, signal: life.signal });
+      } catch (error) {
+        if (life.signal.aborted) return;
+        const isFinal = error instanceof RingbackError ? !mayPass(error) : !isUnreached(error);
+        if (isFinal || (!place.wasOpen && place.failures >= retries)) throw error;
+        place.retryAfterMs =
+          (error instanceof RingbackError ? (error.retryAfterS ?? 0) : 0) * 1_000;
+      }
+      place.failures += 1;
+      await life.race(platform.sleep(waitMs(place, platform.random()), life.signal));
+    }
+  } catch (error) {
+    if (!life.signal.aborted) throw error;
+  } finally {
+    life.over();
+  }
+}
+
+function isUnreached(error: unknown): boolean {
+  return error instanceof UnreachableError;
+}
+
+/** The first time as the service asks; longer and longer when it fails again and again. */
+function waitMs({ againMs, failures, retryAfterMs }: Place, random: number): number {
+  const { streamAgainMsMax, retryAfterMsMax } = clientLimits;
+  const grown = againMs * 2 ** Math.min(failures - 1, 10);
+  const asked = Math.min(retryAfterMs, retryAfterMsMax);
+  return Math.max(asked, Math.min(streamAgainMsMax, grown) * (0.5 + random / 2));
+}
+
+/** Of one connection, until it is over. */
+async function* frames(
+  connection: Connection,
+  place: Place,
+  options: StreamOptions,
+): AsyncGenerator<Frame, void, undefined> {
+  const { timeoutMs } = patience(options, connection);
+  const { sleep } = connection.platform;
+  const request = streamRequest(connection, place.lastEventId);
+  const ending = createEnding([options.signal]);
+  try {
+    ending.within(timeoutMs, sleep);
+    const response = await open(connection, request, ending);
+    place.wasOpen = true;
+    place.retryAfterMs = 0;
+    for await (const sent of sentEvents(connection, { response, request, ending })) {
+      place.failures = 0;
+      place.lastEventId = idOf(sent) ?? place.lastEventId;
+      place.againMs = sent.retryMs ?? place.againMs;
+      if (sent.event === 'bye') return;
+      if (sent.event !== 'changes' || sent.data === undefined) continue;
+      ending.untimed(); // While the caller is busy with it, silence means nothing.
+      yield { ...readChanges(request, response, sent.data), lastEventId: place.lastEventId };
+    }
+  } finally {
+    ending.over();
+  }
+}
+
+function streamRequest(connection: Connection, lastEventId: string | undefined): Request {
+  const request = requestOf(connection, operations.openStream, {});
+  if (lastEventId === undefined) return request;
+  return { ...request, headers: { ...request.headers, 'last-event-id': lastEventId } };
+}
+
+async function open(connection: Connection, request: Request, ending: Ending): Promise<Response> {
+  const { action } = request;
+  try {
+    const response = await fetchOnce(connection, request, ending);
+    const text = response.ok ? '' : await ending.race(readText(response));
+    const refusal = refusalOf(response, { action, text, connection });
+    if (refusal !== undefined) throw refusal;
+    const type = response.headers.get('content-type') ?? '';
+    if (type.startsWith('text/event-stream')) return response;
+    await response.body?.cancel().catch(() => undefined);
+    throw unreadable(action, response, `its type is "${type}", expected text/event-stream`);
+  } catch (error) {
+    if (error instanceof RingbackError) throw error;
+    throw unreached(connection, request, { error, ending });
+  }
+}
+
+interface Opened {
+  response: Response;
+  request: Request;
+  ending: Ending;
+}
+
+/** Ends when the connection does, in whichever way: that is no failure of a stream. */
+async function* sentEvents(
+  connection: Connection,
+  { response, request, ending }: Opened,
+): AsyncGenerator<SentEvent, void, undefined> {
+  if (response.body === null) return;
+  const reader = response.body.getReader();
+  const events = createSentEvents();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      ending.within(clientLimits.streamSilenceMs, connection.platform.sleep);
+      const { done, value } = await ending.race(reader.read());
+      if (done) return;
+      yield* events.push(decoder.decode(value, { stream: true }));
+    }
+  } catch (error) {
+    if (error instanceof RangeError) throw unreadable(request.action, response, error.message);
+    throw unreached(connection, request, { error, ending });
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Undefined for what no header can carry back. */
+function idOf({ id }: SentEvent): string | undefined {
+  if (id === undefined || id.length > clientLimits.lastEventIdCharsMax) return undefined;
+  return /^[\x21-\x7e]+$/.test(id) ? id : undefined;
+}
+
+function readChanges(request: Request, response: Response, data: string): Changes {
+  try {
+    const changes: Changes = JSON.parse(data);
+    return changes;
+  } catch {
+    throw unreadable(request.action, response, 'a frame of the stream is no JSON');
+  }
+}

@@ -1,0 +1,94 @@
+// Subscribing and unsubscribing, and all that can be done with a subscription.
+import type { Caller, KeyedOptions } from './caller.ts';
+import type { CallOptions } from './connection.ts';
+import type { Accepted, EventName } from './contract/event.ts';
+import type {
+  EditSubscriptionBody,
+  ListSubscriptionsQuery,
+  RotateBody,
+  Secret,
+  SubscribeBody,
+  Subscribed,
+  SubscribeMulti,
+  Subscription,
+  UnsubscribeOperationAnswer,
+} from './contract/subscription.ts';
+import { createListing, type Listing } from './listing.ts';
+
+type Without<Names extends string> = { readonly [Name in Names]?: undefined };
+
+type MultiUrl = 'inProgressUrl' | 'failedUrl' | 'successUrl';
+
+/** Hears every event, or what `x-ringback` chooses. */
+export type BodyWish = SubscribeBody & Without<'event' | MultiUrl>;
+
+/** Hears that event. */
+export type QueryWish = SubscribeBody & { event: EventName } & Without<MultiUrl>;
+
+/** Hears `inProgress`, `failed` and `success`, each at its own URL; at least one of them. */
+export type MultiWish = SubscribeMulti & Without<'event' | 'callbackUrl'>;
+
+/** The three variants of the one operation. */
+export type SubscribeWish = BodyWish | QueryWish | MultiWish;
+
+export interface Subscribing {
+  subscribe(wish: SubscribeWish, options?: KeyedOptions): Promise<Subscribed>;
+  /** Ends all callbacks of it. Ending it again answers the same. */
+  unsubscribe(subscriberId: string, options?: CallOptions): Promise<UnsubscribeOperationAnswer>;
+}
+
+export interface SubscriptionCalls {
+  /** Newest first. */
+  list(filters?: ListSubscriptionsQuery, options?: CallOptions): Listing<Subscription>;
+  get(id: string, options?: CallOptions): Promise<Subscription>;
+  /** All changes or none. What is absent stays as it is. */
+  edit(id: string, changes: EditSubscriptionBody, options?: CallOptions): Promise<Subscription>;
+  /** The same as `unsubscribe`. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** What receivers verify with. */
+  secret(id: string, options?: CallOptions): Promise<Secret>;
+  /** Not repeated when no answer comes: look at `secret` then. */
+  rotateSecret(id: string, wish?: RotateBody, options?: CallOptions): Promise<Secret>;
+  /** Sends a test message. Not repeated when no answer comes. */
+  ping(id: string, options?: CallOptions): Promise<Accepted>;
+}
+
+export function subscribing({ call, send }: Caller): Subscribing {
+  return {
+    subscribe: async (wish, options) => {
+      const { event, ...body } = wish;
+      const { callbackUrl, ...rest } = body;
+      // The contract's variant query has its values in the query, and only `x-ringback` in a body.
+      const request =
+        event === undefined
+          ? { text: JSON.stringify(body) }
+          : { query: { callbackUrl, event }, text: textOf(rest) };
+      const { value } = await send('subscribeOperation', request, options);
+      return value;
+    },
+    unsubscribe: async (subscriberId, options) =>
+      call('unsubscribeOperation', { query: { Id: subscriberId } }, options),
+  };
+}
+
+/** Nothing rather than an empty object. */
+function textOf(fields: object): string | undefined {
+  const text = JSON.stringify(fields);
+  return text === '{}' ? undefined : text;
+}
+
+export function subscriptionCalls({ call }: Caller): SubscriptionCalls {
+  return {
+    list: (filters = {}, options = {}) =>
+      createListing(async (cursor = filters.cursor) =>
+        call('listSubscriptions', { query: { ...filters, cursor } }, options),
+      ),
+    get: async (id, options) => call('getSubscription', { path: { id } }, options),
+    edit: async (id, body, options) => call('editSubscription', { path: { id }, body }, options),
+    delete: async (id, options) => call('deleteSubscription', { path: { id } }, options),
+    secret: async (id, options) => call('getSecret', { path: { id } }, options),
+    rotateSecret: async (id, body = {}, options = {}) =>
+      call('rotateSecret', { path: { id }, body }, options),
+    ping: async (id, options) => call('pingSubscription', { path: { id } }, options),
+  };
+}

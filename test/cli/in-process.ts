@@ -1,0 +1,62 @@
+// The command line without a process of its own: the same words, the same exit code, in a tenth of the
+// time. What only a process has (signals, a real terminal) is looked at in child.ts and pty.ts.
+import { Readable } from 'node:stream';
+import { commands } from '../../src/cli/commands.ts';
+import { runCommandLine } from '../../src/cli/run.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import { realWorld } from '../../src/core/world.ts';
+import type { Env } from './child.ts';
+
+export interface InProcess {
+  code: number;
+  out: string;
+  err: string;
+}
+
+export interface InProcessOptions {
+  env?: Env;
+  /** As on a screen that is so wide; otherwise as into a pipe. */
+  columns?: number;
+  /** What is piped in. */
+  input?: string;
+}
+
+/** For commands that come to an end by themselves. */
+export async function runHere(
+  args: readonly string[],
+  { env = {}, columns, input }: InProcessOptions = {},
+): Promise<InProcess> {
+  const said = { out: '', err: '' };
+  const terminal = terminalOf({
+    env,
+    columns,
+    input,
+    out: (text) => void (said.out += text),
+    err: (text) => void (said.err += text),
+  });
+  const code = await runCommandLine(args, terminal, commands);
+  return { code, ...said };
+}
+
+type TerminalWish = Pick<Terminal, 'out' | 'err'> &
+  Partial<Pick<Terminal, 'stopped'>> & {
+    env: Env;
+    columns: number | undefined;
+    input?: string | undefined;
+  };
+
+export function terminalOf({ env, columns, input, out, err, stopped }: TerminalWish): Terminal {
+  const isTerminal = columns !== undefined;
+  return {
+    out,
+    err,
+    isTerminal,
+    isScreen: isTerminal,
+    log: { isTerminal, isColoured: isTerminal },
+    width: () => columns ?? Infinity,
+    input: { isTerminal: false, bytes: () => Readable.from([Buffer.from(input ?? '')]) },
+    env,
+    world: realWorld(),
+    stopped: stopped ?? new Promise<void>(() => undefined),
+  };
+}

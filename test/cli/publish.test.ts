@@ -1,0 +1,308 @@
+// `ringback publish`: one event from everywhere a payload can come from, waiting for its deliveries, and
+// files of events that are cut, repeated and refused.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { receive, type Receiver } from '../e2e/receiver.ts';
+import { subscribe } from '../e2e/stage.ts';
+import { newFolder, startChild, type Folder } from './child.ts';
+import { errorOf, startCommanded, type Commanded } from './commanded.ts';
+import { isColoured, noTerminal } from './pty.ts';
+
+let commanded: Commanded;
+let receiver: Receiver;
+let folder: Folder;
+before(async () => {
+  commanded = await startCommanded({ RINGBACK_RETRY: '1ms' });
+  receiver = await receive(({ url }) => (url.startsWith('/bad') ? 500 : 200));
+  folder = await newFolder();
+});
+after(async () => {
+  await commanded[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder.path, name);
+  await writeFile(path, text);
+  return path;
+}
+
+async function payloadOf(eventId: unknown): Promise<string> {
+  const { text } = await commanded.service.call({ path: `/events/${String(eventId)}` });
+  return text.slice(text.indexOf('"payload":') + 10, -1);
+}
+
+const line = (event: string, message: string): string =>
+  `{"event":"${event}","payload":{"message":"${message}"}}\n`;
+
+const lines = (event: string, count: number): string =>
+  Array.from({ length: count }, (_, at) => line(event, String(at + 1))).join('');
+
+/** How many events of this name there are. */
+async function published(event: string): Promise<number> {
+  const args = ['events', '--event', event, '--all'];
+  const { items } = (await commanded.json(args)) as { items: unknown[] };
+  return items.length;
+}
+
+describe('ringback publish', () => {
+  it('keeps the payload byte for byte, wherever it comes from', async () => {
+    const payload = '{ "message" : "\\u00fc ü", "n": 12345678901234567890, "x":1e400 }';
+    const path = await file('payload.json', `\n${payload}\n`);
+    const ways: [string[], string | undefined][] = [
+      [[payload], undefined],
+      [['--file', path], undefined],
+      [['-'], `${payload}\n`],
+    ];
+    for (const [words, input] of ways) {
+      const options = input === undefined ? {} : { input };
+      const accepted = await commanded.json(['publish', 'bytes.kept', ...words], options);
+      assert.deepEqual(Object.keys(accepted).toSorted(), ['deliveries', 'eventId']);
+      assert.equal(await payloadOf(accepted['eventId']), payload);
+    }
+    const { eventId } = await commanded.json(['publish', 'said', '--message', 'a "b"\n']);
+    assert.equal(await payloadOf(eventId), '{"message":"a \\"b\\"\\n"}');
+  });
+
+  it('publishes to one subscription, and once for one idempotency key', async () => {
+    const url = `${receiver.url}/to`;
+    const one = await subscribe(commanded.service, { callbackUrl: url, event: 'to.one' });
+    await subscribe(commanded.service, { callbackUrl: url, event: 'to.one' });
+    const args = ['publish', 'to.one', '--message', 'x', '--idempotency-key', 'once-1'];
+    const first = await commanded.json([...args, '--to', one.id]);
+    assert.equal(first['deliveries'], 1);
+    assert.deepEqual(await commanded.json([...args, '--to', one.id]), first);
+    const other = await commanded.run([...args, '--json']);
+    assert.deepEqual([other.code, other.out], [1, '']);
+    const { code, status } = errorOf(other);
+    assert.deepEqual([code, status], ['idempotency_mismatch', 422]);
+  });
+
+  it(
+    'says on a terminal what was published, waits with a bar, and who has it',
+    { skip: noTerminal },
+    async () => {
+      const held = Promise.withResolvers<void>();
+      await using slow = await receive(async () => {
+        await held.promise;
+        return 200;
+      });
+      await subscribe(commanded.service, { callbackUrl: slow.url, event: 'waited.for' });
+      const args = ['publish', 'waited.for', '--message', 'x', '--wait'];
+      await using shown = commanded.startOnTerminal(args);
+      await shown.says(/Published waited\.for as evt_\w{26}: 1 delivery is under way\./);
+      await shown.says(/Delivering {2}░+ {2}0 % · 0 of 1/);
+      held.resolve();
+      assert.equal(await shown.ended, 0);
+      assert.deepEqual(shown.screen().slice(1), ['All ended: 1 delivered.']);
+      assert.ok(isColoured(shown.raw()));
+    },
+  );
+
+  it('leaves the event alone when waiting is ended with Ctrl+C', { skip: noTerminal }, async () => {
+    const held = Promise.withResolvers<void>();
+    await using slow = await receive(async () => {
+      await held.promise;
+      return 200;
+    });
+    await subscribe(commanded.service, { callbackUrl: slow.url, event: 'left.alone' });
+    const args = ['publish', 'left.alone', '--message', 'x', '--wait'];
+    await using shown = commanded.startOnTerminal(args);
+    const [, id = ''] = await shown.says(/as (evt_\w+)/);
+    await shown.says(/0 of 1/);
+    shown.type('\u0003');
+    assert.equal(await shown.ended, 130);
+    assert.match(shown.text(), new RegExp(`ringback deliveries --event-id ${id}`));
+    assert.doesNotMatch(shown.text(), /0 of 1/);
+    held.resolve();
+    await slow.answered(1);
+  });
+
+  it('fails when a delivery is dead, and says so as JSON without a bar', async () => {
+    const bad = receiver.url.replace('/hook', '/bad');
+    await subscribe(commanded.service, { callbackUrl: bad, event: 'half.bad' });
+    await subscribe(commanded.service, { callbackUrl: receiver.url, event: 'half.bad' });
+    const args = ['publish', 'half.bad', '--message', 'x', '--wait'];
+    const answer = await commanded.run([...args, '--json']);
+    assert.equal(answer.code, 1);
+    const { eventId, ...rest } = JSON.parse(answer.out) as Record<string, unknown>;
+    assert.deepEqual(rest, { deliveries: 2, ended: { delivered: 1, dead: 1, cancelled: 0 } });
+    assert.match(
+      String(errorOf(answer)['message']),
+      new RegExp(`Cannot deliver ${String(eventId)}`),
+    );
+    const said = await commanded.run(args);
+    assert.equal(said.code, 1);
+    assert.match(said.out, /2 deliveries are under way\.\nAll ended: 1 delivered, 1 dead\.\n$/);
+    assert.match(
+      said.err,
+      /^Cannot deliver evt_\w+ to all: a delivery is dead\. See why: ringback /,
+    );
+  });
+
+  it('says what to do when nobody hears it', async () => {
+    const { code, out } = await commanded.run(['publish', 'unheard', '--message', 'x', '--wait']);
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /: nobody hears it\. Subscribe first: ringback subscribe URL --event unheard\n/,
+    );
+    assert.match(out, /Nothing was sent\.\n$/);
+  });
+
+  it('answers mistakes with what was expected', async () => {
+    const mistakes: [string[], number, RegExp][] = [
+      [[], 2, /^Cannot publish nothing: expected the name of an event/],
+      [['a'], 2, /^Cannot publish without a payload: give PAYLOAD, --message TEXT/],
+      [['a', '{a:1}'], 2, /^Cannot publish PAYLOAD: .*expected JSON such as/],
+      [['a', '{}', '{}'], 2, /^Cannot publish several payloads/],
+      [['a', '{}', '--message', 'x'], 2, /^Cannot publish several payloads: give PAYLOAD, --/],
+      [['a', '--file', '/no/such/file'], 1, /^Cannot read "\/no\/such\/file": ENOENT/],
+      [
+        ['a', '{}', '--to', 'evt_1'],
+        2,
+        /^Cannot publish to "evt_1": expected a subscription, sub_/,
+      ],
+      [
+        ['a', '{"x":1}'],
+        1,
+        /^The payload breaks the contract: body#\/payload\/message is required/,
+      ],
+      [['a b', '{}'], 1, /body#\/event/],
+      [['a', '{}', '--mesage', 'x'], 2, /did you mean "--message"\?/],
+      [['--batch', 'x', '--wait'], 2, /^Cannot publish a batch and something else/],
+      [['--batch', '/no/such/file'], 1, /^Cannot read "\/no\/such\/file"/],
+    ];
+    for (const [words, expected, message] of mistakes) {
+      const { code, out, err } = await commanded.run(['publish', ...words]);
+      assert.deepEqual([code, out], [expected, ''], words.join(' '));
+      assert.match(err, message);
+    }
+  });
+});
+
+describe('ringback publish --batch', () => {
+  it('publishes each event once, also when a run is killed and repeated', async () => {
+    const path = await file('cut.ndjson', lines('cut.once', 2_001));
+    const taken = Promise.withResolvers<void>();
+    // The second batch arrives, and its answer never comes back.
+    await using between = await standBetween(async (batches) => {
+      if (batches < 2) return 'answer';
+      taken.resolve();
+      return 'hold';
+    });
+    const env = { ...commanded.env, RINGBACK_URL: between.url };
+    await using child = startChild(['publish', '--batch', path], env);
+    await taken.promise;
+    child.signal('SIGKILL');
+    assert.equal(await child.ended, 'SIGKILL');
+    assert.deepEqual([child.out(), child.err()], ['', '']);
+    assert.equal(await published('cut.once'), 2_000);
+    for (const _again of [1, 2]) {
+      const whole = await commanded.json(['publish', '--batch', path]);
+      assert.deepEqual(whole, { published: 2_001, deliveries: 0, batches: 3 });
+      assert.equal(await published('cut.once'), 2_001);
+    }
+    await commanded.json(['publish', '--batch', path, '--idempotency-key', 'on purpose']);
+    assert.equal(await published('cut.once'), 4_002);
+  });
+
+  it('says that it does not know when no answer comes, and can be repeated then', async () => {
+    const path = await file('unsure.ndjson', lines('unsure.once', 3));
+    await using between = await standBetween(async () => 'cut');
+    const env = { RINGBACK_URL: between.url };
+    const { code, out, err } = await commanded.run(['publish', '--batch', path], { env });
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^Cannot publish lines 1 to 3: nobody knows whether they were taken\.\n/);
+    assert.match(err, /\n0 events before them are published\. Run the same command again/);
+    await commanded.json(['publish', '--batch', path]);
+    assert.equal(await published('unsure.once'), 3);
+  });
+
+  it('stops at the first refused batch, by the lines of the file, and goes on when it is put right', async () => {
+    const good = lines('refused.once', 1_500);
+    const bad = good.replace('{"message":"1234"}', '{"text":"1234"}');
+    const path = await file('refused.ndjson', bad);
+    const { code, out, err } = await commanded.run(['publish', '--batch', path]);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^Cannot publish lines 1001 to 1500: none of them was taken\.\n/);
+    assert.match(
+      err,
+      /\n {2}line 1234 \/payload\/message: is required .*\n1,000 events before them/,
+    );
+    assert.equal(await published('refused.once'), 1_000);
+    await writeFile(path, good);
+    const said = await commanded.run(['publish', '--batch', path]);
+    assert.match(said.out, /^Published 1,500 events in 2 batches: 0 deliveries under way\.\n$/);
+    assert.equal(said.err, '');
+    assert.equal(await published('refused.once'), 1_500);
+  });
+
+  it('publishes nothing of a file that cannot be read to its end; takes standard input', async () => {
+    const path = await file('wrong.ndjson', `${lines('half.read', 1_200)}{"event":"half.read"}\n`);
+    const { code, err } = await commanded.run(['publish', '--batch', path]);
+    assert.equal(code, 1);
+    assert.match(err, /^Cannot publish line 1201: "payload" is missing, expected \{"event"/);
+    assert.equal(await published('half.read'), 0);
+    const input = lines('piped.in', 3);
+    const piped = await commanded.json(['publish', '--batch', '-'], { input });
+    assert.deepEqual(piped, { published: 3, deliveries: 0, batches: 1 });
+    const none = await commanded.run(['publish', '--batch', '-'], { input: '\n' });
+    assert.deepEqual([none.code, none.out], [0, '']);
+    assert.match(none.err, /no event to publish/);
+  });
+
+  it('shows a bar on a terminal, and takes it away at the end', { skip: noTerminal }, async () => {
+    const path = await file('bar.ndjson', lines('bar.shown', 1_001));
+    const shown = await commanded.onTerminal(['publish', '--batch', path]);
+    assert.equal(shown.code, 0);
+    assert.match(shown.raw, /Publishing {2}░{30} {2}0 % · 0 of 1,001/);
+    assert.deepEqual(shown.screen, [
+      'Published 1,001 events in 2 batches: 0 deliveries under way.',
+    ]);
+  });
+});
+
+type Fate = 'answer' | 'hold' | 'cut';
+
+/** Passes batches on, and decides what becomes of the answer to the first, second, … of them. */
+async function standBetween(
+  decide: (batches: number) => Promise<Fate>,
+): Promise<AsyncDisposable & { url: string }> {
+  let batches = 0;
+  const server = createServer((request, response) => {
+    const pass = async (): Promise<void> => {
+      const { host: _host, connection: _connection, ...headers } = request.headers;
+      const answer = await commanded.service.call({
+        method: 'POST',
+        path: request.url ?? '',
+        headers: headers as Record<string, string>,
+        body: await buffer(request),
+      });
+      batches += 1;
+      const fate = await decide(batches);
+      if (fate === 'answer') response.writeHead(answer.status).end(answer.text);
+      if (fate === 'cut') response.destroy();
+    };
+    pass().catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

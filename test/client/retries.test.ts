@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createClient, RingbackError, UnreachableError } from '../../src/client/client.ts';
+import { start } from '../api/harness.ts';
+import {
+  cutShort,
+  hangUp,
+  json,
+  problem,
+  rawService,
+  virtualTime,
+  type Behave,
+} from './raw-service.ts';
+
+const key = 'rbk_hush_hush_hush';
+const accepted = { eventId: 'evt_1', deliveries: 0 };
+const event = { event: 'order.created', payload: { message: 'hello' } };
+
+describe('a call', () => {
+  it('is made again, with the same idempotency key, until an answer comes', async () => {
+    await using service = await rawService(
+      hangUp,
+      cutShort,
+      problem(502, 'x'),
+      problem(503, 'store_unavailable', { 'retry-after': '7' }),
+      json(202, accepted),
+    );
+    const time = virtualTime();
+    const client = createClient({ url: service.url, key, ...time });
+    assert.deepEqual(await client.publish(event), accepted);
+    const keys = new Set(service.seen.map(({ headers }) => headers['idempotency-key']));
+    assert.equal(service.seen.length, 5);
+    assert.equal(keys.size, 1);
+    assert.match([...keys].join(''), /^[0-9a-f-]{36}$/);
+    assert.equal(new Set(service.seen.map(({ body }) => body)).size, 1);
+    assert.equal(time.waits.length, 4);
+    assert.ok((time.waits[3] ?? 0) >= 7_000);
+    await client.publish(event);
+    assert.equal(keys.has(service.seen.at(-1)?.headers['idempotency-key']), false);
+  });
+
+  it('sends the idempotency key that it is given', async () => {
+    await using service = await rawService(hangUp, json(202, accepted));
+    const client = createClient({ url: service.url, key, ...virtualTime() });
+    await client.publish(event, { idempotencyKey: 'order 42' });
+    const keys = service.seen.map(({ headers }) => headers['idempotency-key']);
+    assert.deepEqual(keys, ['order 42', 'order 42']);
+  });
+
+  it('fails with what came last when it was made often enough', async () => {
+    await using service = await rawService(hangUp);
+    const client = createClient({ url: `${service.url}/`, key, retries: 2, ...virtualTime() });
+    await assert.rejects(
+      client.publish(event),
+      (error) =>
+        error instanceof UnreachableError &&
+        error.url === service.url &&
+        error.message.startsWith(`Cannot POST /events: no answer from ${service.url}: `) &&
+        !error.message.includes(key),
+    );
+    assert.equal(service.seen.length, 3);
+    await assert.rejects(client.publish(event, { retries: 0 }), UnreachableError);
+    assert.equal(service.seen.length, 4);
+  });
+
+  it('is not made again when it must not happen twice and may have happened', async () => {
+    await using service = await rawService(hangUp);
+    const client = createClient({ url: service.url, key, ...virtualTime() });
+    await assert.rejects(client.subscriptions.ping('sub_1'), UnreachableError);
+    await assert.rejects(client.keys.create({ name: 'x', scopes: ['read'] }), UnreachableError);
+    assert.equal(service.seen.length, 2);
+    assert.equal(service.seen[0]?.headers['idempotency-key'], undefined);
+  });
+
+  it('is made again when it took too long, each try with a limit of its own', async () => {
+    const time = virtualTime();
+    const hang: Behave = () => time.runOut?.();
+    await using service = await rawService(hang, hang, json(200, { status: 'ok' }));
+    const client = createClient({ url: service.url, key, ...time });
+    assert.deepEqual(await client.health({ retries: 2 }), { status: 'ok' });
+    assert.equal(service.seen.length, 3);
+    await using silent = await rawService(hang);
+    await assert.rejects(
+      createClient({ url: silent.url, key, ...time }).health(),
+      /UnreachableError: .*it took longer than timeoutMs/,
+    );
+  });
+
+  it('counts the body of an answer to the time limit', async () => {
+    const time = virtualTime();
+    await using service = await rawService((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"status":');
+    });
+    const client = createClient({
+      url: service.url,
+      ...time,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        setImmediate(() => time.runOut()); // The head is there, and the body is waited for.
+        return response;
+      },
+    });
+    await assert.rejects(client.health(), /it took longer/);
+  });
+
+  it('ends at once when its signal says so, while it is sent and while it waits', async () => {
+    const reason = new Error('enough');
+    const atServer = new AbortController();
+    await using service = await rawService(() => atServer.abort(reason));
+    const client = createClient({ url: service.url, key, ...virtualTime() });
+    await assert.rejects(client.publish(event, { signal: atServer.signal }), reason);
+    await assert.rejects(client.publish(event, { signal: atServer.signal }), reason);
+    assert.equal(service.seen.length, 1);
+    // Waiting for ever between two tries.
+    await using busy = await rawService(problem(503, 'overloaded'));
+    const whileWaiting = new AbortController();
+    const patient = createClient({
+      url: busy.url,
+      signal: whileWaiting.signal,
+      sleep: async (ms) => {
+        if (ms < 1_000) whileWaiting.abort(reason);
+        return new Promise(() => undefined);
+      },
+    });
+    await assert.rejects(patient.publish(event), reason);
+    assert.equal(busy.seen.length, 1);
+  });
+
+  it('does not wait longer than is sensible, and says how long it was asked to', async () => {
+    const date = 'Sat, 31 Jan 2026 13:00:00 GMT';
+    await using service = await rawService(problem(503, 'overloaded', { 'retry-after': date }));
+    const client = createClient({ url: service.url, key, ...virtualTime() });
+    await assert.rejects(
+      client.publish(event),
+      (error) => error instanceof RingbackError && error.retryAfterS === 3_600,
+    );
+    assert.equal(service.seen.length, 1);
+  });
+
+  it('publishes once when the answer is lost', async () => {
+    await using service = await start();
+    const lose: Behave = async (response, { method, path, headers, body }) => {
+      const answer = await service.call({
+        method,
+        path,
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': String(headers['idempotency-key']),
+        },
+      });
+      if (proxy.seen.length === 1) response.destroy();
+      else response.writeHead(answer.status).end(answer.text);
+    };
+    await using proxy = await rawService(lose);
+    const client = createClient({ url: proxy.url, key: service.key, ...virtualTime() });
+    const { eventId } = await client.publish(event);
+    assert.equal(proxy.seen.length, 2);
+    const direct = createClient({ url: service.url, key: service.key });
+    const ids = (await Array.fromAsync(direct.events.list())).map(({ id }) => id);
+    assert.deepEqual(ids, [eventId]);
+  });
+});
+
+describe('an answer', () => {
+  it('that is a refusal becomes an error with all that it says', async () => {
+    for (const status of [401, 403, 404, 409, 422]) {
+      await using service = await rawService(problem(status, 'some_code'));
+      const client = createClient({ url: service.url, key, ...virtualTime() });
+      await assert.rejects(client.events.get('evt_1'), (error) => {
+        assert(error instanceof RingbackError);
+        assert.equal(
+          error.message,
+          `Cannot GET /events/evt_1: answered ${status} some_code: made up some_code`,
+        );
+        const { code, detail, requestId, problem: whole } = error;
+        assert.deepEqual(
+          { status: error.status, code, detail, requestId, title: whole?.title },
+          {
+            status,
+            code: 'some_code',
+            detail: 'made up some_code',
+            requestId: 'req_1',
+            title: 'some_code',
+          },
+        );
+        return true;
+      });
+      assert.equal(service.seen.length, 1);
+    }
+  });
+
+  it('that is not of Ringback is shown in part, without the key', async () => {
+    const page =
+      (status: number): Behave =>
+      (response) =>
+        void response
+          .writeHead(status, { 'x-request-id': 'req_9' })
+          .end(`<h1>${key}</h1>${'x'.repeat(5_000)}`);
+    for (const status of [200, 404, 500]) {
+      await using service = await rawService(page(status));
+      const client = createClient({ url: service.url, key, ...virtualTime() });
+      await assert.rejects(client.stats(), (error) => {
+        assert(error instanceof RingbackError);
+        assert.equal(error.status, status);
+        assert.equal(error.code, 'unreadable_answer');
+        assert.equal(error.requestId, 'req_9');
+        assert.match(error.message, /<h1>\*\*\*<\/h1>/);
+        assert.ok(error.message.length < 400);
+        return true;
+      });
+    }
+    for (const text of ['', 'null', '[]', '"x"', '{"items":']) {
+      await using service = await rawService((response) => void response.end(text));
+      const client = createClient({ url: service.url, ...virtualTime() });
+      await assert.rejects(client.stats(), /expected a JSON object/);
+    }
+  });
+
+  it('that sends elsewhere is not followed: the key stays here', async () => {
+    await using elsewhere = await rawService(json(200, {}));
+    for (const status of [301, 302, 303, 307, 308]) {
+      await using service = await rawService(
+        (response) =>
+          void response.writeHead(status, { location: `${elsewhere.url}/x?key=${key}` }).end(),
+      );
+      const client = createClient({ url: service.url, key, ...virtualTime() });
+      await assert.rejects(client.publish(event), (error) => {
+        assert(error instanceof RingbackError);
+        assert.equal(error.code, 'redirected');
+        assert.ok(error.message.includes(`it sends us to "${elsewhere.url}/x"`), error.message);
+        assert.ok(!error.message.includes(key));
+        return true;
+      });
+    }
+    assert.equal(elsewhere.seen.length, 0);
+  });
+});
+
+describe('an error', () => {
+  it('never holds the key, even if fetch says it', async () => {
+    const client = createClient({
+      url: 'http://127.0.0.1:1',
+      key,
+      ...virtualTime(),
+      fetch: async () => {
+        throw new TypeError('failed', { cause: new Error(`header x-api-key: ${key}`) });
+      },
+    });
+    await assert.rejects(client.health(), (error) => {
+      assert(error instanceof UnreachableError);
+      assert.match(error.message, /failed: header x-api-key: \*\*\*$/);
+      assert.equal(error.cause, undefined);
+      return true;
+    });
+  });
+});

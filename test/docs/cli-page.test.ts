@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { cliPage } from '../../tools/cli-page.ts';
+
+describe('docs/cli.md', () => {
+  it('is what the commands make (npm run docs)', () => {
+    const file = join(import.meta.dirname, '..', '..', 'docs', 'cli.md');
+    assert.equal(readFileSync(file, 'utf8'), cliPage());
+  });
+});

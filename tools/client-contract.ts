@@ -1,0 +1,163 @@
+// `npm run docs`: what openapi.yaml says, as the TypeScript files of src/client/contract/. A test holds
+// them equal. Nothing in that folder is written by hand.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { format } from 'oxfmt';
+import { clientOperations, type ClientOperation } from './client-operations.ts';
+import { declarationOf, treeAt, type Tree } from './schema-type.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/**
+ * Which file holds the types of which tags. A type stands in the first of them that needs it, so a file
+ * imports from earlier ones only.
+ */
+const files: readonly { name: string; says: string; tags: readonly string[] }[] = [
+  { name: 'problem', says: 'what an answer says that is a refusal', tags: [] },
+  { name: 'event', says: 'events', tags: ['Events'] },
+  { name: 'subscription', says: 'subscriptions', tags: ['Callbacks', 'Subscriptions'] },
+  { name: 'delivery', says: 'deliveries and their attempts', tags: ['Deliveries'] },
+  { name: 'replay', says: 'replays', tags: ['Replays'] },
+  { name: 'stats', says: 'figures', tags: ['Statistics'] },
+  { name: 'key', says: 'keys', tags: ['Keys'] },
+  { name: 'app', says: 'apps', tags: ['Apps'] },
+  { name: 'node', says: 'nodes', tags: ['Nodes'] },
+  { name: 'service', says: 'the service itself and the contracts it executes', tags: ['Service'] },
+];
+
+interface Named {
+  schema: Tree;
+  /** Callers give it: an absent field may be `undefined` there as well. */
+  isAsked: boolean;
+}
+
+/** Path below src/client/contract/ → text. */
+export async function clientContract(): Promise<Map<string, string>> {
+  const document = treeOf(load(readFileSync(join(root, 'openapi.yaml'), 'utf8')));
+  const operations = clientOperations(document);
+  const schemas = treeAt(treeAt(document, 'components'), 'schemas');
+  const asked = reach(
+    operations.flatMap(({ named }) => [...named].filter(([, one]) => one.isAsked)),
+    schemas,
+  );
+  const homes = new Map<string, string>();
+  const written = new Map<string, string>();
+  for (const { name, says, tags } of files) {
+    const own = operations.filter(({ tag }) => tags.includes(tag));
+    const roots = own.flatMap(({ named, refs }) => [
+      ...named,
+      ...refs.map((ref): [string, Named] => [
+        ref,
+        { schema: treeAt(schemas, ref), isAsked: false },
+      ]),
+    ]);
+    if (name === 'problem') {
+      roots.push(['Problem', { schema: treeAt(schemas, 'Problem'), isAsked: false }]);
+    }
+    const here = [...reach(roots, schemas)].filter(([type]) => !homes.has(type));
+    for (const [type] of here) homes.set(type, name);
+    const declarations = here.map(([type, { schema, isAsked }]) =>
+      declarationOf(type, schema, { isAsked: isAsked || asked.has(type) }),
+    );
+    const head = `// Made from openapi.yaml by \`npm run docs\`: what the contract says of ${says}.\n`;
+    const imports = importsOf(declarations.join('\n'), { homes, file: name });
+    written.set(`${name}.ts`, [head + imports, ...declarations].join('\n\n'));
+  }
+  written.set('operations.ts', operationsFile(operations));
+  written.set('calls.ts', callsFile(operations, homes));
+  const settings = treeOf(JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8')));
+  const entries = [...written].map(async ([path, text]): Promise<[string, string]> => {
+    const { code, errors } = await format(path, `${text}\n`, { ...settings, ignorePatterns: [] });
+    if (errors.length > 0) throw new Error(`Cannot format ${path}: ${JSON.stringify(errors)}`);
+    return [path, code];
+  });
+  return new Map(await Promise.all(entries));
+}
+
+/** The given types and all that they name, each before what it names. */
+function reach(roots: readonly [string, Named][], schemas: Tree): Map<string, Named> {
+  const reached = new Map<string, Named>();
+  const visit = (name: string, named: Named): void => {
+    if (reached.has(name)) return;
+    reached.set(name, named);
+    for (const [, ref = ''] of JSON.stringify(named.schema).matchAll(
+      /"#\/components\/schemas\/(\w+)"/g,
+    )) {
+      visit(ref, { schema: treeAt(schemas, ref), isAsked: named.isAsked });
+    }
+  };
+  for (const [name, named] of roots) visit(name, named);
+  reached.delete('NextCursor'); // Page has it.
+  return reached;
+}
+
+/** Imports of the types that a text names and other files hold. */
+function importsOf(
+  text: string,
+  { homes, file }: { homes: ReadonlyMap<string, string>; file: string },
+): string {
+  const words = new Set(text.replaceAll(/\/\*\*.*?\*\//gs, '').match(/\b[A-Z]\w+\b/g));
+  const wanted = [...homes].filter(([type, home]) => home !== file && words.has(type));
+  const lines = [...Map.groupBy(wanted, ([, home]) => home)].map(
+    ([home, types]) =>
+      `import type { ${types.map(([type]) => type).join(', ')} } from './${home}.ts';`,
+  );
+  if (words.has('Page')) lines.push("import type { Page } from '../page.ts';");
+  return lines.join('\n');
+}
+
+function operationsFile(operations: readonly ClientOperation[]): string {
+  const rows = operations.map(({ id, summary, method, path, repeat, answer, joined }) => {
+    const more = joined.length === 0 ? '' : `, joined: ${JSON.stringify(joined)}`;
+    return `/** ${summary}. */
+    ${id}: { method: '${method}', path: '${path}', repeat: '${repeat}', answer: '${answer.kind}'${more} },`;
+  });
+  return `// Made from openapi.yaml by \`npm run docs\`: where each operation is, and what may be repeated.
+
+export interface Operation {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the service's URL. */
+  path: string;
+  /**
+   * \`free\`: asking twice changes nothing more than asking once. \`keyed\`: so with an Idempotency-Key.
+   * \`once\`: it must not be sent again when it may have arrived.
+   */
+  repeat: 'free' | 'keyed' | 'once';
+  answer: 'json' | 'text' | 'nothing' | 'stream';
+  /** Parameters whose values are one text with commas; other lists repeat the name. */
+  joined?: readonly string[];
+}
+
+export const operations = {
+  ${rows.join('\n  ')}
+} as const satisfies Readonly<Record<string, Operation>>;
+
+export type OperationId = keyof typeof operations;
+`;
+}
+
+function callsFile(
+  operations: readonly ClientOperation[],
+  homes: ReadonlyMap<string, string>,
+): string {
+  const rows = operations.map(({ id, pathNames, query, body, answer }) => {
+    const parts = [
+      ...(pathNames.length === 0
+        ? []
+        : [`path: { ${pathNames.map((name) => `${name}: string`).join('; ')} }`]),
+      ...(query === undefined ? [] : [`query${query.isNeeded ? '' : '?'}: ${query.type}`]),
+      ...(body === undefined ? [] : [`body${body.isNeeded ? '' : '?'}: ${body.type}`]),
+    ];
+    const request = parts.length === 0 ? 'Record<never, never>' : `{ ${parts.join('; ')} }`;
+    return `${id}: { request: ${request}; answer: ${answer.type} };`;
+  });
+  const text = `export interface Calls {\n${rows.join('\n')}\n}\n`;
+  const head =
+    '// Made from openapi.yaml by `npm run docs`: what each operation takes and answers with.\n';
+  return `${head}${importsOf(text, { homes, file: 'calls' })}\n\n${text}`;
+}
+
+function treeOf(value: unknown): Tree {
+  return treeAt({ value }, 'value');
+}

@@ -5,8 +5,8 @@ import { quote, withoutKey, RingbackError, type OwnCode } from './failure.ts';
 import { clientLimits } from './limits.ts';
 import { readRetryAfterMs } from './retry.ts';
 
-/** The whole body as text. Cut or endless ones throw. */
-export async function readText(response: Response): Promise<string> {
+/** The whole body as text. Undefined when it is longer than any answer of Ringback. */
+export async function readText(response: Response): Promise<string | undefined> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -18,7 +18,7 @@ export async function readText(response: Response): Promise<string> {
     bytes += value.byteLength;
     if (bytes > clientLimits.answerBytesMax) {
       await reader.cancel().catch(() => undefined);
-      throw new RangeError(`the answer is longer than ${clientLimits.answerBytesMax} bytes`);
+      return undefined;
     }
     text += decoder.decode(value, { stream: true });
   }

@@ -7,6 +7,7 @@ import { operations, type Operation, type OperationId } from './contract/operati
 import { assertIdempotencyKey, patience, type CallOptions, type Connection } from './connection.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { quote, reasonOf, RingbackError, UnreachableError, withoutKey } from './failure.ts';
+import { clientLimits } from './limits.ts';
 import { nextTryMs } from './retry.ts';
 
 export interface KeyedOptions extends CallOptions {
@@ -154,6 +155,9 @@ async function exchange(
     ending.within(timeoutMs, connection.platform.sleep);
     const response = await fetchOnce(connection, request, ending);
     const text = await ending.race(readText(response));
+    if (text === undefined) {
+      return unreadable(action, response, `it is longer than ${clientLimits.answerBytesMax} bytes`);
+    }
     const refusal = refusalOf(response, { action, text, connection });
     if (refusal !== undefined) return refusal;
     if (operation.answer === 'nothing') return { text, value: undefined };
@@ -179,10 +183,7 @@ export async function fetchOnce(
     platform.fetch(url, {
       method: operation.method,
       headers: { ...headers },
-      redirect: 'manual',
-      // In a browser: no cookie goes along, and no answer comes from a cache.
-      credentials: 'omit',
-      cache: 'no-store',
+      redirect: 'manual', // Nothing else is set: some platforms refuse `credentials` and `cache`.
       signal: ending.signal,
       ...(text === undefined ? {} : { body: text }),
     }),

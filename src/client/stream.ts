@@ -141,7 +141,7 @@ async function open(connection: Connection, request: Request, ending: Ending): P
   const { action } = request;
   try {
     const response = await fetchOnce(connection, request, ending);
-    const text = response.ok ? '' : await ending.race(readText(response));
+    const text = response.ok ? '' : ((await ending.race(readText(response))) ?? '');
     const refusal = refusalOf(response, { action, text, connection });
     if (refusal !== undefined) throw refusal;
     const type = response.headers.get('content-type') ?? '';

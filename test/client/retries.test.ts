@@ -217,6 +217,28 @@ describe('an answer', () => {
     }
   });
 
+  it('that has no end is given up', async () => {
+    let pieces = 0;
+    const piece = new Uint8Array(4 * 1024 * 1024).fill(32);
+    const endless = new ReadableStream({
+      pull: (controller) => {
+        pieces += 1;
+        controller.enqueue(piece);
+      },
+    });
+    const fetchEndless = async (): Promise<Response> => new Response(endless);
+    const client = createClient({
+      url: 'http://127.0.0.1:1',
+      ...virtualTime(),
+      fetch: fetchEndless,
+    });
+    await assert.rejects(
+      client.stats(),
+      (error) => error instanceof RingbackError && /longer than 67108864 bytes/.test(error.message),
+    );
+    assert.ok(pieces < 20);
+  });
+
   it('that sends elsewhere is not followed: the key stays here', async () => {
     await using elsewhere = await rawService(json(200, {}));
     for (const status of [301, 302, 303, 307, 308]) {

@@ -28,6 +28,10 @@ export const wishes: SubscribeWish[] = [
   { callbackUrl, 'x-ringback': { order: true } },
 ];
 
+const two = { callbackUrl, successUrl: callbackUrl };
+// @ts-expect-error Two variants at once, also where the compiler does not look for fields too many.
+export const twoAtOnce: SubscribeWish = two;
+
 export const events: EventWish[] = [
   { event: 'a', payload: null },
   { event: 'a', payloadText: '{}' },

@@ -145,7 +145,10 @@ function warningsFor(values: Shown, env: Environment): string[] {
   if (publicUrl !== undefined && new URL(publicUrl).pathname !== '/') {
     warnings.push('RINGBACK_PUBLIC_URL has a path: the console works only at the root of a host.');
   }
-  const known = new Set<string>(Object.values(settings).flatMap((s) => [s.env, `${s.env}_FILE`]));
+  const known = new Set<string>([
+    ...Object.values(settings).flatMap((s) => [s.env, `${s.env}_FILE`]),
+    'RINGBACK_URL', // Of the commands that call a service.
+  ]);
   for (const name of Object.keys(env)) {
     if (name.startsWith('RINGBACK_') && !known.has(name)) {
       warnings.push(`${name} is no setting of this version and has no effect.`);

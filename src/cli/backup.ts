@@ -1,12 +1,17 @@
 // `ringback backup FILE`: a copy of the SQLite database, also while the service is running.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { limits } from '../core/limits.ts';
 import { databaseIn } from '../store/open.ts';
-import { backUp, CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
+import { CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
+import { backUpInThread } from '../store/sqlite/backup-thread.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { configOf } from './flags.ts';
+import { painter } from './paint.ts';
+import { startProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
+import { filled } from './wrap.ts';
 
 export async function backup(call: Invocation, terminal: Terminal): Promise<void> {
   const { env, positionals, isJson } = call;
@@ -23,13 +28,12 @@ export async function backup(call: Invocation, terminal: Terminal): Promise<void
     throw new CliFailure(`Cannot find "${path}": start the service once, or check --data`);
   }
   const beganMs = terminal.world.monotonicMs();
-  const made = copy(path, file);
+  const made = await copy(path, file, terminal);
   const tookMs = terminal.world.monotonicMs() - beganMs;
   const keyFile = join(database.dataDir, 'encryption.key');
   const key = encryptionKey === undefined ? keyFile : undefined;
-  terminal.out(
-    isJson ? asJson({ path, file, made, tookMs, key }) : asText({ path, file, made, tookMs, key }),
-  );
+  const done = { path, file, made, tookMs, key };
+  terminal.out(isJson ? asJson(done) : asText(done, terminal));
 }
 
 function notOurs(): CliFailure {
@@ -39,13 +43,28 @@ function notOurs(): CliFailure {
   );
 }
 
-function copy(path: string, file: string): Backup {
+async function copy(path: string, file: string, terminal: Terminal): Promise<Backup> {
+  using progress = startProgress('MB copied', terminal);
   try {
-    return backUp({ path, file });
+    return await backUpInThread({
+      path,
+      file,
+      world: terminal.world,
+      onProgress: ({ bytes, bytesTotal }) => {
+        if (bytesTotal < limits.backupShownBytes) return;
+        const isCopied = bytes >= bytesTotal && bytes > 0;
+        const step = { done: megabytes(bytes), total: megabytes(bytesTotal) };
+        progress.show(isCopied ? { ...step, note: 'now reading it again to check it' } : step);
+      },
+    });
   } catch (error) {
     if (error instanceof CannotBackUp) throw new CliFailure(error.message, { cause: error });
     throw error;
   }
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
 }
 
 interface Done {
@@ -71,13 +90,16 @@ function asJson({ path, file, made, tookMs, key }: Done): string {
   return `${JSON.stringify(all)}\n`;
 }
 
-function asText({ path, file, made, tookMs, key }: Done): string {
+function asText({ path, file, made, tookMs, key }: Done, terminal: Terminal): string {
   const { bytes, schema } = made;
   const size = `${(bytes / 1_000_000).toFixed(1)} MB in ${(tookMs / 1000).toFixed(1)} s`;
-  return (
+  const kept = key === undefined ? 'RINGBACK_ENCRYPTION_KEY' : `"${key}"`;
+  const text =
     `Backed up "${path}" to "${file}": ${size}, at migration ${schema}, checked.\n` +
-    `The encryption key is not in it. Keep ${key === undefined ? 'RINGBACK_ENCRYPTION_KEY' : `"${key}"`} ` +
-    'too, in another place: without it nobody can open the signing secrets in this backup, and Ringback ' +
-    'does not start on it.\n'
+    `The encryption key is not in it. Keep ${kept} too, in another place: without it nobody can open ` +
+    'the signing secrets in this backup, and Ringback does not start on it.\n';
+  return filled(text, terminal.width()).replace(
+    'Backed up',
+    painter(terminal)('green', 'Backed up'),
   );
 }

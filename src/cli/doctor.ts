@@ -17,6 +17,7 @@ import { checkStoreServer } from './doctor/store-server.ts';
 import { CliFailure } from './failure.ts';
 import { painter } from './paint.ts';
 import type { Terminal } from './terminal.ts';
+import { wrap } from './wrap.ts';
 
 export async function doctor(call: Invocation, terminal: Terminal): Promise<void> {
   const { env, isJson } = call;
@@ -83,13 +84,20 @@ async function attempted({ name, run }: Check): Promise<Finding[]> {
 }
 
 const colours = { ok: 'green', warning: 'yellow', failed: 'red' } as const;
-const indent = ' '.repeat(9);
+const stateChars = 8;
+const checkChars = 11;
+const column = stateChars + checkChars + 2;
 
 function show({ check, state, message, remedy }: Finding, terminal: Terminal): string {
-  const painted = painter(terminal)(colours[state], state.padEnd(indent.length - 1));
-  const advice = remedy === undefined ? '' : `${indent}${' '.repeat(12)}→ ${remedy}\n`;
-  return `${painted} ${check.padEnd(11)} ${message}\n${advice}`;
+  const room = Math.max(messageCharsMin, terminal.width() - column);
+  const head = `${painter(terminal)(colours[state], state.padEnd(stateChars))} ${check.padEnd(checkChars)} `;
+  const pad = ' '.repeat(column);
+  const [first = '', ...others] = wrap(message, room);
+  const advice = remedy === undefined ? [] : wrap(`→ ${remedy}`, room);
+  return [head + first, ...[...others, ...advice].map((line) => pad + line), ''].join('\n');
 }
+
+const messageCharsMin = 24;
 
 /** Programs look for members that are always there. */
 function absentAsNull(_name: string, value: unknown): unknown {

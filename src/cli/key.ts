@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultAppName, type App } from '../core/app.ts';
 import { limits } from '../core/limits.ts';
-import { isLive, scopes as allScopes, type Key, type Scope } from '../core/key.ts';
-import { createKey, listKeys, revokeKey, rotateKey, type FreshKey } from '../engine/keys.ts';
+import { scopes as allScopes, type Key, type Scope } from '../core/key.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../engine/keys.ts';
 import { Problem } from '../core/problem.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { openStore } from '../store/open.ts';
@@ -13,10 +13,10 @@ import type { Store } from '../store/store.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { configOf } from './flags.ts';
-import { harmless } from './harmless.ts';
+import { forPeople, forPrograms, type Done } from './key-view.ts';
 import { guess } from './nearest.ts';
-import { painter } from './paint.ts';
 import type { Terminal } from './terminal.ts';
+import { json } from './view.ts';
 
 export async function key(call: Invocation, terminal: Terminal): Promise<void> {
   const wish = readWish(call);
@@ -33,9 +33,7 @@ export async function key(call: Invocation, terminal: Terminal): Promise<void> {
     const app = await findApp(store, call.text('app') ?? defaultAppName, place);
     const defaultApp = await findApp(store, defaultAppName, place);
     const done = await run(wish, { world, store, defaultApp }, app);
-    terminal.out(
-      call.isJson ? `${JSON.stringify(forPrograms(done))}\n` : forPeople(done, terminal),
-    );
+    terminal.out(call.isJson ? json(forPrograms(done)) : forPeople(done, terminal));
   } catch (error) {
     if (error instanceof Problem) throw new CliFailure(error.message, { cause: error });
     throw error;
@@ -89,11 +87,6 @@ function readScopes(text: string | undefined): readonly Scope[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-type Done =
-  | { kind: 'list'; keys: readonly Key[]; nowMs: number }
-  | { kind: 'fresh'; fresh: FreshKey; nowMs: number }
-  | { kind: 'revoked'; key: Key; nowMs: number };
-
 async function run(wish: Wish, means: Means, app: App): Promise<Done> {
   const nowMs = means.world.nowMs();
   const overlapMs = limits.rotationOverlapMs;
@@ -120,62 +113,6 @@ async function listAll(means: Means, app: App): Promise<Key[]> {
     after = page.next;
   } while (after !== undefined);
   return keys;
-}
-
-function forPrograms(done: Done): unknown {
-  switch (done.kind) {
-    case 'list':
-      return done.keys.map((one) => factsOf(one, done.nowMs));
-    case 'fresh':
-      return { ...factsOf(done.fresh.key, done.nowMs), key: done.fresh.secret };
-    case 'revoked':
-      return factsOf(done.key, done.nowMs);
-  }
-}
-
-/** As the API shows it; absent is null. */
-function factsOf(item: Key, nowMs: number): Record<string, unknown> {
-  const { id, name, scopes, createdMs, expiresMs, revokedMs, usedMs, oldUntilMs } = item;
-  return {
-    id: `rbk_${id}`,
-    name,
-    scopes,
-    state: stateOf(item, nowMs),
-    createdAt: time(createdMs),
-    expiresAt: time(expiresMs),
-    revokedAt: time(revokedMs),
-    lastUsedAt: time(usedMs),
-    oldValidUntil: time(oldUntilMs !== undefined && nowMs < oldUntilMs ? oldUntilMs : undefined),
-  };
-}
-
-function time(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
-}
-
-function stateOf(item: Key, nowMs: number): 'active' | 'expired' | 'revoked' {
-  if (isLive(item, nowMs)) return 'active';
-  return item.revokedMs === undefined ? 'expired' : 'revoked';
-}
-
-function forPeople(done: Done, terminal: Terminal): string {
-  switch (done.kind) {
-    case 'list':
-      return `${done.keys.map((item) => row(item, done.nowMs, terminal)).join('\n')}\n`;
-    case 'fresh':
-      return `${done.fresh.secret}\nThe key is shown this once.\n`;
-    case 'revoked':
-      return `Revoked rbk_${done.key.id}.\n`;
-  }
-}
-
-function row(item: Key, nowMs: number, terminal: Terminal): string {
-  const state = stateOf(item, nowMs);
-  const colour = ({ active: 'green', expired: 'yellow', revoked: 'dim' } as const)[state];
-  const shown = painter(terminal)(colour, state.padEnd(7));
-  const used =
-    item.usedMs === undefined ? 'never used' : `used ${new Date(item.usedMs).toISOString()}`;
-  return `rbk_${item.id}  ${shown}  ${item.scopes.join(',')}  ${used}  ${harmless(item.name)}`;
 }
 
 async function findApp(store: Store, name: string, place: string): Promise<App> {

@@ -28,7 +28,7 @@ export interface Heard {
 export function showCallback(heard: Heard, terminal: Pick<Terminal, 'isScreen'>): string {
   const paint = painter(terminal);
   const { at, event = '', id = '', attempt = '', signature, forwarded, body } = heard;
-  const sign = `${paint(signature.kind === 'ok' ? 'green' : 'red', signatureText(signature))}`;
+  const sign = paint(signature.kind === 'ok' ? 'green' : 'red', signatureText(signature));
   const again = attempt === '1' ? '' : paint('yellow', ` attempt ${harmless(attempt)}`);
   const answered = forwarded === undefined || forwarded < 300 ? 'green' : 'red';
   const behind = forwarded === undefined ? '' : `  forwarded: ${paint(answered, `${forwarded}`)}`;

@@ -1,11 +1,13 @@
 // `ringback migrate`: brings the database up to this program without starting the service. The service
 // does the same when it starts; this is for those who want to do it, or know about it, before.
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
-import { migratorOf } from '../store/bring-up.ts';
+import { migratorOf, type Migrator } from '../store/bring-up.ts';
 import type { AppliedMigration } from '../store/migrate.ts';
 import type { Invocation } from './command.ts';
 import { CliFailure } from './failure.ts';
 import { configOf } from './flags.ts';
+import { painter } from './paint.ts';
+import { startProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function migrate(call: Invocation, terminal: Terminal): Promise<void> {
@@ -13,12 +15,27 @@ export async function migrate(call: Invocation, terminal: Terminal): Promise<voi
   const migrator = migratorOf(config.database);
   const isCheck = call.isOn('check');
   const due = isCheck ? await migrator.due().catch(explain) : [];
-  const applied = isCheck ? [] : await migrator.apply(terminal.world.nowMs()).catch(explain);
+  const applied = isCheck ? [] : await apply(migrator, terminal).catch(explain);
   const at = migrator.last - due.length;
   if (call.isJson) terminal.out(`${JSON.stringify({ applied, due, at, last: migrator.last })}\n`);
   if (due.length > 0) throw new CliFailure(print(due, 'is due').trimEnd());
   if (call.isJson) return;
-  terminal.out(print(applied, 'applied') || `already at migration ${migrator.last}\n`);
+  const paint = painter(terminal);
+  terminal.out(
+    print(applied, paint('green', 'applied')) || `already at migration ${migrator.last}\n`,
+  );
+}
+
+async function apply(migrator: Migrator, terminal: Terminal): Promise<readonly AppliedMigration[]> {
+  const total = (await migrator.due()).length;
+  using progress = startProgress('Migrations', terminal);
+  let done = 0;
+  if (total > 1) progress.show({ done, total });
+  const applied = await migrator.apply(terminal.world.nowMs(), () => {
+    done += 1;
+    if (total > 1) progress.show({ done, total });
+  });
+  return applied; // Only now the bar may go.
 }
 
 function print(migrations: readonly AppliedMigration[], what: string): string {

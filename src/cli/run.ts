@@ -9,6 +9,7 @@ import { nearest } from './nearest.ts';
 import { logPainter } from './paint.ts';
 import { readCall } from './read-call.ts';
 import type { Terminal } from './terminal.ts';
+import { filled } from './wrap.ts';
 
 /** 0: it worked. 1: it did not. 2: it was called wrongly. */
 export async function runCommandLine(
@@ -66,7 +67,7 @@ function findCommand(name: string, commands: readonly Command[]): Command {
 }
 
 interface Context {
-  terminal: Pick<Terminal, 'log'>;
+  terminal: Pick<Terminal, 'log' | 'width'>;
   isJson: boolean;
   /** The command that was called, if there is such a one. */
   known: Command | undefined;
@@ -76,7 +77,7 @@ function failureText(failure: CliFailure, { terminal, isJson, known }: Context):
   const { message, exitCode, code, status } = failure;
   if (isJson) return `${JSON.stringify({ error: { message, code, status } })}\n`;
   const paint = logPainter(terminal);
-  const lines = harmlessLines(message)
+  const lines = filled(harmlessLines(message), terminal.width())
     .split('\n')
     .map((line) => paint('red', line));
   const where = known === undefined ? 'ringback --help' : `ringback ${known.name} --help`;

@@ -15,6 +15,7 @@ import { CliFailure } from './failure.ts';
 import { firstSteps, openDoors } from './first-steps.ts';
 import { configOf } from './flags.ts';
 import { openLog } from './log.ts';
+import { painter, type Paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function serve({ env, isJson }: Invocation, terminal: Terminal): Promise<void> {
@@ -33,7 +34,7 @@ export async function serve({ env, isJson }: Invocation, terminal: Terminal): Pr
   try {
     const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
     log.info({ version, ...startFacts(config, env), url: service.url }, 'started');
-    terminal.out(isJson ? started(service, link) : greeting(service, link));
+    terminal.out(isJson ? started(service, link) : greeting(service, link, painter(terminal)));
     await Promise.race([stopped, failed.promise]);
     if (!isJson) terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
@@ -99,16 +100,18 @@ function started(service: Service, link: string | undefined): string {
   return `${JSON.stringify(facts)}\n`;
 }
 
-function greeting(service: Service, link: string | undefined): string {
+function greeting(service: Service, link: string | undefined, paint: Paint): string {
   const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
   const consoleLine =
     link === undefined
       ? `${url}/console   (sign in with a key)`
       : `${link}   (signs in once, within an hour)`;
-  const lines = [
+  const first =
     role === 'worker'
       ? `Ringback ${version} delivers, and says how it is on ${url}/readyz`
-      : `Ringback ${version} listens on ${url}`,
+      : `Ringback ${version} listens on ${url}`;
+  const lines = [
+    paint('bold', first),
     '',
     `  app id     ${withPrefix('app', defaultApp.id)}`,
     `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
@@ -116,11 +119,15 @@ function greeting(service: Service, link: string | undefined): string {
     '',
   ];
   if (isChosenKeyDead) {
-    lines.push('Warning: the key in RINGBACK_API_KEY was revoked or has expired.', '');
+    const warning = 'Warning: the key in RINGBACK_API_KEY was revoked or has expired.';
+    lines.push(paint('yellow', warning), '');
   }
   if (role !== 'worker') {
-    for (const door of openDoors(service.contracts)) lines.push(`Warning: ${door}.`, '');
-    lines.push(...firstSteps(service));
+    for (const door of openDoors(service.contracts)) {
+      lines.push(paint('yellow', `Warning: ${door}.`), '');
+    }
+    const steps = firstSteps(service);
+    lines.push(...steps.map((line) => (line.startsWith('  ') ? paint('cyan', line) : line)));
   }
   return `${lines.join('\n')}\n`;
 }

@@ -19,8 +19,11 @@ export function subscriptionColumns({ paint, when }: View): Column<Subscription>
   ];
 }
 
+/** By callbacks that go somewhere; of none, by all of them. */
 function heard({ callbacks }: Subscription): string {
-  return [...new Set(callbacks.flatMap(({ events }) => events))].join(', ');
+  const active = callbacks.filter(({ inactive }) => inactive === undefined);
+  const events = (active.length === 0 ? callbacks : active).flatMap((one) => one.events);
+  return [...new Set(events)].join(', ');
 }
 
 function firstUrl({ callbacks }: Subscription): string {

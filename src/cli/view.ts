@@ -53,7 +53,9 @@ const states: Readonly<Record<string, Style>> = {
   dead: 'red',
   disabled: 'red',
   open: 'red',
+  expired: 'yellow',
   ended: 'dim',
+  revoked: 'dim',
   cancelled: 'dim',
 };
 

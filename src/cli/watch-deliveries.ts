@@ -15,9 +15,12 @@ export async function watchDeliveries(
 ): Promise<void> {
   const leaving = new AbortController();
   void terminal.stopped.then(() => leaving.abort());
-  if (!call.isJson) terminal.err('Watching deliveries. Ctrl+C ends it.\n');
+  let isOpen = false;
   try {
     for await (const frame of client.stream({ signal: leaving.signal })) {
+      // The first frame comes at once: from here on nothing is missed.
+      if (!isOpen && !call.isJson) terminal.err('Watching deliveries. Ctrl+C ends it.\n');
+      isOpen = true;
       for (const delivery of frame.deliveries.filter((one) => fits(one, filters))) {
         terminal.out(call.isJson ? json(delivery) : line(terminal, delivery));
       }

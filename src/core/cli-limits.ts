@@ -3,6 +3,8 @@
 export const cliLimits = {
   /** A progress bar is drawn again at most so often. */
   progressEveryMs: 100,
+  /** A smaller backup is done before anybody could read a bar. */
+  backupShownBytes: 10_000_000,
   /** How often the service is asked about what is waited for: at first, and later. */
   askEveryMs: 250,
   askEveryMaxMs: 2_000,

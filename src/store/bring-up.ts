@@ -15,7 +15,7 @@ export interface Migrator {
   /** What is due, in order; nothing is touched. */
   due(): Promise<readonly AppliedMigration[]>;
   /** Applies what is due, and gives it. Refuses while a process is using the database. */
-  apply(nowMs: number): Promise<readonly AppliedMigration[]>;
+  apply(nowMs: number, onMigrated?: () => void): Promise<readonly AppliedMigration[]>;
   /** The last migration that this program knows. */
   last: number;
 }
@@ -29,7 +29,7 @@ function postgresMigrator(url: string): Migrator {
   const means = { url, migrationsDir: postgresMigrationsDir };
   return {
     due: async () => postgresDue(means),
-    apply: async (nowMs) => applyMigrations({ ...means, nowMs }),
+    apply: async (nowMs, onMigrated = () => {}) => applyMigrations({ ...means, nowMs, onMigrated }),
     last: readMigrations(postgresMigrationsDir).length,
   };
 }
@@ -46,12 +46,12 @@ function sqliteMigrator(dataDir: string): Migrator {
     }
   };
   return {
-    due: async () => due(),
-    apply: async (nowMs) => {
+    due: async () => due().map(({ number, name }) => ({ number, name })),
+    apply: async (nowMs, onMigrated = () => {}) => {
       makeFolder(dataDir);
       const applied = due();
-      openSqlite({ path, migrationsDir, nowMs }).close();
-      return applied;
+      openSqlite({ path, migrationsDir, nowMs, onMigrated }).close();
+      return applied.map(({ number, name }) => ({ number, name }));
     },
     last: readMigrations(migrationsDir).length,
   };

@@ -3,64 +3,116 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { settings } from '../../src/config/settings.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { runChild } from './child.ts';
+import { runHere } from './in-process.ts';
+import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
 describe('ringback', () => {
-  for (const args of [[], ['--help'], ['help'], ['serve', '--help'], ['backup', '--help']]) {
-    it(`shows its usage with "${args.join(' ')}"`, async () => {
-      const { code, out, err } = await runChild(args);
-      assert.deepEqual([code, err], [0, '']);
-      const commands = ['serve', 'listen', 'key list', 'migrate', 'backup'];
-      for (const words of ['Usage:', ...commands.map((one) => `ringback ${one}`), '--version']) {
-        assert.ok(out.includes(words), words);
-      }
-    });
-  }
+  it('lists its commands with one line each, in less than a screen', async () => {
+    const { code, out, err } = await runHere([]);
+    assert.deepEqual([code, err], [0, '']);
+    for (const { name, summary } of commands)
+      assert.match(out, new RegExp(`^  ${name} .*${summary}`, 'm'));
+    const lines = out.trimEnd().split('\n');
+    assert.ok(lines.length <= 30, `${lines.length} lines`);
+    for (const line of lines) assert.ok(line.length <= 80, line);
+    for (const word of ['--help', '-h', 'help']) assert.equal((await runHere([word])).out, out);
+  });
 
-  it('says its version, the one of the package', async () => {
+  it('says its version, the one of the package, as a process too', async () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object;
     const { code, out, err } = await runChild(['--version']);
     assert.deepEqual([code, out, err], [0, `${Reflect.get(manifest, 'version')}\n`, '']);
   });
 
-  it('names an unknown command and shows the known ones', async () => {
-    for (const name of ['serv', '--port', 'constructor']) {
-      const { code, out, err } = await runChild([name]);
-      assert.deepEqual([code, out], [1, '']);
-      assert.ok(err.startsWith(`Cannot run "${name}": expected`), err);
-      assert.match(err, /Usage:/);
-    }
+  it('knows what was meant by a wrong word, as a process too', async () => {
+    const text = 'Cannot run "delivries": did you mean "deliveries"?\nSee ringback --help\n';
+    assert.deepEqual(await runChild(['delivries']), { code: 2, out: '', err: text });
   });
 
-  it('names an unknown flag, one without a value, and a word too many', async () => {
-    const mistakes: [string[], RegExp][] = [
-      [['serve', '--prot', '1'], /--prot/],
-      [['key', 'list', '--colour', 'red'], /--colour/],
-      [['serve', '--port'], /--port/],
-      [['serve', 'now'], /Cannot serve "now": expected flags only/],
-    ];
-    for (const [args, pattern] of mistakes) {
-      const { code, out, err } = await runChild(args);
-      assert.deepEqual([code, out], [1, ''], args.join(' '));
-      assert.match(err, pattern);
-      assert.ok(!/^\s+at /m.test(err), `no stack: ${err}`);
-    }
-  });
+  for (const [words, message] of [
+    ['serv', 'Cannot run "serv": did you mean "serve"?'],
+    ['constructor', 'Cannot run "constructor": there is no such command'],
+    ['help lisen', 'Cannot run "lisen": did you mean "listen"?'],
+    ['--port 1', 'Cannot run "--port": a command comes first, as in ringback serve'],
+  ] as const) {
+    it(`says to "ringback ${words}" what is wrong, and where to read on`, async () => {
+      const { code, out, err } = await runHere(words.split(' '));
+      assert.deepEqual([code, out, err], [2, '', `${message}\nSee ringback --help\n`]);
+    });
+  }
 
-  it('knows a flag for every setting', async () => {
-    const flags = Object.values(settings).map(({ env }) =>
-      env
-        .replace(/^RINGBACK_/, '')
-        .toLowerCase()
-        .replaceAll('_', '-'),
-    );
-    const args = flags.flatMap((flag) => [`--${flag}`, '\u0001 no such value']);
-    const { code, err } = await runChild(['serve', ...args]);
+  for (const [words, message] of [
+    ['serve --prot 1', 'Cannot read "--prot": did you mean "--port"?'],
+    ['serve --quota-paylod 1', 'Cannot read "--quota-paylod": did you mean "--quota-payload"?'],
+    ['serve --frobnicate', 'Cannot read "--frobnicate": there is no such flag'],
+    ['serve -x', 'Cannot read "-x": there is no such flag'],
+    ['serve --port', 'Cannot read --port: its value is missing'],
+    ['serve --port --data x', 'Cannot read --port: its value is missing'],
+    ['serve --json=yes', 'Cannot give --json the value "yes": it is on or not there'],
+    ['serve now', 'Cannot serve "now": expected flags only'],
+    ['migrate --chekc', 'Cannot read "--chekc": did you mean "--check"?'],
+    ['key lst', 'Cannot run ringback key: found "lst", did you mean "list"?'],
+    ['key', 'Cannot run ringback key: found nothing, expected list, create, rotate or revoke'],
+    ['key create --name x --scopes raed', 'Cannot give scope "raed": did you mean "read"?'],
+    [
+      'listen --listen-port 65536',
+      'Cannot read --listen-port "65536": expected a number from 0 to 65535',
+    ],
+    [
+      'listen --url nowhere --key x',
+      'Cannot read --url "nowhere": expected an http or https URL without query and fragment',
+    ],
+    ['check', 'Cannot check nothing: expected a file'],
+    ['backup', 'Cannot back up: found nothing, expected one FILE'],
+  ] as const) {
+    it(`says to "ringback ${words}" what is wrong`, async () => {
+      const [name = ''] = words.split(' ');
+      const { code, out, err } = await runHere(words.split(' '));
+      assert.deepEqual([code, out, err], [2, '', `${message}\nSee ringback ${name} --help\n`]);
+    });
+  }
+
+  it('knows a flag for every setting, and reports mistakes in all of them at once', async () => {
+    const { settingFlags } = await import('../../src/cli/flags.ts');
+    const args = settingFlags.flatMap(({ flag }) => [`--${flag}`, '\u0001 no such value']);
+    const { code, err } = await runHere(['serve', ...args]);
     assert.equal(code, 1);
-    assert.ok(!/Unknown option/.test(err), err);
-    assert.match(err, /Cannot read RINGBACK_PORT/);
+    assert.match(err, /Cannot read RINGBACK_PORT "\\u\{1\} no such value"/);
+    assert.match(err, /Cannot read RINGBACK_RETRY/);
+  });
+
+  it('says a failure as JSON where JSON was asked for', async () => {
+    const { code, out, err } = await runHere(['migrat', '--json']);
+    const message = 'Cannot run "migrat": did you mean "migrate"?';
+    assert.deepEqual([code, out, JSON.parse(err)], [2, '', { error: { message } }]);
+  });
+});
+
+describe('ringback on a terminal', { skip: noTerminal }, () => {
+  it('shows the overview on one screen, in colours', async () => {
+    const { code, screen, history, raw } = await runOnTerminal([], { columns: 80, rows: 30 });
+    assert.equal(code, 0);
+    assert.equal(screen[0], history[0], 'nothing has scrolled away');
+    assert.match(screen[0] ?? '', /^Ringback \S+: a subscription and callback service\.$/);
+    assert.ok(isColoured(raw));
+  });
+
+  it('has no colours with NO_COLOR, and breaks no word where it is narrow', async () => {
+    const env = { NO_COLOR: '1' };
+    const { raw, history } = await runOnTerminal(['serve', '--help'], { env, columns: 60 });
+    assert.ok(!isColoured(raw));
+    const text = history.join(' ').replaceAll(/\s+/g, ' ');
+    assert.match(text, /requests under way are finished first, and a second Ctrl\+C does not wait/);
+  });
+
+  it('shows a mistake in red', async () => {
+    const { code, screen, raw } = await runOnTerminal(['sevre'], { columns: 100 });
+    assert.equal(code, 2);
+    assert.deepEqual(screen, ['Cannot run "sevre": did you mean "serve"?', 'See ringback --help']);
+    assert.match(raw, /\[31mCannot run/);
   });
 });

@@ -140,14 +140,27 @@ describe('createClient', () => {
     assert.deepEqual([...reached].sort(), offered.map(({ operationId }) => operationId).sort());
   });
 
-  it('has no other methods than these', () => {
+  it('has no other methods than these, and docs/client.md names them', () => {
     const { client } = recording();
-    const names = Object.entries(client).flatMap(([name, value]: [string, unknown]) =>
-      typeof value === 'function'
-        ? [name]
-        : Object.keys(value ?? {}).map((one) => `${name}.${one}`),
+    const groups = new Map(
+      Object.entries(client).map(([name, value]: [string, unknown]) => [
+        name,
+        typeof value === 'function' ? [] : Object.keys(value ?? {}),
+      ]),
+    );
+    const names = [...groups].flatMap(([name, inside]) =>
+      inside.length === 0 ? [name] : inside.map((one) => `${name}.${one}`),
     );
     assert.deepEqual(names.sort(), Object.keys(methods).sort());
+    const page = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');
+    const [, table = ''] = page.split('## All methods');
+    const named = table.split('\n').flatMap((row) => {
+      const [first = '', ...rest] = [...row.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+      if (first === '') return [];
+      const isGroup = (groups.get(first)?.length ?? 0) > 0;
+      return isGroup ? rest.map((name) => `${first}.${name}`) : [first, ...rest];
+    });
+    assert.deepEqual(named.sort(), names);
   });
 
   it('writes the three variants of subscribe as the contract has them', async () => {

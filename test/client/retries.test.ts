@@ -89,10 +89,17 @@ describe('a call', () => {
   it('counts the body of an answer to the time limit', async () => {
     const time = virtualTime();
     await using service = await rawService((response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.write('{"status":', () => setImmediate(() => time.runOut()));
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"status":');
     });
-    const client = createClient({ url: service.url, ...time });
+    const client = createClient({
+      url: service.url,
+      ...time,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        setImmediate(() => time.runOut()); // The head is there, and the body is waited for.
+        return response;
+      },
+    });
     await assert.rejects(client.health(), /it took longer/);
   });
 

@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it, mock } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { createClient, RingbackError, type Client } from '../../src/client/client.ts';
 import { start, type Started } from '../api/harness.ts';
+
+const root = join(import.meta.dirname, '..', '..');
 
 describe('the client of a real service', () => {
   let service: Started;
   let client: Client;
-  /** Receivers are names that lead nowhere: nothing is sent. */
+  /** Nobody is there. */
   const callbackUrl = 'https://receiver.example/hook';
 
   before(async () => {
-    service = await start({ names: { 'receiver.example': ['93.184.215.14'] } });
+    service = await start({ names: { 'receiver.example': ['127.0.0.1'] } });
     client = createClient({ url: `${service.url}/`, key: service.key });
   });
   after(async () => service[Symbol.asyncDispose]());
@@ -173,5 +180,29 @@ describe('the client of a real service', () => {
       if (published > 0) stop.abort();
     }
     assert.equal(published, 1);
+  });
+
+  it('is what docs/client.md says: its blocks are a program that runs', async () => {
+    const page = readFileSync(join(root, 'docs', 'client.md'), 'utf8');
+    const blocks = [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+    assert.deepEqual([...new Set(blocks.map(([, language]) => language))], ['js']);
+    const library = pathToFileURL(join(root, 'src', 'client', 'client.ts')).href;
+    const program = blocks.map(([, , text]) => text).join('\n');
+    const folder = await mkdtemp(join(tmpdir(), 'ringback-client-'));
+    const log = mock.method(console, 'log', () => undefined);
+    try {
+      process.env['RINGBACK_URL'] = service.url;
+      process.env['RINGBACK_API_KEY'] = service.key;
+      const path = join(folder, 'program.mjs');
+      await writeFile(path, program.replace("'ringback/client'", `'${library}'`));
+      await import(pathToFileURL(path).href);
+    } finally {
+      log.mock.restore();
+      await rm(folder, { recursive: true });
+    }
+    const said = log.mock.calls.map(({ arguments: values }) => values.map(String).join(' '));
+    assert.match(said.join('\n'), /"cents":12345678901234567890/);
+    assert.match(said.join('\n'), /^422 payload_refused /m);
+    assert.match(said.join('\n'), /^true$/m);
   });
 });

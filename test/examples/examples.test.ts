@@ -2,6 +2,7 @@
 // oldest Node that they name, against a Ringback of that package.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -13,7 +14,7 @@ import { get, quiet, until } from '../e2e/stage.ts';
 import { Tally } from '../e2e/tally.ts';
 import { installedPackage, whyNotInstalled, type InstalledPackage } from '../package/installed.ts';
 import { hmacForgeries, send } from './forgeries.ts';
-import { openGate, portOf } from './gate.ts';
+import { openGate } from './gate.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const names = ['orders', 'shop', 'own-contract'] as const;
@@ -65,16 +66,23 @@ async function startRingback(env: Env, args: readonly string[] = []): Promise<Ri
   };
 }
 
-/** A receiver that is down: whoever comes is cut off. It holds the port until the real one starts. */
+/**
+ * A receiver that is down: whoever comes is cut off. It holds the port until the real one starts. No port
+ * that the system gives away (Linux: from 32768): between the two somebody's connection would get it.
+ */
 async function holdPort(): Promise<{ port: number; came: Tally } & AsyncDisposable> {
   const came = new Tally('connections came');
   const server = createServer((socket) => {
     socket.destroy();
     came.add();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server.address());
+  const port = randomInt(17_000, 26_000);
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return holdPort();
+  }
   return {
     port,
     came,
@@ -86,7 +94,7 @@ async function holdPort(): Promise<{ port: number; came: Tally } & AsyncDisposab
   };
 }
 
-interface Orders {
+interface Orders extends AsyncDisposable {
   child: Child;
   call: (path: string, body?: object) => Promise<{ status: number; json: { id: string } }>;
 }
@@ -103,6 +111,7 @@ async function startOrders(env: Env): Promise<Orders> {
       });
       return { status: answer.status, json: (await answer.json()) as { id: string } };
     },
+    [Symbol.asyncDispose]: child[Symbol.asyncDispose],
   };
 }
 
@@ -132,7 +141,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     });
     const ordersEnv = { ...ringback.env, ORDERS_DB: join(folder, 'orders.db') };
     await using down = await holdPort();
-    const hook = `/hooks/ada`;
+    const hook = '/hooks/ada';
     const shopEnv = {
       ...ringback.env,
       PORT: String(down.port),
@@ -143,25 +152,24 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     const [subscriberId = ''] = /sub_\S+/.exec(joined.out) ?? [];
 
     // The order service dies after its commit, before Ringback hears of the order.
-    await using before = await openGate(ringback.url, 'request');
-    const first = await startOrders({ ...ordersEnv, RINGBACK_URL: before.url });
+    await using lossy = await openGate(ringback.url, 'request');
+    await using first = await startOrders({ ...ordersEnv, RINGBACK_URL: lossy.url });
     const created = await first.call('', { customer: 'ada', totalCents: 1_950 });
     assert.equal(created.status, 201);
     const { id } = created.json;
-    await before.lost;
+    await lossy.lost;
     await kill(first);
     assert.equal((await get<{ items: [] }>(ringback, '/events')).items.length, 0);
 
     // It starts again, publishes, and dies before it hears the answer.
-    await using behind = await openGate(ringback.url, 'answer');
-    const second = await startOrders({ ...ordersEnv, RINGBACK_URL: behind.url });
-    const answered = JSON.parse(await behind.lost) as { eventId: string };
+    await using mute = await openGate(ringback.url, 'answer');
+    await using second = await startOrders({ ...ordersEnv, RINGBACK_URL: mute.url });
+    const answered = JSON.parse(await mute.lost) as { eventId: string };
     await kill(second);
 
     // It starts again and repeats it, which makes no second event.
-    const third = await startOrders(ordersEnv);
-    await using orders = third.child;
-    const [, published] = await orders.says(/Published order\.created as (\S+)\n/);
+    await using orders = await startOrders(ordersEnv);
+    const [, published] = await orders.child.says(/Published order\.created as (\S+)\n/);
     assert.equal(published, answered.eventId);
     const events = await get<{ items: { event: string }[] }>(ringback, '/events');
     assert.deepEqual(
@@ -172,10 +180,10 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     // All the while the shop was down; it comes up and gets what it has missed.
     await down.came.reach(1);
     await down[Symbol.asyncDispose]();
-    const firstShop = await start({ example: 'shop' }, shopEnv);
+    await using firstShop = await start({ example: 'shop' }, shopEnv);
     await firstShop.says(new RegExp(`^ada: order ${id} is created$`, 'm'));
-    assert.equal((await third.call(`/${id}/paid`)).status, 200);
-    assert.equal((await third.call(`/${id}/paid`)).status, 409);
+    assert.equal((await orders.call(`/${id}/paid`)).status, 200);
+    assert.equal((await orders.call(`/${id}/paid`)).status, 409);
     await firstShop.says(new RegExp(`^ada: order ${id} is paid$`, 'm'));
     const done = await quiet(ringback);
     assert.deepEqual(
@@ -210,7 +218,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     }
 
     // Handled in the order in which they came: had one of those been handled, it would stand here.
-    assert.equal((await third.call(`/${id}/shipped`)).status, 200);
+    assert.equal((await orders.call(`/${id}/shipped`)).status, 200);
     await shop.says(new RegExp(`^ada: order ${id} is shipped$`, 'm'));
     assert.equal(countOf(shop.out(), 'ada:'), 1);
     assert.equal(countOf(firstShop.out(), 'ada:'), 2);
@@ -218,12 +226,12 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     // A customer who has left is gone: Ringback stops calling.
     const left = await run({ example: 'shop', script: 'leave', args: ['ada'] }, shopEnv);
     assert.equal(left.out, 'ada has left\n');
-    assert.equal((await third.call('', { customer: 'ada', totalCents: 5 })).status, 201);
+    assert.equal((await orders.call('', { customer: 'ada', totalCents: 5 })).status, 201);
     await until(
       async () => ringback.call({ path: `/subscriptions/${subscriberId}` }),
       ({ status, json }) => status === 404 || json['state'] === 'ended',
     );
-    for (const child of [orders, shop]) {
+    for (const child of [orders.child, shop]) {
       child.signal('SIGTERM');
       assert.equal(await child.ended, 0, child.err());
     }

@@ -37,8 +37,10 @@ export async function openGate(target: string, loses: 'request' | 'answer'): Pro
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null);
   return {
-    url: `http://127.0.0.1:${portOf(server.address())}`,
+    url: `http://127.0.0.1:${address.port}`,
     lost: inTime(lost.promise, patienceMs, () => 'nobody came to the gate'),
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
@@ -47,9 +49,4 @@ export async function openGate(target: string, loses: 'request' | 'answer'): Pro
       await closed;
     },
   };
-}
-
-export function portOf(address: object | string | null): number {
-  assert(typeof address === 'object' && address !== null && 'port' in address);
-  return Number(address.port);
 }

@@ -6,7 +6,7 @@ import { deliveryFlags, deliveryStates, listFlags } from './filter-flags.ts';
 export const deliveries: Command = {
   name: 'deliveries',
   group: 'look',
-  summary: 'shows events on their way to callbacks, and every attempt of one',
+  summary: 'shows events on their way, and every attempt of one',
   usage: [
     'ringback deliveries [--state STATE] [--event PATTERN] [--to SUB] [--since WHEN]',
     'ringback deliveries DLV',

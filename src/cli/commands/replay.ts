@@ -6,7 +6,7 @@ import { deliveryFlags, endedStates, listFlags } from './filter-flags.ts';
 export const replay: Command = {
   name: 'replay',
   group: 'use',
-  summary: 'sends many deliveries again, chosen by state, event, answer and time',
+  summary: 'sends many deliveries again, chosen by state, event or time',
   usage: [
     'ringback replay [--state STATE] [--event PATTERN] [--to SUB] [--since WHEN] [--yes]',
     'ringback replay list',

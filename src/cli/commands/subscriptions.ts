@@ -6,7 +6,7 @@ import { listFlags, subscriptionStates } from './filter-flags.ts';
 export const subscriptions: Command = {
   name: 'subscriptions',
   group: 'look',
-  summary: 'shows who listens; pauses, resumes and pings one of them, and shows its secret',
+  summary: 'shows who listens; pauses, resumes and pings one of them',
   usage: [
     'ringback subscriptions [--state STATE] [--event NAME] [--target TEXT]',
     'ringback subscriptions SUB [--pause | --resume | --ping | --secret | --rotate-secret]',

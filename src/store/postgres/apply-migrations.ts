@@ -13,11 +13,13 @@ export interface MigrateOptions {
   url: string;
   migrationsDir: string;
   nowMs: number;
+  /** After each of them. */
+  onMigrated?: () => void;
 }
 
 /** Gives the migrations that were due. Rejects with CannotOpenStore. */
 export async function applyMigrations(options: MigrateOptions): Promise<AppliedMigration[]> {
-  const { url, migrationsDir, nowMs } = options;
+  const { url, migrationsDir, nowMs, onMigrated } = options;
   return withClient(url, async (client) => {
     const known = readMigrations(migrationsDir);
     const done: AppliedMigration[] = [];
@@ -25,6 +27,7 @@ export async function applyMigrations(options: MigrateOptions): Promise<AppliedM
       const next = await tryNext(client, { database: databaseName(url), known, nowMs });
       if (next === undefined) break;
       done.push({ number: next.number, name: next.name });
+      onMigrated?.();
     }
     await ensurePartitions(client, {
       fromMs: nowMs - dayMs,

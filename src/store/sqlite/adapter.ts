@@ -38,17 +38,19 @@ export interface SqliteOptions {
   migrationsDir: string;
   /** When migrations are said to be applied. */
   nowMs: number;
+  /** After each of them. Stays in this thread. */
+  onMigrated?: () => void;
 }
 
 /** Opens for writing, alone: takes the lock, then brings the schema up. Throws CannotOpenStore. */
-export function openSqlite({ path, migrationsDir, nowMs }: SqliteOptions): Sqlite {
+export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
   return explained(path, () => {
     const lock = path === ':memory:' ? noLock : takeLock(path);
     try {
       if (path !== ':memory:') createPrivate(path);
       const db = connect({ path, access: 'write' });
       return closing(db, () => {
-        applyMigrations(db, { database: path, migrationsDir, nowMs });
+        applyMigrations(db, { database: path, ...options });
         return adapterOn(db, lock);
       });
     } catch (error) {

@@ -10,15 +10,19 @@ export interface MigrateOptions {
   database: string;
   migrationsDir: string;
   nowMs: number;
+  onMigrated?: () => void;
 }
 
 export function applyMigrations(db: DatabaseSync, options: MigrateOptions): void {
-  const { database, migrationsDir, nowMs } = options;
+  const { database, migrationsDir, nowMs, onMigrated } = options;
   const known = readMigrations(migrationsDir);
   db.exec(`create table if not exists migration (
     number integer primary key, name text not null, applied_ms integer not null) strict`);
   const due = dueMigrations({ database, known, applied: appliedMigrations(db) });
-  for (const migration of due) apply(db, migration, nowMs);
+  for (const migration of due) {
+    apply(db, migration, nowMs);
+    onMigrated?.();
+  }
 }
 
 /** The migrations that are due in the file at `path`, without touching it; it need not exist. */

@@ -22,7 +22,7 @@ export class CannotBackUp extends Error {
 /** `path`: the database. `file`: the copy, which must not exist yet. */
 export function backUp({ path, file }: { path: string; file: string }): Backup {
   if (existsSync(file)) throw new CannotBackUp(`Cannot back up to "${file}": it exists already`);
-  const part = `${resolve(file)}.part`;
+  const part = partOf(file);
   try {
     createPart(part);
   } catch (error) {
@@ -40,6 +40,11 @@ export function backUp({ path, file }: { path: string; file: string }): Backup {
     const message = `Cannot back up "${path}" to "${file}": ${reasonOf(error)}`;
     throw new CannotBackUp(message, { cause: error });
   }
+}
+
+/** How the copy is called until it is whole. */
+export function partOf(file: string): string {
+  return `${resolve(file)}.part`;
 }
 
 /** Only its owner may read it; and two backups to one place are refused. */

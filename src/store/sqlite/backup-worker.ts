@@ -1,0 +1,19 @@
+// The entry of the thread that makes a backup. It decides nothing.
+import { strict as assert } from 'node:assert';
+import { parentPort, workerData } from 'node:worker_threads';
+import { backUp, CannotBackUp, type Backup } from './backup.ts';
+
+export type BackupReply = { kind: 'made'; backup: Backup } | { kind: 'refused'; message: string };
+
+const wish: { path: string; file: string } = workerData;
+assert(parentPort !== null, 'A backup is made in a thread');
+parentPort.postMessage(reply());
+
+function reply(): BackupReply {
+  try {
+    return { kind: 'made', backup: backUp(wish) };
+  } catch (error) {
+    if (error instanceof CannotBackUp) return { kind: 'refused', message: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+// What commands say when the service says no, or nothing: a sentence with the remedy, and JSON for programs.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { errorOf, startCommanded, type Commanded } from './commanded.ts';
+
+let commanded: Commanded;
+before(async () => {
+  commanded = await startCommanded();
+});
+after(async () => commanded[Symbol.asyncDispose]());
+
+async function freeUrl(): Promise<string> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(`http://127.0.0.1:${port}`));
+    });
+  });
+}
+
+describe('a command that calls a service', () => {
+  it('says that nobody is there, and how to start it', async () => {
+    const url = await freeUrl();
+    const { code, out, err } = await commanded.run(['events', '--url', url]);
+    assert.deepEqual([code, out], [1, '']);
+    const [first = '', second = ''] = err.split('\n');
+    assert.match(first, new RegExp(`^Cannot reach Ringback at ${url}: .*ECONNREFUSED`));
+    assert.match(second, /^Is it running\? Start it with "ringback serve", or say where it is/);
+  });
+
+  it('says that the key is not taken, and never repeats it', async () => {
+    const key = `rbk_${'x'.repeat(40)}`;
+    for (const args of [
+      ['events'],
+      ['publish', 'a', '--message', 'x'],
+      ['retry', `dlv_${'0'.repeat(26)}_0`],
+    ]) {
+      const { code, out, err } = await commanded.run([...args, '--key', key]);
+      assert.deepEqual([code, out], [1, ''], args.join(' '));
+      assert.match(
+        err,
+        /^Cannot call Ringback at http:\S+: it does not take this key\.\nGive another/,
+      );
+      assert.ok(!err.includes(key));
+    }
+    const answer = await commanded.run(['events', '--key', key, '--json']);
+    assert.equal(answer.out, '');
+    const { code, status } = errorOf(answer);
+    assert.deepEqual([code, status], ['unauthorized', 401]);
+    const none = await commanded.run(['events'], { env: { RINGBACK_API_KEY: '' } });
+    assert.equal(none.code, 2);
+    assert.match(none.err, /^Cannot call Ringback without a key: give --key/);
+    const odd = await commanded.run(['events', '--key', 'a secret\nkey']);
+    assert.equal(odd.code, 2);
+    assert.ok(!odd.err.includes('a secret'), odd.err);
+  });
+
+  it('names the scope that a key lacks, and how to make one that has it', async () => {
+    const { json } = await commanded.service.call({
+      method: 'POST',
+      path: '/keys',
+      body: { name: 'reader', scopes: ['read'] },
+    });
+    const key = ['--key', String(json['key'])];
+    const publish = await commanded.run(['publish', 'a', '--message', 'x', ...key]);
+    assert.deepEqual([publish.code, publish.out], [1, '']);
+    assert.match(publish.err, /needs the scope "publish", the key has: read\n/);
+    assert.match(publish.err, /ringback key create --name NAME --scopes publish\n$/);
+    const retry = await commanded.run(['retry', `dlv_${'0'.repeat(26)}_0`, ...key]);
+    assert.match(retry.err, /needs the scope "admin"/);
+    assert.equal((await commanded.run(['events', ...key])).code, 0);
+  });
+});

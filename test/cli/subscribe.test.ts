@@ -1,0 +1,219 @@
+// `ringback subscribe`, `subscriptions` and `unsubscribe`: who listens, from the first word to the last.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { receive, type Receiver } from '../e2e/receiver.ts';
+import { get } from '../e2e/stage.ts';
+import { startCommanded, type Commanded } from './commanded.ts';
+import { isColoured, noTerminal } from './pty.ts';
+
+interface Item {
+  id: string;
+  state: string;
+  callbacks: { events: string[]; url: string }[];
+}
+
+/** The service takes it; a terminal would write backwards from here. */
+const hostile = 'Orders \u{202e}✓';
+
+let commanded: Commanded;
+let receiver: Receiver;
+before(async () => {
+  commanded = await startCommanded();
+  receiver = await receive();
+});
+after(async () => {
+  await commanded[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+});
+
+async function subscribe(...words: string[]): Promise<string> {
+  const answer = await commanded.json(['subscribe', ...words]);
+  assert.deepEqual(Object.keys(answer).toSorted(), ['secret', 'subscriberId']);
+  return String(answer['subscriberId']);
+}
+
+async function read(id: string): Promise<Record<string, unknown>> {
+  return get(commanded.service, `/subscriptions/${id}`);
+}
+
+describe('ringback subscriptions', () => {
+  it('says that nobody listens, and how to change that', async () => {
+    const { code, out, err } = await commanded.run(['subscriptions']);
+    assert.deepEqual([code, out], [0, '']);
+    assert.match(err, /^Nobody has subscribed yet\. Subscribe: ringback subscribe http/);
+    const none = await commanded.json(['subscriptions']);
+    assert.deepEqual(none, { items: [], nextCursor: null });
+  });
+});
+
+describe('ringback subscribe', () => {
+  it('shows id, secret and the next steps on a terminal', { skip: noTerminal }, async () => {
+    const { code, text, raw } = await commanded.onTerminal(['subscribe', receiver.url]);
+    assert.equal(code, 0);
+    const [, id = ''] = /subscriber id {2}(sub_\w{26})\n/.exec(text) ?? [];
+    const { secret } = await get<{ secret: string }>(
+      commanded.service,
+      `/subscriptions/${id}/secret`,
+    );
+    assert.ok(text.startsWith('Subscribed to every event.\n'), text);
+    assert.ok(text.includes(`secret         ${secret}\n`));
+    for (const next of [
+      `subscriptions ${id} --ping`,
+      `deliveries --to ${id}`,
+      `unsubscribe ${id}`,
+    ]) {
+      assert.ok(text.includes(`ringback ${next}`), next);
+    }
+    assert.ok(isColoured(raw));
+  });
+
+  it('subscribes in each variant, with what is chosen', async () => {
+    const one = await read(await subscribe(receiver.url, '--event', 'order.created'));
+    const [callback] = one['callbacks'] as Item['callbacks'];
+    assert.deepEqual(callback?.events, ['order.created']);
+    assert.equal(callback?.url, `${receiver.url}?event=order.created`);
+    const words = ['--event', 'order.*', '--event', 'paid', '--filter', '/n=1', '--ordered'];
+    const more = ['--rate', '5', '--header', 'X-Team: a', '--description', hostile];
+    const chosen = await read(await subscribe(receiver.url, ...words, ...more));
+    assert.deepEqual((chosen['callbacks'] as Item['callbacks'])[0]?.events, ['order.*', 'paid']);
+    const { filter, ordered, rateLimit, headerNames, description } = chosen;
+    assert.deepEqual(
+      { filter, ordered, rateLimit, headerNames, description },
+      {
+        filter: { '/n': [1] },
+        ordered: true,
+        rateLimit: 5,
+        headerNames: ['X-Team'],
+        description: hostile,
+      },
+    );
+    const multi = await read(await subscribe('--failed', receiver.url, '--success', receiver.url));
+    const listed = await commanded.run(['subscriptions', '--event', 'failed', '--limit', '1']);
+    assert.match(
+      listed.out,
+      new RegExp(`${String(multi['id'])}  active  failed, success  http\\S+ \\+1 `),
+    );
+  });
+
+  it('subscribes once for one idempotency key', async () => {
+    const words = [receiver.url, '--idempotency-key', 'mine', '--event', 'once'];
+    assert.equal(await subscribe(...words), await subscribe(...words));
+  });
+
+  it('says why a URL is refused', async () => {
+    const { code, out, err } = await commanded.run(['subscribe', 'ftp://x.example/']);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /ftp:\/\/x\.example\/.*expected http or https/);
+    const none = await commanded.run(['subscribe']);
+    assert.equal(none.code, 2);
+    assert.match(none.err, /^Cannot subscribe without a URL/);
+  });
+});
+
+describe('ringback subscriptions, with some', () => {
+  it('lists them on a terminal, important columns first', { skip: noTerminal }, async () => {
+    const wide = await commanded.onTerminal(['subscriptions'], { columns: 140 });
+    assert.equal(wide.code, 0);
+    assert.match(wide.screen[0] ?? '', /^ID +STATE +HEARS +URL +SINCE +DESCRIPTION$/);
+    assert.match(
+      wide.text,
+      /\nsub_\w{26} {2}active {2}order\.\*, paid +http:\/\/\S+ +(now|\d+ s ago) +Orders \\u\{202e\}✓\n/,
+    );
+    assert.ok(isColoured(wide.raw));
+    const { out } = await commanded.run(['subscriptions'], { columns: 44 });
+    assert.match(out, /^\S*ID\S* +\S*STATE\S*\n/);
+  });
+
+  it('filters, limits, and goes on at a cursor; --json is the API’s own', async () => {
+    const list = async (
+      ...words: string[]
+    ): Promise<{ items: Item[]; nextCursor: string | null }> =>
+      (await commanded.json(['subscriptions', ...words])) as never;
+    const all = await list();
+    const { json } = await commanded.service.call({ path: '/subscriptions' });
+    assert.deepEqual(all, json);
+    const ids = all.items.map(({ id }) => id);
+    assert.equal(ids.length, 5);
+    const first = await list('--limit', '2');
+    assert.equal(first.items.length, 2);
+    const second = await list('--limit', '2', '--cursor', first.nextCursor ?? '');
+    const third = await list('--all', '--cursor', second.nextCursor ?? '');
+    const walked = [...first.items, ...second.items, ...third.items].map(({ id }) => id);
+    assert.deepEqual(walked, ids);
+    assert.equal(third.nextCursor, null);
+    const failed = await list('--event', 'failed', '--target', '127.0.0.1');
+    assert.ok(failed.items.length >= 1 && failed.items.length < 5);
+    const none = await commanded.run(['subscriptions', '--state', 'disabled']);
+    assert.match(none.err, /^No subscription fits\./);
+    const some = await commanded.run(['subscriptions', '--limit', '2']);
+    assert.match(some.err, /^There are more: --all/);
+  });
+
+  it('pauses, resumes, pings, and shows and replaces the secret of one', async () => {
+    const id = await subscribe(receiver.url, '--event', 'acted.on', '--retry', 'none');
+    const act = async (...words: string[]): Promise<string> => {
+      const { code, out, err } = await commanded.run(['subscriptions', id, ...words]);
+      assert.deepEqual([code, err], [0, '']);
+      return out;
+    };
+    assert.match(
+      await act(),
+      /^subscription +sub_\w+\nstate +active\n[^]*retry +none: one attempt/,
+    );
+    assert.match(await act('--pause'), /^Paused sub_\w+: what is published waits/);
+    assert.equal((await commanded.json(['subscriptions', id]))['state'], 'paused');
+    assert.match(await act('--resume'), /^Resumed sub_/);
+    const before_ = receiver.requests.length;
+    assert.match(
+      await act('--ping'),
+      /^Sent ringback\.ping as evt_\w+\. How it goes: ringback deliv/,
+    );
+    await receiver.waitFor(before_ + 1);
+    const secret = (await act('--secret')).trim();
+    assert.match(secret, /^whsec_\S+$/);
+    assert.deepEqual(await commanded.json(['subscriptions', id, '--secret']), { secret });
+    const both = (await act('--rotate-secret')).split('\n');
+    assert.ok(both[0] !== secret && both[1]?.startsWith(`${secret}  (the one before, valid until`));
+    const alone = await commanded.json(['subscriptions', id, '--rotate-secret', '--overlap', '0s']);
+    assert.deepEqual(Object.keys(alone), ['secret']);
+  });
+
+  it('answers mistakes with what was expected', async () => {
+    const sub = `sub_${'0'.repeat(26)}`;
+    const mistakes: [string[], number, RegExp][] = [
+      [
+        ['evt_00000000000000000000000000'],
+        2,
+        /expected a subscription, sub_….*ringback events evt_/,
+      ],
+      [['x'], 2, /^Cannot show "x": expected a subscription, sub_…\n/],
+      [[sub], 1, /^There is no subscription "sub_0+"\nIt may belong to another app/],
+      [[sub, sub], 2, /^Cannot show several subscriptions/],
+      [['--ping'], 2, /^Cannot ping: expected sub_…/],
+      [[sub, '--ping', '--pause'], 2, /^Cannot do --pause or --ping at once/],
+      [[sub, '--overlap', '1d'], 2, /belongs to --rotate-secret/],
+      [[sub, '--rotate-secret', '--overlap', '1ms'], 2, /^Cannot read --overlap "1ms"/],
+      [['--state', 'activ'], 2, /did you mean "active"\?/],
+      [['--all', '--limit', '3'], 2, /give --all or --limit/],
+    ];
+    for (const [words, expected, message] of mistakes) {
+      const { code, out, err } = await commanded.run(['subscriptions', ...words]);
+      assert.deepEqual([code, out], [expected, ''], words.join(' '));
+      assert.match(err, message);
+    }
+  });
+});
+
+describe('ringback unsubscribe', () => {
+  it('ends one, on a terminal and again as JSON', { skip: noTerminal }, async () => {
+    const id = await subscribe(receiver.url, '--event', 'ends');
+    const { code, text } = await commanded.onTerminal(['unsubscribe', id]);
+    assert.deepEqual([code, text], [0, `Unsubscribed ${id}: nothing more is sent to it.\n`]);
+    assert.equal((await read(id))['state'], 'ended');
+    assert.deepEqual(await commanded.json(['unsubscribe', id]), { subscriberId: id });
+    const wrong = await commanded.run(['unsubscribe', 'dlv_00000000000000000000000000_1']);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.err, /expected a subscription, sub_….*ringback deliveries dlv_/);
+    assert.equal((await commanded.run(['unsubscribe'])).code, 2);
+  });
+});

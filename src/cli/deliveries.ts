@@ -1,10 +1,11 @@
 // `ringback deliveries`: where events are on their way, one of them with all attempts, or all as they move.
 import type { ListDeliveriesQuery } from '../client/client.ts';
 import type { Invocation } from './command.ts';
-import { deliveryStates, errorWords } from './commands/filter-flags.ts';
+import { deliveryFlags, deliveryStates, errorWords, listFlags } from './commands/filter-flags.ts';
 import { deliveryColumns, showDelivery } from './delivery-view.ts';
 import { calledWrongly } from './failure.ts';
 import { expectId } from './id-kind.ts';
+import { refuseBeside } from './refuse-beside.ts';
 import type { Terminal } from './terminal.ts';
 import { json, showList, viewOf } from './view.ts';
 import { watchDeliveries } from './watch-deliveries.ts';
@@ -14,6 +15,10 @@ import { withService } from './with-service.ts';
 export async function deliveries(call: Invocation, terminal: Terminal): Promise<void> {
   const [id, ...more] = call.positionals;
   if (more.length > 0) throw calledWrongly('Cannot show several deliveries: expected one, or none');
+  const ofLists = Object.keys(listFlags);
+  const filtering = [...Object.keys(deliveryFlags), 'state', 'event-id'];
+  if (id !== undefined) refuseBeside(call, `"${id}"`, [...filtering, ...ofLists, 'watch']);
+  if (call.isOn('watch')) refuseBeside(call, '--watch', ofLists);
   const filters = readFilters(call, terminal.world.nowMs());
   if (id !== undefined) {
     expectId('dlv', id, 'show');

@@ -2,9 +2,11 @@
 import type { Event, ShownEvent } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import type { Invocation } from './command.ts';
+import { listFlags, timeFlags } from './commands/filter-flags.ts';
 import { deliveryColumns } from './delivery-view.ts';
 import { calledWrongly } from './failure.ts';
 import { expectId } from './id-kind.ts';
+import { refuseBeside } from './refuse-beside.ts';
 import type { Column } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { showList, viewOf, type View } from './view.ts';
@@ -21,7 +23,10 @@ export async function events(call: Invocation, terminal: Terminal): Promise<void
     from: since === undefined ? undefined : readTime({ flag: 'since', text: since }, nowMs),
     until: until === undefined ? undefined : readTime({ flag: 'until', text: until }, nowMs),
   };
-  if (id !== undefined) expectId('evt', id, 'show');
+  if (id !== undefined) {
+    expectId('evt', id, 'show');
+    refuseBeside(call, `"${id}"`, ['event', ...Object.keys({ ...timeFlags, ...listFlags })]);
+  }
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   await withService(call, async (service) =>
     id === undefined

@@ -106,6 +106,6 @@ function endedText(paint: ReturnType<typeof viewOf>['paint'], ended: Ended): str
 function deadFailure({ eventId }: Accepted, { dead }: Ended): CliFailure {
   const what = dead === 1 ? 'a delivery is' : `${dead} deliveries are`;
   return new CliFailure(
-    `Cannot deliver ${eventId} to all: ${what} dead. See why: ringback deliveries --event-id ${eventId} --state dead`,
+    `Cannot deliver ${eventId} to all: ${what} dead. See why:\n  ringback deliveries --event-id ${eventId} --state dead`,
   );
 }

@@ -4,13 +4,14 @@ import type { Client, NewReplayFilter, Replay } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import { asking } from './asking.ts';
 import type { Invocation } from './command.ts';
-import { endedStates } from './commands/filter-flags.ts';
+import { deliveryFlags, endedStates, listFlags } from './commands/filter-flags.ts';
 import { readFilters } from './deliveries.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { expectId } from './id-kind.ts';
 import { guess } from './nearest.ts';
 import { startProgress } from './progress.ts';
 import { askYes } from './ask-yes.ts';
+import { refuseBeside } from './refuse-beside.ts';
 import { filterText, replayColumns, showReplay } from './replay-view.ts';
 import type { Terminal } from './terminal.ts';
 import { json, showList, viewOf } from './view.ts';
@@ -28,6 +29,7 @@ export async function replay(call: Invocation, terminal: Terminal): Promise<void
   }
   if (wantsId && id === undefined) throw calledWrongly(`Cannot ${verb} a replay: expected rpl_…`);
   if (id !== undefined) expectId('rpl', id, verb);
+  refuseStrangers(call, verb);
   const filter = readReplayFilter(call, terminal.world.nowMs());
   await withService(call, async ({ client }) => {
     const means = { call, terminal, client };
@@ -49,6 +51,13 @@ export async function replay(call: Invocation, terminal: Terminal): Promise<void
 }
 
 const verbs = ['create', 'list', 'show', 'cancel'] as const;
+
+function refuseStrangers(call: Invocation, verb: (typeof verbs)[number]): void {
+  const ofLists = Object.keys(listFlags);
+  const ofNew = [...Object.keys(deliveryFlags), 'state', 'rate', 'dry-run', 'yes', 'no-wait'];
+  if (verb === 'create') refuseBeside(call, 'a new replay', ofLists);
+  else refuseBeside(call, `"${verb}"`, verb === 'list' ? ofNew : [...ofNew, ...ofLists]);
+}
 
 interface Means {
   call: Invocation;

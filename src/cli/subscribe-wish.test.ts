@@ -22,12 +22,11 @@ describe('readWish', () => {
   });
 
   it('reads every control', () => {
-    const words =
+    const short =
       '--ordered --rate 0.5 --concurrency 4 --timeout 5s --retry 5s,5m --signing ed25519 --expires 30d';
-    const { controls } = wish(
-      ...[url, ...words.split(' '), '--description', 'for you', '--metadata', 'team=a=b'],
-      ...['--header', 'Authorization: Bearer abc', '--header', 'X-A:b', '--filter', '/n=1'],
-    );
+    const long = ['--description', 'for you', '--header', 'Authorization: Bearer abc'];
+    const rest = ['--metadata', 'team=a=b', '--header', 'X-A:b', '--filter', '/n=1'];
+    const { controls } = wish(url, ...short.split(' '), ...long, ...rest);
     assert.deepEqual(controls, {
       description: 'for you',
       filter: { '/n': 1 },

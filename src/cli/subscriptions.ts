@@ -3,11 +3,12 @@
 import type { Client, Subscription } from '../client/client.ts';
 import { durationMs } from '../core/duration.ts';
 import type { Invocation } from './command.ts';
-import { subscriptionStates } from './commands/filter-flags.ts';
+import { listFlags, subscriptionStates } from './commands/filter-flags.ts';
 import { calledWrongly } from './failure.ts';
 import { harmless } from './harmless.ts';
 import { expectId } from './id-kind.ts';
 import { listed } from './nearest.ts';
+import { refuseBeside } from './refuse-beside.ts';
 import { showSubscription, subscriptionColumns } from './subscription-view.ts';
 import type { Terminal } from './terminal.ts';
 import { json, showList, viewOf } from './view.ts';
@@ -19,6 +20,9 @@ export async function subscriptions(call: Invocation, terminal: Terminal): Promi
     throw calledWrongly('Cannot show several subscriptions: expected one, or none');
   }
   const action = readAction(call, id);
+  if (id !== undefined) {
+    refuseBeside(call, `"${id}"`, ['state', 'event', 'target', ...Object.keys(listFlags)]);
+  }
   const filters = {
     state: subscriptionStates.find((one) => one === call.text('state')),
     event: call.text('event'),

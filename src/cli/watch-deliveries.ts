@@ -20,6 +20,7 @@ export async function watchDeliveries(
     for await (const frame of client.stream({ signal: leaving.signal })) {
       // The first frame comes at once: from here on nothing is missed.
       if (!isOpen && !call.isJson) terminal.err('Watching deliveries. Ctrl+C ends it.\n');
+      else if (frame.isReset && !call.isJson) terminal.err('Some changes may have been missed.\n');
       isOpen = true;
       for (const delivery of frame.deliveries.filter((one) => fits(one, filters))) {
         terminal.out(call.isJson ? json(delivery) : line(terminal, delivery));

@@ -63,22 +63,30 @@ function sentence({ code, detail, problem }: RingbackError, url: string): string
   return `${detail}${lines.join('')}${hidden > 0 ? `\n  and ${hidden} more` : ''}`;
 }
 
-function remedy({ code, status, detail, requestId }: RingbackError): string {
+function remedy({ code, detail, requestId }: RingbackError): string {
   switch (code) {
     case 'unauthorized':
       return '\nGive another one with --key or RINGBACK_API_KEY, or make one with "ringback key create".';
     case 'missing_scope': {
       const scope = /"(subscribe|publish|read|admin|operator)"/.exec(detail)?.[1] ?? 'SCOPE';
-      return `\nUse a key that has it, or make one: ringback key create --name NAME --scopes ${scope}`;
+      return `\nUse a key that has it, or make one:\n  ringback key create --name NAME --scopes ${scope}`;
     }
     case 'not_found':
       return '\nIt may belong to another app, or have been deleted after the retention.';
+    case 'quota_exceeded':
+      return '\nEnd some, or ask the operator for more.';
+    case 'rate_limited':
+    case 'overloaded':
+      return '\nNothing was done. Try again a little later.';
+    case 'store_unavailable':
+      return '\nWhat was asked for may have happened: look before you repeat it.';
+    case 'redirected':
+    case 'unreadable_answer':
+      return '\nIs that the address of Ringback? Say where it is with --url or RINGBACK_URL.';
     case 'internal':
-      return `\nThis is a bug of Ringback: report it with the request id ${requestId}.`;
+      return `\nThis is a bug of Ringback: report it with the request id ${requestId ?? 'of its log'}.`;
     default:
-      return status === 429 || status === 503
-        ? '\nNothing was done. Try again a little later.'
-        : '';
+      return '';
   }
 }
 

@@ -3,12 +3,16 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { realWorld } from '../../src/core/world.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import { header, receive } from '../e2e/receiver.ts';
 import { Tally } from '../e2e/tally.ts';
+import { migrationsDir } from '../store/open-memory.ts';
 import { newFolder, runChild, serve, type Serving } from './child.ts';
+import { runHere } from './in-process.ts';
+import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 
 const key = 'k'.repeat(40);
 const publishers = 4;
@@ -125,7 +129,7 @@ describe('ringback backup', () => {
   it('needs no service, and names the key that is set', async () => {
     await using folder = await newFolder();
     const file = join(folder.path, 'backup.db');
-    assert.equal((await runChild(['migrate', '--data', folder.path])).code, 0);
+    assert.equal((await runHere(['migrate', '--data', folder.path])).code, 0);
     const { code, out, err } = await runChild(['backup', file, '--data', folder.path], {
       RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
     });
@@ -137,25 +141,69 @@ describe('ringback backup', () => {
     await using folder = await newFolder();
     const there = join(folder.path, 'there.db');
     writeFileSync(there, 'dear to somebody');
-    assert.equal((await runChild(['migrate', '--data', folder.path])).code, 0);
+    assert.equal((await runHere(['migrate', '--data', folder.path])).code, 0);
     const data = ['--data', folder.path];
     const file = join(folder.path, 'file.db');
     const mistakes: [string[], RegExp][] = [
-      [[...data], /^Cannot back up: found nothing, expected one FILE\n {2}ringback backup FILE/],
-      [['a', 'b', ...data], /^Cannot back up: found "a b", expected one FILE/],
       [[there, ...data], /^Cannot back up to ".*there\.db": it exists already/],
       [[join(folder.path, 'no', 'x.db'), ...data], /^Cannot back up to ".*x\.db": ENOENT/],
       [[file, '--data', join(folder.path, 'typo')], /^Cannot find ".*ringback\.db": start the/],
     ];
     for (const [args, pattern] of mistakes) {
-      const { code, out, err } = await runChild(['backup', ...args]);
+      const { code, out, err } = await runHere(['backup', ...args]);
       assert.deepEqual([code, out], [1, ''], args.join(' '));
       assert.match(err, pattern);
       assert.doesNotMatch(err, /^\s+at /m);
     }
-    const postgres = await runChild(['backup', file], { DATABASE_URL: 'postgres://127.0.0.1/x' });
+    const twice = await runHere(['backup', 'a', 'b', ...data]);
+    assert.deepEqual([twice.code, twice.out], [2, '']);
+    assert.match(twice.err, /^Cannot back up: found "a b", expected one FILE\n/);
+    const env = { DATABASE_URL: 'postgres://127.0.0.1/x' };
+    const postgres = await runHere(['backup', file], { env });
     assert.deepEqual([postgres.code, postgres.out], [1, '']);
     assert.match(postgres.err, /^Cannot back up PostgreSQL: .*pg_dump.*docs\/operations\.md\n$/);
     assert.ok(!existsSync(file));
+  });
+
+  it('says the same as JSON', async () => {
+    await using folder = await newFolder();
+    const data = ['--data', folder.path];
+    assert.equal((await runHere(['migrate', ...data])).code, 0);
+    const file = join(folder.path, 'copy.db');
+    const { code, out, err } = await runHere(['backup', file, ...data, '--json']);
+    assert.deepEqual([code, err], [0, '']);
+    const { tookMs, ...rest } = JSON.parse(out) as Record<string, unknown>;
+    assert.equal(typeof tookMs, 'number');
+    assert.deepEqual(rest, {
+      source: join(folder.path, 'ringback.db'),
+      file,
+      bytes: statSync(file).size,
+      migration: readdirSync(migrationsDir).length,
+      encryptionKeyFile: join(folder.path, 'encryption.key'),
+    });
+    const again = await runHere(['backup', file, ...data, '--json']);
+    assert.equal(again.out, '');
+    assert.match(
+      again.err,
+      /^\{"error":\{"message":"Cannot back up to .*it exists already"\}\}\n$/,
+    );
+  });
+
+  it('shows on a terminal how far it is, and then what it did', { skip: noTerminal }, async () => {
+    await using folder = await newFolder();
+    const data = ['--data', folder.path];
+    assert.equal((await runHere(['migrate', ...data])).code, 0);
+    const db = new DatabaseSync(join(folder.path, 'ringback.db'));
+    db.exec('create table filler (bytes blob); insert into filler values (zeroblob(25000000))');
+    db.close();
+    const large = ['backup', join(folder.path, 'large.db'), ...data];
+    const { code, screen, raw } = await runOnTerminal(large, { columns: 60 });
+    assert.equal(code, 0);
+    assert.match(raw, /MB copied {2}[█░]+ {2}\d+ % · \d+ of 26/);
+    assert.match(screen[0] ?? '', /^Backed up "/, 'the bar is gone');
+    assert.match(screen.join(' '), /without it nobody can open the signing secrets in this backup/);
+    assert.ok(isColoured(raw));
+    const piped = await runHere(['backup', join(folder.path, 'piped.db'), ...data]);
+    assert.deepEqual([piped.code, piped.err, isColoured(piped.out)], [0, '', false]);
   });
 });

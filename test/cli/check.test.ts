@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { showChecked } from '../../src/cli/check-view.ts';
-import { newFolder, runChild, type Ended, type Folder } from './child.ts';
+import { newFolder, type Folder } from './child.ts';
+import { runHere, type InProcess } from './in-process.ts';
+import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 
 const good = `openapi: 3.0.4
 info: { title: Shop, version: '1.2' }
@@ -43,13 +45,13 @@ async function check(
   folder: Folder,
   documents: Readonly<Record<string, string>>,
   ...flags: string[]
-): Promise<Ended> {
+): Promise<InProcess> {
   const paths: string[] = [];
   for (const [name, text] of Object.entries(documents)) {
     await writeFile(join(folder.path, name), text);
     paths.push(join(folder.path, name));
   }
-  const ended = await runChild(['check', ...paths, ...flags]);
+  const ended = await runHere(['check', ...paths, ...flags]);
   const short = (text: string): string => text.replaceAll(`${folder.path}/`, '');
   return { ...ended, out: short(ended.out), err: short(ended.err) };
 }
@@ -172,20 +174,29 @@ describe('ringback check', () => {
     assert.partialDeepStrictEqual(gone, { file: 'gone.yaml', error: { pointer: '#' } });
   });
 
-  it('ends with 2 when it is called wrongly, and shows how to call it', async () => {
-    for (const args of [['check'], ['check', '--jsn', 'a.yaml'], ['check', '--json']]) {
-      const { code, out, err } = await runChild(args);
-      assert.deepEqual([code, out], [2, ''], args.join(' '));
-      assert.match(err, /Usage:\n {2}ringback check FILE/);
-    }
+  it('says with --json as JSON, too, that it failed', async () => {
+    await using folder = await newFolder();
+    const { code, err } = await check(folder, { 'deaf.yaml': deaf }, '--json');
+    const message = 'Not everything in it can run.';
+    assert.deepEqual([code, JSON.parse(err)], [1, { error: { message } }]);
   });
 
-  it('explains itself, with examples, and stands in the list of commands', async () => {
-    const { code, out } = await runChild(['check', '--help']);
-    assert.equal(code, 0);
-    for (const words of ['Usage:', 'Examples:', '--json', 'Exit code:'])
-      assert.ok(out.includes(words));
-    assert.match((await runChild(['--help'])).out, /ringback check FILE/);
+  it('fits on a terminal, in colours', { skip: noTerminal }, async () => {
+    await using folder = await newFolder();
+    const file = join(folder.path, 'shop.yaml');
+    await writeFile(file, sloppy);
+    const wide = await runOnTerminal(['check', file], { columns: 100 });
+    assert.equal(wide.code, 0);
+    assert.ok(isColoured(wide.raw));
+    assert.match(wide.text, /^ {2}POST \/hooks$/m);
+    const narrow = await runOnTerminal(['check', file], { columns: 60, env: { NO_COLOR: '1' } });
+    assert.ok(!isColoured(narrow.raw));
+    assert.match(narrow.text, /^ {2}Can run: 1 of 2 callbacks of 1 operation$/m);
+    const long = narrow.text.split('\n').filter((line) => line.length > 60);
+    assert.deepEqual(
+      long.map((line) => line.trim().split(':')[0]),
+      [file, file, file].slice(0, long.length),
+    );
   });
 });
 

@@ -8,66 +8,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { checkPublicUrl } from '../../src/cli/doctor/address.ts';
-import { checkCertificate } from '../../src/cli/doctor/certificate.ts';
-import { checkClocks } from '../../src/cli/doctor/clock.ts';
-import type { Finding } from '../../src/cli/doctor/finding.ts';
-import { judgeDisk } from '../../src/cli/doctor/folder.ts';
-import { checkNames, nameToLookUp } from '../../src/cli/doctor/names.ts';
-import { checkRuntime } from '../../src/cli/doctor/runtime.ts';
-import { judgeClock } from '../../src/cli/doctor/store-file.ts';
-import { judgeAhead, judgeServer } from '../../src/cli/doctor/store-server.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { openRing } from '../../src/engine/unlock.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { ExaminedServer } from '../../src/store/postgres/examine.ts';
-import { makeCertificate } from '../egress/certificate.ts';
-import { freshDatabase } from '../postgres/database.ts';
-import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { newFolder, serve, type Env, type Folder } from './child.ts';
-import { runHere } from './in-process.ts';
-
-interface Examination {
-  findings: Finding[];
-  /** As it is printed. */
-  text: string;
-  failure: string | undefined;
-  /** The findings of a check, as `state: message`. */
-  of: (check: string) => string[];
-}
-
-/** Nothing is looked up and no port taken, unless the test says so. */
-const quiet = { RINGBACK_PUBLIC_URL: 'http://localhost:8080', RINGBACK_PORT: '0' };
-
-async function examine(env: Env): Promise<Examination> {
-  const { out: text, failure } = await run(env, ['--json']);
-  const findings = JSON.parse(text) as Finding[];
-  const failures = findings.filter(({ state }) => state === 'failed').length;
-  assert.equal(failure !== undefined, failures > 0, 'it fails when something failed');
-  for (const { state, message, remedy } of findings) {
-    assert.equal(state === 'ok', remedy === null, message);
-  }
-  const of = (check: string): string[] =>
-    findings
-      .filter((one) => one.check === check)
-      .map(({ state, message }) => `${state}: ${message}`);
-  return { findings, text, failure, of };
-}
-
-async function run(
-  env: Env,
-  args: readonly string[],
-): Promise<{ out: string; failure: string | undefined }> {
-  const { code, out, err } = await runHere(['doctor', ...args], { env: { ...quiet, ...env } });
-  assert.ok(code === 0 ? err === '' : code === 1, err);
-  return { out, failure: code === 0 ? undefined : failureIn(err, args.includes('--json')) };
-}
-
-function failureIn(err: string, isJson: boolean): string {
-  if (!isJson) return err.trimEnd();
-  const { error } = JSON.parse(err) as { error: { message: string } };
-  return error.message;
-}
+import { newFolder, serve, type Folder } from './child.ts';
+import { examine, runDoctor } from './examine.ts';
+import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 
 let left: Promise<Folder> | undefined;
 after(async () => (await left)?.[Symbol.asyncDispose]());
@@ -90,12 +36,31 @@ describe('ringback doctor', () => {
   it('says a line for each check, and below it what to do', async () => {
     await using folder = await newFolder();
     const env = { RINGBACK_DATA: folder.path, RINGBACK_HOST: '192.0.2.1', RINGBACK_PORT: '8080' };
-    const { out, failure } = await run(env, []);
+    const { out, failure } = await runDoctor(env, []);
     const lines = out.split('\n');
     assert.match(lines[0] ?? '', /^ok {7}runtime {5}Ringback .* on Node /);
     const port = lines.findIndex((line) => line.startsWith('failed   port        Cannot listen'));
     assert.match(lines[port + 1] ?? '', /^ {21}→ Set RINGBACK_HOST to an address of this machine/);
     assert.match(failure ?? '', /^1 of \d+ checks failed\.$/);
+  });
+
+  it('fits on a terminal, in colours', { skip: noTerminal }, async () => {
+    await using folder = await newFolder();
+    const env = { RINGBACK_DATA: folder.path, RINGBACK_PUBLIC_URL: 'http://localhost:8080' };
+    const args = ['doctor', '--port', '0', '--lenient', 'perhaps'];
+    const wide = await runOnTerminal(args, { env, columns: 100 });
+    assert.equal(wide.code, 1);
+    assert.ok(isColoured(wide.raw));
+    assert.match(wide.text, /^failed {3}settings {4}Cannot read RINGBACK_LENIENT "perhaps"/m);
+    const narrow = await runOnTerminal(args.slice(0, 3), {
+      env: { ...env, NO_COLOR: '1' },
+      columns: 60,
+    });
+    assert.ok(!isColoured(narrow.raw));
+    assert.equal(narrow.code, 0, narrow.text);
+    const states = narrow.history.filter((line) => /^(ok|warning) {2,}\S/.test(line));
+    assert.ok(states.length > 8);
+    for (const line of narrow.history) assert.match(line, /^(ok|warning| {21}\S)/, 'in its column');
   });
 
   it('finds nothing wrong before the first start, and makes nothing', async () => {
@@ -257,191 +222,3 @@ function alter(folder: string, sql: string): void {
   db.exec(sql);
   db.close();
 }
-
-describe('ringback doctor on PostgreSQL', () => {
-  const key = randomBytes(32).toString('base64');
-  /** The server of the tests does not wait for its disk, which the doctor finds out. */
-  const isOfServer = (finding: string): boolean =>
-    !/^ok: PostgreSQL \d\d at|^failed: (fsync|full_page_writes) is off/.test(finding);
-
-  it('finds nothing wrong with a database that is used, and knows its key', async () => {
-    await using database = await freshStoreDatabase();
-    const { url } = database;
-    const world = realWorld();
-    const store = await openStore({ url, world, onFatal: assert.fail });
-    await openRing(
-      { database: { url }, encryptionKey: [Buffer.from(key, 'base64')] },
-      store,
-      world,
-    );
-    await store.close();
-    const env = { DATABASE_URL: url, RINGBACK_ENCRYPTION_KEY: key };
-    const { of } = await examine(env);
-    assert.deepEqual(of('store').filter(isOfServer), []);
-    assert.deepEqual(of('schema'), ['ok: no migration is due']);
-    assert.deepEqual(of('key'), ['ok: the encryption key is that of this database']);
-    assert.deepEqual(of('clock').length, 2);
-    const other = randomBytes(32).toString('base64');
-    const wrong = await examine({ ...env, RINGBACK_ENCRYPTION_KEY: other });
-    assert.match(wrong.of('key').join(), /^failed: The encryption key is another one/);
-    await database.query("insert into ringback.migration values (9999, 'from_the_future', 1)");
-    await database.query(
-      `update ringback.migration set number = (select count(*) from ringback.migration)
-       where number = 9999`,
-    );
-    assert.match((await examine(env)).of('schema').join(), /^failed: .*newer Ringback/);
-  });
-
-  it('says what is due in an empty one, and makes nothing there', async () => {
-    await using database = await freshDatabase();
-    const env = { DATABASE_URL: database.url, RINGBACK_ENCRYPTION_KEY: key };
-    const { of } = await examine(env);
-    assert.deepEqual(of('store').filter(isOfServer), []);
-    assert.match(of('schema').join(), /^warning: Migrations are due: 1 "init"/);
-    const [row] = await database.query("select to_regnamespace('ringback') is null as is_empty");
-    assert.equal(row?.['is_empty'], true);
-  });
-
-  it('says that it cannot be reached, without its password', async () => {
-    const env = {
-      DATABASE_URL: 'postgres://somebody:CANARY@127.0.0.1:1/nothing',
-      RINGBACK_ENCRYPTION_KEY: key,
-    };
-    const { of, text } = await examine(env);
-    assert.match(of('store').join(), /^failed: Cannot connect to "postgres:\/\/somebody@127/);
-    assert.doesNotMatch(text, /CANARY/);
-  });
-});
-
-describe('judgeServer', () => {
-  const well: ExaminedServer = {
-    versionNumber: 180_001,
-    fsync: 'on',
-    fullPageWrites: 'on',
-    synchronousCommit: 'on',
-    hasSchema: true,
-    mayCreate: true,
-    connectionsMax: 100,
-    connections: 20,
-    aheadMs: 0,
-    encryptionCheck: undefined,
-  };
-  const cases: [change: Partial<ExaminedServer>, found: RegExp][] = [
-    [{}, /^ok PostgreSQL 18 at x$/],
-    [{ versionNumber: 130_011 }, /^failed It is PostgreSQL 13, expected 14 to 18$/],
-    [{ versionNumber: 190_000 }, /^warning It is PostgreSQL 19; Ringback was tested up to 18$/],
-    [{ fsync: 'off' }, /^failed fsync is off: after a crash/],
-    [{ fullPageWrites: 'off' }, /^failed full_page_writes is off: after a crash/],
-    [{ synchronousCommit: 'off' }, /^failed synchronous_commit is off in our sessions/],
-    [{ mayCreate: false }, /^failed .* may not make tables in the schema ringback$/],
-    [{ mayCreate: false, hasSchema: false }, /^failed .* may not make the schema ringback$/],
-    [{ connections: 95 }, /^warning The server has 95 of 100 connections$/],
-  ];
-  for (const [change, expected] of cases) {
-    it(`judges ${JSON.stringify(change)}`, () => {
-      const found = judgeServer('x', { ...well, ...change });
-      assert.match(found.map(({ state, message }) => `${state} ${message}`).join(), expected);
-    });
-  }
-});
-
-describe('checkCertificate', () => {
-  const nowMs = Date.UTC(2026, 10, 15);
-  const cases: [until: string, publicUrl: string | undefined, found: RegExp][] = [
-    ['20271115', undefined, /^ok the certificate is valid for 365 more days, and its key fits$/],
-    ['20271115', 'https://hooks.test', /^ok /],
-    ['20271115', 'https://127.0.0.1', /^ok /],
-    ['20271115', 'https://other.test', /^warning The certificate is not made out to "other.test"/],
-    ['20261120', undefined, /^warning The certificate expires in 5 days$/],
-    ['20261101', undefined, /^failed The certificate has expired on 2026-11-01$/],
-  ];
-  for (const [until, publicUrl, expected] of cases) {
-    it(`judges one that is valid until ${until}, for ${publicUrl}`, async () => {
-      await using folder = await newFolder();
-      const { certificate, key } = makeCertificate('hooks.test', { until });
-      const [tlsCert, tlsKey] = ['cert.pem', 'key.pem'].map((name) => join(folder.path, name));
-      assert(tlsCert !== undefined && tlsKey !== undefined);
-      writeFileSync(tlsCert, certificate);
-      writeFileSync(tlsKey, key);
-      const { state, message } = checkCertificate({ tlsCert, tlsKey, publicUrl }, nowMs);
-      assert.match(`${state} ${message}`, expected);
-    });
-  }
-
-  it('finds out that key and certificate do not belong together, or are none', async () => {
-    await using folder = await newFolder();
-    const tlsCert = join(folder.path, 'cert.pem');
-    const tlsKey = join(folder.path, 'key.pem');
-    writeFileSync(tlsCert, makeCertificate('a.test').certificate);
-    writeFileSync(tlsKey, makeCertificate('b.test').key);
-    const files = { tlsCert, tlsKey, publicUrl: undefined };
-    assert.match(checkCertificate(files, nowMs).message, /is not the one of the certificate/);
-    writeFileSync(tlsKey, 'no key');
-    assert.match(checkCertificate(files, nowMs).message, /^Cannot read the certificate or its key/);
-    const early = checkCertificate({ ...files, tlsKey: tlsCert }, Date.UTC(2019, 0, 1));
-    assert.equal(early.state, 'failed');
-  });
-});
-
-describe('a small check', () => {
-  it('wants a runtime that is new enough', () => {
-    assert.equal(checkRuntime('24.12.0', '24.12').state, 'ok');
-    assert.equal(checkRuntime('26.1.0').state, 'ok');
-    assert.match(checkRuntime('24.2.0').message, /runs on Node 24\.2\.0, expected 24\.12 or newer/);
-  });
-
-  it('wants room on the disk', () => {
-    assert.equal(judgeDisk(5e9).state, 'ok');
-    assert.equal(judgeDisk(5e8).state, 'warning');
-    assert.deepEqual([judgeDisk(5e6).state, judgeDisk(5e6).message], ['failed', '0.0 GB are free']);
-  });
-
-  it('wants the clocks to go, and to agree', async () => {
-    const world = realWorld();
-    assert.equal((await checkClocks(world)).state, 'ok');
-    const sleep = async (): Promise<void> => undefined;
-    const stuck = { nowMs: () => world.nowMs(), monotonicMs: () => 5, sleep };
-    assert.match((await checkClocks(stuck)).message, /monotonic clock went 0 ms/);
-    const unset = { ...stuck, nowMs: () => 0 };
-    assert.match((await checkClocks(unset)).message, /believes that it is 1970/);
-    const states = [100, 5_000, -120_000].map((aheadMs) => judgeAhead(aheadMs));
-    assert.deepEqual(
-      states.map(({ state }) => state),
-      ['ok', 'warning', 'failed'],
-    );
-    assert.match(states[1]?.message ?? '', /5\.0 s behind the database's/);
-    assert.match(states[2]?.message ?? '', /120\.0 s ahead of the database's/);
-    assert.equal(judgeClock(1_000_000, 950_000).state, 'ok');
-    assert.match(judgeClock(1_000_000, 0).message, /last there 1000 s later/);
-  });
-
-  it('wants names to be looked up, and goes on without', async () => {
-    const answering = (kind: 'missing' | 'failed' | 'addresses') => ({
-      resolve: async () => {
-        if (kind === 'missing') return { kind };
-        if (kind === 'failed') return { kind, reason: 'timeout' } as const;
-        return { kind, addresses: ['192.0.2.7'] };
-      },
-    });
-    const say = async (kind: 'missing' | 'failed' | 'addresses'): Promise<string> => {
-      const { state, message } = await checkNames(answering(kind), 'a.test');
-      return `${state} ${message}`;
-    };
-    assert.equal(await say('addresses'), 'ok "a.test" is 192.0.2.7');
-    assert.equal(await say('missing'), 'warning The name server knows no address of "a.test"');
-    assert.match(await say('failed'), /^warning The name server does not answer in time/);
-    assert.equal(nameToLookUp('x.test', 'https://y.test'), 'x.test');
-    assert.equal(nameToLookUp(undefined, 'https://y.test/'), 'y.test');
-    assert.equal(nameToLookUp(undefined, 'https://[::1]:8080'), 'example.com');
-    assert.equal(nameToLookUp(undefined, undefined), 'example.com');
-  });
-
-  it('wants a public URL that clients can use safely', () => {
-    const judge = (publicUrl: string | undefined, host: string): string =>
-      checkPublicUrl({ publicUrl, host }).state;
-    assert.equal(judge(undefined, '127.0.0.1'), 'ok');
-    assert.equal(judge(undefined, '0.0.0.0'), 'warning');
-    assert.equal(judge('http://hooks.example.com', '0.0.0.0'), 'warning');
-    assert.equal(judge('https://hooks.example.com', '0.0.0.0'), 'ok');
-  });
-});

@@ -1,9 +1,11 @@
-// `ringback key` as a real process: the way back in when no key is at hand.
+// `ringback key`: the way back in when no key is at hand.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { newFolder, runChild, serve, type Ended, type Folder } from './child.ts';
+import { newFolder, serve, type Folder } from './child.ts';
+import { runHere, type InProcess } from './in-process.ts';
+import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 
 interface Prepared {
   folder: Folder;
@@ -33,8 +35,8 @@ describe('ringback key', () => {
   });
   after(async () => on.folder[Symbol.asyncDispose]());
 
-  const key = async (...args: string[]): Promise<Ended> =>
-    runChild(['key', ...args], { RINGBACK_DATA: on.folder.path });
+  const key = async (...args: string[]): Promise<InProcess> =>
+    runHere(['key', ...args], { env: { RINGBACK_DATA: on.folder.path } });
   const good = async (...args: string[]): Promise<string> => {
     const { code, out, err } = await key(...args);
     assert.deepEqual([code, err], [0, '']);
@@ -64,7 +66,7 @@ describe('ringback key', () => {
     assert.notEqual(made, '');
     const list = await good('list');
     const row = list.split('\n').find((line) => line.includes(made.slice(0, 12)));
-    assert.match(row ?? '', /active\s+subscribe,read\s+never used\s+me$/);
+    assert.match(row ?? '', /active\s+subscribe,read\s+never\s+me$/);
     assert.ok(list.includes(on.firstKey.slice(0, 12)));
     for (const secret of [made, on.firstKey]) assert.ok(!list.includes(secret.slice(12)));
     assert.deepEqual(await opens(made), [true]);
@@ -105,30 +107,79 @@ describe('ringback key', () => {
 
   it('says what is wrong in a sentence', async () => {
     const mistakes: [string[], RegExp][] = [
-      [[], /^Cannot run ringback key: found nothing, expected list, create, rotate or revoke/],
-      [['lst'], /^Cannot run ringback key: found "lst"/],
-      [['create', '--scopes', 'read'], /^Cannot make a key without --name/],
-      [['create', '--name', 'x'], /^Cannot give scope ""/],
-      [['create', '--name', 'x', '--scopes', 'read,root'], /^Cannot give scope "root"/],
       [['list', '--app', 'none'], /^Cannot find app "none"/],
-      [['rotate'], /^There is no key/],
       [['revoke', 'rbk_00000000'], /^There is no key "rbk_00000000"/],
     ];
+    const calledWrongly: [string[], RegExp][] = [
+      [['create', '--scopes', 'read'], /^Cannot make a key without --name/],
+      [['create', '--name', 'x'], /^Cannot make a key without --scopes/],
+      [['create', '--name', 'x', '--scopes', 'read,root'], /^Cannot give scope "root": expected/],
+      [['rotate'], /^Cannot rotate nothing: expected the id of a key/],
+      [['revoke', 'rbk_00000000', 'rbk_00000001'], /^Cannot revoke "rbk_00000001" too/],
+      [['list', 'shop'], /^Cannot list "shop" too/],
+    ];
     const list = await good('list');
-    for (const [args, pattern] of mistakes) {
+    for (const [args, pattern] of [...mistakes, ...calledWrongly]) {
       const { code, out, err } = await key(...args);
-      assert.deepEqual([code, out], [1, ''], args.join(' '));
+      const expected = mistakes.some(([known]) => known === args) ? 1 : 2;
+      assert.deepEqual([code, out], [expected, ''], args.join(' '));
       assert.match(err, pattern);
       assert.doesNotMatch(err, /^\s+at /m);
     }
     assert.equal(await good('list'), list, 'and nothing changed');
   });
 
+  it('says the same as JSON', async () => {
+    const facts = {
+      name: 'for programs',
+      scopes: ['publish'],
+      state: 'active',
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      oldValidUntil: null,
+    };
+    const args = ['--name', 'for programs', '--scopes', 'publish', '--json'];
+    const made = JSON.parse(await good('create', ...args)) as Record<string, unknown>;
+    const { id, key: secret, createdAt, ...rest } = made;
+    assert.deepEqual(rest, facts);
+    assert.match(String(secret), /^rbk_[0-9A-Za-z]{57}$/);
+    assert.equal(String(secret).slice(0, 12), id);
+    const rotated = JSON.parse(await good('rotate', String(id), '--json')) as typeof made;
+    assert.notEqual(rotated['key'], secret);
+    assert.match(String(rotated['oldValidUntil']), /Z$/);
+    const revoked = JSON.parse(await good('revoke', String(id), '--json')) as typeof made;
+    assert.deepEqual([revoked['id'], revoked['state'], 'key' in revoked], [id, 'revoked', false]);
+    const list = JSON.parse(await good('list', '--json')) as (typeof made)[];
+    const found = list.find((one) => one['id'] === id);
+    assert.deepEqual([found?.['createdAt'], found?.['state']], [createdAt, 'revoked']);
+    const refused = await key('revoke', 'rbk_00000000', '--json');
+    const message = 'There is no key "rbk_00000000"';
+    assert.deepEqual([refused.code, JSON.parse(refused.err)], [1, { error: { message } }]);
+  });
+
+  it('is a table on a terminal, which fits and obeys nobody', { skip: noTerminal }, async () => {
+    const name = `evil \u001b[2J\u202e ${'long '.repeat(12)}`.trim();
+    await good('create', '--name', name, '--scopes', 'subscribe,publish,read,admin');
+    const env = { RINGBACK_DATA: on.folder.path };
+    const wide = await runOnTerminal(['key', 'list'], { env, columns: 100 });
+    assert.match(wide.screen[0] ?? '', /^ID +STATE +SCOPES +USED +NAME$/);
+    assert.match(wide.text, /evil \\u\{1b\}\[2J\\u\{202e\} long/);
+    assert.ok(isColoured(wide.raw));
+    const narrow = await runOnTerminal(['key', 'list'], {
+      env: { ...env, NO_COLOR: '1' },
+      columns: 60,
+    });
+    assert.ok(!isColoured(narrow.raw));
+    assert.equal(narrow.history.length, wide.history.length, 'a line for each key');
+    assert.match(narrow.text, /…/);
+  });
+
   it('finds no database in a folder that never had one, and makes none', async () => {
     await using folder = await newFolder();
     const typo = join(folder.path, 'typo');
     for (const path of [folder.path, typo]) {
-      const { code, out, err } = await runChild(['key', 'list', '--data', path]);
+      const { code, out, err } = await runHere(['key', 'list', '--data', path]);
       assert.deepEqual([code, out], [1, '']);
       assert.match(err, /^Cannot find ".*ringback\.db": start the service once, or check --data/);
     }

@@ -1,23 +1,14 @@
 // `ringback listen` beside `ringback serve`, as real processes: what it prints, what it checks, what it
-// passes on, and how it leaves. Then the first run, with the lines that `serve` prints.
+// passes on, and how it leaves.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { receive, header } from '../e2e/receiver.ts';
 import { until } from '../e2e/stage.ts';
-import {
-  newFolder,
-  runChild,
-  serve,
-  startChild,
-  type Child,
-  type Folder,
-  type Serving,
-} from './child.ts';
+import { newFolder, serve, startChild, type Child, type Folder, type Serving } from './child.ts';
+import { runHere } from './in-process.ts';
+import { isColoured, noTerminal, startOnTerminal } from './pty.ts';
 
-const run = promisify(execFile);
 const key = 'k'.repeat(40);
 
 async function call(
@@ -200,95 +191,99 @@ describe('ringback listen', () => {
     });
   }
 
-  it('says what is missing without a key', async () => {
-    const { code, err } = await runChild(['listen', '--url', serving.url, '--listen-port', '0']);
-    assert.equal(code, 1);
-    assert.equal(err, 'Cannot subscribe without a key: give --key or set RINGBACK_API_KEY\n');
-  });
-
-  it('says that a wrong key is refused', async () => {
-    const args = ['listen', '--url', serving.url, '--listen-port', '0', '--key', 'wrong'];
-    const { code, err } = await runChild(args);
-    assert.equal(code, 1);
-    assert.match(err, /^Ringback refused POST \/subscribe with 401: .*key.*\n$/);
+  it('says what is missing without a key, that a wrong one is refused, that its port is taken', async () => {
+    const base = ['listen', '--url', serving.url];
+    const keyless = await runHere(base);
+    assert.equal(keyless.code, 2);
+    assert.match(
+      keyless.err,
+      /^Cannot call Ringback without a key: give --key, or set RINGBACK_API_KEY/,
+    );
+    const wrong = await runHere([...base, '--listen-port', '0', '--key', 'wrong']);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.err, /does not take this key/);
+    const { port } = new URL(serving.url);
+    const taken = await runHere([...base, '--key', key, '--listen-port', port]);
+    assert.equal(taken.code, 1);
+    assert.match(taken.err, /^Cannot listen: .*EADDRINUSE.*\n$/);
+    const nowhere = await runHere([...base, '--key', key, '--forward', 'ftp://x']);
+    assert.equal(nowhere.code, 2);
+    assert.match(nowhere.err, /^Cannot forward to "ftp:\/\/x": expected an http or https URL/);
   });
 
   it('says that there is no service', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    const { code, err } = await runChild([
-      'listen',
-      '--url',
-      url,
-      '--listen-port',
-      '0',
-      '--key',
-      key,
-    ]);
-    assert.equal(code, 1);
-    assert.match(err, new RegExp(`^Cannot reach Ringback at ${url}: .*ECONNREFUSED.*\\n$`));
+    const args = ['listen', '--url', url, '--listen-port', '0', '--key', key, '--json'];
+    const { code, out, err } = await runHere(args);
+    assert.deepEqual([code, out], [1, '']);
+    const { error } = JSON.parse(err) as { error: { message: string } };
+    assert.ok(error.message.includes(`no answer from ${url}`), error.message);
+    assert.match(error.message, /ECONNREFUSED/);
   });
 
-  it('says that its port is taken, or none', async () => {
-    const taken = new URL(serving.url).port;
-    const args = ['listen', '--url', serving.url, '--key', key, '--listen-port'];
-    const first = await runChild([...args, taken]);
-    assert.equal(first.code, 1);
-    assert.match(first.err, /^Cannot listen: .*EADDRINUSE.*\n$/);
-    for (const port of ['65536', 'x', '-1', '']) {
-      const { code, err } = await runChild([...args, port]);
-      assert.equal(code, 1, port);
-      assert.match(err, /Cannot listen on port|argument is ambiguous|argument missing/);
-    }
-  });
-});
-
-describe('the first run', () => {
-  it('delivers with the three lines that serve prints', async (t) => {
-    const hasCurl = await run('curl', ['--version']).then(
-      () => true,
-      () => false,
+  it('says each callback as a line of JSON', async () => {
+    const args = ['listen', '--url', serving.url, '--listen-port', '0', '--json'];
+    await using child = startChild(args, { RINGBACK_API_KEY: key });
+    const [first] = await child.says(/^\{.*\}\n/);
+    const { url, subscriberId, ...start } = JSON.parse(first) as Record<string, unknown>;
+    assert.deepEqual(start, { kind: 'listening', event: null });
+    const id = await publish(serving, 'order.created', 'Order 42');
+    await child.says(/"kind":"callback".*\n/);
+    await fetch(String(url), { method: 'POST', body: 'from nobody' });
+    await child.says(/from nobody.*\n/);
+    child.signal('SIGTERM');
+    assert.equal(await child.ended, 0);
+    const lines = child.out().trimEnd().split('\n').slice(1);
+    const [genuine, foreign, end] = lines.map(
+      (line) => JSON.parse(line) as Record<string, unknown>,
     );
-    if (!hasCurl) {
-      t.skip('there is no curl here');
-      return;
-    }
-    await using folder = await newFolder();
-    await using serving = await serve({ RINGBACK_DATA: folder.path, RINGBACK_LOG: 'silent' });
-    await serving.says(/curl \S+\/deliveries .*\n/);
-    const printed = serving.out();
-    const lines = [...printed.matchAll(/^ {2}(curl .*)$/gm)].map(([, line = '']) => line);
-    assert.equal(lines.length, 3);
-    const [, args = ''] = /npm run -s ringback -- (listen .*)\n/.exec(printed) ?? [];
-    const port = (await isFree(8081)) ? '8081' : '0';
-    const words = args.split(' ').map((word) => word.replaceAll('"', ''));
-    await using listening = startChild([...words, '--listen-port', port]);
-    const [, url = ''] = await listening.says(/Listening on (\S+) for every event/);
-    const paste = async (line = ''): Promise<string> => {
-      const adapted = line.replace('http://127.0.0.1:8081/', url);
-      const { stdout } = await run('sh', ['-c', `${adapted} -sS --fail-with-body`]);
-      return stdout;
-    };
-    assert.match(await paste(lines[0]), /"subscriberId":"sub_/);
-    const { eventId, deliveries } = JSON.parse(await paste(lines[1])) as Record<string, unknown>;
-    assert.equal(deliveries, 2, 'the listener’s own subscription, and the one by hand');
-    // Both subscriptions lead to the listener, and it knows the secrets of both.
-    const row = `order\\.created  ${String(eventId)}  signature ok\\n  {"message":"Order 42"}\\n`;
-    await listening.says(new RegExp(`${row}[^]*${row}`));
-    const seen = await until(
-      async () => JSON.parse(await paste(lines[2])) as { items: { state: string }[] },
-      ({ items }) => items.every(({ state }) => state === 'delivered'),
-    );
-    assert.equal(seen.items.length, 2);
+    const { at, delivery, ...callback } = genuine ?? {};
+    assert.match(`${String(at)} ${String(delivery)}`, /^\S+Z dlv_\w+$/);
+    const body = '{"message":"Order 42"}';
+    assert.deepEqual(callback, {
+      kind: 'callback',
+      event: 'order.created',
+      id,
+      subscription: subscriberId,
+      forwarded: null,
+      body,
+      attempt: 1,
+      signature: 'ok',
+      why: null,
+    });
+    assert.partialDeepStrictEqual(foreign, {
+      signature: 'foreign',
+      event: null,
+      body: 'from nobody',
+    });
+    assert.deepEqual(end, { kind: 'unsubscribed', subscriberId });
   });
-});
 
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
-}
+  it(
+    'shows callbacks on a terminal, in colours, and obeys none',
+    { skip: noTerminal },
+    async () => {
+      const args = ['listen', '--url', serving.url, '--listen-port', '0', '--key', key];
+      await using shown = startOnTerminal(args, { columns: 60 });
+      const [, url = ''] = await shown.says(/Listening on (\S+) for every event \(sub_\w+\)/);
+      const id = await publish(serving, 'order.created', 'Order 42');
+      const line = `order\\.created  ${id}  signature ok\\n  \\{"message":"Order 42"\\}`;
+      await shown.says(new RegExp(line));
+      const headers = { 'ringback-event': 'evil\u009b2J' };
+      const body = '\u001b[2J\u001b]0;title\u0007\n12:00:00  order.paid  evt_1  signature ok';
+      await fetch(url, { method: 'POST', headers, body });
+      await shown.says(/evil\\u\{9b\}2J .*not from Ringback/);
+      await shown.says(
+        /^ {2}\\u\{1b\}\[2J\\u\{1b\}\]0;title\\u\{7\}\n {2}12:00:00 {2}order\.paid/m,
+      );
+      shown.type('\u0003');
+      assert.equal(await shown.ended, 0);
+      assert.match(shown.text(), /Unsubscribed\.\n$/);
+      assert.ok(isColoured(shown.raw()));
+      assert.ok(!shown.raw().includes('\u001b[2J'));
+    },
+  );
+});
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -1,4 +1,4 @@
-// `ringback migrate` as a real process: what it does to a database, and what it only says.
+// `ringback migrate`: what it does to a database, and what it only says.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,9 @@ import { describe, it } from 'node:test';
 import { readMigrations } from '../../src/store/migrate.ts';
 import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
 import { migrationsDir } from '../store/open-memory.ts';
-import { newFolder, runChild, serve, type Ended } from './child.ts';
+import { newFolder, serve } from './child.ts';
+import { runHere, type InProcess } from './in-process.ts';
+import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 
 const known = readMigrations(migrationsDir);
 const last = known.length;
@@ -17,8 +19,8 @@ const lines = (from: number, what: string): string =>
     .map(({ number, name }) => `migration ${number} "${name}" ${what}\n`)
     .join('');
 
-async function migrate(path: string, ...args: string[]): Promise<Ended> {
-  return runChild(['migrate', '--data', path, ...args]);
+async function migrate(path: string, ...args: string[]): Promise<InProcess> {
+  return runHere(['migrate', '--data', path, ...args]);
 }
 
 /** A database as an earlier version left it. */
@@ -96,14 +98,37 @@ describe('ringback migrate', () => {
       [['--data', newer, '--check'], /^Cannot open ".*": it is at migration/],
       [['--data', none], /^Cannot read ".*ringback\.db": file is not a database/],
       [['--data', none, '--check'], /^Cannot read ".*ringback\.db": file is not a database/],
-      [['--chekc'], /--chekc/],
-      [['now'], /^Cannot migrate "now": expected flags only/],
     ];
     for (const [args, pattern] of mistakes) {
-      const { code, out, err } = await runChild(['migrate', ...args]);
+      const { code, out, err } = await runHere(['migrate', ...args]);
       assert.deepEqual([code, out], [1, ''], args.join(' '));
       assert.match(err, pattern);
       assert.doesNotMatch(err, /^\s+at /m);
     }
+  });
+
+  it('says the same as JSON', async () => {
+    await using folder = await newFolder();
+    makeOld(folder.path, last - 2);
+    const two = known.slice(-2).map(({ number, name }) => ({ number, name }));
+    const due = await migrate(folder.path, '--check', '--json');
+    assert.deepEqual(JSON.parse(due.out), { applied: [], due: two, at: last - 2, last });
+    const message = lines(last - 2, 'is due').trimEnd();
+    assert.deepEqual([due.code, JSON.parse(due.err)], [1, { error: { message } }]);
+    const done = await migrate(folder.path, '--json');
+    assert.deepEqual([done.code, done.err], [0, '']);
+    assert.deepEqual(JSON.parse(done.out), { applied: two, due: [], at: last, last });
+  });
+
+  it('shows on a terminal how far it is, and then what it did', { skip: noTerminal }, async () => {
+    await using folder = await newFolder();
+    const args = ['migrate', '--data', join(folder.path, 'new')];
+    const { code, screen, raw } = await runOnTerminal(args, { columns: 60 });
+    assert.equal(code, 0);
+    assert.match(raw, new RegExp(`Migrations  ░+  0 % · 0 of ${last}`));
+    assert.deepEqual(screen, lines(0, 'applied').trimEnd().split('\n'), 'the bar is gone');
+    assert.ok(isColoured(raw));
+    const again = await runOnTerminal(args, { columns: 100 });
+    assert.deepEqual([again.code, again.raw], [0, `already at migration ${last}\r\n`]);
   });
 });

@@ -119,7 +119,7 @@ describe('ringback publish', () => {
     await shown.says(/0 of 1/);
     shown.type('\u0003');
     assert.equal(await shown.ended, 130);
-    assert.match(shown.text(), new RegExp(`ringback deliveries --event-id ${id}`));
+    assert.match(shown.text(), new RegExp(`\\n {2}ringback deliveries --event-id ${id}\\n`));
     assert.doesNotMatch(shown.text(), /0 of 1/);
     held.resolve();
     await slow.answered(1);
@@ -143,7 +143,7 @@ describe('ringback publish', () => {
     assert.match(said.out, /2 deliveries are under way\.\nAll ended: 1 delivered, 1 dead\.\n$/);
     assert.match(
       said.err,
-      /^Cannot deliver evt_\w+ to all: a delivery is dead\. See why: ringback /,
+      /^Cannot deliver evt_\w+ to all: a delivery is dead\. See why:\n {2}ringback /,
     );
   });
 

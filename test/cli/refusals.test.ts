@@ -68,7 +68,7 @@ describe('a command that calls a service', () => {
     const publish = await commanded.run(['publish', 'a', '--message', 'x', ...key]);
     assert.deepEqual([publish.code, publish.out], [1, '']);
     assert.match(publish.err, /needs the scope "publish", the key has: read\n/);
-    assert.match(publish.err, /ringback key create --name NAME --scopes publish\n$/);
+    assert.match(publish.err, /\n {2}ringback key create --name NAME --scopes publish\n$/);
     const retry = await commanded.run(['retry', `dlv_${'0'.repeat(26)}_0`, ...key]);
     assert.match(retry.err, /needs the scope "admin"/);
     assert.equal((await commanded.run(['events', ...key])).code, 0);

@@ -94,7 +94,7 @@ describe('ringback retry', () => {
     assert.equal(wrong.code, 2);
     assert.match(
       wrong.err,
-      /^Cannot retry "evt_\w+": expected a delivery, dlv_….*ringback events evt_/,
+      /^Cannot retry "evt_\w+": expected a delivery, dlv_….*\n {2}ringback events evt_/,
     );
   });
 });
@@ -131,12 +131,12 @@ describe('ringback replay', () => {
     const { service } = commanded;
     await subscribe(service, { callbackUrl: receiver.url, event: 'replay.left' });
     // At one in a second it runs far longer than anybody looks.
-    for (let at = 0; at < 120; at += 1) await publish(service, 'replay.left');
+    for (let at = 0; at < 60; at += 1) await publish(service, 'replay.left');
     await quiet(service);
     const choice = ['--state', 'delivered', '--event', 'replay.left'];
     const args = ['replay', ...choice, '--rate', '1', '--yes'];
     await using shown = commanded.startOnTerminal(args);
-    await shown.says(/Sending again {2}[█░]+ .* of 120 .*rpl_\w+/);
+    await shown.says(/Sending again {2}[█░]+ .* of 60 .*rpl_\w+/);
     shown.type('\u0003');
     assert.equal(await shown.ended, 130);
     const [, id = ''] = /(rpl_\w+) goes on without being waited for\.\n/.exec(shown.text()) ?? [];
@@ -144,7 +144,7 @@ describe('ringback replay', () => {
       shown.text(),
       new RegExp(`ringback replay show ${id} .*\\n.*ringback replay cancel ${id} `),
     );
-    assert.doesNotMatch(shown.text(), / of 120/, 'the bar is gone');
+    assert.doesNotMatch(shown.text(), / of 60/, 'the bar is gone');
     const running = await commanded.json(['replay', 'show', id]);
     assert.equal(running['state'], 'running');
     const cancelled = await commanded.run(['replay', 'cancel', id]);
@@ -191,6 +191,12 @@ describe('ringback replay', () => {
       [['show', `rpl_${'0'.repeat(26)}`], 1, /^There is no replay/],
       [['list', 'all'], 2, /^Cannot replay "all": expected flags only/],
       [['--state', 'due'], 2, /expected dead, delivered, cancelled or ended/],
+      [['--limit', '5', '--yes'], 2, /^Cannot use --limit beside a new replay/],
+      [
+        ['cancel', `rpl_${'0'.repeat(26)}`, '--event', 'a'],
+        2,
+        /^Cannot use --event beside "cancel"/,
+      ],
       [['--rate', '0'], 2, /expected a number from 1 to 1000/],
     ];
     for (const [words, expected, message] of mistakes) {

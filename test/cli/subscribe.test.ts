@@ -117,7 +117,7 @@ describe('ringback subscriptions, with some', () => {
     assert.match(wide.screen[0] ?? '', /^ID +STATE +HEARS +URL +SINCE +DESCRIPTION$/);
     assert.match(
       wide.text,
-      /\nsub_\w{26} {2}active {2}order\.\*, paid +http:\/\/\S+ +(now|\d+ s ago) +Orders \\u\{202e\}✓\n/,
+      /\nsub_\w{26} {2}active {2}order\.\*, paid +http:\/\/\S+ +(now|\d+ \w+ ago) +Orders \\u\{202e\}✓\n/,
     );
     assert.ok(isColoured(wide.raw));
     const { out } = await commanded.run(['subscriptions'], { columns: 44 });
@@ -184,7 +184,7 @@ describe('ringback subscriptions, with some', () => {
       [
         ['evt_00000000000000000000000000'],
         2,
-        /expected a subscription, sub_….*ringback events evt_/,
+        /expected a subscription, sub_….*\n {2}ringback events evt_/,
       ],
       [['x'], 2, /^Cannot show "x": expected a subscription, sub_…\n/],
       [[sub], 1, /^There is no subscription "sub_0+"\nIt may belong to another app/],
@@ -213,7 +213,7 @@ describe('ringback unsubscribe', () => {
     assert.deepEqual(await commanded.json(['unsubscribe', id]), { subscriberId: id });
     const wrong = await commanded.run(['unsubscribe', 'dlv_00000000000000000000000000_1']);
     assert.equal(wrong.code, 2);
-    assert.match(wrong.err, /expected a subscription, sub_….*ringback deliveries dlv_/);
+    assert.match(wrong.err, /expected a subscription, sub_….*\n {2}ringback deliveries dlv_/);
     assert.equal((await commanded.run(['unsubscribe'])).code, 2);
   });
 });

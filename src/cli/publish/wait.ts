@@ -22,7 +22,7 @@ export async function waitForDeliveries(
   for await (const state of asking(terminal)) {
     if (state === 'stopped') {
       throw new CliFailure(
-        `${eventId} goes on without being waited for. How it goes: ringback deliveries --event-id ${eventId}`,
+        `${eventId} goes on without being waited for. How it goes:\n  ringback deliveries --event-id ${eventId}`,
         { exitCode: 130 },
       );
     }

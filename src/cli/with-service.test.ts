@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { RingbackError, UnreachableError } from '../client/client.ts';
+import { CliFailure } from './failure.ts';
+import { explained } from './with-service.ts';
+
+const url = 'http://127.0.0.1:8080';
+
+function refused(status: number, code: string, detail = 'Why.', errors?: object[]): CliFailure {
+  const problem = { type: '', title: '', status, code, detail, requestId: 'req_1', errors };
+  const refusal = { status, code, detail, requestId: 'req_1', retryAfterS: undefined };
+  const error = new RingbackError('POST /events', { ...refusal, problem: problem as never });
+  const failure = explained(error, url);
+  assert.ok(failure instanceof CliFailure);
+  assert.deepEqual([failure.code, failure.status, failure.exitCode], [code, status, 1]);
+  return failure;
+}
+
+describe('explained', () => {
+  it('promises that nothing was done only where the service does', () => {
+    assert.match(refused(429, 'rate_limited').message, /^Why\.\nNothing was done\. Try again/);
+    assert.match(refused(503, 'overloaded').message, /Nothing was done/);
+    assert.match(refused(503, 'store_unavailable').message, /may have happened: look before/);
+    assert.doesNotMatch(refused(429, 'quota_exceeded').message, /Try again/);
+  });
+
+  it('says what to do about the rest', () => {
+    assert.match(refused(500, 'internal').message, /report it with the request id req_1/);
+    assert.match(refused(302, 'redirected').message, /Is that the address of Ringback\?/);
+    const scope = 'x needs the scope "admin", the key has: read';
+    assert.match(refused(403, 'missing_scope', scope).message, /--scopes admin$/);
+    assert.equal(refused(409, 'conflict').message, 'Why.');
+  });
+
+  it('lists what is wrong where the sentence does not say it, some of it', () => {
+    const fault = (at: number): object => ({ field: `body#/${at}`, message: `is wrong ${at}` });
+    const errors = Array.from({ length: 12 }, (_, at) => fault(at));
+    const { message } = refused(400, 'invalid_request', 'body#/0 is wrong 0.', errors);
+    const lines = message.split('\n');
+    assert.equal(lines[1], '  body#/1: is wrong 1');
+    assert.equal(lines.at(-1), '  and 1 more');
+  });
+
+  it('tells what may have happened from what cannot have', () => {
+    const unreached = (action: string, why: string): string => {
+      const failure = explained(new UnreachableError(action, { url, why, cause: undefined }), url);
+      assert.ok(failure instanceof CliFailure);
+      return failure.message;
+    };
+    const post = 'POST /events';
+    assert.match(
+      unreached(post, 'fetch failed: connect ECONNREFUSED'),
+      /^Cannot reach Ringback at http:\/\/127\.0\.0\.1:8080: connect ECONNREFUSED\nIs it running\?/,
+    );
+    assert.doesNotMatch(unreached(post, 'connect ECONNREFUSED'), /may have happened/);
+    assert.doesNotMatch(unreached('GET /events', 'it took too long'), /may have happened/);
+    assert.match(
+      unreached(post, 'it took too long'),
+      /may have happened: look before you repeat it/,
+    );
+  });
+
+  it('leaves anything else as it is', () => {
+    const bug = new TypeError('a bug');
+    assert.equal(explained(bug, url), bug);
+  });
+});

@@ -1,0 +1,117 @@
+// The checks of `ringback doctor` that need no store: certificate, runtime, disk, clocks, names, public URL.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { checkPublicUrl } from '../../src/cli/doctor/address.ts';
+import { checkCertificate } from '../../src/cli/doctor/certificate.ts';
+import { checkClocks } from '../../src/cli/doctor/clock.ts';
+import { judgeDisk } from '../../src/cli/doctor/folder.ts';
+import { checkNames, nameToLookUp } from '../../src/cli/doctor/names.ts';
+import { checkRuntime } from '../../src/cli/doctor/runtime.ts';
+import { judgeClock } from '../../src/cli/doctor/store-file.ts';
+import { judgeAhead } from '../../src/cli/doctor/store-server.ts';
+import { realWorld } from '../../src/core/world.ts';
+import { makeCertificate } from '../egress/certificate.ts';
+import { newFolder } from './child.ts';
+
+describe('checkCertificate', () => {
+  const nowMs = Date.UTC(2026, 10, 15);
+  const cases: [until: string, publicUrl: string | undefined, found: RegExp][] = [
+    ['20271115', undefined, /^ok the certificate is valid for 365 more days, and its key fits$/],
+    ['20271115', 'https://hooks.test', /^ok /],
+    ['20271115', 'https://127.0.0.1', /^ok /],
+    ['20271115', 'https://other.test', /^warning The certificate is not made out to "other.test"/],
+    ['20261120', undefined, /^warning The certificate expires in 5 days$/],
+    ['20261101', undefined, /^failed The certificate has expired on 2026-11-01$/],
+  ];
+  for (const [until, publicUrl, expected] of cases) {
+    it(`judges one that is valid until ${until}, for ${publicUrl}`, async () => {
+      await using folder = await newFolder();
+      const { certificate, key } = makeCertificate('hooks.test', { until });
+      const [tlsCert, tlsKey] = ['cert.pem', 'key.pem'].map((name) => join(folder.path, name));
+      assert(tlsCert !== undefined && tlsKey !== undefined);
+      writeFileSync(tlsCert, certificate);
+      writeFileSync(tlsKey, key);
+      const { state, message } = checkCertificate({ tlsCert, tlsKey, publicUrl }, nowMs);
+      assert.match(`${state} ${message}`, expected);
+    });
+  }
+
+  it('finds out that key and certificate do not belong together, or are none', async () => {
+    await using folder = await newFolder();
+    const tlsCert = join(folder.path, 'cert.pem');
+    const tlsKey = join(folder.path, 'key.pem');
+    writeFileSync(tlsCert, makeCertificate('a.test').certificate);
+    writeFileSync(tlsKey, makeCertificate('b.test').key);
+    const files = { tlsCert, tlsKey, publicUrl: undefined };
+    assert.match(checkCertificate(files, nowMs).message, /is not the one of the certificate/);
+    writeFileSync(tlsKey, 'no key');
+    assert.match(checkCertificate(files, nowMs).message, /^Cannot read the certificate or its key/);
+    const early = checkCertificate({ ...files, tlsKey: tlsCert }, Date.UTC(2019, 0, 1));
+    assert.equal(early.state, 'failed');
+  });
+});
+
+describe('a small check', () => {
+  it('wants a runtime that is new enough', () => {
+    assert.equal(checkRuntime('24.12.0', '24.12').state, 'ok');
+    assert.equal(checkRuntime('26.1.0').state, 'ok');
+    assert.match(checkRuntime('24.2.0').message, /runs on Node 24\.2\.0, expected 24\.12 or newer/);
+  });
+
+  it('wants room on the disk', () => {
+    assert.equal(judgeDisk(5e9).state, 'ok');
+    assert.equal(judgeDisk(5e8).state, 'warning');
+    assert.deepEqual([judgeDisk(5e6).state, judgeDisk(5e6).message], ['failed', '0.0 GB are free']);
+  });
+
+  it('wants the clocks to go, and to agree', async () => {
+    const world = realWorld();
+    assert.equal((await checkClocks(world)).state, 'ok');
+    const sleep = async (): Promise<void> => undefined;
+    const stuck = { nowMs: () => world.nowMs(), monotonicMs: () => 5, sleep };
+    assert.match((await checkClocks(stuck)).message, /monotonic clock went 0 ms/);
+    const unset = { ...stuck, nowMs: () => 0 };
+    assert.match((await checkClocks(unset)).message, /believes that it is 1970/);
+    const states = [100, 5_000, -120_000].map((aheadMs) => judgeAhead(aheadMs));
+    assert.deepEqual(
+      states.map(({ state }) => state),
+      ['ok', 'warning', 'failed'],
+    );
+    assert.match(states[1]?.message ?? '', /5\.0 s behind the database's/);
+    assert.match(states[2]?.message ?? '', /120\.0 s ahead of the database's/);
+    assert.equal(judgeClock(1_000_000, 950_000).state, 'ok');
+    assert.match(judgeClock(1_000_000, 0).message, /last there 1000 s later/);
+  });
+
+  it('wants names to be looked up, and goes on without', async () => {
+    const answering = (kind: 'missing' | 'failed' | 'addresses') => ({
+      resolve: async () => {
+        if (kind === 'missing') return { kind };
+        if (kind === 'failed') return { kind, reason: 'timeout' } as const;
+        return { kind, addresses: ['192.0.2.7'] };
+      },
+    });
+    const say = async (kind: 'missing' | 'failed' | 'addresses'): Promise<string> => {
+      const { state, message } = await checkNames(answering(kind), 'a.test');
+      return `${state} ${message}`;
+    };
+    assert.equal(await say('addresses'), 'ok "a.test" is 192.0.2.7');
+    assert.equal(await say('missing'), 'warning The name server knows no address of "a.test"');
+    assert.match(await say('failed'), /^warning The name server does not answer in time/);
+    assert.equal(nameToLookUp('x.test', 'https://y.test'), 'x.test');
+    assert.equal(nameToLookUp(undefined, 'https://y.test/'), 'y.test');
+    assert.equal(nameToLookUp(undefined, 'https://[::1]:8080'), 'example.com');
+    assert.equal(nameToLookUp(undefined, undefined), 'example.com');
+  });
+
+  it('wants a public URL that clients can use safely', () => {
+    const judge = (publicUrl: string | undefined, host: string): string =>
+      checkPublicUrl({ publicUrl, host }).state;
+    assert.equal(judge(undefined, '127.0.0.1'), 'ok');
+    assert.equal(judge(undefined, '0.0.0.0'), 'warning');
+    assert.equal(judge('http://hooks.example.com', '0.0.0.0'), 'warning');
+    assert.equal(judge('https://hooks.example.com', '0.0.0.0'), 'ok');
+  });
+});

@@ -1,0 +1,99 @@
+// `ringback doctor` on PostgreSQL: a database that is used, an empty one, and none; and how a server is judged.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { judgeServer } from '../../src/cli/doctor/store-server.ts';
+import { realWorld } from '../../src/core/world.ts';
+import { openRing } from '../../src/engine/unlock.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { ExaminedServer } from '../../src/store/postgres/examine.ts';
+import { freshDatabase } from '../postgres/database.ts';
+import { freshStoreDatabase } from '../postgres/store-database.ts';
+import { examine } from './examine.ts';
+
+describe('ringback doctor on PostgreSQL', () => {
+  const key = randomBytes(32).toString('base64');
+  /** The server of the tests does not wait for its disk, which the doctor finds out. */
+  const isOfServer = (finding: string): boolean =>
+    !/^ok: PostgreSQL \d\d at|^failed: (fsync|full_page_writes) is off/.test(finding);
+
+  it('finds nothing wrong with a database that is used, and knows its key', async () => {
+    await using database = await freshStoreDatabase();
+    const { url } = database;
+    const world = realWorld();
+    const store = await openStore({ url, world, onFatal: assert.fail });
+    await openRing(
+      { database: { url }, encryptionKey: [Buffer.from(key, 'base64')] },
+      store,
+      world,
+    );
+    await store.close();
+    const env = { DATABASE_URL: url, RINGBACK_ENCRYPTION_KEY: key };
+    const { of } = await examine(env);
+    assert.deepEqual(of('store').filter(isOfServer), []);
+    assert.deepEqual(of('schema'), ['ok: no migration is due']);
+    assert.deepEqual(of('key'), ['ok: the encryption key is that of this database']);
+    assert.deepEqual(of('clock').length, 2);
+    const other = randomBytes(32).toString('base64');
+    const wrong = await examine({ ...env, RINGBACK_ENCRYPTION_KEY: other });
+    assert.match(wrong.of('key').join(), /^failed: The encryption key is another one/);
+    await database.query("insert into ringback.migration values (9999, 'from_the_future', 1)");
+    await database.query(
+      `update ringback.migration set number = (select count(*) from ringback.migration)
+       where number = 9999`,
+    );
+    assert.match((await examine(env)).of('schema').join(), /^failed: .*newer Ringback/);
+  });
+
+  it('says what is due in an empty one, and makes nothing there', async () => {
+    await using database = await freshDatabase();
+    const env = { DATABASE_URL: database.url, RINGBACK_ENCRYPTION_KEY: key };
+    const { of } = await examine(env);
+    assert.deepEqual(of('store').filter(isOfServer), []);
+    assert.match(of('schema').join(), /^warning: Migrations are due: 1 "init"/);
+    const [row] = await database.query("select to_regnamespace('ringback') is null as is_empty");
+    assert.equal(row?.['is_empty'], true);
+  });
+
+  it('says that it cannot be reached, without its password', async () => {
+    const env = {
+      DATABASE_URL: 'postgres://somebody:CANARY@127.0.0.1:1/nothing',
+      RINGBACK_ENCRYPTION_KEY: key,
+    };
+    const { of, text } = await examine(env);
+    assert.match(of('store').join(), /^failed: Cannot connect to "postgres:\/\/somebody@127/);
+    assert.doesNotMatch(text, /CANARY/);
+  });
+});
+
+describe('judgeServer', () => {
+  const well: ExaminedServer = {
+    versionNumber: 180_001,
+    fsync: 'on',
+    fullPageWrites: 'on',
+    synchronousCommit: 'on',
+    hasSchema: true,
+    mayCreate: true,
+    connectionsMax: 100,
+    connections: 20,
+    aheadMs: 0,
+    encryptionCheck: undefined,
+  };
+  const cases: [change: Partial<ExaminedServer>, found: RegExp][] = [
+    [{}, /^ok PostgreSQL 18 at x$/],
+    [{ versionNumber: 130_011 }, /^failed It is PostgreSQL 13, expected 14 to 18$/],
+    [{ versionNumber: 190_000 }, /^warning It is PostgreSQL 19; Ringback was tested up to 18$/],
+    [{ fsync: 'off' }, /^failed fsync is off: after a crash/],
+    [{ fullPageWrites: 'off' }, /^failed full_page_writes is off: after a crash/],
+    [{ synchronousCommit: 'off' }, /^failed synchronous_commit is off in our sessions/],
+    [{ mayCreate: false }, /^failed .* may not make tables in the schema ringback$/],
+    [{ mayCreate: false, hasSchema: false }, /^failed .* may not make the schema ringback$/],
+    [{ connections: 95 }, /^warning The server has 95 of 100 connections$/],
+  ];
+  for (const [change, expected] of cases) {
+    it(`judges ${JSON.stringify(change)}`, () => {
+      const found = judgeServer('x', { ...well, ...change });
+      assert.match(found.map(({ state, message }) => `${state} ${message}`).join(), expected);
+    });
+  }
+});

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { cliPage } from './cli-page.ts';
 import { clientContract } from './client-contract.ts';
 import { failuresPage } from './failures-page.ts';
+import { referencePage } from './reference-page.ts';
 import { settingsPage } from './settings-page.ts';
 
 const docs = join(import.meta.dirname, '..', 'docs');
 writeFileSync(join(docs, 'settings.md'), settingsPage());
 writeFileSync(join(docs, 'failures.md'), failuresPage());
+writeFileSync(join(docs, 'reference.md'), await referencePage());
 writeFileSync(join(docs, 'cli.md'), cliPage());
 
 const contract = join(import.meta.dirname, '..', 'src', 'client', 'contract');

@@ -12,6 +12,7 @@ import {
 } from '../contract/sample-request.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Service } from '../service.ts';
+import { ownCommand } from './own-command.ts';
 
 type Greeted = Pick<Service, 'url' | 'firstKey' | 'defaultApp' | 'contracts'>;
 
@@ -45,7 +46,7 @@ function ownSteps({ url, firstKey }: Greeted): string[] {
   const key = firstKey ?? '$RINGBACK_API_KEY';
   return [
     'Watch callbacks arrive, in a second terminal:',
-    `  ${program} listen --url ${url} --key "${key}"`,
+    `  ${ownCommand} listen --url ${url} --key "${key}"`,
     '',
     'Then subscribe another URL, publish an event, and see where it went:',
     `  curl -X POST ${url}/subscribe ${auth(key)} ${json} -d '{"callbackUrl":"${receiver}"}'`,
@@ -54,9 +55,6 @@ function ownSteps({ url, firstKey }: Greeted): string[] {
     '',
   ];
 }
-
-/** How it was started: from its source, or as a package. */
-const program = import.meta.url.endsWith('.ts') ? 'npm run -s ringback --' : 'npx ringback';
 
 const receiver = 'http://127.0.0.1:8081/';
 const json = '-H "Content-Type: application/json"';

@@ -1,5 +1,6 @@
 // Validators made from schemas. Nothing is compiled before the first value is checked, and then only
 // what that schema reaches. One schema of a document makes one validator, however often it is used.
+import { once } from '../core/once.ts';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
 import { bundle, describeSchema, isModern } from './bundle.ts';
@@ -95,22 +96,4 @@ function validatorFor(place: Place, name: string): Validator {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** A failure is kept too: what cannot be made once cannot be made again and again either. */
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | { error: unknown } | undefined;
-  return () => {
-    made ??= attempt(make);
-    if ('error' in made) throw made.error;
-    return made.value;
-  };
-}
-
-function attempt<T>(make: () => T): { value: T } | { error: unknown } {
-  try {
-    return { value: make() };
-  } catch (error) {
-    return { error };
-  }
 }

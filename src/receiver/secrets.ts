@@ -65,8 +65,9 @@ function publicKey(bytes: Uint8Array<ArrayBuffer>): Verifier {
 }
 
 /**
- * The points of order 1, 2, 4 and 8, in each spelling, without the sign: with one of them as its key a
- * signature fits every eighth message or every one, and WebCrypto takes them.
+ * The points of order 1, 2, 4 and 8, in each spelling, without the sign. Whoever has one of them as a key
+ * may believe a signature that needs no private key: WebCrypto of Node 20 took it for 10 to 64 of 64
+ * messages, as the point is. Node 26 takes it for none.
  */
 const smallOrder: ReadonlySet<string> = new Set([
   '00'.repeat(32),

@@ -53,7 +53,7 @@ describe('the files of the console', () => {
     const files = readConsole(join(import.meta.dirname, '../../console/dist'));
     const code = [...(files?.assets ?? [])].filter(([name]) => /\.(?:js|css)$/.test(name));
     assert(code.length >= 2);
-    const bytes = code.map(([, { gzip }]) => gzip?.length ?? Number.POSITIVE_INFINITY);
+    const bytes = code.map(([, { gzip }]) => gzip()?.length ?? Number.POSITIVE_INFINITY);
     const all = bytes.reduce((sum, one) => sum + one, 0);
     assert(all < 80_000, `they have ${all} bytes`);
   });

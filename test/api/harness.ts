@@ -7,6 +7,8 @@ import type { Resolver } from '../../src/egress/resolve.ts';
 import { assertNoSecret, keepSettings, learnFrom } from '../canary.ts';
 import { startService } from '../../src/service.ts';
 import type { Outside } from '../../src/service/outside.ts';
+import { openStore } from '../../src/store/open.ts';
+import { memoryStore } from '../store/migrated-memory.ts';
 
 export interface Running extends AsyncDisposable {
   url: string;
@@ -77,7 +79,7 @@ export async function start(options: StartOptions = {}): Promise<Started> {
       log,
       resolver,
       network,
-      ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
+      openStore: options.openStore ?? openQuickly,
       onFatal: (error) => {
         throw error;
       },
@@ -98,6 +100,9 @@ export async function start(options: StartOptions = {}): Promise<Started> {
     },
   };
 }
+
+const openQuickly: typeof openStore = async (options) =>
+  'url' in options || options.dataDir !== ':memory:' ? openStore(options) : memoryStore(options);
 
 export function fakeResolver(names: Readonly<Record<string, readonly string[]>>): Resolver {
   return {

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { idMaker } from '../../src/core/id.ts';
 import { makeKey, scopes as allScopes } from '../../src/core/key.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { memoryStore } from '../store/migrated-memory.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { start, type Answer, type Running } from './harness.ts';
 
@@ -405,11 +405,7 @@ describe('ensureDefaultApp', () => {
 
   it('says when the chosen key opens nothing any more', async () => {
     const world = frozenWorld();
-    const store = await openEmbedded({
-      dataDir: ':memory:',
-      world,
-      onFatal: (error) => assert.fail(error),
-    });
+    const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
     const means = { world, store, newId: idMaker(world) };
     const first = await ensureDefaultApp(means, chosen);
     assert.deepEqual([first.secret, first.isChosenKeyDead], [undefined, false]);
@@ -427,11 +423,7 @@ describe('ensureDefaultApp', () => {
 
   it('makes one app and one key when two nodes start at the same time', async () => {
     const world = frozenWorld();
-    const store = await openEmbedded({
-      dataDir: ':memory:',
-      world,
-      onFatal: (error) => assert.fail(error),
-    });
+    const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
     const means = { world, store, newId: idMaker(world) };
     const starts = await Promise.all(
       Array.from({ length: 4 }, async () => ensureDefaultApp(means, chosen)),
@@ -446,11 +438,7 @@ describe('ensureDefaultApp', () => {
 
   it('makes one key when nodes start at the same time without a chosen one, and one knows it', async () => {
     const world = frozenWorld();
-    const store = await openEmbedded({
-      dataDir: ':memory:',
-      world,
-      onFatal: (error) => assert.fail(error),
-    });
+    const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
     const means = { world, store, newId: idMaker(world) };
     const starts = await Promise.all(
       Array.from({ length: 3 }, async () => ensureDefaultApp(means, undefined)),

@@ -22,7 +22,7 @@ import { createIdentifier } from '../../src/engine/identify.ts';
 import { createKey } from '../../src/engine/keys.ts';
 import { createQuotas } from '../../src/engine/quotas.ts';
 import type { NodeRole } from '../../src/store/node-verbs.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { memoryStore } from '../store/migrated-memory.ts';
 import { fakeResolver } from './harness.ts';
 
 export interface Mounted extends AsyncDisposable {
@@ -118,7 +118,7 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const onFatal = (error: Error): never => {
     throw error;
   };
-  const store = await openEmbedded({ dataDir: ':memory:', world, onFatal });
+  const store = memoryStore({ world, onFatal });
   const newId = idMaker(world);
   const { app, secret = '' } = await ensureDefaultApp({ world, store, newId }, undefined);
   const allow = parseAllowTargets('loopback');

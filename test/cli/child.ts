@@ -8,6 +8,10 @@ import { assertNoSecret, keepSettings } from '../canary.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
+/** A command and what it runs: the checkout's, unless a test has installed another. */
+export type Program = readonly [command: string, ...entry: string[]];
+const ownProgram: Program = [process.execPath, main];
+
 /** A net under a test that would hang: no test that passes comes near it. */
 export const patienceMs = 180_000;
 
@@ -41,9 +45,13 @@ export interface Ended {
 export type Env = Readonly<Record<string, string>>;
 
 /** Only `env` and what a shell needs: no setting of the machine may leak into a test. */
-export function startChild(args: readonly string[], env: Env = {}): Child {
+export function startChild(
+  args: readonly string[],
+  env: Env = {},
+  [command, ...entry]: Program = ownProgram,
+): Child {
   const { PATH = '', HOME = '' } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
+  const child: ChildProcess = spawn(command, [...entry, ...args], {
     env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -98,8 +106,12 @@ export function startChild(args: readonly string[], env: Env = {}): Child {
 }
 
 /** Runs a command to its end. */
-export async function runChild(args: readonly string[], env: Env = {}): Promise<Ended> {
-  await using child = startChild(args, env);
+export async function runChild(
+  args: readonly string[],
+  env: Env = {},
+  program: Program = ownProgram,
+): Promise<Ended> {
+  await using child = startChild(args, env, program);
   const code = await child.ended;
   return { code, out: child.out(), err: child.err() };
 }
@@ -112,8 +124,12 @@ export interface Serving extends Child {
   key: string | undefined;
 }
 
-export async function serve(env: Env, args: readonly string[] = []): Promise<Serving> {
-  const child = startChild(['serve', ...args], { RINGBACK_PORT: '0', ...env });
+export async function serve(
+  env: Env,
+  args: readonly string[] = [],
+  program: Program = ownProgram,
+): Promise<Serving> {
+  const child = startChild(['serve', ...args], { RINGBACK_PORT: '0', ...env }, program);
   try {
     const [, url = ''] = await child.says(/listens on (\S+)\n/);
     const [, appId = ''] = await child.says(/app id +(\S+)\n/);

@@ -1,12 +1,14 @@
 // Documents made to hurt: each is refused or loaded within bounded CPU and 512 MB, with a message.
-// Each runs in a process of its own, so that a crash or an endless loop fails one test only.
+// They are loaded in another process, so that a crash or an endless loop fails one test only: the next
+// one gets a new process.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, fork, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import type { Question, Report } from './hostile-child.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'ringback-hostile-'));
@@ -20,15 +22,6 @@ const cpuMsMax = 20_000;
 /** A net under a child that would hang: no test that passes comes near it. */
 const patienceMs = 300_000;
 const megabytesMax = 512;
-
-interface Report {
-  kind: 'loaded' | 'refused';
-  message: string;
-  operations: number;
-  warnings: string[];
-  cpuMs: number;
-  checks: { faults: { field: string; message: string }[]; cpuMs: number }[];
-}
 
 type Files = Readonly<Record<string, string>>;
 
@@ -52,21 +45,45 @@ async function load(files: Files, payloads: readonly unknown[] = []): Promise<Re
   return loadAt(join(root, Object.keys(files)[0] ?? ''), paths);
 }
 
+let child: ChildProcess | undefined;
+after(() => child?.kill('SIGKILL'));
+
+/** One after the other: what a load costs is what the process spends meanwhile. */
 async function loadAt(path: string, payloads: readonly string[] = []): Promise<Report> {
-  const child = join(import.meta.dirname, 'hostile-child.ts');
-  const memory = `--max-old-space-size=${megabytesMax}`;
-  const { stdout } = await run(process.execPath, [memory, child, path, 'e', ...payloads], {
-    timeout: patienceMs,
-    killSignal: 'SIGKILL',
-    maxBuffer: 16 * 1_048_576,
-    // What is measured here is the program, not the program that counts its own lines.
-    env: { ...process.env, NODE_V8_COVERAGE: undefined },
-  });
-  const report: Report = JSON.parse(stdout);
+  child ??= startChild();
+  const report = await ask(child, { path, payloads });
   for (const { cpuMs } of [report, ...(report.checks ?? [])]) {
     assert.ok(cpuMs < cpuMsMax, `it took ${cpuMs} ms of CPU`);
   }
   return report;
+}
+
+function startChild(): ChildProcess {
+  const started = fork(join(import.meta.dirname, 'hostile-child.ts'), {
+    execArgv: [`--max-old-space-size=${megabytesMax}`],
+    stdio: ['pipe', 'inherit', 'inherit', 'ipc'],
+    // What is measured here is the program, not the program that counts its own lines.
+    env: { ...process.env, NODE_V8_COVERAGE: undefined },
+  });
+  started.on('exit', () => {
+    if (child === started) child = undefined;
+  });
+  return started;
+}
+
+async function ask(asked: ChildProcess, question: Question): Promise<Report> {
+  const answer = Promise.withResolvers<Report>();
+  const end = (code: unknown, signal: unknown): void =>
+    answer.reject(new Error(`It ended with ${String(code ?? signal)} at ${question.path}`));
+  const net = setTimeout(() => asked.kill('SIGKILL'), patienceMs);
+  asked.once('message', answer.resolve).once('exit', end);
+  asked.send(question);
+  try {
+    return await answer.promise;
+  } finally {
+    clearTimeout(net);
+    asked.off('message', answer.resolve).off('exit', end);
+  }
 }
 
 function refused(report: Report, message: RegExp): void {

@@ -34,7 +34,7 @@ interface Stage extends AsyncDisposable {
 }
 
 async function stage(send: FakeSend, world = virtualWorld(), isShared = true): Promise<Stage> {
-  const database = openDatabase(world);
+  const database = openDatabase();
   let reads = 0;
   const counting: Sqlite = {
     ...database,
@@ -383,7 +383,7 @@ describe('polling', () => {
 
   it('leaves a store that is alone in peace: it is asked every ten seconds', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     let works = 0;
     const counting: Sqlite = {
       ...database,

@@ -43,7 +43,7 @@ describe('an attempt', () => {
   it('follows the schedule of its subscription, others that of the service', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = refusing(world);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     const own = await engine.subscribe('http://127.0.0.1:9000/own');
     await choose(engine, own, { retryMs: [1_000, 2_000] });
     const event = await engine.publish();
@@ -67,7 +67,7 @@ describe('an attempt', () => {
   it('has the time that its subscription chose', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = refusing(world);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     const id = await engine.subscribe();
     await engine.publish();
     await world.settle();
@@ -83,7 +83,7 @@ describe('an attempt', () => {
   it('does not start after the end of its subscription, and what waits is cancelled', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = refusing(world);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     const id = await engine.subscribe();
     await choose(engine, id, { expiresMs: world.nowMs() + 4_999 });
     const event = await engine.publish();
@@ -109,7 +109,7 @@ describe('an attempt', () => {
       if (how === 'aborted') return { kind: 'aborted', started: true };
       return { kind: 'answered', status: 200, headers: [], body: new Uint8Array(), cut: false };
     };
-    const database = openDatabase(world);
+    const database = openDatabase();
     const engine = await startEngine(world, database, send);
     const id = await engine.subscribe();
     await choose(engine, id, { timeoutMs: 60_000 });

@@ -692,7 +692,7 @@ async function attemptsOf({ context }: Engine, event: string, n = 0): Promise<nu
 describe('a store that is away for a while', () => {
   it('loses no outcome: what was sent is settled when it is back, and sent once', async () => {
     const world = virtualWorld();
-    const { sqlite, turn: power } = switchable(openDatabase(world));
+    const { sqlite, turn: power } = switchable(openDatabase());
     const { sent, send } = network(async () => {
       await world.sleep(1_000);
       return ok;
@@ -716,7 +716,7 @@ describe('a store that is away for a while', () => {
 
   it('delays what is due, counts no attempt, and goes on without a restart', async () => {
     const world = virtualWorld({ byte: 0x80 });
-    const { sqlite, turn: power } = switchable(openDatabase(world));
+    const { sqlite, turn: power } = switchable(openDatabase());
     let isUp = false;
     const { sent, send } = network(async () => (isUp ? ok : failed));
     await using engine = await startEngine(world, sqlite, send);
@@ -739,7 +739,7 @@ describe('a store that is away for a while', () => {
 
   it('takes no attempt from a delivery whose target could not be read', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     let isReadable = true;
     const off = { kind: 'unavailable', message: 'disk I/O error', trace: '' } as const;
     const sqlite: Sqlite = {
@@ -764,7 +764,7 @@ describe('a store that is away for a while', () => {
 
   it('never lasts for a stop: what could not be settled is tried again by the next start', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     const { sqlite, turn: power } = switchable(database);
     const { sent, send } = network(async () => {
       await world.sleep(1_000);
@@ -795,7 +795,7 @@ describe('a slow receiver', () => {
       else heard.push(world.nowMs());
       return ok;
     });
-    const engine = await startEngine(world, openDatabase(world), send);
+    const engine = await startEngine(world, openDatabase(), send);
     await engine.subscribe('http://127.0.0.1:9000/slow');
     for (let index = 0; index < 1_000; index += 1) await engine.publish();
     await engine.subscribe('http://127.0.0.1:9000/quick');
@@ -814,7 +814,7 @@ describe('a slow receiver', () => {
 
   it('does not take the quarter of the window that is kept for fresh events', async () => {
     const world = virtualWorld({ byte: 0x80 });
-    const database = openDatabase(world);
+    const database = openDatabase();
     const lanes = 30;
     const perLane = 8;
     {
@@ -856,7 +856,7 @@ describe('a failure inside one delivery', () => {
   it('harms only that one, counts no attempt, and is over when its cause is', async () => {
     const world = virtualWorld();
     const { sent, send } = network(async () => ok);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     const bad = await engine.subscribe('http://127.0.0.1:9000/bad');
     const { context } = engine;
     const { store, defaultApp: app } = context;
@@ -933,7 +933,7 @@ function slowConnection(): {
 describe('stop', () => {
   it('gives back what has not started, at once due, with no attempt counted', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     const { starts, waiting, send } = slowConnection();
     const engine = await startEngine(world, database, send);
     await engine.subscribe();
@@ -963,7 +963,7 @@ describe('a pause', () => {
   it('sends back unharmed what is on its way to the wire, until the subscription is resumed', async () => {
     const world = virtualWorld();
     const { starts, waiting, open, send } = slowConnection();
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     const id = await engine.subscribe();
     const { context } = engine;
     const set = async (state: 'active' | 'paused'): Promise<void> => {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import { limits } from '../../src/core/limits.ts';
 import { Expirer } from '../../src/engine/expirer.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { newApp, newSubscription } from '../store/contract.ts';
 import { sleepyWorld, type SleepyWorld } from './sleepy-world.ts';
@@ -22,11 +22,7 @@ interface Stage extends AsyncDisposable, SleepyWorld {
 async function stage(): Promise<Stage> {
   const sleepy = sleepyWorld();
   const { world, clock } = sleepy;
-  const inner = await openEmbedded({
-    dataDir: ':memory:',
-    world,
-    onFatal: (error) => assert.fail(error),
-  });
+  const inner = memoryStore({ world, onFatal: (error) => assert.fail(error) });
   const faults = { edits: false };
   const store: Store = {
     ...inner,

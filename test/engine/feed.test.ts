@@ -24,7 +24,7 @@ interface Stage extends AsyncDisposable {
 }
 
 function stage(world: VirtualWorld, isShared = false): Stage {
-  const sqlite = openDatabase(world);
+  const sqlite = openDatabase();
   const onFatal = (error: Error): never => assert.fail(error);
   const store = { ...storeOver(inProcess(sqlite, { onFatal }), world), isShared };
   const journal = createJournal();

@@ -21,8 +21,9 @@ import { createReach, startDelivering } from '../../src/engine/start-delivering.
 import { startTending } from '../../src/engine/start-tending.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
 import { storeOver } from '../../src/store/open.ts';
-import { openSqlite } from '../../src/store/sqlite/adapter.ts';
+import { adapterOn } from '../../src/store/sqlite/adapter.ts';
 import { inProcess } from '../../src/store/sqlite/in-process.ts';
+import { migratedMemory } from '../store/migrated-memory.ts';
 import type { VirtualWorld } from './virtual-world.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -48,12 +49,11 @@ export interface Engine extends AsyncDisposable {
   disabled: string[];
 }
 
-export type Sqlite = ReturnType<typeof openSqlite>;
+export type Sqlite = ReturnType<typeof adapterOn>;
 
 /** A database that outlives engines. */
-export function openDatabase(world: VirtualWorld): Sqlite {
-  const migrationsDir = join(root, 'migrations', 'sqlite');
-  return openSqlite({ path: ':memory:', migrationsDir, nowMs: world.nowMs() });
+export function openDatabase(): Sqlite {
+  return adapterOn(migratedMemory());
 }
 
 export interface EngineOptions {

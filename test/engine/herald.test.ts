@@ -9,7 +9,8 @@ import { createApp } from '../../src/engine/apps.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import { Herald } from '../../src/engine/herald.ts';
 import type { Accepted } from '../../src/store/delivery-verbs.ts';
-import { openCluster, openEmbedded } from '../../src/store/open.ts';
+import { openCluster } from '../../src/store/open.ts';
+import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { callback, newSubscription } from '../store/contract.ts';
@@ -35,7 +36,7 @@ interface Stage extends AsyncDisposable {
 async function stage(): Promise<Stage> {
   const world = virtualWorld();
   const onFatal = (error: Error): never => assert.fail(error);
-  const inner = await openEmbedded({ dataDir: ':memory:', world, onFatal });
+  const inner = memoryStore({ world, onFatal });
   const newId = idMaker(world);
   const { app } = await createApp({ world, store: inner, newId }, 'app');
   const dispatcher = attachDispatcher(inner);

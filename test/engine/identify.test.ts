@@ -7,7 +7,7 @@ import { limits } from '../../src/core/limits.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { createIdentifier, type Identifier } from '../../src/engine/identify.ts';
 import { signIn, signOut } from '../../src/engine/sessions.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 
@@ -25,11 +25,7 @@ interface Stage extends AsyncDisposable {
 
 async function stage(): Promise<Stage> {
   const world = frozenWorld();
-  const inner = await openEmbedded({
-    dataDir: ':memory:',
-    world,
-    onFatal: (error) => assert.fail(error),
-  });
+  const inner = memoryStore({ world, onFatal: (error) => assert.fail(error) });
   const counts = { reads: 0, touches: 0 };
   const faults = { reads: false, edits: false };
   const store: Store = {

@@ -89,7 +89,7 @@ describe('groupsOf', () => {
 describe('Intake', () => {
   it('looks into the inbox at every poll, and stops in the middle of its rest', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     const { send } = quickNetwork(async () => ok);
     await using engine = await startEngine(world, database, send);
     const { store } = apiContext(engine, database);

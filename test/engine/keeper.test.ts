@@ -5,7 +5,7 @@ import { idMaker, withoutPrefix } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { World } from '../../src/core/world.ts';
 import { createApp } from '../../src/engine/apps.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { memoryStore } from '../store/migrated-memory.ts';
 import { Keeper, type Retained } from '../../src/engine/keeper.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { openDatabase, retentionMs, startEngine, type Engine, type FakeSend } from './harness.ts';
@@ -37,11 +37,7 @@ function keep(means: Pick<Means, 'store' | 'world'> & Partial<Means>): Keeper {
 }
 
 async function stage(world: World): Promise<Stage> {
-  const inner = await openEmbedded({
-    dataDir: ':memory:',
-    world,
-    onFatal: (error) => assert.fail(error),
-  });
+  const inner = memoryStore({ world, onFatal: (error) => assert.fail(error) });
   const steps: number[] = [];
   const faults = { edits: false };
   const newId = idMaker(world);
@@ -292,7 +288,7 @@ describe('the keeper of an engine', () => {
 
   it('ends what waits longer than the retention as expired, and says so', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     {
       await using engine = await startEngine(world, database, answer);
       await pause(engine, await engine.subscribe());

@@ -48,7 +48,7 @@ const isShared = true;
 describe('a node', () => {
   it('is listed while it is there, and says so every ten seconds', async () => {
     const world = virtualWorld();
-    const { way, verbs } = cuttable(openDatabase(world));
+    const { way, verbs } = cuttable(openDatabase());
     const { send } = quickNetwork(async () => ok);
     const engine = await startEngine(world, way, send, { node: 'a' });
     const startedMs = world.nowMs();
@@ -71,7 +71,7 @@ describe('a node', () => {
 
   it('looks for work of others every five seconds in a cluster', async () => {
     const world = virtualWorld();
-    const { way, verbs } = cuttable(openDatabase(world));
+    const { way, verbs } = cuttable(openDatabase());
     const { send } = quickNetwork(async () => ok);
     await using engine = await startEngine(world, way, send, { isShared });
     await world.settle();
@@ -85,7 +85,7 @@ describe('a node', () => {
 
   it('starts nothing once it was not heard for 25 seconds, and goes on when it is', async () => {
     const world = virtualWorld();
-    const { way, cut } = cuttable(openDatabase(world));
+    const { way, cut } = cuttable(openDatabase());
     const { starts, send } = quickNetwork(async () => ok);
     await using engine = await startEngine(world, way, send, { isShared });
     await engine.subscribe();
@@ -106,7 +106,7 @@ describe('a node', () => {
 
   it('does not start what it holds already', async () => {
     const world = virtualWorld();
-    const { way, cut } = cuttable(openDatabase(world));
+    const { way, cut } = cuttable(openDatabase());
     const { starts, connecting, open, send } = slowNetwork(async () => ok);
     await using engine = await startEngine(world, way, send, { isShared });
     await engine.subscribe();
@@ -128,7 +128,7 @@ describe('a node', () => {
 
   it('goes on as before when it is alone, whatever its heartbeat says', async () => {
     const world = virtualWorld();
-    const { way, cut } = cuttable(openDatabase(world));
+    const { way, cut } = cuttable(openDatabase());
     const { starts, send } = quickNetwork(async () => ok);
     await using engine = await startEngine(world, way, send);
     await engine.subscribe();
@@ -142,7 +142,7 @@ describe('a node', () => {
 
   it('does not declare itself gone after the machine has slept', async () => {
     const world = virtualWorld();
-    const { way, verbs } = cuttable(openDatabase(world));
+    const { way, verbs } = cuttable(openDatabase());
     const { send } = quickNetwork(async () => ok);
     // The monotonic clock stands still meanwhile.
     let sleptMs = 0;
@@ -162,7 +162,7 @@ describe('a node', () => {
 describe('a node that was declared gone', () => {
   it('has lost what it held to another one, and goes on under a new number', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     const { way, cut } = cuttable(database);
     const slow = slowNetwork(async () => ok);
     await using a = await startEngine(world, way, slow.send, { isShared, node: 'a' });
@@ -198,7 +198,7 @@ describe('a node that was declared gone', () => {
 
   it('cannot undo what happened meanwhile: its outcome is stale', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     const { way, cut } = cuttable(database);
     const failed = { ...ok, status: 500 };
     const { send } = quickNetwork(async () => {
@@ -228,7 +228,7 @@ describe('a node that was declared gone', () => {
 
   it('takes another new number when the way to the first one was cut', async () => {
     const world = virtualWorld();
-    const database = openDatabase(world);
+    const database = openDatabase();
     const { way, cut } = cuttable(database);
     const { starts, send } = quickNetwork(async () => ok);
     await using a = await startEngine(world, way, send, { isShared });

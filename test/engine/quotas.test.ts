@@ -29,7 +29,7 @@ async function burst(quotas: AppQuotas): Promise<number> {
 describe('spend', () => {
   it('allows each node its share, of the nodes that are there', async () => {
     const world = virtualWorld();
-    const sqlite = openDatabase(world);
+    const sqlite = openDatabase();
     await using here = await startEngine(world, sqlite, send, { isShared: true, node: 'here' });
     {
       await using there = await startEngine(world, sqlite, send, { isShared: true, node: 'there' });

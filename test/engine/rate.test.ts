@@ -49,7 +49,7 @@ describe('a rate limit', () => {
   it('lets go what it saved up in a second, then one after the other at its rate', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     await choose(engine, await engine.subscribe(), { ratePerSecond: 4 });
     for (let i = 0; i < 12; i += 1) await engine.publish();
     await world.pass(10_000);
@@ -64,7 +64,7 @@ describe('a rate limit', () => {
   it('has no error that adds up, whatever the rate', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     await choose(engine, await engine.subscribe(), { ratePerSecond: 0.7 });
     for (let i = 0; i < 22; i += 1) await engine.publish();
     await world.pass(60_000);
@@ -75,7 +75,7 @@ describe('a rate limit', () => {
   it('counts attempts: a retry waits its turn, too', async () => {
     const world = virtualWorld({ byte: 0x80 });
     const { calls, send } = receiver(world, [500, 200]);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     await choose(engine, await engine.subscribe(), { ratePerSecond: 0.1, retryMs: [5_000] });
     await engine.publish();
     await world.pass(60_000);
@@ -85,7 +85,7 @@ describe('a rate limit', () => {
   it('is obeyed at once when it is raised, lowered or lifted, also by what waits', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     const id = await engine.subscribe();
     await choose(engine, id, { ratePerSecond: 0.01 });
     for (let i = 0; i < 20; i += 1) await engine.publish();
@@ -108,7 +108,7 @@ describe('a rate limit', () => {
   it('is one for all nodes, however they take turns', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
-    const database = openDatabase(world);
+    const database = openDatabase();
     const [one, two] = ['one', 'two'].map((node) => ({ isShared: true, node }));
     await using first = await startEngine(world, database, send, one);
     await using _second = await startEngine(world, database, send, two);

@@ -7,7 +7,7 @@ import type { Replay } from '../../src/core/replay.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import { Replayer, type Done, type ReplayerMeans } from '../../src/engine/replayer.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../src/store/store.ts';
 import { callback, newSubscription } from '../store/contract.ts';
 import { settlementOf } from '../store/delivery-model.ts';
@@ -39,7 +39,7 @@ async function stage(deliveries: number): Promise<Stage> {
   const onFatal = (error: Error): never => assert.fail(error);
   const clock = { behindMs: 0 };
   const wall = { nowMs: () => world.nowMs() - clock.behindMs };
-  const inner = await openEmbedded({ dataDir: ':memory:', world: wall, onFatal });
+  const inner = memoryStore({ world: wall, onFatal });
   const newId = idMaker(world);
   const { app } = await createApp({ world, store: inner, newId }, 'app');
   const dispatcher = attachDispatcher(inner);

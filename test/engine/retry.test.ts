@@ -35,7 +35,7 @@ describe('the retry schedule', () => {
   it('is followed to the millisecond, and ends dead after 8 attempts', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = receiver(world, [{ status: 500 }]);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     await engine.subscribe();
     const event = await engine.publish();
     await world.pass(40 * hourMs);
@@ -52,7 +52,7 @@ describe('the retry schedule', () => {
   it('goes undisturbed through a restart', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = receiver(world, [{ status: 500 }]);
-    const database = openDatabase(world);
+    const database = openDatabase();
     {
       await using engine = await startEngine(world, database, send);
       await engine.subscribe();
@@ -69,7 +69,7 @@ describe('the retry schedule', () => {
   it('makes up at once for attempts that became due while nobody ran', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = receiver(world, [{ status: 500 }, { status: 200 }]);
-    const database = openDatabase(world);
+    const database = openDatabase();
     {
       await using engine = await startEngine(world, database, send);
       await engine.subscribe();
@@ -86,7 +86,7 @@ describe('the retry schedule', () => {
   it('stops with the first success', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = receiver(world, [{ status: 503 }, { status: 204 }]);
-    await using engine = await startEngine(world, openDatabase(world), send);
+    await using engine = await startEngine(world, openDatabase(), send);
     await engine.subscribe();
     await engine.publish();
     await world.pass(hourMs);
@@ -112,7 +112,7 @@ describe('the retry schedule', () => {
       const world = virtualWorld({ byte: middle });
       const headers: Header[] = [['Retry-After', value]];
       const { calls, send } = receiver(world, [{ status: 503, headers }, { status: 200 }]);
-      const database = openDatabase(world);
+      const database = openDatabase();
       {
         await using engine = await startEngine(world, database, send);
         await engine.subscribe();
@@ -134,7 +134,7 @@ describe('the retry schedule', () => {
     ] as const) {
       const world = virtualWorld({ byte });
       const { calls, send } = receiver(world, [{ status: 500 }]);
-      await using engine = await startEngine(world, openDatabase(world), send);
+      await using engine = await startEngine(world, openDatabase(), send);
       await engine.subscribe();
       await engine.publish();
       await world.pass(hourMs);

@@ -45,7 +45,7 @@ interface StageOptions extends EngineOptions {
 }
 
 async function stage(world: VirtualWorld, options: StageOptions = {}): Promise<Stage> {
-  const { sqlite = openDatabase(world), answer = ok, isDown = () => false, ...more } = options;
+  const { sqlite = openDatabase(), answer = ok, isDown = () => false, ...more } = options;
   const engine = await startEngine(world, sqlite, quickNetwork(async () => answer).send, more);
   const { store: whole } = engine.context;
   const store: Store = {
@@ -323,7 +323,7 @@ describe('StreamHub', () => {
 
     it('is a reset after a restart', async () => {
       const world = virtualWorld();
-      const sqlite = openDatabase(world);
+      const sqlite = openDatabase();
       let cursor: string | undefined;
       {
         await using on = await stage(world, { sqlite });
@@ -412,7 +412,7 @@ describe('StreamHub', () => {
   describe('on several nodes', () => {
     it('tells what happens on another one, which begins to note within a second', async () => {
       const world = virtualWorld();
-      const sqlite = openDatabase(world);
+      const sqlite = openDatabase();
       await using here = await stage(world, { sqlite, isShared: true, node: 'here' });
       await using there = await stage(world, { sqlite, isShared: true, node: 'there' });
       await there.engine.subscribe();
@@ -430,7 +430,7 @@ describe('StreamHub', () => {
 
     it('goes on at another node, with what any of them has told', async () => {
       const world = virtualWorld();
-      const sqlite = openDatabase(world);
+      const sqlite = openDatabase();
       await using here = await stage(world, { sqlite, isShared: true, node: 'here' });
       await using there = await stage(world, { sqlite, isShared: true, node: 'there' });
       await here.engine.subscribe();

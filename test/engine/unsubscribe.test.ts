@@ -34,7 +34,7 @@ describe('unsubscribe', () => {
     for (let seed = 1; seed <= 1000; seed += 1) {
       const world = virtualWorld({ seed });
       const { starts, refused, send } = slowNetwork(world);
-      await using engine = await startEngine(world, openDatabase(world), send);
+      await using engine = await startEngine(world, openDatabase(), send);
       const id = await engine.subscribe();
       const publishing = Promise.all(Array.from({ length: 12 }, async () => engine.publish()));
       await world.pass(Math.floor(world.random() * 6));

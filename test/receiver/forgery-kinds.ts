@@ -39,15 +39,15 @@ function header(name: string, change: (value: string) => string | string[] | und
   };
 }
 
-function body(change: (text: string) => string | Uint8Array): Forge {
+function changedBody(change: (text: string) => string | Uint8Array): Forge {
   return ({ headers }) => ({ headers, body: bytes(change(bodyText)) });
 }
 
 /** A signature by whatever the forger has, over whatever he likes. */
 function signedBy(make: (signer: Signer, other: Signer) => string): Forge {
-  return ({ headers, body: kept }, signer, other) => ({
+  return ({ headers, body }, signer, other) => ({
     headers: { ...headers, [signature]: make(signer, other) },
-    body: kept,
+    body,
   });
 }
 
@@ -118,17 +118,17 @@ const repeated: ForgeryKind[] = [id, timestamp, signature].flatMap((name): Forge
   {
     name: `two ${name}, in capitals and not`,
     code: 'header_repeated',
-    forge: ({ headers, body: kept }) => ({
+    forge: ({ headers, body }) => ({
       headers: { ...headers, [name.toUpperCase()]: headers[name] },
-      body: kept,
+      body,
     }),
   },
   {
     name: `${name} under a name with underscores`,
     code: 'header_missing',
-    forge: ({ headers: { [name]: value, ...headers }, body: kept }) => ({
+    forge: ({ headers: { [name]: value, ...headers }, body }) => ({
       headers: { ...headers, [name.replace('-', '_')]: value },
-      body: kept,
+      body,
     }),
   },
 ]);
@@ -434,7 +434,7 @@ const bodies: ForgeryKind[] = (
 ).map(([what, change]) => ({
   name: `a body: ${what}`,
   code: 'signature_wrong',
-  forge: body(change),
+  forge: changedBody(change),
 }));
 
 /**
@@ -490,17 +490,17 @@ const others: ForgeryKind[] = [
   {
     name: 'headers of another standard',
     code: 'header_missing',
-    forge: ({ headers, body: kept }) => ({
+    forge: ({ headers, body }) => ({
       headers: Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name.replace('webhook', 'svix'), value]),
       ),
-      body: kept,
+      body,
     }),
   },
   {
     name: 'the headers of the prototype',
     code: 'header_missing',
-    forge: ({ headers, body: kept }) => ({ headers: Object.create(headers), body: kept }),
+    forge: ({ headers, body }) => ({ headers: Object.create(headers), body }),
   },
 ];
 

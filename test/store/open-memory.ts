@@ -8,7 +8,6 @@ import { editCall, editOutput, readCall, readOutput } from '../../src/store/call
 import type { Born, Offer, Outlook, Work, Worked } from '../../src/store/delivery-verbs.ts';
 import { adapterOn } from '../../src/store/sqlite/adapter.ts';
 import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
-import { connect } from '../../src/store/sqlite/connect.ts';
 import type {
   EditInput,
   EditOutput,
@@ -17,6 +16,7 @@ import type {
   ReadOutput,
   ReadVerb,
 } from '../../src/store/store.ts';
+import { migratedMemory } from './migrated-memory.ts';
 
 export const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
 export const newId = idMaker(realWorld());
@@ -39,8 +39,10 @@ export interface Written<V extends EditVerb> {
   outlook: Outlook;
 }
 
-export function openMemory(db = connect({ path: ':memory:', access: 'write' })): Opened {
-  applyMigrations(db, { database: ':memory:', migrationsDir, nowMs: 1 });
+/** `given`: brought up first, if it is not. */
+export function openMemory(given?: DatabaseSync): Opened {
+  if (given !== undefined) applyMigrations(given, { database: 'given', migrationsDir, nowMs: 1 });
+  const db = given ?? migratedMemory();
   const adapter = adapterOn(db);
   const clock = { ms: 1_700_000_000_000 };
   const write = <V extends EditVerb>(

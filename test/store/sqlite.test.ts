@@ -3,12 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/open.ts';
+import { memoryStore } from './migrated-memory.ts';
 import type { OpenSubject } from './contract.ts';
 import { contracts } from './contracts.ts';
 import { replayContract } from './replay-contract.ts';
 
 const inMemory: OpenSubject = async (world) => {
-  const store = await openEmbedded({ dataDir: ':memory:', world, onFatal: fail });
+  const store = memoryStore({ world, onFatal: fail });
   return { store, reopen: undefined, dispose: async () => store.close() };
 };
 

@@ -13,12 +13,10 @@ import type { PostgresTransport } from '../../src/store/postgres/transport.ts';
 import { openPostgres } from '../../src/store/postgres/transport.ts';
 import type { Sqlite } from '../../src/store/sqlite/adapter.ts';
 import { adapterOn } from '../../src/store/sqlite/adapter.ts';
-import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
-import { connect } from '../../src/store/sqlite/connect.ts';
 import type { EditInput, ReadInput, ReadOutput, ReadVerb } from '../../src/store/store.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { migrationsDir } from './open-memory.ts';
+import { migratedMemory } from './migrated-memory.ts';
 import type { Cell, Row, Rows, Table } from './twin-tables.ts';
 import {
   differences,
@@ -75,8 +73,7 @@ export class Twins implements AsyncDisposable {
   }
 
   static async open(): Promise<Twins> {
-    const db = connect({ path: ':memory:', access: 'write' });
-    applyMigrations(db, { database: ':memory:', migrationsDir, nowMs: 1 });
+    const db = migratedMemory();
     const database = await freshStoreDatabase();
     const { lingerMs } = differences;
     const clock = { nowMs: () => startMs };

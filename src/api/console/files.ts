@@ -1,16 +1,17 @@
-// The built console in memory: read and compressed once, at the start. Only what was found then is
-// ever served: no name from a request reaches the file system.
+// The built console in memory: read at the start, compressed when it is first asked for. Only what was
+// found at the start is ever served: no name from a request reaches the file system.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { limits } from '../../core/limits.ts';
+import { once } from '../../core/once.ts';
 
 export interface ConsoleFile {
   mediaType: string;
   bytes: Uint8Array;
   /** Undefined where compressing makes it no smaller. */
-  gzip: Uint8Array | undefined;
+  gzip: () => Uint8Array | undefined;
   /** Differs for the two forms, as RFC 9110 asks of strong ones. */
   etags: { plain: string; gzip: string };
 }
@@ -44,14 +45,18 @@ function filesIn(folder: string): Dirent[] {
 
 function read({ parentPath, name }: Dirent): ConsoleFile {
   const bytes = readFileSync(join(parentPath, name));
-  const gzip = gzipSync(bytes, { level: 9 });
   const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return {
     mediaType: mediaTypes[extname(name)] ?? 'application/octet-stream',
     bytes,
-    gzip: gzip.length < bytes.length ? gzip : undefined,
+    gzip: once(() => compress(bytes)),
     etags: { plain: `"${tag}"`, gzip: `"${tag}-gzip"` },
   };
+}
+
+function compress(bytes: Uint8Array): Uint8Array | undefined {
+  const gzip = gzipSync(bytes, { level: 9 });
+  return gzip.length < bytes.length ? gzip : undefined;
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {

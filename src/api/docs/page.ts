@@ -26,9 +26,11 @@ export interface DocsPage {
   contentSecurityPolicy: string;
 }
 
+/** Read with the code that it belongs to: a page may be made long after the start. */
+const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
+
 /** `all`: the contracts of the service, this one among them. */
 export function docsPage(contract: Contract, all: readonly Contract[] = [contract]): DocsPage {
-  const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
   const hash = createHash('sha256').update(style).digest('base64');
   const directives = [
     "default-src 'none'",

@@ -73,7 +73,8 @@ function answer(
   file: ConsoleFile,
   { request, caching }: { request: Message; caching: string },
 ): Reply {
-  const isPacked = file.gzip !== undefined && takesGzip(request.header.get('accept-encoding'));
+  const gzip = takesGzip(request.header.get('accept-encoding')) ? file.gzip() : undefined;
+  const isPacked = gzip !== undefined;
   const etag = isPacked ? file.etags.gzip : file.etags.plain;
   const headers = {
     ...shieldHeaders,
@@ -83,8 +84,7 @@ function answer(
     ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
   };
   if (hasTag(request.header.get('if-none-match'), etag)) return { status: 304, headers };
-  const body = isPacked ? file.gzip : file.bytes;
-  return { status: 200, headers, mediaType: file.mediaType, body };
+  return { status: 200, headers, mediaType: file.mediaType, body: gzip ?? file.bytes };
 }
 
 /** `gzip;q=0` means not at all. */

@@ -4,6 +4,7 @@ import type { Contract } from '../../contract/contract.ts';
 import { servedOf, type Contracts } from '../../contract/contracts.ts';
 import { isObject } from '../../contract/document.ts';
 import { makeReport } from '../../contract/report.ts';
+import { once } from '../../core/once.ts';
 import { Problem } from '../../core/problem.ts';
 import type { Liveness } from '../../engine/liveness.ts';
 import { createReadiness, type ReadinessMeans } from '../../engine/readiness.ts';
@@ -19,10 +20,14 @@ export interface ServiceMeans extends ReadinessMeans {
 export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers {
   const { management, executed } = contracts;
   const readiness = createReadiness(means);
-  const json = JSON.stringify(management.document);
-  const yaml = dump(management.document, { noRefs: true, lineWidth: 100 });
+  // A service that nobody reads about starts in half the time: both and the pages are made when they
+  // are first asked for.
+  const json = once(() => JSON.stringify(management.document));
+  const yaml = once(() => dump(management.document, { noRefs: true, lineWidth: 100 }));
   const shown = [...new Set([...executed, management])];
-  const pages = new Map(shown.map((contract) => [contract.title, docsPage(contract, shown)]));
+  const pages = new Map(
+    shown.map((contract) => [contract.title, once(() => docsPage(contract, shown))]),
+  );
   const front = executed[0]?.title ?? management.title;
   return {
     getHealth: async () => ({ status: 200, body: { status: 'ok' } }),
@@ -33,8 +38,8 @@ export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers
       const detail = `The node "${node}" (${role}) is not ready: ${found.reason}`;
       throw new Problem('store_unavailable', detail, { cause: found.cause });
     },
-    getOpenapiJson: async () => ({ status: 200, body: json, mediaType: 'application/json' }),
-    getOpenapiYaml: async () => ({ status: 200, body: yaml, mediaType: 'application/yaml' }),
+    getOpenapiJson: async () => ({ status: 200, body: json(), mediaType: 'application/json' }),
+    getOpenapiYaml: async () => ({ status: 200, body: yaml(), mediaType: 'application/yaml' }),
     listContracts: async () => ({ status: 200, body: { items: executed.map(showContract) } }),
     getContract: async ({ request }) => {
       const title = fields.pathText(request, 'title');
@@ -51,7 +56,7 @@ export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers
     },
     getDocs: async ({ request }) => {
       const title = fields.optionalText(Object.fromEntries(request.query), 'contract') ?? front;
-      const page = pages.get(title);
+      const page = pages.get(title)?.();
       if (page === undefined) throw noContract(title, shown);
       return {
         status: 200,

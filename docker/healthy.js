@@ -1,0 +1,19 @@
+// Asks the service in this container whether it is alive, for the HEALTHCHECK of the image: exit code 0 or 1.
+import { get as getPlain } from 'node:http';
+import { get as getSecure } from 'node:https';
+
+const { RINGBACK_PORT: port, RINGBACK_TLS_CERT: certificate } = process.env;
+
+// The certificate is for the name that others use, and this does not leave the container.
+const request = {
+  host: '127.0.0.1',
+  port: port || 8080,
+  path: '/healthz',
+  rejectUnauthorized: false,
+};
+const get = certificate ? getSecure : getPlain;
+
+get(request, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', (error) => {
+  console.error(error.message);
+  process.exit(1);
+});

@@ -1,0 +1,130 @@
+// Customers with their secrets, the callbacks that came for them, and what the shop knows of their orders.
+// A webhook-id is in the inbox once: that, and nothing in memory, is why each event is handled once.
+import { DatabaseSync } from 'node:sqlite';
+
+export interface Customer {
+  name: string;
+  subscriberId: string;
+  /** Verifies the callbacks of this customer's subscription. */
+  secret: string;
+  hasLeft: boolean;
+}
+
+/** What the order service tells. */
+export interface OrderNews {
+  order: string;
+  state: string;
+  version: number;
+}
+
+export interface Received {
+  webhookId: string;
+  customer: string;
+  news: OrderNews;
+}
+
+export interface Database extends Disposable {
+  join: (customer: Omit<Customer, 'hasLeft'>) => void;
+  /** Whether there was such a customer. */
+  leave: (name: string) => boolean;
+  customer: (name: string) => Customer | undefined;
+  /** On disk when this returns; a webhook-id that was taken before changes nothing. */
+  take: (received: Received) => void;
+  /** Handles the oldest that waits, in one transaction. Undefined: none does. */
+  workOff: () => (Received & { isNews: boolean }) | undefined;
+}
+
+const schema = `
+  pragma journal_mode = wal;
+  pragma synchronous = full; -- What was answered with 204 never comes again: it must survive.
+  create table if not exists customers (
+    name text primary key,
+    subscriber_id text not null,
+    secret text not null,
+    has_left integer not null default 0
+  ) strict;
+  create table if not exists inbox (
+    number integer primary key,
+    webhook_id text not null,
+    customer text not null,
+    "order" text not null,
+    state text not null,
+    version integer not null,
+    is_done integer not null default 0,
+    unique (webhook_id, customer) -- The id is the event's, and an event may go to several.
+  ) strict;
+  create index if not exists inbox_waiting on inbox (number) where is_done = 0;
+  create table if not exists orders (
+    id text primary key,
+    customer text not null,
+    state text not null,
+    version integer not null
+  ) strict;
+`;
+
+export function openDatabase(file: string): Database {
+  const db = new DatabaseSync(file, { timeout: 5_000 });
+  db.exec(schema);
+  const add = db.prepare(`
+    insert into customers (name, subscriber_id, secret) values (?, ?, ?)
+    on conflict (name) do update
+    set subscriber_id = excluded.subscriber_id, secret = excluded.secret, has_left = 0`);
+  const part = db.prepare('update customers set has_left = 1 where name = ?');
+  const find = db.prepare('select * from customers where name = ?');
+  const keep = db.prepare(`
+    insert into inbox (webhook_id, customer, "order", state, version) values (?, ?, ?, ?, ?)
+    on conflict do nothing`);
+  const oldest = db.prepare('select * from inbox where is_done = 0 order by number limit 1');
+  // Callbacks may overtake each other: older news of an order never replaces newer.
+  const learn = db.prepare(`
+    insert into orders (id, customer, state, version) values (?, ?, ?, ?)
+    on conflict (id) do update set state = excluded.state, version = excluded.version
+    where excluded.version > orders.version`);
+  const finish = db.prepare('update inbox set is_done = 1 where number = ?');
+
+  return {
+    join: ({ name, subscriberId, secret }) => void add.run(name, subscriberId, secret),
+    leave: (name) => part.run(name).changes !== 0,
+    customer: (name) => {
+      const row = find.get(name);
+      if (row === undefined) return undefined;
+      return {
+        name,
+        subscriberId: String(row['subscriber_id']),
+        secret: String(row['secret']),
+        hasLeft: row['has_left'] !== 0,
+      };
+    },
+    take: ({ webhookId, customer, news: { order, state, version } }) =>
+      void keep.run(webhookId, customer, order, state, version),
+    workOff: () => {
+      const row = oldest.get();
+      if (row === undefined) return undefined;
+      const received = receivedOf(row);
+      const { order, state, version } = received.news;
+      db.exec('begin immediate');
+      try {
+        const { changes } = learn.run(order, received.customer, state, version);
+        finish.run(Number(row['number']));
+        db.exec('commit');
+        return { ...received, isNews: changes !== 0 };
+      } catch (error) {
+        db.exec('rollback');
+        throw error;
+      }
+    },
+    [Symbol.dispose]: () => db.close(),
+  };
+}
+
+function receivedOf(row: Readonly<Record<string, unknown>>): Received {
+  return {
+    webhookId: String(row['webhook_id']),
+    customer: String(row['customer']),
+    news: {
+      order: String(row['order']),
+      state: String(row['state']),
+      version: Number(row['version']),
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// Receives callbacks about orders: verified, written down, answered, and only then worked off. Each of its
+// customers has a URL and a secret of its own.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createReceiver, gone, type Callback } from 'ringback/receiver';
+import { openDatabase, type OrderNews } from './database.ts';
+import { databaseFile, port } from './settings.ts';
+
+using database = openDatabase(databaseFile);
+
+const server = createServer((request, response) => {
+  const [, name] = /^\/hooks\/([a-z][a-z0-9-]*)$/.exec(request.url ?? '') ?? [];
+  const customer = name === undefined ? undefined : database.customer(name);
+  if (customer === undefined || request.method !== 'POST') {
+    response.writeHead(404).end();
+    return;
+  }
+  const { secret, hasLeft } = customer;
+  // Only a genuine callback learns whether the customer has left.
+  createReceiver({ secret }).node((callback) => {
+    if (hasLeft) return gone(); // 410: Ringback ends the subscription.
+    database.take({ webhookId: callback.id, customer: customer.name, news: readNews(callback) });
+    setImmediate(workOff); // After the answer: a sender waits some seconds only.
+  })(request, response);
+});
+
+/** What waits, from before a crash too. Here goes what takes long: mail, printing, other services. */
+function workOff(): void {
+  for (let done = database.workOff(); done !== undefined; done = database.workOff()) {
+    const { customer, news, isNews } = done;
+    const { order, state } = news;
+    console.log(`${customer}: order ${order} is ${state}${isNews ? '' : ' (known already)'}`);
+  }
+}
+
+/** Throws, which is answered with 500: Ringback shows it, and tries again when we have learnt to read it. */
+function readNews(callback: Callback): OrderNews {
+  const given = callback.json();
+  if (typeof given === 'object' && given !== null) {
+    if ('order' in given && 'state' in given && 'version' in given) {
+      const { order, state, version } = given;
+      if (typeof order === 'string' && typeof state === 'string' && typeof version === 'number') {
+        return { order, state, version };
+      }
+    }
+  }
+  throw new TypeError(`Cannot read ${callback.id}: expected an order, its state and its version`);
+}
+
+workOff();
+const stop = (): void => void server.close();
+process.once('SIGINT', stop).once('SIGTERM', stop);
+server.listen(port, '127.0.0.1', () => console.log(`The shop listens on port ${port}`));
+await once(server, 'close');

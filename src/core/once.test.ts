@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { once } from './once.ts';
+
+describe('once', () => {
+  it('makes nothing before it is asked, and then one thing', () => {
+    let calls = 0;
+    const value = once(() => (calls += 1));
+    assert.equal(calls, 0);
+    assert.deepEqual([value(), value(), calls], [1, 1, 1]);
+  });
+
+  it('keeps undefined and a failure like any other value', () => {
+    let calls = 0;
+    const nothing = once(() => void (calls += 1));
+    assert.deepEqual([nothing(), nothing(), calls], [undefined, undefined, 1]);
+    const failing = once(() => {
+      throw new Error(`try ${(calls += 1)}`);
+    });
+    assert.throws(failing, /try 2/);
+    assert.throws(failing, /try 2/);
+  });
+});

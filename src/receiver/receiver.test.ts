@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, it } from 'node:test';
+import {
+  createReceiver,
+  ForgeryError,
+  gone,
+  rememberIds,
+  type Callback,
+  type Handler,
+  type Receiver,
+  type ReceiverOptions,
+  type SeenIds,
+} from './receiver.ts';
+
+const key = Buffer.alloc(32, 7);
+const secret = `whsec_${key.toString('base64')}`;
+const nowS = 1_800_000_000;
+
+interface Given {
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+function callback(id = 'evt_1', body: string | Uint8Array = '{"a":"é"}'): Given {
+  const bytes = Buffer.from(body);
+  const mac = createHmac('sha256', key).update(`${id}.${nowS}.`).update(bytes).digest('base64');
+  return {
+    headers: {
+      'webhook-id': id,
+      'webhook-timestamp': String(nowS),
+      'webhook-signature': `v1,${mac}`,
+      'ringback-event': 'order.paid',
+      'ringback-subscription': 'sub_1',
+      'ringback-delivery': 'dlv_1',
+      'ringback-attempt': '2',
+    },
+    body: bytes,
+  };
+}
+
+function request({ headers, body }: Given): Request {
+  return new Request('http://127.0.0.1/', { method: 'POST', headers, body: Uint8Array.from(body) });
+}
+
+/** A receiver, and what it reports. */
+function create(options: Partial<ReceiverOptions> = {}): { receiver: Receiver; told: unknown[] } {
+  const told: unknown[] = [];
+  const report = (error: unknown): void => void told.push(error);
+  return { receiver: createReceiver({ secret, now: () => nowS * 1000, report, ...options }), told };
+}
+
+const nothing: Handler = () => undefined;
+
+describe('verify', () => {
+  it('gives what was sent: the signed parts, the rest, and the body as bytes, text and value', async () => {
+    const { id, timestampMs, body, text, json, ...rest } =
+      await create().receiver.verify(callback());
+    assert.deepEqual([id, timestampMs], ['evt_1', nowS * 1000]);
+    assert.equal(Buffer.from(body).toString(), '{"a":"é"}');
+    assert.deepEqual([text(), json()], ['{"a":"é"}', { a: 'é' }]);
+    assert.deepEqual(rest, {
+      event: 'order.paid',
+      subscription: 'sub_1',
+      delivery: 'dlv_1',
+      attempt: 2,
+    });
+  });
+
+  it('needs only what Standard Webhooks says', async () => {
+    const { headers, body } = callback();
+    const few = Object.entries(headers).filter(([name]) => name.startsWith('webhook-'));
+    const given = await create().receiver.verify({ headers: Object.fromEntries(few), body });
+    assert.deepEqual([given.event, given.attempt], [undefined, undefined]);
+  });
+
+  it('takes Headers, names in any case, and a text instead of bytes', async () => {
+    const { receiver } = create();
+    const { headers, body } = callback();
+    const shouted = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
+    );
+    await receiver.verify({ headers: new Headers(headers), body });
+    await receiver.verify({ headers: shouted, body: body.toString() });
+  });
+
+  it('hands over a copy: nobody changes afterwards what was verified', async () => {
+    const given = callback();
+    const { body } = await create().receiver.verify(given);
+    given.body.fill(0);
+    assert.equal(Buffer.from(body).toString(), '{"a":"é"}');
+  });
+
+  it('refuses a text with half a character, which would be verified as another', async () => {
+    const { headers } = callback('evt_1', '"\ufffd"');
+    const { receiver } = create();
+    await receiver.verify({ headers, body: '"\ufffd"' });
+    await assert.rejects(receiver.verify({ headers, body: '"\ud800"' }), ForgeryError);
+  });
+
+  it('throws where text or a value is asked for and the bytes are none', async () => {
+    const { receiver } = create();
+    const binary = await receiver.verify(callback('evt_1', Buffer.of(0x80, 0xff)));
+    assert.deepEqual([...binary.body], [0x80, 0xff]);
+    assert.throws(() => binary.text(), TypeError);
+    assert.throws(() => binary.json(), TypeError);
+  });
+
+  it('takes what is exactly at the edge of the tolerance, by the clock it is given', async () => {
+    const verdict = async (offsetMs: number, toleranceS = 300): Promise<string> => {
+      const { receiver } = create({ now: () => nowS * 1000 + offsetMs, toleranceS });
+      return receiver.verify(callback()).then(
+        () => 'accepted',
+        (error: unknown) => (error instanceof ForgeryError ? error.code : String(error)),
+      );
+    };
+    assert.deepEqual(
+      [await verdict(300_999), await verdict(301_000), await verdict(-300_000)],
+      ['accepted', 'too_old', 'accepted'],
+    );
+    assert.equal(await verdict(-300_001), 'too_new');
+    assert.deepEqual([await verdict(0, 0), await verdict(1_000, 0)], ['accepted', 'too_old']);
+    assert.equal(await verdict(Number.NaN), 'too_old');
+  });
+
+  it('believes each of several secrets, wherever its signature stands', async () => {
+    const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+    const { headers, body } = callback();
+    const several = `v1,${Buffer.alloc(32).toString('base64')} v2,x ${headers['webhook-signature']}`;
+    const given = { headers: { ...headers, 'webhook-signature': several }, body };
+    for (const secrets of [[secret, other], [other, secret], [secret]]) {
+      await create({ secret: secrets }).receiver.verify(given);
+    }
+    await assert.rejects(create({ secret: [other] }).receiver.verify(given), ForgeryError);
+  });
+
+  it('uses the clock of the platform when it is given none', async (t) => {
+    t.mock.method(Date, 'now', () => nowS * 1000);
+    await createReceiver({ secret }).verify(callback());
+  });
+});
+
+describe('createReceiver', () => {
+  it('refuses options that would switch a check off', () => {
+    const refused: Partial<ReceiverOptions>[] = [
+      { toleranceS: Infinity },
+      { toleranceS: Number.NaN },
+      { toleranceS: -1 },
+      { bodyBytesMax: Infinity },
+      { acceptedStatus: 300 },
+      { acceptedStatus: 199 },
+    ];
+    for (const options of refused) assert.throws(() => create(options), TypeError);
+    assert.throws(() => rememberIds({ max: 0 }), TypeError);
+    assert.throws(() => rememberIds({ max: Infinity }), TypeError);
+  });
+});
+
+describe('handle', () => {
+  const answered = async (
+    handler: Handler,
+    options: Partial<ReceiverOptions> = {},
+  ): Promise<number> =>
+    (await create(options).receiver.handle(request(callback()), handler)).status;
+
+  it('answers 200, or what it was told to, for nothing, 410 for gone() and 500 for an exception', async () => {
+    assert.equal(await answered(nothing), 200);
+    assert.equal(await answered(nothing, { acceptedStatus: 204 }), 204);
+    assert.equal(await answered(() => gone()), 410);
+    assert.equal(await answered(async () => gone()), 410);
+    assert.equal(await answered(async () => Promise.reject(new Error('no'))), 500);
+  });
+
+  it('reports what the handler threw, and answers nothing of it', async () => {
+    const { receiver, told } = create();
+    const response = await receiver.handle(request(callback()), () => {
+      throw new Error('the database is away');
+    });
+    assert.deepEqual([response.status, await response.text()], [500, '']);
+    assert.match(String(told), /the database is away/);
+  });
+
+  it('does not take a Response for an answer: it would be thrown away', async () => {
+    const { receiver, told } = create();
+    const wrong: unknown = () => new Response(null, { status: 503 });
+    const response = await receiver.handle(request(callback()), wrong as Handler);
+    assert.equal(response.status, 500);
+    assert.match(String(told), /its status is 503, expected nothing/);
+  });
+
+  it('answers although the report fails', async (t) => {
+    const shown = t.mock.method(console, 'error', () => undefined);
+    const report = (): void => {
+      throw new Error('the log is full');
+    };
+    const { receiver } = create({ report });
+    const { status } = await receiver.handle(request(callback()), () => {
+      throw new Error('x');
+    });
+    assert.deepEqual([status, shown.mock.callCount()], [500, 1]);
+  });
+
+  it('says on the console why it refused, unless told otherwise', async (t) => {
+    const shown = t.mock.method(console, 'warn', () => undefined);
+    const receiver = createReceiver({ secret, now: () => nowS * 1000 });
+    const { headers } = callback();
+    await receiver.handle(request({ headers, body: Buffer.from('{}') }), nothing);
+    assert.match(String(shown.mock.calls[0]?.arguments), /refused \(signature_wrong\)/);
+  });
+
+  it('answers 413 while the body is still coming, and reads no further', async () => {
+    const { receiver, told } = create({ bodyBytesMax: 100 });
+    let pulled = 0;
+    let isCancelled = false;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(60));
+      },
+      cancel: () => void (isCancelled = true),
+    });
+    const { headers } = callback();
+    const init = { method: 'POST', headers, body: endless, duplex: 'half' as const };
+    const { status } = await receiver.handle(new Request('http://127.0.0.1/', init), nothing);
+    assert.equal(status, 413);
+    assert.ok(isCancelled && pulled <= 4, `${pulled} pulled`);
+    assert.ok(told[0] instanceof ForgeryError && told[0].code === 'body_too_large');
+  });
+
+  it('takes a body of exactly the limit, and not a byte more', async () => {
+    const { receiver } = create({ bodyBytesMax: 10 });
+    const statusFor = async (size: number): Promise<number> =>
+      (await receiver.handle(request(callback('evt_1', 'x'.repeat(size))), nothing)).status;
+    assert.deepEqual([await statusFor(10), await statusFor(11)], [200, 413]);
+    await assert.rejects(receiver.verify(callback('evt_1', 'x'.repeat(11))), ForgeryError);
+    assert.equal(await receiver.answer(callback('evt_1', 'x'.repeat(11)), nothing), 413);
+  });
+
+  it('refuses by the headers alone before it reads any of the body', async () => {
+    const { receiver } = create();
+    let isRead = false;
+    const body = new ReadableStream<Uint8Array>(
+      { pull: () => void (isRead = true) },
+      { highWaterMark: 0 },
+    );
+    const init = { method: 'POST', body, duplex: 'half' as const };
+    const { status } = await receiver.handle(new Request('http://127.0.0.1/', init), nothing);
+    assert.deepEqual([status, isRead], [401, false]);
+  });
+
+  it('says what to do when the body was read before', async () => {
+    const { receiver, told } = create();
+    const used = request(callback());
+    await used.text();
+    assert.equal((await receiver.handle(used, nothing)).status, 500);
+    assert.match(String(told), /was read already/);
+  });
+
+  it('takes a callback without a body', async () => {
+    const { headers } = callback('evt_1', '');
+    const bare = new Request('http://127.0.0.1/', { method: 'POST', headers });
+    assert.equal((await create().receiver.handle(bare, nothing)).status, 200);
+  });
+
+  it('refuses a body that breaks off', async () => {
+    const { receiver, told } = create();
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new Error('reset')),
+    });
+    const { headers } = callback();
+    const init = { method: 'POST', headers, body, duplex: 'half' as const };
+    const { status } = await receiver.handle(new Request('http://127.0.0.1/', init), nothing);
+    assert.equal(status, 401);
+    assert.ok(told[0] instanceof ForgeryError && told[0].code === 'body_cut');
+  });
+});
+
+describe('answer', () => {
+  it('takes bytes, and says what to do with anything that was made of them', async () => {
+    const { receiver, told } = create();
+    const { headers, body } = callback();
+    assert.equal(await receiver.answer({ headers, body }, nothing), 200);
+    for (const parsed of [JSON.parse(body.toString()), body.toString()]) {
+      assert.equal(await receiver.answer({ headers, body: parsed }, nothing), 500);
+      assert.match(String(told.at(-1)), /express\.raw.*Fastify: addContentTypeParser/);
+    }
+  });
+});
+
+describe('seen', () => {
+  /** Counts its calls; each ends when it is told to. */
+  function slowHandler(): { handler: Handler; calls: PromiseWithResolvers<void>[] } {
+    const calls: PromiseWithResolvers<void>[] = [];
+    const handler = async (): Promise<void> => {
+      const call = Promise.withResolvers<void>();
+      calls.push(call);
+      return call.promise;
+    };
+    return { handler, calls };
+  }
+
+  const ids = async (
+    receiver: Receiver,
+    list: readonly string[],
+    handler: Handler,
+  ): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (const id of list) statuses.push(await receiver.answer(callback(id), handler));
+    return statuses;
+  };
+
+  it('accepts an event that was handled without calling the handler again', async () => {
+    const { receiver } = create({ seen: rememberIds() });
+    const handled: string[] = [];
+    const handler = ({ id }: Callback): void => void handled.push(id);
+    assert.deepEqual(await ids(receiver, ['a', 'a', 'b', 'a'], handler), [200, 200, 200, 200]);
+    assert.deepEqual(handled, ['a', 'b']);
+  });
+
+  it('does not count an event whose handler failed', async () => {
+    const { receiver } = create({ seen: rememberIds() });
+    let calls = 0;
+    const handler = (): void => {
+      calls += 1;
+      if (calls === 1) throw new Error('not now');
+    };
+    assert.deepEqual(await ids(receiver, ['a', 'a', 'a'], handler), [500, 200, 200]);
+    assert.equal(calls, 2);
+  });
+
+  it('asks the handler again after gone()', async () => {
+    const { receiver } = create({ seen: rememberIds() });
+    assert.deepEqual(await ids(receiver, ['a', 'a'], () => gone()), [410, 410]);
+  });
+
+  it('handles two copies at the same time once: both are answered when it is done', async () => {
+    const { receiver } = create({ seen: rememberIds() });
+    const { handler, calls } = slowHandler();
+    const both = ['a', 'a'].map(async (id) => receiver.answer(callback(id), handler));
+    const other = receiver.answer(callback('b'), handler);
+    while (calls.length < 2) await new Promise(setImmediate);
+    for (const call of calls) call.resolve();
+    assert.deepEqual([await Promise.all(both), await other], [[200, 200], 200]);
+    assert.equal(calls.length, 2, 'one for each event');
+  });
+
+  it('lets both copies fail when the one call did, and the next one try again', async () => {
+    const { receiver } = create({ seen: rememberIds() });
+    const { handler, calls } = slowHandler();
+    const both = ['a', 'a'].map(async (id) => receiver.answer(callback(id), handler));
+    while (calls.length < 1) await new Promise(setImmediate);
+    calls[0]?.reject(new Error('not now'));
+    assert.deepEqual(await Promise.all(both), [500, 500]);
+    assert.deepEqual([await receiver.answer(callback('a'), nothing), calls.length], [200, 1]);
+  });
+
+  it('never remembers what was not verified', async () => {
+    const asked: string[] = [];
+    const seen: SeenIds = { has: (id) => asked.push(id) > 0, remember: (id) => asked.push(id) };
+    const { receiver } = create({ seen });
+    const { headers } = callback();
+    assert.equal(await receiver.answer({ headers, body: Buffer.from('{}') }, nothing), 401);
+    assert.deepEqual(asked, []);
+  });
+
+  it('forgets the oldest when there are too many', async () => {
+    const seen = rememberIds({ max: 2 });
+    for (const id of ['a', 'b', 'a', 'c']) seen.remember(id);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((id) => seen.has(id)),
+      [true, false, true],
+    );
+  });
+
+  it('is asked before the handler: where it fails, nothing is handled and all comes again', async () => {
+    const has = async (): Promise<boolean> => Promise.reject(new Error('the store is away'));
+    const { receiver, told } = create({ seen: { has, remember: () => undefined } });
+    let calls = 0;
+    const status = await receiver.answer(callback(), () => void (calls += 1));
+    assert.deepEqual([status, calls, told.length], [500, 0, 1]);
+  });
+
+  it('that cannot remember what was handled: accepted all the same, and reported', async () => {
+    const remember = async (): Promise<void> => Promise.reject(new Error('the store is away'));
+    const { receiver, told } = create({ seen: { has: () => false, remember } });
+    assert.equal(await receiver.answer(callback(), nothing), 200);
+    assert.match(String(told), /the store is away/);
+  });
+});

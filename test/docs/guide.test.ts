@@ -1,0 +1,93 @@
+// The guide, followed word for word in an empty folder, with the packed file as a user has it: every block of every page
+// runs, in the order of the pages, in the same terminals. What is not executed is named here, with the reason.
+import { randomBytes } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { installedPackage, whyNotInstalled } from '../package/installed.ts';
+import { freshDatabase, type Database } from '../postgres/database.ts';
+import { startReader, type Reader } from './blocks.ts';
+
+const suffix = randomBytes(6).toString('hex');
+const roles = { ringback_service: `guide_service_${suffix}`, shop_app: `guide_shop_${suffix}` };
+
+/** npm as the machine has set it up, asking the registry only for what it has not kept. */
+const npmEnv = {
+  npm_config_cache: process.env['npm_config_cache'] ?? join(homedir(), '.npm'),
+  npm_config_userconfig: process.env['npm_config_userconfig'] ?? join(homedir(), '.npmrc'),
+  npm_config_prefer_offline: 'true',
+  npm_config_ignore_scripts: 'true',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_loglevel: 'error',
+};
+
+/** Takes the time of npm's own start away: 0.5 s for each of some fifty commands. */
+const quickNpx = 'npx() { PATH="$PWD/node_modules/.bin:$PATH" "$@"; }';
+
+describe('the guide', { skip: await whyNotInstalled() }, () => {
+  let place: string;
+  let database: Database;
+  let reader: Reader;
+  before(async () => {
+    place = await mkdtemp(join(tmpdir(), 'ringback-guide-'));
+    database = await freshDatabase();
+    await using given = await installedPackage();
+    await mkdir(join(place, 'checkout'));
+    await copyFile(given.tarball, join(place, basename(given.tarball)));
+    reader = await startReader({
+      folder: join(place, 'checkout'),
+      // What the pages leave at its default, since nobody else is on a reader's machine.
+      env: { ...npmEnv, RINGBACK_PORT: '8080', RINGBACK_URL: 'http://127.0.0.1:8080' },
+      replace: { 'postgres://ringback_service:change-me@127.0.0.1:5432/postgres': url(), ...roles },
+      sql: async (text) => void (await database.query(text)),
+    });
+  });
+  after(async () => {
+    await reader[Symbol.asyncDispose]();
+    for (const role of Object.values(roles)) {
+      const known = await database.query('select from pg_roles where rolname = $1', [role]);
+      if (known.length === 0) continue;
+      await database.query(`drop owned by ${role}`);
+      await database.query(`drop role ${role}`);
+    }
+    await database[Symbol.asyncDispose]();
+    await rm(place, { recursive: true, force: true });
+  });
+
+  function url(): string {
+    const changed = new URL(database.url);
+    Object.assign(changed, { username: roles.ringback_service, password: 'change-me' });
+    return changed.href;
+  }
+
+  let isLost = false;
+  /** Nobody can go on from where a page has failed. */
+  async function read(test: TestContext, name: string, notRun = {}): Promise<void> {
+    if (isLost) return test.skip('a page before has failed');
+    isLost = true;
+    await reader.read(`docs/guide/${name}.md`, notRun);
+    isLost = false;
+  }
+
+  it('1. Start', async (test) => {
+    await read(test, '01-start', {
+      'npm ci\nnpm pack': 'the fixture has packed a copy of the checkout, once for all tests',
+      'npm install node@26': 'the Node of this test is new enough; 60 MB are not fetched for it',
+    });
+    await reader.type(quickNpx);
+  });
+  const pages = {
+    '2. Subscribe': '02-subscribe',
+    '3. Publish': '03-publish',
+    '4. Receive and verify': '04-receive',
+    '5. Contracts': '05-contracts',
+    '6. Cluster': '06-cluster',
+    '7. Operate': '07-operate',
+    '8. Security': '08-security',
+  };
+  for (const [title, name] of Object.entries(pages)) {
+    it(title, async (test) => read(test, name));
+  }
+});

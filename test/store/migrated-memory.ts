@@ -1,0 +1,31 @@
+// A store in memory that has its schema already: migrated once per process, and copied from then on, in
+// 0.3 ms instead of 13. For tests that are not about migrations.
+import type { DatabaseSync } from 'node:sqlite';
+import { once } from '../../src/core/once.ts';
+import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
+import { connect } from '../../src/store/sqlite/connect.ts';
+import { migrationsDir, storeOver, type EmbeddedOptions } from '../../src/store/open.ts';
+import { adapterOn } from '../../src/store/sqlite/adapter.ts';
+import { inProcess } from '../../src/store/sqlite/in-process.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** As `openEmbedded` makes it. */
+export function memoryStore({ world, onFatal, onBatch }: Omit<EmbeddedOptions, 'dataDir'>): Store {
+  return storeOver(inProcess(adapterOn(migratedMemory()), { onFatal }), world, { onBatch });
+}
+
+export function migratedMemory(): DatabaseSync {
+  const db = connect({ path: ':memory:', access: 'write' });
+  db.deserialize(schema());
+  return db;
+}
+
+const schema = once(() => {
+  const db = connect({ path: ':memory:', access: 'write' });
+  try {
+    applyMigrations(db, { database: ':memory:', migrationsDir, nowMs: 1 });
+    return db.serialize();
+  } finally {
+    db.close();
+  }
+});

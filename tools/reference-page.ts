@@ -1,0 +1,186 @@
+// docs/reference.md, made from openapi.yaml: every operation with what it takes, who may call it, an example, and
+// what it answers. What is said of objects that several operations share is said once, at the end.
+import { join } from 'node:path';
+import { curl } from '../src/api/docs/curl.ts';
+import { groupByTag, type Group } from '../src/api/docs/groups.ts';
+import { viewOf } from '../src/api/docs/page.ts';
+import type { View } from '../src/api/docs/view.ts';
+import {
+  entriesOf,
+  objectAt,
+  parameterKey,
+  summaryOf,
+  textIn,
+  writtenParameters,
+} from '../src/api/docs/written.ts';
+import type { Operation } from '../src/contract/contract.ts';
+import { loadContract } from '../src/contract/load.ts';
+import {
+  fieldRows,
+  isNamedObject,
+  rowsTable,
+  schemaWords,
+  type Shelf,
+} from './reference-fields.ts';
+import { securityWords } from './reference-security.ts';
+
+export async function referencePage(): Promise<string> {
+  const contract = await loadContract(join(import.meta.dirname, '..', 'openapi.yaml'));
+  const view = viewOf(contract);
+  const shelf: Shelf = { root: view.root, named: new Map() };
+  const groups = groupByTag(view, contract.operations);
+  const sections = groups.map((group) => groupText(view, shelf, group));
+  return `${introduction}
+${contents(view, groups)}
+${sections.join('\n')}
+${objectsText(shelf)}
+This page is made by \`npm run docs\` from [\`openapi.yaml\`](../openapi.yaml).
+`;
+}
+
+const introduction = `# API reference
+
+Everything that the service answers to, made from the document that it executes; a running service shows the same at
+\`/docs\`, with the contracts of your own. Bodies are JSON, in UTF-8, at most 1 MiB. The examples want your key in
+\`$KEY\`; \`$ID\` and names that begin with \`MY_\` are yours to fill in.
+
+**Who may call.** "Key" is an API key in the header \`X-API-Key\`, the query parameter \`api_key\` or the cookie
+\`X-API-KEY\`; where nothing else is said, the session of somebody who signed in to the console does as well. The key
+needs the scope that is named.
+
+**Lists** answer with \`items\` and \`nextCursor\`: give that as \`cursor\` to get the next page; \`null\` means that there
+is none. **Refusals** are problems with a \`code\`: [Errors](errors.md) has them all. Besides those that an operation
+names, any may answer 408, 413, 414, 429, 431, 500 or 503.
+`;
+
+function contents(view: View, groups: readonly Group[]): string {
+  const rows = groups.flatMap(({ title, operations }) => [
+    `| **[${title}](#${anchorOf(title)})** | |`,
+    ...operations.map((operation) => {
+      const summary = summaryOf(operation, view.written(operation));
+      const heading = headingOf(operation);
+      return `| [\`${heading}\`](#${anchorOf(heading)}) | ${cell(summary)} |`;
+    }),
+  ]);
+  return ['| operation | |', '|---|---|', ...rows, ''].join('\n');
+}
+
+/** Two operations may say the same of themselves; method and path are there once. */
+function headingOf({ method, path }: Operation): string {
+  return `${method} ${path}`;
+}
+
+/** As GitHub makes them. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\- _]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function groupText(view: View, shelf: Shelf, { title, description, operations }: Group): string {
+  const parts = operations.map((operation) => operationText(view, shelf, operation));
+  return [`## ${title}`, '', description ?? '', '', ...parts].join('\n');
+}
+
+function operationText(view: View, shelf: Shelf, operation: Operation): string {
+  const written = view.written(operation)?.operation ?? {};
+  const description = textIn(written, 'description')?.trim();
+  const summary = summaryOf(operation, view.written(operation));
+  return [
+    `### \`${headingOf(operation)}\``,
+    '',
+    `**${summary}.** For ${securityWords(operation)}. \`${operation.operationId}\``,
+    '',
+    ...(description === undefined ? [] : [description, '']),
+    ...examples(view, operation),
+    ...parametersText(view, shelf, operation),
+    ...bodyText(shelf, objectAt(view.root, written['requestBody'])),
+    ...answersText(shelf, objectAt(view.root, written['responses'])),
+  ].join('\n');
+}
+
+function examples(view: View, operation: Operation): string[] {
+  const { role } = operation;
+  const variants = role.kind === 'subscribe' ? role.variants : [undefined];
+  const lines = variants.map((variant) => {
+    const name = variant === undefined || variants.length === 1 ? '' : `# ${variant.name}\n`;
+    return name + curl(view, operation, variant);
+  });
+  return ['```sh', lines.join('\n\n'), '```', ''];
+}
+
+function parametersText(view: View, shelf: Shelf, operation: Operation): string[] {
+  const found = view.written(operation);
+  if (operation.parameters.length === 0 || found === undefined) return [];
+  const written = writtenParameters(view.root, found);
+  const rows = operation.parameters.map((parameter) => {
+    const here = written.get(parameterKey(parameter)) ?? {};
+    const words = schemaWords(shelf, here['schema'], textIn(here, 'description'));
+    const name = `\`${parameter.name}\`${parameter.required ? ' *' : ''}`;
+    return { name, type: `${parameter.in}: ${words.type}`, says: words.says };
+  });
+  return rowsTable('parameter (* required)', rows);
+}
+
+function bodyText(shelf: Shelf, body: Readonly<Record<string, unknown>>): string[] {
+  const [content] = entriesOf(objectAt(shelf.root, body['content']));
+  if (content === undefined) return [];
+  const { schema } = objectAt(shelf.root, content[1]);
+  const rows = fieldRows(shelf, schema);
+  const heading =
+    body['required'] === true ? 'body (* required)' : 'body, optional (* required in it)';
+  return rowsTable(heading, rows);
+}
+
+/** Successes with what they hold; refusals in one line, since all of them look alike. */
+function answersText(shelf: Shelf, responses: Readonly<Record<string, unknown>>): string[] {
+  const all = entriesOf(responses).filter(([status]) => status !== 'default');
+  const refusals = all.filter(([, value]) => isProblem(shelf, value)).map(([status]) => status);
+  const others = all.filter(([status]) => !refusals.includes(status));
+  return [
+    ...others.flatMap(([status, value]) => answerText(shelf, status, objectAt(shelf.root, value))),
+    ...(refusals.length === 0
+      ? []
+      : [`Refused with ${refusals.join(', ')}: [Errors](errors.md).`, '']),
+  ];
+}
+
+function isProblem({ root }: Shelf, value: unknown): boolean {
+  return Object.hasOwn(objectAt(root, value, 'content'), 'application/problem+json');
+}
+
+function answerText(
+  shelf: Shelf,
+  status: string,
+  response: Readonly<Record<string, unknown>>,
+): string[] {
+  const [media] = entriesOf(objectAt(shelf.root, response['content']));
+  const says = `**${status}** ${oneLine(textIn(response, 'description') ?? '')}`;
+  if (media === undefined) return [says, ''];
+  const { schema } = objectAt(shelf.root, media[1]);
+  if (media[0] !== 'application/json') return [`${says} Its body is \`${media[0]}\`.`, ''];
+  if (isNamedObject(shelf, schema)) return [`${says} ${schemaWords(shelf, schema).type}`, ''];
+  return [says, '', ...rowsTable('field (* always there)', fieldRows(shelf, schema))];
+}
+
+function oneLine(text: string): string {
+  return text.trim().replaceAll(/\s+/gu, ' ');
+}
+
+/** Objects that were referred to, and those that they refer to. */
+function objectsText(shelf: Shelf): string {
+  const done = new Map<string, string>();
+  // Each of them may put further ones on the shelf: a Map is walked to its end, wherever that is by then.
+  for (const [name, schema] of shelf.named) {
+    const { says } = schemaWords(shelf, schema);
+    const rows = rowsTable('field', fieldRows(shelf, schema));
+    done.set(name, [`### ${name}`, '', ...(says === '' ? [] : [says, '']), ...rows].join('\n'));
+  }
+  const sorted = [...done].toSorted(([a], [b]) => a.localeCompare(b)).map(([, text]) => text);
+  return ['## Objects', '', 'Fields with * are always there.', '', ...sorted].join('\n');
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', String.raw`\|`);
+}

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startReader } from './blocks.ts';
 import { readBlocks } from './fences.ts';
-import { jsonDifference } from './shown.ts';
+import { isAsShown, jsonDifference } from './shown.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -18,6 +18,19 @@ describe('readBlocks', () => {
     assert.deepEqual(first?.text, 'ls\n');
     assert.deepEqual(Object.fromEntries(first?.marks ?? []), { terminal: 'x y', fails: '' });
     assert.deepEqual([second?.line, second?.text], [7, 'c\n  d\n']);
+  });
+});
+
+describe('isAsShown', () => {
+  it('leaves open what the page leaves open, and nothing else', () => {
+    assert(isAsShown('id …\n…\n', 'id 7'));
+    assert(isAsShown('id …\n…\n', 'id 7\nmore\nand more\n'));
+    assert(isAsShown('…\nid …\n', 'before\nid 7\n'));
+    assert(isAsShown('…\n', 'anything\nat all'));
+    assert(!isAsShown('id …\n', 'id 7\nmore'));
+    assert(!isAsShown('id …\n…\n', 'before\nid 7'));
+    assert(!isAsShown('id 7\n…\n', 'id 77'));
+    assert(!isAsShown('a.c', 'abc'));
   });
 });
 

@@ -34,6 +34,8 @@ export interface ReaderOptions {
   /** What stands in the pages → what is done instead. Ports need not be named. */
   replace?: Readonly<Record<string, string>>;
   sql?: (text: string) => Promise<void>;
+  /** Where something is already, by the port that pages name for it. */
+  ports?: Readonly<Record<string, number>>;
 }
 
 export interface Reader extends AsyncDisposable {
@@ -91,6 +93,9 @@ class PageReader implements Reader {
     this.folder = place.folder;
     this.#place = place;
     this.#options = options;
+    for (const [named, real] of Object.entries(options.ports ?? {})) {
+      this.#ports.set(named, String(real));
+    }
   }
 
   /** Settings of the reader's machine name ports, too. */
@@ -124,6 +129,7 @@ class PageReader implements Reader {
   async type(line: string): Promise<string> {
     const { output, failure } = await this.#run({ page: 'test', line: 1, text: `${line}\n` });
     if (failure !== undefined) throw new Error(`Cannot run ${JSON.stringify(line)}: ${output}`);
+    this.#remember(output);
     return output;
   }
 

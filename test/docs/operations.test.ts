@@ -10,21 +10,12 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { newFolder, runChild, serve, startChild, type Folder } from '../cli/child.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
+import { readBlocks } from './fences.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs', 'operations.md'), 'utf8');
 
-interface Block {
-  language: string;
-  text: string;
-  line: number;
-}
-
-const blocks: Block[] = [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map((match) => ({
-  language: match[1] ?? '',
-  text: match[2] ?? '',
-  line: page.slice(0, match.index).split('\n').length,
-}));
+const blocks = readBlocks(page);
 const suffix = randomBytes(6).toString('hex');
 
 describe('docs/operations.md', () => {

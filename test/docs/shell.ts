@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A net under a test that would hang: no test that passes comes near it. */
-const patienceMs = 30_000;
+const patienceMs = 180_000;
 
 export type Env = Readonly<Record<string, string>>;
 

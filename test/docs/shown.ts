@@ -3,17 +3,21 @@
 /** Text: `…` inside a line is anything, a line of nothing but `…` is any number of lines. */
 export function textPattern(shown: string): RegExp {
   const lines = shown.trimEnd().split('\n');
-  const source = lines.map((line, index) => linePattern(line, index === lines.length - 1)).join('');
-  return new RegExp(`^${source}$`, 'm');
+  const isOpen = lines.length > 1 && lines.at(-1)?.trim() === '…';
+  const closed = isOpen ? lines.slice(0, -1) : lines;
+  const source = closed
+    .map((line, index) => linePattern(line, index === closed.length - 1))
+    .join('');
+  return new RegExp(`^${source}${isOpen ? String.raw`(?:\n[^]*)?` : '$'}`, 'm');
 }
 
 function linePattern(line: string, isLast: boolean): string {
-  if (line.trim() === '…') return isLast ? String.raw`[^]*` : String.raw`(?:.*\n)*?`;
+  if (line.trim() === '…') return isLast ? '[^]*' : String.raw`(?:.*\n)*?`;
   const parts = line
     .trimEnd()
     .split('…')
     .map((part) => RegExp.escape(part));
-  return `${parts.join('.*?')}[ \\t]*${isLast ? '' : String.raw`\n`}`;
+  return `${parts.join('.*?')}[ \\t]*${isLast ? '$' : String.raw`\n`}`;
 }
 
 /** Whether all of it is what is shown; how it begins and ends does not count when it is white space. */

@@ -1,0 +1,47 @@
+// The blocks of pages that need nothing but a running service: each call that they show is accepted as it stands. The
+// guide has its own test, and so have operations.md, receiving.md, client.md and the examples.
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { start, type Running } from '../api/harness.ts';
+import { startReader, type Reader } from './blocks.ts';
+
+const orders = join(import.meta.dirname, '..', 'e2e', 'contracts', 'documents', 'orders.yaml');
+
+/** In this process, with a name server that knows nobody: names on pages are never dialled. */
+async function startAt(env: Record<string, string> = {}): Promise<Running> {
+  return start({ env, names: {} });
+}
+
+async function readerFor(service: Running, env: Record<string, string> = {}): Promise<Reader> {
+  return startReader({
+    ports: { 8080: Number(new URL(service.url).port) },
+    env: { KEY: service.key, ...env },
+  });
+}
+
+describe('pages', () => {
+  it('README.md, docs/subscriptions.md, docs/filters.md and docs/events.md run', async () => {
+    await using service = await startAt();
+    const body = { callbackUrl: 'http://127.0.0.1:8081/' };
+    const { json } = await service.call({ method: 'POST', path: '/subscribe', body });
+    const id = String(json['subscriberId']);
+    await using reader = await readerFor(service, { SUBSCRIBER_ID: id });
+    await reader.read('README.md', {
+      'npm ci && npm start': 'this is the checkout; test/cli/serve.test.ts starts it',
+      'npm ci && npm test': 'this is what runs',
+      'import { createServer }': 'the receiver of the guide, which runs there',
+    });
+    await reader.type(`echo ${id}`);
+    await reader.read('docs/filters.md');
+    await reader.read('docs/subscriptions.md');
+    await reader.read('docs/events.md');
+  });
+
+  it('docs/contracts.md runs', async () => {
+    await using service = await startAt({ RINGBACK_CONTRACT: orders });
+    await using reader = await readerFor(service);
+    await reader.read('docs/contracts.md', {
+      'ringback serve --contract orders.yaml': 'the service runs that very document already',
+    });
+  });
+});

@@ -51,7 +51,7 @@ function sentence(summary: string): string {
 }
 
 function fenced(lines: readonly string[]): string {
-  return ['\`\`\`text', ...lines, '\`\`\`'].join('\n');
+  return ['```text', ...lines, '```'].join('\n');
 }
 
 function row(term: string, says: string): string {

@@ -159,7 +159,7 @@ func receive(verifiers []verifier) http.HandlerFunc {
 			response.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		response.WriteHeader(http.StatusNoContent)
+		response.WriteHeader(http.StatusOK)
 	}
 }
 

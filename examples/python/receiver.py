@@ -106,7 +106,7 @@ class Receiver(BaseHTTPRequestHandler):
             # Ringback sends it again later.
             print(f"Cannot handle {webhook_id}: {error}", file=sys.stderr, flush=True)
             return self.answer(500)
-        self.answer(204)
+        self.answer(200)
 
     def answer(self, status):
         self.send_response(status)

@@ -36,7 +36,7 @@ export interface Database extends Disposable {
 
 const schema = `
   pragma journal_mode = wal;
-  pragma synchronous = full; -- What was answered with 204 never comes again: it must survive.
+  pragma synchronous = full; -- What was answered with 200 never comes again: it must survive.
   create table if not exists customers (
     name text primary key,
     subscriber_id text not null,

@@ -77,8 +77,19 @@ const exchange: fc.Arbitrary<Exchange> = fc
     return { url: own, method: text, statusCode: 201, request: message, response: message };
   });
 
-function check(property: fc.IProperty<unknown[]>, numRuns: number): void {
-  fc.assert(property, { seed, numRuns });
+/** Making an exchange takes ten times as long as what is tested, so that each is met by ten strings. */
+const together = 10;
+
+function ten<T>(one: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
+  return fc.array(one, { minLength: together, maxLength: together });
+}
+
+function check(property: fc.IProperty<unknown[]>, strings: number): void {
+  fc.assert(property, { seed, numRuns: strings / together });
+}
+
+function surviveAll(texts: readonly string[], on: Exchange): void {
+  for (const text of texts) survive(text, on);
 }
 
 /** What no string may break, whatever the exchange. */
@@ -131,18 +142,18 @@ function authorityOf(text: string): string {
 
 describe('parseExpression, parseTemplate, repairKey and buildTargets', () => {
   it('survive random Unicode', { timeout }, () => {
-    check(fc.property(unicode, exchange, survive), runs.unicode);
+    check(fc.property(ten(unicode), exchange, surviveAll), runs.unicode);
   });
 
   it('survive strings made of pieces of the grammar', { timeout }, () => {
-    check(fc.property(grammar, exchange, survive), runs.grammar);
+    check(fc.property(ten(grammar), exchange, surviveAll), runs.grammar);
   });
 });
 
 describe('buildTargets', () => {
   it('never changes scheme, userinfo, host or port of the value (ruling 10)', { timeout }, () => {
     let made = 0;
-    const property = fc.property(url, grammar, exchange, (value, tail, on) => {
+    const keep = (value: string, tail: string, on: Exchange): void => {
       const parsed = parseTemplate(`{$request.query.value}${tail}`);
       if (parsed.kind === 'malformed') return;
       const query = new Map([...on.request.query, ['value', value]]);
@@ -153,6 +164,9 @@ describe('buildTargets', () => {
         assert.equal(authorityOf(target.url), authorityOf(value));
         made += 1;
       }
+    };
+    const property = fc.property(ten(fc.tuple(url, grammar)), exchange, (pairs, on) => {
+      for (const [value, tail] of pairs) keep(value, tail, on);
     });
     check(property, runs.value);
     assert(made > runs.value / 20, `only ${made} targets were made`);
@@ -161,14 +175,18 @@ describe('buildTargets', () => {
   it('takes the authority of a static URL from no expression (ruling 10)', { timeout }, () => {
     let made = 0;
     const start = fc.constantFrom('http://', 'http://h', 'https://u@h:81/', 'http://h?', 'https:');
-    const property = fc.property(start, grammar, exchange, exchange, (first, tail, one, other) => {
-      const parsed = parseTemplate(first + tail);
+    const stay = (text: string, exchanges: readonly Exchange[]): void => {
+      const parsed = parseTemplate(text);
       if (parsed.kind === 'malformed') return;
-      const authorities = [one, other]
+      const authorities = exchanges
         .flatMap((on) => buildTargets(parsed.template, on))
         .flatMap((target) => (target.kind === 'url' ? [authorityOf(target.url)] : []));
       assert(new Set(authorities).size <= 1, authorities.join(' '));
       made += authorities.length;
+    };
+    const texts = ten(fc.tuple(start, grammar));
+    const property = fc.property(texts, exchange, exchange, (pairs, one, other) => {
+      for (const [first, tail] of pairs) stay(first + tail, [one, other]);
     });
     check(property, runs.fixed);
     assert(made > runs.fixed / 20, `only ${made} targets were made`);

@@ -27,11 +27,6 @@ export function privateKeyOf(secretKey: Uint8Array): KeyObject {
   return fromSeed(secretKey.subarray(0, seedBytes));
 }
 
-export function publicKeyOf(raw: Uint8Array): KeyObject {
-  assert(raw.length === publicBytes, `An Ed25519 public key has ${publicBytes} bytes`);
-  return createPublicKey({ key: Buffer.concat([publicHead, raw]), format: 'der', type: 'spki' });
-}
-
 function fromSeed(seed: Uint8Array): KeyObject {
   return createPrivateKey({
     key: Buffer.concat([privateHead, seed]),

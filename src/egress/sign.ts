@@ -1,13 +1,13 @@
 // The signature of a callback by Standard Webhooks, over `id.timestamp.payload`: HMAC-SHA256 (`v1`) or
 // Ed25519 (`v1a`), as each secret says. The payload is signed as the bytes that are sent, never as text.
 import assert from 'node:assert/strict';
-import { createHmac, sign as signEd25519, verify, type KeyObject } from 'node:crypto';
-import { privateKeyOf, publicKeyOf } from '../core/ed25519.ts';
+import { createHmac, sign as signEd25519, type KeyObject } from 'node:crypto';
+import { privateKeyOf } from '../core/ed25519.ts';
 import { limits } from '../core/limits.ts';
 import { keyBytes } from '../core/signing-secret.ts';
 
 /** What a signature covers. */
-export interface Signed {
+interface Signed {
   /** The `webhook-id`. */
   readonly id: string;
   readonly timestampS: number;
@@ -24,20 +24,6 @@ export function sign({ secrets, ...signed }: Signable): string {
   assert(secrets.length > 0, 'A signature needs at least one secret.');
   const prefix = prefixOf(signed);
   return secrets.map((secret) => signWith(secret, prefix, signed.payload)).join(' ');
-}
-
-/** Whether one of the signatures is by this verifier: `whsec_…`, or a public key `whpk_…`. */
-export function isSignedBy(verifier: string, signature: string, signed: Signed): boolean {
-  const given = signature.split(' ');
-  const prefix = prefixOf(signed);
-  const raw = keyBytes('public', verifier);
-  if (raw === undefined) return given.includes(signWith(verifier, prefix, signed.payload));
-  const key = publicKeyOf(raw);
-  const message = Buffer.concat([Buffer.from(prefix), signed.payload]);
-  return given.some((one) => {
-    if (!one.startsWith('v1a,')) return false;
-    return verify(null, message, key, Buffer.from(one.slice('v1a,'.length), 'base64'));
-  });
 }
 
 function prefixOf({ id, timestampS }: Signed): string {

@@ -11,6 +11,7 @@ import {
   filesTooLong,
   importCycles,
   importsUpwards,
+  librariesImportTooMuch,
   operationsWithoutHandler,
   type Tree,
 } from './checks.ts';
@@ -78,6 +79,21 @@ describe('importsUpwards', () => {
       1,
     );
     assert.equal(importsUpwards(new Map([['src/api/a.ts', "import '../utils/b.ts';"]])).length, 1);
+  });
+});
+
+describe('librariesImportTooMuch', () => {
+  it('finds nothing in the source', () => {
+    assert.deepEqual(librariesImportTooMuch(source), []);
+  });
+
+  it('finds an import of Node, of a package, and of another room', () => {
+    const found = (text: string): number =>
+      librariesImportTooMuch(new Map([['src/receiver/a.ts', text]])).length;
+    assert.equal(found("import { b } from './b.ts'; export type { C } from './c.ts';"), 0);
+    assert.equal(found("import { verify } from 'node:crypto';"), 1);
+    assert.equal(found("import { x } from 'undici';"), 1);
+    assert.equal(found("import type { X } from '../core/id.ts';"), 1);
   });
 });
 

@@ -47,6 +47,17 @@ export function consoleImportsTooMuch(tree: Tree): string[] {
   return [...wrong, ...strange].map(([from, to]) => `${from} imports ${to}`);
 }
 
+/** The published libraries run anywhere: they import nothing but their own files, not even of Node. */
+export function librariesImportTooMuch(tree: Tree): string[] {
+  return [...tree]
+    .filter(([path]) => /^src\/(client|receiver)\//.test(path))
+    .flatMap(([path, text]) =>
+      [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)]
+        .filter(([, to = '']) => !to.startsWith('.') || roomOf(resolve(path, to)) !== roomOf(path))
+        .map(([, to = '']) => `${path} imports ${to}`),
+    );
+}
+
 /** Neither it nor what it imports needs Node. */
 function isPure(path: string, tree: Tree): boolean {
   const text = tree.get(path);

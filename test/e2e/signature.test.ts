@@ -292,7 +292,8 @@ type IsGenuine = (
 /** What docs/receiving.md gives to receivers, as it stands there. */
 async function documented(): Promise<IsGenuine> {
   const page = await readFile(new URL('../../docs/receiving.md', import.meta.url), 'utf8');
-  const code = page.split('```js\n')[1]?.split('\n```')[0] ?? '';
+  const blocks = page.split('```js\n').map((text) => text.split('\n```')[0] ?? '');
+  const code = blocks.find((text) => text.includes('function isGenuine(')) ?? '';
   const module: { isGenuine: IsGenuine } = await import(
     `data:text/javascript,${encodeURIComponent(code)}`
   );

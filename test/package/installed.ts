@@ -117,8 +117,9 @@ async function makeIn(folder: string): Promise<Shared> {
   if (existsSync(done)) return paths;
   // What another file could not finish is begun anew.
   await rm(place, { recursive: true, force: true });
-  const packed = pack(join(place, 'checkout'));
-  await Promise.all([packed, installNode(node)]);
+  const work = [pack(join(place, 'checkout')), installNode(node)];
+  await Promise.allSettled(work); // Whoever begins anew must not find one of them at work.
+  await Promise.all(work);
   await emptyProject(installed);
   await npm(installed, ...install, paths.tarball);
   await writeFile(done, '');
@@ -132,8 +133,13 @@ async function tarballName(): Promise<string> {
   return `ringback-${manifest.version}.tgz`;
 }
 
-/** The registry is asked only for what npm has not kept from the last time. */
-const install = ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+/** The registry is asked only for what npm has not kept from the last time, and not for minutes. */
+const quick = [
+  '--prefer-offline',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-retry-maxtimeout=2000',
+];
+const install = ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...quick];
 
 /** Packs a copy of the checkout, which has neither been built nor packed before. */
 async function pack(checkout: string): Promise<void> {

@@ -35,15 +35,16 @@ const aheadS = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -100_000, max: 100_000 }) },
 );
 
+const severalParts = (most: number): fc.Arbitrary<Part[]> =>
+  fc.array(fc.constantFrom<Part>('genuine', 'foreign', 'changed', 'unknown', 'cut'), {
+    minLength: 1,
+    maxLength: most,
+  });
+
 const parts: fc.Arbitrary<Part[]> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Part[]>(['genuine']) },
-  {
-    weight: 2,
-    arbitrary: fc.array(fc.constantFrom<Part>('genuine', 'foreign', 'changed', 'unknown', 'cut'), {
-      minLength: 1,
-      maxLength: 8,
-    }),
-  },
+  { weight: 9, arbitrary: fc.constant<Part[]>(['genuine']) },
+  { weight: 5, arbitrary: severalParts(3) },
+  { weight: 1, arbitrary: severalParts(8) },
 );
 
 const change = fc.oneof(

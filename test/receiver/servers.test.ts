@@ -59,8 +59,9 @@ describe('callbacks of a real Ringback', () => {
           },
         };
         await using server = await listen(tapped, handler);
-        const body = { callbackUrl: server.url, signing };
+        const body = { callbackUrl: server.url, 'x-ringback': { signing } };
         const { id, secret } = await subscribe(service, { body });
+        assert.match(secret, signing === 'hmac' ? /^whsec_/ : /^whpk_/);
         receiver = createReceiver({ secret, seen: rememberIds(), report: (e) => told.push(e) });
 
         // Delivered, with its bytes.

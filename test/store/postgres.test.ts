@@ -1,13 +1,17 @@
-// The contract on PostgreSQL, each suite or test on a database of its own.
+// The contract on PostgreSQL, each suite or test on a database of its own, which was emptied before.
+import { after } from 'node:test';
 import { realWorld } from '../../src/core/world.ts';
 import { openCluster } from '../../src/store/open.ts';
-import { freshStoreDatabase } from '../postgres/store-database.ts';
+import { storeDatabases } from '../postgres/store-database.ts';
 import type { OpenSubject } from './contract.ts';
 import { contracts } from './contracts.ts';
 import { replayContract } from './replay-contract.ts';
 
+const databases = storeDatabases();
+after(async () => databases[Symbol.asyncDispose]());
+
 const onPostgres: OpenSubject = async ({ nowMs }) => {
-  const database = await freshStoreDatabase();
+  const database = await databases.take();
   const options = { url: database.url, world: { ...realWorld(), nowMs } } as const;
   let store = await openCluster({ ...options, clock: 'given' });
   return {

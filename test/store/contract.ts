@@ -513,9 +513,9 @@ export function storeContract(name: string, open: OpenSubject): void {
         const app = await newApp(store);
         const { id } = await subscribed(app);
         await store.edit('unsubscribe', { appNo: app.no, id });
-        const chunk = 1_000;
+        const chunk = 460;
         // They are examined in pieces, of which the last may be too much.
-        for (let i = 0; i < (1.5 * limits.rowsExaminedMax) / limits.lookRows; i += chunk) {
+        for (let i = 0; i < (1.15 * limits.rowsExaminedMax) / limits.lookRows; i += chunk) {
           await Promise.all(Array.from({ length: chunk }, async () => subscribed(app)));
         }
         const page = await list(app, { limit: 5, after: undefined }, 'ended');

@@ -1,21 +1,27 @@
 // All suites that every store must pass, on every database.
 import { storeContract } from './contract.ts';
 import { controlsContract } from './controls-contract.ts';
-import { deliveryContract } from './delivery-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { gaugeContract } from './gauge-contract.ts';
 import { laneContract } from './lane-contract.ts';
 import { filterContract } from './filter-contract.ts';
 import { noticeContract } from './notice-contract.ts';
+import { lookContract } from './look-contract.ts';
+import { publishContract } from './publish-contract.ts';
 import { quotaContract } from './quota-contract.ts';
+import { recoverContract } from './recover-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
+import { settleContract } from './settle-contract.ts';
 import { statsContract } from './stats-contract.ts';
 
 export const contracts = [
   storeContract,
-  deliveryContract,
+  publishContract,
+  settleContract,
+  recoverContract,
+  lookContract,
   laneContract,
   controlsContract,
   filterContract,

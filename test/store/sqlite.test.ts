@@ -1,9 +1,10 @@
 // The contract on SQLite: in memory without a thread, and in a file behind threads.
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/open.ts';
-import { memoryStore } from './migrated-memory.ts';
+import { memoryStore, migratedMemory } from './migrated-memory.ts';
 import type { OpenSubject } from './contract.ts';
 import { contracts } from './contracts.ts';
 import { replayContract } from './replay-contract.ts';
@@ -15,6 +16,7 @@ const inMemory: OpenSubject = async (world) => {
 
 const inFile: OpenSubject = async (world) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'ringback-'));
+  writeFileSync(join(dataDir, 'ringback.db'), migratedMemory().serialize());
   let store = await openEmbedded({ dataDir, world, onFatal: fail });
   return {
     store,

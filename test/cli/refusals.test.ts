@@ -31,6 +31,19 @@ describe('a command that calls a service', () => {
     assert.match(second, /^Is it running\? Start it with "ringback serve", or say where it is/);
   });
 
+  it('says its app id where the service asks for it', async () => {
+    await using asking = await startCommanded({ RINGBACK_REQUIRE_APP_ID: 'on' });
+    const without = await asking.run(['events']);
+    assert.equal(without.code, 1);
+    assert.match(without.err, /give --app-id/);
+    for (const [args, env] of [
+      [['--app-id', asking.service.appId], {}],
+      [[], { RINGBACK_APP_ID: asking.service.appId }],
+    ] as const) {
+      assert.equal((await asking.run(['events', ...args], { env })).code, 0);
+    }
+  });
+
   it('says that the key is not taken, and never repeats it', async () => {
     const key = `rbk_${'x'.repeat(40)}`;
     for (const args of [

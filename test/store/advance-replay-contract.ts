@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { pendingOf } from '../../src/core/figures.ts';
 import { limits } from '../../src/core/limits.ts';
 import { progressOf } from '../../src/core/replay.ts';
-import { callback, newApp, type OpenSubject } from './contract.ts';
+import { callback, newApp, type OpenSubject } from './subject.ts';
 import { everything, nameOf, replayStage } from './replay-stage.ts';
 
 export function advanceReplayContract(name: string, open: OpenSubject): void {

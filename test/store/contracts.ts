@@ -1,6 +1,9 @@
-// All suites that every store must pass, on every database.
+// The contract of the Store port: all suites, which run on every adapter and every way to it.
 import { advanceReplayContract } from './advance-replay-contract.ts';
-import { storeContract } from './contract.ts';
+import { storeContract } from './store-contract.ts';
+import { keysContract } from './keys-contract.ts';
+import { subscribeContract } from './subscribe-contract.ts';
+import { editSubscriptionContract } from './edit-subscription-contract.ts';
 import { controlsContract } from './controls-contract.ts';
 import { expiryContract } from './expiry-contract.ts';
 import { failingContract } from './failing-contract.ts';
@@ -25,6 +28,9 @@ import { subscriptionStatsContract } from './subscription-stats-contract.ts';
 export const replayContracts = [replayContract, advanceReplayContract];
 
 export const contracts = [
+  keysContract,
+  subscribeContract,
+  editSubscriptionContract,
   storeContract,
   publishContract,
   settleContract,

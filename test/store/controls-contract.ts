@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
-import { callback, digest, inactive, newSubscription, type OpenSubject } from './contract.ts';
+import { callback, digest, inactive, newSubscription, type OpenSubject } from './subject.ts';
 import { all, controlsStage } from './controls-stage.ts';
 
 export function controlsContract(name: string, open: OpenSubject): void {

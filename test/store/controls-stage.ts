@@ -4,11 +4,10 @@ import { beforeEach } from 'node:test';
 import type { Controls } from '../../src/core/controls.ts';
 import type { Subscription } from '../../src/core/subscription.ts';
 import { realWorld } from '../../src/core/world.ts';
-import type { EditInput, NewSubscription } from '../../src/store/store.ts';
-import { newSubscription, type OpenSubject } from './contract.ts';
+import type { EditInput, EditOutput, NewSubscription } from '../../src/store/store.ts';
+import { newSubscription, type OpenSubject } from './subject.ts';
 import { keptStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { SubscriptionState } from '../../src/core/subscription.ts';
 
 export const world = realWorld();
 export const all: Controls = {
@@ -31,68 +30,11 @@ export interface ControlsStage {
   subscribed: (changes?: Partial<NewSubscription>) => Promise<Subscription>;
   tryEdit: (
     one: Subscription,
-    changes: Partial<{
-      appNo: number;
-      id: string;
-      version: number;
-      state: Exclude<SubscriptionState, 'ended'> | undefined;
-      urls: readonly {
-        position: number;
-        url: string;
-      }[];
-      events?: readonly {
-        position: number;
-        events: readonly string[];
-      }[];
-      secrets: Uint8Array | undefined;
-      chosen?:
-        | {
-            controls: Controls;
-            headers: Uint8Array | undefined;
-          }
-        | undefined;
-    }>,
-  ) => Promise<
-    | {
-        kind: 'edited';
-        subscription: Subscription;
-      }
-    | {
-        kind: 'expired';
-      }
-    | {
-        kind: 'stale';
-      }
-    | {
-        kind: 'ended';
-      }
-    | {
-        kind: 'not_found';
-      }
-  >;
+    changes: Partial<EditInput<'editSubscription'>>,
+  ) => Promise<EditOutput<'editSubscription'>>;
   edit: (
     old: Subscription,
-    changes: Partial<{
-      appNo: number;
-      id: string;
-      version: number;
-      state: Exclude<SubscriptionState, 'ended'> | undefined;
-      urls: readonly {
-        position: number;
-        url: string;
-      }[];
-      events?: readonly {
-        position: number;
-        events: readonly string[];
-      }[];
-      secrets: Uint8Array | undefined;
-      chosen?:
-        | {
-            controls: Controls;
-            headers: Uint8Array | undefined;
-          }
-        | undefined;
-    }>,
+    changes: Partial<EditInput<'editSubscription'>>,
   ) => Promise<Subscription>;
   publishInput: (
     what: string,

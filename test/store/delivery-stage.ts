@@ -11,7 +11,7 @@ import type {
   Settlement,
 } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, EditOutput, Idempotency } from '../../src/store/store.ts';
-import { callback, newSubscription, type OpenSubject } from './contract.ts';
+import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { settlementOf } from './delivery-model.ts';
 import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';

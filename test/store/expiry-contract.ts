@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Subscription } from '../../src/core/subscription.ts';
-import { callback, newApp, type OpenSubject } from './contract.ts';
+import { callback, newApp, type OpenSubject } from './subject.ts';
 import { controlsStage } from './controls-stage.ts';
 
 export function expiryContract(name: string, open: OpenSubject): void {

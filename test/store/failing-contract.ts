@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import { brokenAfter } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
-import { newApp, type OpenSubject } from './contract.ts';
+import { newApp, type OpenSubject } from './subject.ts';
 import { halfHourAfter, noticeStage } from './notice-stage.ts';
 
 export function failingContract(name: string, open: OpenSubject): void {

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import { spanBetween } from '../../src/core/stats-span.ts';
 import type { SubscriptionState } from '../../src/core/subscription.ts';
-import { callback, inactive, type OpenSubject } from './contract.ts';
+import { callback, inactive, type OpenSubject } from './subject.ts';
 import { laneStage, plenty } from './lane-stage.ts';
 import type { Room } from './test-dispatcher.ts';
 

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { type Controls, noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import type { EditInput } from '../../src/store/store.ts';
-import { callback, newSubscription, type OpenSubject } from './contract.ts';
+import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { type Outcome, settlementOf } from './delivery-model.ts';
 import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';

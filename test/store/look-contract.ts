@@ -7,7 +7,7 @@ import type { DeliveryState } from '../../src/core/delivery.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
 import { VerbFailed } from '../../src/store/store.ts';
-import { callback, digest, newApp, type OpenSubject } from './contract.ts';
+import { callback, digest, newApp, type OpenSubject } from './subject.ts';
 import { deliveryStage, key, nameOf, none, page } from './delivery-stage.ts';
 import { newId } from './open-memory.ts';
 

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { brokenAfter } from '../../src/core/lane.ts';
-import { attempt, newApp, type OpenSubject } from './contract.ts';
+import { attempt, newApp, type OpenSubject } from './subject.ts';
 import { none, noticeStage, page } from './notice-stage.ts';
 
 export function noticeContract(name: string, open: OpenSubject): void {

@@ -7,8 +7,8 @@ import { limits } from '../../src/core/limits.ts';
 import { coarseMinutes, minuteMs } from '../../src/core/stats-span.ts';
 import type { Subscription } from '../../src/core/subscription.ts';
 import type { Settled } from '../../src/store/delivery-verbs.ts';
-import type { EditInput } from '../../src/store/store.ts';
-import { attempt, callback, newSubscription, type OpenSubject } from './contract.ts';
+import type { EditInput, EditOutput } from '../../src/store/store.ts';
+import { attempt, callback, newSubscription, type OpenSubject } from './subject.ts';
 import { keptStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
 import type { Health } from '../../src/core/health.ts';
@@ -71,15 +71,7 @@ export interface NoticeStage {
   }>;
   failNext: (one: Subscription, what?: string) => Promise<Settled>;
   coarsen: (ms: number) => Promise<void>;
-  disable: (lane: number) => Promise<
-    | {
-        kind: 'disabled';
-        subscription: string;
-      }
-    | {
-        kind: 'kept';
-      }
-  >;
+  disable: (lane: number) => Promise<EditOutput<'disableFailing'>>;
   all: () => Promise<WaitingNotice[]>;
   notices: () => Promise<
     {

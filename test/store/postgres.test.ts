@@ -3,7 +3,7 @@ import { after } from 'node:test';
 import { realWorld } from '../../src/core/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import { storeDatabases } from '../postgres/store-database.ts';
-import type { OpenSubject } from './contract.ts';
+import type { OpenSubject } from './subject.ts';
 import { contracts, replayContracts } from './contracts.ts';
 
 const databases = storeDatabases();

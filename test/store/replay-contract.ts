@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
 import { progressOf, type ReplayFilter } from '../../src/core/replay.ts';
-import { digest, newApp, type OpenSubject } from './contract.ts';
+import { digest, newApp, type OpenSubject } from './subject.ts';
 import { everything, fits, nameOf, oldestFirst, replayStage, startMs } from './replay-stage.ts';
 
 export function replayContract(name: string, open: OpenSubject): void {

@@ -9,7 +9,7 @@ import type { Subscription } from '../../src/core/subscription.ts';
 import type { Delivery, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { Replayable } from '../../src/store/replay-verbs.ts';
 import type { EditInput, EditOutput } from '../../src/store/store.ts';
-import { attempt, callback, newApp, newSubscription, type OpenSubject } from './contract.ts';
+import { attempt, callback, newApp, newSubscription, type OpenSubject } from './subject.ts';
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
 import type { Callback } from '../../src/core/subscription.ts';

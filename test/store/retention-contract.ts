@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
-import { callback, digest, newApp, newSubscription, type OpenSubject } from './contract.ts';
+import { callback, digest, newApp, newSubscription, type OpenSubject } from './subject.ts';
 import { dayMs, nameOf, retentionMs, retentionStage } from './retention-stage.ts';
 
 export function retentionContract(name: string, open: OpenSubject): void {

@@ -4,7 +4,7 @@ import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
 import type { Subscription } from '../../src/core/subscription.ts';
 import type { Delivery, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, EditOutput, Idempotency, Store } from '../../src/store/store.ts';
-import { callback, newSubscription, type OpenSubject } from './contract.ts';
+import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { settlementOf } from './delivery-model.ts';
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';

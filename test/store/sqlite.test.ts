@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/open.ts';
 import { memoryStore, migratedMemory } from './migrated-memory.ts';
-import type { OpenSubject } from './contract.ts';
+import type { OpenSubject } from './subject.ts';
 import { contracts, replayContracts } from './contracts.ts';
 
 const inMemory: OpenSubject = async (world) => {

@@ -6,7 +6,7 @@ import { noFigures, pendingOf } from '../../src/core/figures.ts';
 import { timeOf } from '../../src/core/id.ts';
 import { bucketOf } from '../../src/core/latency.ts';
 import { minuteMs, minuteOf, spanBetween } from '../../src/core/stats-span.ts';
-import { attempt, callback, inactive, newApp, type OpenSubject } from './contract.ts';
+import { attempt, callback, inactive, newApp, type OpenSubject } from './subject.ts';
 import { settlementOf } from './delivery-model.ts';
 import { buckets, dayMs, statsStage, sumOf } from './stats-stage.ts';
 

@@ -7,7 +7,7 @@ import { minuteMs, type Span, spanOf } from '../../src/core/stats-span.ts';
 import type { Subscription } from '../../src/core/subscription.ts';
 import type { AppFigures, StepFigures } from '../../src/store/figure-verbs.ts';
 import type { NewSubscription } from '../../src/store/store.ts';
-import { newApp, newSubscription, type OpenSubject } from './contract.ts';
+import { newApp, newSubscription, type OpenSubject } from './subject.ts';
 import { keptStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
 import type { SubscriptionFigures } from '../../src/store/figure-verbs.ts';

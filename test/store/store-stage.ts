@@ -6,7 +6,7 @@ import type { App } from '../../src/core/app.ts';
 import { idMaker } from '../../src/core/id.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Store } from '../../src/store/store.ts';
-import { newApp, type OpenSubject, type Subject } from './contract.ts';
+import { newApp, type OpenSubject, type Subject } from './subject.ts';
 import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';
 
 export interface StoreStage {

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { bucketOf } from '../../src/core/latency.ts';
 import { minuteMs, minuteOf, spanBetween } from '../../src/core/stats-span.ts';
-import { callback, newApp, type OpenSubject } from './contract.ts';
+import { callback, newApp, type OpenSubject } from './subject.ts';
 import { settlementOf } from './delivery-model.ts';
 import { dayMs, nonZero, statsStage, sumOf } from './stats-stage.ts';
 

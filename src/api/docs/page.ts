@@ -40,7 +40,7 @@ export function docsPage(contract: Contract, all: readonly Contract[] = [contrac
     "frame-ancestors 'none'",
   ];
   return {
-    html: printHtml(pageView(contract, { style, all })).trimStart(),
+    html: printHtml(pageView(contract, all)).trimStart(),
     contentSecurityPolicy: directives.join('; '),
   };
 }
@@ -57,10 +57,7 @@ export function viewOf(contract: Contract): View {
   };
 }
 
-function pageView(
-  contract: Contract,
-  { style, all }: { style: string; all: readonly Contract[] },
-): Html {
+function pageView(contract: Contract, all: readonly Contract[]): Html {
   const view = viewOf(contract);
   const groups = groupByTag(view, contract.operations);
   const security = securitySection(view);

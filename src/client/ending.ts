@@ -47,11 +47,14 @@ export function createEnding(signals: readonly (AbortSignal | undefined)[]): End
         promise.catch(() => undefined); // Nobody waits for it any more.
         throw signal.reason;
       }
-      const aborted = Promise.withResolvers<never>();
-      const stop = (): void => aborted.reject(signal.reason);
+      let stop = (): void => undefined;
+      // Not `withResolvers`: programs that publish run on Node 20, too.
+      const aborted = new Promise<never>((_resolve, reject) => {
+        stop = () => reject(signal.reason);
+      });
       signal.addEventListener('abort', stop, { once: true });
       try {
-        return await Promise.race([promise, aborted.promise]);
+        return await Promise.race([promise, aborted]);
       } finally {
         signal.removeEventListener('abort', stop);
       }

@@ -47,16 +47,16 @@ export function createEnding(signals: readonly (AbortSignal | undefined)[]): End
         promise.catch(() => undefined); // Nobody waits for it any more.
         throw signal.reason;
       }
-      let stop = (): void => undefined;
       // Not `withResolvers`: programs that publish run on Node 20, too.
+      const heard = new AbortController();
       const aborted = new Promise<never>((_resolve, reject) => {
-        stop = () => reject(signal.reason);
+        const options = { once: true, signal: heard.signal };
+        signal.addEventListener('abort', () => reject(signal.reason), options);
       });
-      signal.addEventListener('abort', stop, { once: true });
       try {
         return await Promise.race([promise, aborted]);
       } finally {
-        signal.removeEventListener('abort', stop);
+        heard.abort();
       }
     },
     over: () => {

@@ -8,6 +8,8 @@ export interface NodeRequest {
   /** What a framework has made of the body, if it has. */
   readonly body?: unknown;
   readonly readableDidRead?: boolean;
+  /** The whole of it is here. */
+  readonly complete?: boolean;
   [Symbol.asyncIterator]: () => AsyncIterator<unknown>;
 }
 
@@ -30,6 +32,16 @@ export async function readNodeBody(request: NodeRequest, bytesMax: number): Prom
   // Not `for await`: leaving it early destroys the connection, and with it the answer.
   const chunks = request[Symbol.asyncIterator]();
   return gather(async () => chunks.next(), bytesMax);
+}
+
+/**
+ * What may still come of the body is within the limit. To close the connection instead would cost the
+ * sender the answer, where the rest is on its way already.
+ */
+export function isBounded({ complete, headers }: NodeRequest, bytesMax: number): boolean {
+  if (complete === true) return true;
+  const isDeclared = headers['transfer-encoding'] === undefined;
+  return isDeclared && Number(headers['content-length'] ?? 0) <= bytesMax;
 }
 
 /** What a framework has read. Where there was no body, some say undefined and some null. */

@@ -1,6 +1,13 @@
 // Receiving callbacks: verifies that Ringback (or whoever signs by Standard Webhooks) sent them, just now,
 // and calls a handler. Runs wherever WebCrypto is, depends on nothing, and tells a forger nothing.
-import { givenBody, readFetchBody, readNodeBody, withinLimit, type NodeRequest } from './body.ts';
+import {
+  givenBody,
+  isBounded,
+  readFetchBody,
+  readNodeBody,
+  withinLimit,
+  type NodeRequest,
+} from './body.ts';
 import { makeCallback, type Callback } from './callback.ts';
 import { ForgeryError } from './forgery.ts';
 import { readHead, type Head, type HeadersLike } from './head.ts';
@@ -115,8 +122,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       settle(request.headers, read, handler)
         .then((status) => {
           response.statusCode = status;
-          // The rest of a body that is too large would be waited for.
-          if (status === 413) response.setHeader('connection', 'close');
+          // Node would read the rest of the body, however much comes.
+          if (!isBounded(request, bodyBytesMax)) response.setHeader('connection', 'close');
           response.end();
         })
         .catch((error: unknown) => tell(report, error)); // Somebody else has answered.

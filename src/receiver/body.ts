@@ -47,11 +47,12 @@ export function isBounded({ complete, headers }: NodeRequest, bytesMax: number):
 /** What a framework has read. Where there was no body, some say undefined and some null. */
 export function givenBody(body: unknown, bytesMax: number): Uint8Array {
   if (body === undefined || body === null) return new Uint8Array();
-  if (!isBytes(body)) throw alreadyParsed(typeof body);
-  return withinLimit(body, bytesMax);
+  return bytesWithin(body, bytesMax);
 }
 
-export function withinLimit(body: Uint8Array, bytesMax: number): Uint8Array {
+/** Of a caller's: a program without types may hand over anything. */
+export function bytesWithin(body: unknown, bytesMax: number): Uint8Array {
+  if (!isBytes(body)) throw alreadyParsed(body === null ? 'null' : typeof body);
   if (body.length <= bytesMax) return Uint8Array.from(body);
   throw new ForgeryError('body_too_large', `Its body has more than ${bytesMax} bytes`);
 }

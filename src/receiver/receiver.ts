@@ -1,11 +1,11 @@
 // Receiving callbacks: verifies that Ringback (or whoever signs by Standard Webhooks) sent them, just now,
 // and calls a handler. Runs wherever WebCrypto is, depends on nothing, and tells a forger nothing.
 import {
+  bytesWithin,
   givenBody,
   isBounded,
   readFetchBody,
   readNodeBody,
-  withinLimit,
   type NodeRequest,
 } from './body.ts';
 import { makeCallback, type Callback } from './callback.ts';
@@ -112,7 +112,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   return {
     verify: async ({ headers, body }) =>
-      confirm(headOf(headers), withinLimit(asBytes(body), bodyBytesMax)),
+      confirm(headOf(headers), bytesWithin(asBytes(body), bodyBytesMax)),
     handle: async (request, handler) => {
       const read = async (): Promise<Uint8Array> => readFetchBody(request, bodyBytesMax);
       return new Response(null, { status: await settle(request.headers, read, handler) });
@@ -173,7 +173,7 @@ function statusOf(error: unknown): number {
   return error.code === 'body_too_large' ? 413 : 401;
 }
 
-function asBytes(body: Uint8Array | string): Uint8Array {
+function asBytes(body: unknown): unknown {
   if (typeof body !== 'string') return body;
   // Half a pair has no UTF-8, and would be verified as something else than it is.
   if (body.isWellFormed()) return new TextEncoder().encode(body);

@@ -108,8 +108,11 @@ function importsOf(
 }
 
 function operationsFile(operations: readonly ClientOperation[]): string {
-  const rows = operations.map(({ id, summary, method, path, repeat, answer, joined }) => {
-    const more = joined.length === 0 ? '' : `, joined: ${JSON.stringify(joined)}`;
+  const rows = operations.map((operation) => {
+    const { id, summary, method, path, repeat, answer, members, joined } = operation;
+    const list = (name: string, names: readonly string[]): string =>
+      names.length === 0 ? '' : `, ${name}: ${JSON.stringify(names)}`;
+    const more = list('members', members) + list('joined', joined);
     return `/** ${summary}. */
     ${id}: { method: '${method}', path: '${path}', repeat: '${repeat}', answer: '${answer.kind}'${more} },`;
   });
@@ -125,6 +128,8 @@ export interface Operation {
    */
   repeat: 'free' | 'keyed' | 'once';
   answer: 'json' | 'text' | 'nothing' | 'stream';
+  /** What the answer has, whatever else is in it: without one of them it is not Ringback's. */
+  members?: readonly string[];
   /** Parameters whose values are one text with commas; other lists repeat the name. */
   joined?: readonly string[];
 }

@@ -26,7 +26,8 @@ export interface Answered {
   /** As it came. */
   text: string;
   /**
-   * As it was read. What the contract says of it is taken as true; only that it is an object was seen.
+   * As it was read. What the contract says of it is taken as true; only that it is an object with the
+   * members it must have was seen.
    * Integers beyond 2^53 are rounded, since numbers of JavaScript cannot hold them: `text` has them.
    */
   value: ReturnType<typeof JSON.parse>;
@@ -156,16 +157,19 @@ async function exchange(
     const response = await fetchOnce(connection, request, ending);
     const text = await ending.race(readText(response));
     if (text === undefined) {
-      return unreadable(action, response, `it is longer than ${clientLimits.answerBytesMax} bytes`);
+      const detail = `it is longer than ${clientLimits.answerBytesMax} bytes`;
+      return unreadable(connection, { action, response, detail });
     }
     const refusal = refusalOf(response, { action, text, connection });
     if (refusal !== undefined) return refusal;
     if (operation.answer === 'nothing') return { text, value: undefined };
     if (operation.answer !== 'json') return { text, value: text };
     const value = readObject(text);
-    if (value !== undefined) return { text, value };
+    const expected = value === undefined ? 'a JSON object' : missingIn(value, operation);
+    if (expected === undefined) return { text, value };
     const said = quote(withoutKey(text, connection.key));
-    return unreadable(action, response, `the answer is "${said}", expected a JSON object`);
+    const detail = `the answer is "${said}", expected ${expected}`;
+    return unreadable(connection, { action, response, detail });
   } catch (error) {
     return unreached(connection, request, { error, ending });
   } finally {
@@ -202,6 +206,14 @@ export function unreached(
   // An error of somebody's own fetch may hold what it was given.
   const isClean = key === undefined || !`${reason}${String(error)}`.includes(key);
   return new UnreachableError(action, { url, why, cause: isClean ? error : undefined });
+}
+
+/** Something else than Ringback may answer with 200 and an object: a proxy, another service. */
+function missingIn(value: object, { members = [] }: Operation): string | undefined {
+  const missing = members.filter((name) => !Object.hasOwn(value, name));
+  if (missing.length > 0) return `it to have ${missing.join(', ')}`;
+  const isList = !('items' in value) || Array.isArray(value.items);
+  return isList ? undefined : 'its items to be a list';
 }
 
 /** Every JSON answer of the contract is an object. */

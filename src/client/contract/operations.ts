@@ -10,25 +10,52 @@ export interface Operation {
    */
   repeat: 'free' | 'keyed' | 'once';
   answer: 'json' | 'text' | 'nothing' | 'stream';
+  /** What the answer has, whatever else is in it: without one of them it is not Ringback's. */
+  members?: readonly string[];
   /** Parameters whose values are one text with commas; other lists repeat the name. */
   joined?: readonly string[];
 }
 
 export const operations = {
   /** Subscribe a callback URL. */
-  subscribeOperation: { method: 'POST', path: '/subscribe', repeat: 'keyed', answer: 'json' },
+  subscribeOperation: {
+    method: 'POST',
+    path: '/subscribe',
+    repeat: 'keyed',
+    answer: 'json',
+    members: ['subscriberId', 'secret'],
+  },
   /** End a subscription. */
-  unsubscribeOperation: { method: 'POST', path: '/unsubscribe', repeat: 'free', answer: 'json' },
+  unsubscribeOperation: {
+    method: 'POST',
+    path: '/unsubscribe',
+    repeat: 'free',
+    answer: 'json',
+    members: ['subscriberId'],
+  },
   /** List subscriptions, newest first. */
-  listSubscriptions: { method: 'GET', path: '/subscriptions', repeat: 'free', answer: 'json' },
+  listSubscriptions: {
+    method: 'GET',
+    path: '/subscriptions',
+    repeat: 'free',
+    answer: 'json',
+    members: ['items', 'nextCursor'],
+  },
   /** Show a subscription. */
-  getSubscription: { method: 'GET', path: '/subscriptions/{id}', repeat: 'free', answer: 'json' },
+  getSubscription: {
+    method: 'GET',
+    path: '/subscriptions/{id}',
+    repeat: 'free',
+    answer: 'json',
+    members: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
+  },
   /** Pause, resume, change targets and controls. */
   editSubscription: {
     method: 'PATCH',
     path: '/subscriptions/{id}',
     repeat: 'free',
     answer: 'json',
+    members: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
   },
   /** End a subscription. */
   deleteSubscription: {
@@ -38,13 +65,20 @@ export const operations = {
     answer: 'nothing',
   },
   /** Show the signing secret. */
-  getSecret: { method: 'GET', path: '/subscriptions/{id}/secret', repeat: 'free', answer: 'json' },
+  getSecret: {
+    method: 'GET',
+    path: '/subscriptions/{id}/secret',
+    repeat: 'free',
+    answer: 'json',
+    members: ['secret'],
+  },
   /** Replace the signing secret. */
   rotateSecret: {
     method: 'POST',
     path: '/subscriptions/{id}/secret/rotate',
     repeat: 'once',
     answer: 'json',
+    members: ['secret'],
   },
   /** Send a test message. */
   pingSubscription: {
@@ -52,75 +86,261 @@ export const operations = {
     path: '/subscriptions/{id}/ping',
     repeat: 'once',
     answer: 'json',
+    members: ['eventId', 'deliveries'],
   },
   /** List events, newest first. */
-  listEvents: { method: 'GET', path: '/events', repeat: 'free', answer: 'json' },
+  listEvents: {
+    method: 'GET',
+    path: '/events',
+    repeat: 'free',
+    answer: 'json',
+    members: ['items', 'nextCursor'],
+  },
   /** Publish an event. */
-  publishEvent: { method: 'POST', path: '/events', repeat: 'keyed', answer: 'json' },
+  publishEvent: {
+    method: 'POST',
+    path: '/events',
+    repeat: 'keyed',
+    answer: 'json',
+    members: ['eventId', 'deliveries'],
+  },
   /** Publish up to 1,000 events, all or none. */
-  publishEvents: { method: 'POST', path: '/events/batch', repeat: 'keyed', answer: 'json' },
+  publishEvents: {
+    method: 'POST',
+    path: '/events/batch',
+    repeat: 'keyed',
+    answer: 'json',
+    members: ['items'],
+  },
   /** Show an event with its payload. */
-  getEvent: { method: 'GET', path: '/events/{id}', repeat: 'free', answer: 'json' },
+  getEvent: {
+    method: 'GET',
+    path: '/events/{id}',
+    repeat: 'free',
+    answer: 'json',
+    members: ['id', 'event', 'deliveries', 'createdAt', 'payload'],
+  },
   /** What can be published, as the contract says. */
-  listEventTypes: { method: 'GET', path: '/event-types', repeat: 'free', answer: 'json' },
+  listEventTypes: {
+    method: 'GET',
+    path: '/event-types',
+    repeat: 'free',
+    answer: 'json',
+    members: ['items', 'own'],
+  },
   /** List deliveries, newest first. */
-  listDeliveries: { method: 'GET', path: '/deliveries', repeat: 'free', answer: 'json' },
+  listDeliveries: {
+    method: 'GET',
+    path: '/deliveries',
+    repeat: 'free',
+    answer: 'json',
+    members: ['items', 'nextCursor'],
+  },
   /** Show a delivery with its attempts. */
-  getDelivery: { method: 'GET', path: '/deliveries/{id}', repeat: 'free', answer: 'json' },
+  getDelivery: {
+    method: 'GET',
+    path: '/deliveries/{id}',
+    repeat: 'free',
+    answer: 'json',
+    members: [
+      'id',
+      'state',
+      'event',
+      'eventId',
+      'subscriberId',
+      'callback',
+      'attemptCount',
+      'createdAt',
+      'attempts',
+    ],
+  },
   /** Send a delivery again. */
-  retryDelivery: { method: 'POST', path: '/deliveries/{id}/retry', repeat: 'once', answer: 'json' },
+  retryDelivery: {
+    method: 'POST',
+    path: '/deliveries/{id}/retry',
+    repeat: 'once',
+    answer: 'json',
+    members: ['id'],
+  },
   /** List replays, newest first. */
-  listReplays: { method: 'GET', path: '/replays', repeat: 'free', answer: 'json' },
+  listReplays: {
+    method: 'GET',
+    path: '/replays',
+    repeat: 'free',
+    answer: 'json',
+    members: ['items', 'nextCursor'],
+  },
   /** Send many deliveries again. */
-  createReplay: { method: 'POST', path: '/replays', repeat: 'keyed', answer: 'json' },
+  createReplay: {
+    method: 'POST',
+    path: '/replays',
+    repeat: 'keyed',
+    answer: 'json',
+    members: ['matched'],
+  },
   /** Show how far a replay has come. */
-  getReplay: { method: 'GET', path: '/replays/{id}', repeat: 'free', answer: 'json' },
+  getReplay: {
+    method: 'GET',
+    path: '/replays/{id}',
+    repeat: 'free',
+    answer: 'json',
+    members: [
+      'id',
+      'state',
+      'filter',
+      'ratePerSecond',
+      'matched',
+      'replayed',
+      'skipped',
+      'progress',
+      'createdAt',
+    ],
+  },
   /** Cancel a replay. */
-  cancelReplay: { method: 'POST', path: '/replays/{id}/cancel', repeat: 'free', answer: 'json' },
+  cancelReplay: {
+    method: 'POST',
+    path: '/replays/{id}/cancel',
+    repeat: 'free',
+    answer: 'json',
+    members: [
+      'id',
+      'state',
+      'filter',
+      'ratePerSecond',
+      'matched',
+      'replayed',
+      'skipped',
+      'progress',
+      'createdAt',
+    ],
+  },
   /** What happened, step by step. */
-  getStats: { method: 'GET', path: '/stats', repeat: 'free', answer: 'json' },
+  getStats: {
+    method: 'GET',
+    path: '/stats',
+    repeat: 'free',
+    answer: 'json',
+    members: [
+      'from',
+      'until',
+      'stepSeconds',
+      'steps',
+      'totals',
+      'pending',
+      'pendingIsCapped',
+      'oldestPendingAt',
+      'attention',
+    ],
+  },
   /** The same for several subscriptions, in brief. */
   getSubscriptionStats: {
     method: 'GET',
     path: '/stats/subscriptions',
     repeat: 'free',
     answer: 'json',
+    members: ['from', 'until', 'stepSeconds', 'items'],
     joined: ['subscriberIds'],
   },
   /** Watch what changes, live. */
   openStream: { method: 'GET', path: '/stream', repeat: 'free', answer: 'stream' },
   /** List the keys of your app, newest first. */
-  listKeys: { method: 'GET', path: '/keys', repeat: 'free', answer: 'json' },
+  listKeys: {
+    method: 'GET',
+    path: '/keys',
+    repeat: 'free',
+    answer: 'json',
+    members: ['items', 'nextCursor'],
+  },
   /** Make a key for your app. */
-  createKey: { method: 'POST', path: '/keys', repeat: 'once', answer: 'json' },
+  createKey: {
+    method: 'POST',
+    path: '/keys',
+    repeat: 'once',
+    answer: 'json',
+    members: ['id', 'name', 'scopes', 'state', 'createdAt', 'key'],
+  },
   /** Show a key. */
-  getKey: { method: 'GET', path: '/keys/{id}', repeat: 'free', answer: 'json' },
+  getKey: {
+    method: 'GET',
+    path: '/keys/{id}',
+    repeat: 'free',
+    answer: 'json',
+    members: ['id', 'name', 'scopes', 'state', 'createdAt'],
+  },
   /** Revoke a key. */
   revokeKey: { method: 'DELETE', path: '/keys/{id}', repeat: 'free', answer: 'nothing' },
   /** Replace a key. */
-  rotateKey: { method: 'POST', path: '/keys/{id}/rotate', repeat: 'once', answer: 'json' },
+  rotateKey: {
+    method: 'POST',
+    path: '/keys/{id}/rotate',
+    repeat: 'once',
+    answer: 'json',
+    members: ['id', 'name', 'scopes', 'state', 'createdAt', 'key'],
+  },
   /** List apps, newest first. */
-  listApps: { method: 'GET', path: '/apps', repeat: 'free', answer: 'json' },
+  listApps: {
+    method: 'GET',
+    path: '/apps',
+    repeat: 'free',
+    answer: 'json',
+    members: ['items', 'nextCursor'],
+  },
   /** Make an app and its first key. */
-  createApp: { method: 'POST', path: '/apps', repeat: 'once', answer: 'json' },
+  createApp: {
+    method: 'POST',
+    path: '/apps',
+    repeat: 'once',
+    answer: 'json',
+    members: ['id', 'name', 'createdAt', 'subscriptions', 'quotas', 'key'],
+  },
   /** Show an app. */
-  getApp: { method: 'GET', path: '/apps/{id}', repeat: 'free', answer: 'json' },
+  getApp: {
+    method: 'GET',
+    path: '/apps/{id}',
+    repeat: 'free',
+    answer: 'json',
+    members: ['id', 'name', 'createdAt', 'subscriptions', 'quotas'],
+  },
   /** Rename an app, or set its quotas. */
-  editApp: { method: 'PATCH', path: '/apps/{id}', repeat: 'free', answer: 'json' },
+  editApp: {
+    method: 'PATCH',
+    path: '/apps/{id}',
+    repeat: 'free',
+    answer: 'json',
+    members: ['id', 'name', 'createdAt', 'subscriptions', 'quotas'],
+  },
   /** List the nodes that are there. */
-  listNodes: { method: 'GET', path: '/nodes', repeat: 'free', answer: 'json' },
+  listNodes: { method: 'GET', path: '/nodes', repeat: 'free', answer: 'json', members: ['items'] },
   /** Metrics for Prometheus. */
   getMetrics: { method: 'GET', path: '/metrics', repeat: 'free', answer: 'text' },
   /** The process runs. */
-  getHealth: { method: 'GET', path: '/healthz', repeat: 'free', answer: 'json' },
+  getHealth: {
+    method: 'GET',
+    path: '/healthz',
+    repeat: 'free',
+    answer: 'json',
+    members: ['status'],
+  },
   /** The node can do its work. */
-  getReadiness: { method: 'GET', path: '/readyz', repeat: 'free', answer: 'json' },
+  getReadiness: {
+    method: 'GET',
+    path: '/readyz',
+    repeat: 'free',
+    answer: 'json',
+    members: ['status', 'node', 'role'],
+  },
   /** This document as JSON. */
   getOpenapiJson: { method: 'GET', path: '/openapi.json', repeat: 'free', answer: 'json' },
   /** This document as YAML. */
   getOpenapiYaml: { method: 'GET', path: '/openapi.yaml', repeat: 'free', answer: 'text' },
   /** The contracts that this service executes. */
-  listContracts: { method: 'GET', path: '/contracts', repeat: 'free', answer: 'json' },
+  listContracts: {
+    method: 'GET',
+    path: '/contracts',
+    repeat: 'free',
+    answer: 'json',
+    members: ['items'],
+  },
   /** A contract as it is executed. */
   getContract: { method: 'GET', path: '/contracts/{title}', repeat: 'free', answer: 'json' },
   /** What a contract does, in words. */
@@ -129,6 +349,16 @@ export const operations = {
     path: '/contracts/{title}/report',
     repeat: 'free',
     answer: 'json',
+    members: [
+      'title',
+      'version',
+      'openapi',
+      'subscribes',
+      'unsubscribes',
+      'events',
+      'warnings',
+      'cannotRun',
+    ],
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 

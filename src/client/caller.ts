@@ -3,6 +3,7 @@
 import { fillPath, writeQuery } from './address.ts';
 import { readText, refusalOf, unreadable } from './answer.ts';
 import type { Calls } from './contract/calls.ts';
+import { members } from './contract/members.ts';
 import { operations, type Operation, type OperationId } from './contract/operations.ts';
 import { assertIdempotencyKey, patience, type CallOptions, type Connection } from './connection.ts';
 import { createEnding, type Ending } from './ending.ts';
@@ -45,7 +46,7 @@ export interface Caller {
 
 export function createCaller(connection: Connection): Caller {
   const send: Caller['send'] = async (id, wish, options = {}) => {
-    const request = requestOf(connection, operations[id], wish);
+    const request = { ...requestOf(connection, operations[id], wish), members: members[id] };
     return tryAndTry(connection, keyed(connection, request, options), options);
   };
   return {
@@ -70,6 +71,8 @@ export function createCaller(connection: Connection): Caller {
 
 export interface Request {
   operation: Operation;
+  /** What a JSON answer must have. */
+  members?: readonly string[] | undefined;
   url: string;
   /** What it does, in messages. */
   action: string;
@@ -149,7 +152,7 @@ async function exchange(
   request: Request,
   { timeoutMs, life }: { timeoutMs: number; life: Ending },
 ): Promise<Answered | RingbackError | UnreachableError> {
-  const { action, operation } = request;
+  const { action, operation, members: needed = [] } = request;
   // The limit is that of a try and not of the wait behind it, nor of the next one.
   const ending = createEnding([life.signal]);
   try {
@@ -165,7 +168,7 @@ async function exchange(
     if (operation.answer === 'nothing') return { text, value: undefined };
     if (operation.answer !== 'json') return { text, value: text };
     const value = readObject(text);
-    const expected = value === undefined ? 'a JSON object' : missingIn(value, operation);
+    const expected = value === undefined ? 'a JSON object' : missingIn(value, needed);
     if (expected === undefined) return { text, value };
     const said = quote(withoutKey(text, connection.key));
     const detail = `the answer is "${said}", expected ${expected}`;
@@ -209,8 +212,8 @@ export function unreached(
 }
 
 /** Something else than Ringback may answer with 200 and an object: a proxy, another service. */
-function missingIn(value: object, { members = [] }: Operation): string | undefined {
-  const missing = members.filter((name) => !Object.hasOwn(value, name));
+function missingIn(value: object, needed: readonly string[]): string | undefined {
+  const missing = needed.filter((name) => !Object.hasOwn(value, name));
   if (missing.length > 0) return `it to have ${missing.join(', ')}`;
   const isList = !('items' in value) || Array.isArray(value.items);
   return isList ? undefined : 'its items to be a list';

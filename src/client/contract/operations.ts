@@ -10,52 +10,25 @@ export interface Operation {
    */
   repeat: 'free' | 'keyed' | 'once';
   answer: 'json' | 'text' | 'nothing' | 'stream';
-  /** What the answer has, whatever else is in it: without one of them it is not Ringback's. */
-  members?: readonly string[];
   /** Parameters whose values are one text with commas; other lists repeat the name. */
   joined?: readonly string[];
 }
 
 export const operations = {
   /** Subscribe a callback URL. */
-  subscribeOperation: {
-    method: 'POST',
-    path: '/subscribe',
-    repeat: 'keyed',
-    answer: 'json',
-    members: ['subscriberId', 'secret'],
-  },
+  subscribeOperation: { method: 'POST', path: '/subscribe', repeat: 'keyed', answer: 'json' },
   /** End a subscription. */
-  unsubscribeOperation: {
-    method: 'POST',
-    path: '/unsubscribe',
-    repeat: 'free',
-    answer: 'json',
-    members: ['subscriberId'],
-  },
+  unsubscribeOperation: { method: 'POST', path: '/unsubscribe', repeat: 'free', answer: 'json' },
   /** List subscriptions, newest first. */
-  listSubscriptions: {
-    method: 'GET',
-    path: '/subscriptions',
-    repeat: 'free',
-    answer: 'json',
-    members: ['items', 'nextCursor'],
-  },
+  listSubscriptions: { method: 'GET', path: '/subscriptions', repeat: 'free', answer: 'json' },
   /** Show a subscription. */
-  getSubscription: {
-    method: 'GET',
-    path: '/subscriptions/{id}',
-    repeat: 'free',
-    answer: 'json',
-    members: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
-  },
+  getSubscription: { method: 'GET', path: '/subscriptions/{id}', repeat: 'free', answer: 'json' },
   /** Pause, resume, change targets and controls. */
   editSubscription: {
     method: 'PATCH',
     path: '/subscriptions/{id}',
     repeat: 'free',
     answer: 'json',
-    members: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
   },
   /** End a subscription. */
   deleteSubscription: {
@@ -65,20 +38,13 @@ export const operations = {
     answer: 'nothing',
   },
   /** Show the signing secret. */
-  getSecret: {
-    method: 'GET',
-    path: '/subscriptions/{id}/secret',
-    repeat: 'free',
-    answer: 'json',
-    members: ['secret'],
-  },
+  getSecret: { method: 'GET', path: '/subscriptions/{id}/secret', repeat: 'free', answer: 'json' },
   /** Replace the signing secret. */
   rotateSecret: {
     method: 'POST',
     path: '/subscriptions/{id}/secret/rotate',
     repeat: 'once',
     answer: 'json',
-    members: ['secret'],
   },
   /** Send a test message. */
   pingSubscription: {
@@ -86,261 +52,75 @@ export const operations = {
     path: '/subscriptions/{id}/ping',
     repeat: 'once',
     answer: 'json',
-    members: ['eventId', 'deliveries'],
   },
   /** List events, newest first. */
-  listEvents: {
-    method: 'GET',
-    path: '/events',
-    repeat: 'free',
-    answer: 'json',
-    members: ['items', 'nextCursor'],
-  },
+  listEvents: { method: 'GET', path: '/events', repeat: 'free', answer: 'json' },
   /** Publish an event. */
-  publishEvent: {
-    method: 'POST',
-    path: '/events',
-    repeat: 'keyed',
-    answer: 'json',
-    members: ['eventId', 'deliveries'],
-  },
+  publishEvent: { method: 'POST', path: '/events', repeat: 'keyed', answer: 'json' },
   /** Publish up to 1,000 events, all or none. */
-  publishEvents: {
-    method: 'POST',
-    path: '/events/batch',
-    repeat: 'keyed',
-    answer: 'json',
-    members: ['items'],
-  },
+  publishEvents: { method: 'POST', path: '/events/batch', repeat: 'keyed', answer: 'json' },
   /** Show an event with its payload. */
-  getEvent: {
-    method: 'GET',
-    path: '/events/{id}',
-    repeat: 'free',
-    answer: 'json',
-    members: ['id', 'event', 'deliveries', 'createdAt', 'payload'],
-  },
+  getEvent: { method: 'GET', path: '/events/{id}', repeat: 'free', answer: 'json' },
   /** What can be published, as the contract says. */
-  listEventTypes: {
-    method: 'GET',
-    path: '/event-types',
-    repeat: 'free',
-    answer: 'json',
-    members: ['items', 'own'],
-  },
+  listEventTypes: { method: 'GET', path: '/event-types', repeat: 'free', answer: 'json' },
   /** List deliveries, newest first. */
-  listDeliveries: {
-    method: 'GET',
-    path: '/deliveries',
-    repeat: 'free',
-    answer: 'json',
-    members: ['items', 'nextCursor'],
-  },
+  listDeliveries: { method: 'GET', path: '/deliveries', repeat: 'free', answer: 'json' },
   /** Show a delivery with its attempts. */
-  getDelivery: {
-    method: 'GET',
-    path: '/deliveries/{id}',
-    repeat: 'free',
-    answer: 'json',
-    members: [
-      'id',
-      'state',
-      'event',
-      'eventId',
-      'subscriberId',
-      'callback',
-      'attemptCount',
-      'createdAt',
-      'attempts',
-    ],
-  },
+  getDelivery: { method: 'GET', path: '/deliveries/{id}', repeat: 'free', answer: 'json' },
   /** Send a delivery again. */
-  retryDelivery: {
-    method: 'POST',
-    path: '/deliveries/{id}/retry',
-    repeat: 'once',
-    answer: 'json',
-    members: ['id'],
-  },
+  retryDelivery: { method: 'POST', path: '/deliveries/{id}/retry', repeat: 'once', answer: 'json' },
   /** List replays, newest first. */
-  listReplays: {
-    method: 'GET',
-    path: '/replays',
-    repeat: 'free',
-    answer: 'json',
-    members: ['items', 'nextCursor'],
-  },
+  listReplays: { method: 'GET', path: '/replays', repeat: 'free', answer: 'json' },
   /** Send many deliveries again. */
-  createReplay: {
-    method: 'POST',
-    path: '/replays',
-    repeat: 'keyed',
-    answer: 'json',
-    members: ['matched'],
-  },
+  createReplay: { method: 'POST', path: '/replays', repeat: 'keyed', answer: 'json' },
   /** Show how far a replay has come. */
-  getReplay: {
-    method: 'GET',
-    path: '/replays/{id}',
-    repeat: 'free',
-    answer: 'json',
-    members: [
-      'id',
-      'state',
-      'filter',
-      'ratePerSecond',
-      'matched',
-      'replayed',
-      'skipped',
-      'progress',
-      'createdAt',
-    ],
-  },
+  getReplay: { method: 'GET', path: '/replays/{id}', repeat: 'free', answer: 'json' },
   /** Cancel a replay. */
-  cancelReplay: {
-    method: 'POST',
-    path: '/replays/{id}/cancel',
-    repeat: 'free',
-    answer: 'json',
-    members: [
-      'id',
-      'state',
-      'filter',
-      'ratePerSecond',
-      'matched',
-      'replayed',
-      'skipped',
-      'progress',
-      'createdAt',
-    ],
-  },
+  cancelReplay: { method: 'POST', path: '/replays/{id}/cancel', repeat: 'free', answer: 'json' },
   /** What happened, step by step. */
-  getStats: {
-    method: 'GET',
-    path: '/stats',
-    repeat: 'free',
-    answer: 'json',
-    members: [
-      'from',
-      'until',
-      'stepSeconds',
-      'steps',
-      'totals',
-      'pending',
-      'pendingIsCapped',
-      'oldestPendingAt',
-      'attention',
-    ],
-  },
+  getStats: { method: 'GET', path: '/stats', repeat: 'free', answer: 'json' },
   /** The same for several subscriptions, in brief. */
   getSubscriptionStats: {
     method: 'GET',
     path: '/stats/subscriptions',
     repeat: 'free',
     answer: 'json',
-    members: ['from', 'until', 'stepSeconds', 'items'],
     joined: ['subscriberIds'],
   },
   /** Watch what changes, live. */
   openStream: { method: 'GET', path: '/stream', repeat: 'free', answer: 'stream' },
   /** List the keys of your app, newest first. */
-  listKeys: {
-    method: 'GET',
-    path: '/keys',
-    repeat: 'free',
-    answer: 'json',
-    members: ['items', 'nextCursor'],
-  },
+  listKeys: { method: 'GET', path: '/keys', repeat: 'free', answer: 'json' },
   /** Make a key for your app. */
-  createKey: {
-    method: 'POST',
-    path: '/keys',
-    repeat: 'once',
-    answer: 'json',
-    members: ['id', 'name', 'scopes', 'state', 'createdAt', 'key'],
-  },
+  createKey: { method: 'POST', path: '/keys', repeat: 'once', answer: 'json' },
   /** Show a key. */
-  getKey: {
-    method: 'GET',
-    path: '/keys/{id}',
-    repeat: 'free',
-    answer: 'json',
-    members: ['id', 'name', 'scopes', 'state', 'createdAt'],
-  },
+  getKey: { method: 'GET', path: '/keys/{id}', repeat: 'free', answer: 'json' },
   /** Revoke a key. */
   revokeKey: { method: 'DELETE', path: '/keys/{id}', repeat: 'free', answer: 'nothing' },
   /** Replace a key. */
-  rotateKey: {
-    method: 'POST',
-    path: '/keys/{id}/rotate',
-    repeat: 'once',
-    answer: 'json',
-    members: ['id', 'name', 'scopes', 'state', 'createdAt', 'key'],
-  },
+  rotateKey: { method: 'POST', path: '/keys/{id}/rotate', repeat: 'once', answer: 'json' },
   /** List apps, newest first. */
-  listApps: {
-    method: 'GET',
-    path: '/apps',
-    repeat: 'free',
-    answer: 'json',
-    members: ['items', 'nextCursor'],
-  },
+  listApps: { method: 'GET', path: '/apps', repeat: 'free', answer: 'json' },
   /** Make an app and its first key. */
-  createApp: {
-    method: 'POST',
-    path: '/apps',
-    repeat: 'once',
-    answer: 'json',
-    members: ['id', 'name', 'createdAt', 'subscriptions', 'quotas', 'key'],
-  },
+  createApp: { method: 'POST', path: '/apps', repeat: 'once', answer: 'json' },
   /** Show an app. */
-  getApp: {
-    method: 'GET',
-    path: '/apps/{id}',
-    repeat: 'free',
-    answer: 'json',
-    members: ['id', 'name', 'createdAt', 'subscriptions', 'quotas'],
-  },
+  getApp: { method: 'GET', path: '/apps/{id}', repeat: 'free', answer: 'json' },
   /** Rename an app, or set its quotas. */
-  editApp: {
-    method: 'PATCH',
-    path: '/apps/{id}',
-    repeat: 'free',
-    answer: 'json',
-    members: ['id', 'name', 'createdAt', 'subscriptions', 'quotas'],
-  },
+  editApp: { method: 'PATCH', path: '/apps/{id}', repeat: 'free', answer: 'json' },
   /** List the nodes that are there. */
-  listNodes: { method: 'GET', path: '/nodes', repeat: 'free', answer: 'json', members: ['items'] },
+  listNodes: { method: 'GET', path: '/nodes', repeat: 'free', answer: 'json' },
   /** Metrics for Prometheus. */
   getMetrics: { method: 'GET', path: '/metrics', repeat: 'free', answer: 'text' },
   /** The process runs. */
-  getHealth: {
-    method: 'GET',
-    path: '/healthz',
-    repeat: 'free',
-    answer: 'json',
-    members: ['status'],
-  },
+  getHealth: { method: 'GET', path: '/healthz', repeat: 'free', answer: 'json' },
   /** The node can do its work. */
-  getReadiness: {
-    method: 'GET',
-    path: '/readyz',
-    repeat: 'free',
-    answer: 'json',
-    members: ['status', 'node', 'role'],
-  },
+  getReadiness: { method: 'GET', path: '/readyz', repeat: 'free', answer: 'json' },
   /** This document as JSON. */
   getOpenapiJson: { method: 'GET', path: '/openapi.json', repeat: 'free', answer: 'json' },
   /** This document as YAML. */
   getOpenapiYaml: { method: 'GET', path: '/openapi.yaml', repeat: 'free', answer: 'text' },
   /** The contracts that this service executes. */
-  listContracts: {
-    method: 'GET',
-    path: '/contracts',
-    repeat: 'free',
-    answer: 'json',
-    members: ['items'],
-  },
+  listContracts: { method: 'GET', path: '/contracts', repeat: 'free', answer: 'json' },
   /** A contract as it is executed. */
   getContract: { method: 'GET', path: '/contracts/{title}', repeat: 'free', answer: 'json' },
   /** What a contract does, in words. */
@@ -349,16 +129,6 @@ export const operations = {
     path: '/contracts/{title}/report',
     repeat: 'free',
     answer: 'json',
-    members: [
-      'title',
-      'version',
-      'openapi',
-      'subscribes',
-      'unsubscribes',
-      'events',
-      'warnings',
-      'cannotRun',
-    ],
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 

@@ -41,6 +41,7 @@ function harmlessBut(kept: RegExp, text: string): string {
 
 /** The same value: what a terminal would obey can only stand in strings, where it has another spelling. */
 function harmlessJson(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- the colours of a help text, which is no JSON
   return text.replaceAll(/(?![\n\u001b])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (char) =>
     Array.from({ length: char.length }, (_, unit) => {
       const number = char.charCodeAt(unit).toString(16);

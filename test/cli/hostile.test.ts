@@ -198,6 +198,30 @@ describe('a service that fails in the middle', () => {
   });
 });
 
+describe('a service that counts', () => {
+  it('lets ringback replay say in one JSON value that nobody can be asked', async () => {
+    await using service = await rawService(answers(200, { matched: 3, isCapped: false }));
+    const answer = await runAgainst(service, ['replay', '--json']);
+    assert.deepEqual([answer.code, answer.out], [2, '']);
+    assert.match(String(errorOf(answer)['message']), /^3 deliveries would be[^]*so give --yes$/);
+  });
+});
+
+describe('a payload of a service', () => {
+  it('stands in lines where that changes nothing', async () => {
+    const shown = async (payload: string): Promise<string> => {
+      const event = `{"id":"x","event":"a","deliveries":0,"createdAt":"${at}","payload":${payload},`;
+      await using service = await rawService((response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(`${event}"items":[],"nextCursor":null}`);
+      });
+      return (await runAgainst(service, ['events', ids.evt])).out;
+    };
+    assert.match(await shown('{"a b": "c \\" d",\t"e":[1]}'), /payload +\{\n +"a b": "c \\" d",\n/);
+    assert.match(await shown('{"a": 1.0}'), /payload +\{"a": 1\.0\}\n/);
+  });
+});
+
 describe('a service that answers {}', () => {
   it('gets an event that is still JSON', async () => {
     await using service = await rawService(answers(200, {}));

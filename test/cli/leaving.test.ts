@@ -53,8 +53,11 @@ describe('Ctrl+C while a service hangs', { timeout: patienceMs }, () => {
     const { behave, stopped, isLeft } = frozen();
     await using service = await rawService(behave);
     const env = { RINGBACK_URL: service.url, RINGBACK_API_KEY: key };
-    const { code, out, err } = await runHere(['listen', '--listen-port', '0'], { env, stopped });
+    const words = ['listen', '--listen-port', '0', '--event', 'order.*'];
+    const { code, out, err } = await runHere(words, { env, stopped });
     await isLeft;
+    // A pattern is no name, which is all that the query of the contract takes.
+    assert.match(service.seen[0]?.body ?? '', /"x-ringback":\{"events":\["order\.\*"\]\}/);
     assert.deepEqual([code, out], [130, '']);
     assert.match(err, /^Left before the service answered: it may have subscribed http:/);
   });

@@ -42,7 +42,9 @@ function readUrl({ text, env }: Invocation): string {
   const reading = readPublicUrl(given);
   if (reading.kind === 'value') return reading.value;
   const name = flag === undefined ? 'RINGBACK_URL' : '--url';
-  throw calledWrongly(`Cannot read ${name} "${given}": ${reading.text}`);
+  // What stands before an @ may be a password.
+  const shown = given.includes('@') ? name : `${name} "${given}"`;
+  throw calledWrongly(`Cannot read ${shown}: ${reading.text}`);
 }
 
 /** Judged by the service alone: what is no key of ours may be one of its contract. */

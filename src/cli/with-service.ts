@@ -68,12 +68,13 @@ function remedy({ code, detail, requestId }: RingbackError): string {
   switch (code) {
     case 'unauthorized':
       return (
-        '\nGive another one with --key or RINGBACK_API_KEY, or make one with "ringback key create". ' +
+        '\nGive another one with --key or RINGBACK_API_KEY. A new one is made in the console or by ' +
+        'POST /keys; while the service is stopped, or on PostgreSQL, by "ringback key create". ' +
         'Where the service asks for the app id too, give --app-id.'
       );
     case 'missing_scope': {
       const scope = /"(subscribe|publish|read|admin|operator)"/.exec(detail)?.[1] ?? 'SCOPE';
-      return `\nUse a key that has it, or make one:\n  ringback key create --name NAME --scopes ${scope}`;
+      return `\nUse a key that has it, or make one in the console or by POST /keys. While the service is stopped, or on PostgreSQL, this makes one too:\n  ringback key create --name NAME --scopes ${scope}`;
     }
     case 'not_found':
       return '\nIt may belong to another app, or have been deleted after the retention.';

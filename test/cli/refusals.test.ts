@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { errorOf, startCommanded, type Commanded } from './commanded.ts';
+import { runHere } from './in-process.ts';
 
 let commanded: Commanded;
 before(async () => {
@@ -69,6 +70,24 @@ describe('a command that calls a service', () => {
     const odd = await commanded.run(['events', '--key', 'a secret\nkey']);
     assert.equal(odd.code, 2);
     assert.ok(!odd.err.includes('a secret'), odd.err);
+  });
+
+  it('never repeats a password in a URL', async () => {
+    for (const url of [
+      'http://user:s3cret@h:99999',
+      'http://user:s3cret@h',
+      's3cret@h',
+      'x:s3:cret@h',
+    ]) {
+      for (const env of [{ RINGBACK_URL: url }, {}]) {
+        const words = 'RINGBACK_URL' in env ? [] : ['--url', url];
+        const { code, err } = await runHere(['events', '--key', 'k', ...words], { env });
+        assert.equal(code, 2);
+        assert.doesNotMatch(err, /s3:?cret/);
+      }
+    }
+    const { err } = await runHere(['events', '--key', 'k', '--url', 'h:99999/@']);
+    assert.match(err, /^Cannot read --url: expected an http or https URL/);
   });
 
   it('names the scope that a key lacks, and how to make one that has it', async () => {

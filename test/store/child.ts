@@ -8,7 +8,7 @@ import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { newApp, newSubscription } from './contract.ts';
+import { newApp, newSubscription } from './subject.ts';
 import { settlementOf } from './delivery-model.ts';
 import { newId } from './open-memory.ts';
 

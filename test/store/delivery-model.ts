@@ -14,7 +14,7 @@ import { spanBetween } from '../../src/core/stats-span.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Born, Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput } from '../../src/store/store.ts';
-import { attempt, callback, newKey, newSubscription } from './contract.ts';
+import { attempt, callback, newKey, newSubscription } from './subject.ts';
 import { newId, openMemory } from './open-memory.ts';
 
 export type Outcome = Settlement['outcome']['kind'];

@@ -10,11 +10,15 @@ import type {
   DeliveryFilter,
   Settlement,
 } from '../../src/store/delivery-verbs.ts';
-import type { EditInput, Idempotency } from '../../src/store/store.ts';
-import { callback, newSubscription, type OpenSubject } from './contract.ts';
+import type { EditInput, EditOutput, Idempotency } from '../../src/store/store.ts';
+import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { settlementOf } from './delivery-model.ts';
 import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';
+import type { StoreStage } from './store-stage.ts';
+import type { Accepted, Settled, Worked } from '../../src/store/delivery-verbs.ts';
+import type { Event } from '../../src/core/event.ts';
+import type { Attempt } from '../../src/core/attempt.ts';
 
 const everyone: Audience = { kind: 'everyone' };
 export const page = { limit: 50, after: undefined };
@@ -33,32 +37,58 @@ export interface PublishOptions {
   idempotency?: Idempotency;
 }
 
+export interface DeliveryStage {
+  on: StoreStage;
+  clock: {
+    ms: number;
+  };
+  subscribed: (
+    callbacks?: readonly Callback[],
+    one?: {
+      app?: App;
+      contract?: string;
+    },
+  ) => Promise<Subscription>;
+  crowd: () => Promise<Subscription[]>;
+  unsubscribe: (one: Subscription) => Promise<void>;
+  edit: (one: Subscription, state: 'active' | 'paused') => Promise<Subscription>;
+  publishInput: (names: readonly string[], options?: PublishOptions) => EditInput<'publish'>;
+  publish: (what: string, options?: PublishOptions) => Promise<readonly Accepted[]>;
+  publishMany: (count: number) => Promise<void>;
+  assertNothingDue: (readyMs: number | undefined) => void;
+  startAgain: () => Promise<{
+    node: number;
+    freed: number;
+  }>;
+  claim: () => Promise<Worked>;
+  leased: (callbacks?: Callback[]) => Promise<
+    Leased & {
+      subscription: string;
+    }
+  >;
+  settle: (
+    one: Pick<Leased, 'event' | 'n' | 'lease'>,
+    kind: Settlement['outcome']['kind'],
+    changes?: {
+      dueMs?: number;
+      attempt?: Settlement['attempt'];
+    },
+  ) => Promise<Settled>;
+  retry: (one: Leased) => Promise<EditOutput<'retryDelivery'>>;
+  eventOf: (id: string) => Promise<Event>;
+  events_: (what?: string) => Promise<string[]>;
+  pagesOf: (what: string | undefined, limit: number) => Promise<string[][]>;
+  deliveryOf: (one: Pick<Leased, 'event' | 'n'>) => Promise<Delivery>;
+  attemptsOf: (one: Pick<Leased, 'event' | 'n'>) => Promise<readonly Attempt[]>;
+  deliveries: (filter?: Partial<DeliveryFilter>) => Promise<Delivery[]>;
+  allPages: (filter: DeliveryFilter, limit: number) => Promise<Delivery[]>;
+  tally: () => Promise<Partial<Record<DeliveryState, number>>>;
+}
+
 /** Deliveries, and what is done with them, on a fresh stage. */
-export function deliveryStage(open: OpenSubject) {
+export function deliveryStage(open: OpenSubject): DeliveryStage {
   const on = freshStage(open);
   const { clock } = on;
-
-  /** Deliveries in every state, of two events and two subscriptions. */
-  async function mixed() {
-    const subscriptions = [
-      await subscribed([callback(0, '*'), callback(1, 'a')]),
-      await subscribed([callback(0, '*')]),
-    ];
-    const first = (await on.dispatcher.publish({ room: 9 }, publishInput(['a']))).born;
-    const second = (await on.dispatcher.publish({ room: 9 }, publishInput(['b']))).born;
-    for (const [index, kind] of (['delivered', 'dead', 'cancelled'] as const).entries()) {
-      const one = first[index];
-      assert(one);
-      await settle(one, kind);
-    }
-    const [retried] = second;
-    assert(retried);
-    await settle(retried, 'retry', { dueMs: clock.ms + 1 });
-    const all = await allPages(none, 50);
-    assert.deepEqual(new Set(all.map(({ state }) => state)).size, 5);
-    const names = [...second.map(key).toReversed(), ...first.map(key).toReversed()];
-    return { all, names, subscriptions };
-  }
 
   async function subscribed(
     callbacks: readonly Callback[] = [callback(0, '*')],
@@ -221,7 +251,6 @@ export function deliveryStage(open: OpenSubject) {
   return {
     on,
     clock,
-    mixed,
     subscribed,
     crowd,
     unsubscribe,
@@ -246,7 +275,12 @@ export function deliveryStage(open: OpenSubject) {
   };
 }
 
-export function newEvent(name: string, payload: Uint8Array = Buffer.from('{"message":"hello"}')) {
+type NewEvent = EditInput<'publish'>['events'][number];
+
+export function newEvent(
+  name: string,
+  payload: Uint8Array = Buffer.from('{"message":"hello"}'),
+): NewEvent {
   return { id: newId(), name, payload };
 }
 

@@ -7,7 +7,7 @@ import type { DeliveryState } from '../../src/core/delivery.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
 import { VerbFailed } from '../../src/store/store.ts';
-import { digest, newApp, type OpenSubject } from './contract.ts';
+import { callback, digest, newApp, type OpenSubject } from './subject.ts';
 import { deliveryStage, key, nameOf, none, page } from './delivery-stage.ts';
 import { newId } from './open-memory.ts';
 
@@ -15,7 +15,10 @@ export function lookContract(name: string, open: OpenSubject): void {
   describe(`the delivery contract: ${name}`, () => {
     const {
       on,
-      mixed,
+      clock,
+      subscribed,
+      settle,
+      publishInput,
       unsubscribe,
       edit,
       publish,
@@ -167,5 +170,27 @@ export function lookContract(name: string, open: OpenSubject): void {
         }
       });
     });
+
+    /** Deliveries in every state, of two events and two subscriptions. */
+    async function mixed() {
+      const subscriptions = [
+        await subscribed([callback(0, '*'), callback(1, 'a')]),
+        await subscribed([callback(0, '*')]),
+      ];
+      const first = (await on.dispatcher.publish({ room: 9 }, publishInput(['a']))).born;
+      const second = (await on.dispatcher.publish({ room: 9 }, publishInput(['b']))).born;
+      for (const [index, kind] of (['delivered', 'dead', 'cancelled'] as const).entries()) {
+        const one = first[index];
+        assert(one);
+        await settle(one, kind);
+      }
+      const [retried] = second;
+      assert(retried);
+      await settle(retried, 'retry', { dueMs: clock.ms + 1 });
+      const all = await allPages(none, 50);
+      assert.deepEqual(new Set(all.map(({ state }) => state)).size, 5);
+      const names = [...second.map(key).toReversed(), ...first.map(key).toReversed()];
+      return { all, names, subscriptions };
+    }
   });
 }

@@ -10,7 +10,7 @@ import { StoreUnavailable } from '../../src/store/store.ts';
 import type { Side } from '../postgres/messages.ts';
 import type { Matches, PostgresProxy, When } from '../postgres/proxy.ts';
 import { asksToCommit, startProxy } from '../postgres/proxy.ts';
-import { digest } from './contract.ts';
+import { digest } from './subject.ts';
 import { settlementOf } from './delivery-model.ts';
 import type { Stage } from './postgres-stage.ts';
 import { leasedNone, openStage, until, world } from './postgres-stage.ts';

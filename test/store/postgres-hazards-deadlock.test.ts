@@ -13,7 +13,7 @@ import { createSweep } from '../../src/store/postgres/sweep.ts';
 import { writeBatch } from '../../src/store/postgres/write.ts';
 import { birthsFor } from '../../src/store/slots.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
-import { callback, digest, newApp, newSubscription } from './contract.ts';
+import { callback, digest, newApp, newSubscription } from './subject.ts';
 import { settlementOf } from './delivery-model.ts';
 import { newId } from './open-memory.ts';
 import type { Stage } from './postgres-stage.ts';

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { VerbFailed } from '../../src/store/store.ts';
-import { callback, digest, inactive, newApp, type OpenSubject } from './contract.ts';
+import { callback, digest, inactive, newApp, type OpenSubject } from './subject.ts';
 import { deliveryStage, newEvent } from './delivery-stage.ts';
 import { newId } from './open-memory.ts';
 

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
-import { callback, digest, newApp, type OpenSubject } from './contract.ts';
+import { callback, digest, newApp, type OpenSubject } from './subject.ts';
 import { deliveryStage, nameOf } from './delivery-stage.ts';
 import { newId } from './open-memory.ts';
 

@@ -2,7 +2,7 @@
 // its own, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { attempt, callback, type OpenSubject } from './contract.ts';
+import { attempt, callback, type OpenSubject } from './subject.ts';
 import { deliveryStage } from './delivery-stage.ts';
 
 export function settleContract(name: string, open: OpenSubject): void {

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/open.ts';
 import { memoryStore, migratedMemory } from './migrated-memory.ts';
-import type { OpenSubject } from './contract.ts';
-import { contracts } from './contracts.ts';
-import { replayContract } from './replay-contract.ts';
+import type { OpenSubject } from './subject.ts';
+import { contracts, replayContracts } from './contracts.ts';
 
 const inMemory: OpenSubject = async (world) => {
   const store = memoryStore({ world, onFatal: fail });
@@ -37,8 +36,7 @@ for (const contract of contracts) {
   contract('SQLite in a file, behind threads', inFile);
 }
 
-// Behind threads they run in test/e2e/replay.test.ts, where a process is killed in the middle.
-replayContract('SQLite in memory', inMemory);
+for (const contract of replayContracts) contract('SQLite in memory', inMemory);
 
 function fail(error: Error): void {
   throw error;

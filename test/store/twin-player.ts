@@ -12,7 +12,7 @@ import type { EditCall } from '../../src/store/call.ts';
 import { editCall } from '../../src/store/call.ts';
 import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, Idempotency, NewSubscription } from '../../src/store/store.ts';
-import { attempt, callback, digest, inactive } from './contract.ts';
+import { attempt, callback, digest, inactive } from './subject.ts';
 import type { Chosen } from './delivery-model.ts';
 import type {
   Command,

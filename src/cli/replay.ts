@@ -114,7 +114,7 @@ async function follow(
 ): Promise<Replay> {
   using progress = startProgress('Sending again', terminal);
   const { id } = begun;
-  return askUntil(terminal, {
+  return await askUntil(terminal, {
     ask: async (signal) => {
       const now = await client.replays.get(id, { retries: limits.longRetries, signal });
       if (now.state !== 'running') return now;

@@ -41,6 +41,16 @@ export function paintState(paint: Paint, state: string, text = state): string {
   return style === undefined ? text : paint(style, text);
 }
 
+/** The second column of every list of what has a state. */
+export function stateColumn(paint: Paint): Column<{ state: string }> {
+  return {
+    title: 'STATE',
+    show: ({ state }) => state,
+    paint: ({ state }, text) => paintState(paint, state, text),
+    rank: 9,
+  };
+}
+
 const states: Readonly<Record<string, Style>> = {
   active: 'green',
   delivered: 'green',

@@ -46,6 +46,7 @@ describe('a service with escapes in all that it says', () => {
     timeout: 'x',
     signing: 'x',
     headerNames: ['x'],
+    ordered: true,
     health: { state: 'x', failures: 1, failingSince: at, nextAttemptAt: at },
     attemptCount: 2,
     error: 'x',

@@ -19,7 +19,7 @@ export async function waitForDeliveries(
 ): Promise<Ended> {
   using progress = startProgress('Delivering', terminal);
   let total = deliveries;
-  return askUntil(terminal, {
+  return await askUntil(terminal, {
     ask: async (signal) => {
       const options = { ...patient, signal };
       total ??= (await client.events.get(eventId, options)).deliveries;

@@ -13,7 +13,7 @@ import { editCall } from '../../src/store/call.ts';
 import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, Idempotency, NewSubscription } from '../../src/store/store.ts';
 import { attempt, callback, digest, inactive } from './subject.ts';
-import type { Chosen } from './delivery-model.ts';
+import type { Chosen } from './model-commands.ts';
 import type {
   Command,
   EditCommand,

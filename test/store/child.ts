@@ -9,7 +9,7 @@ import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newApp, newSubscription } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
 
 const callers = 16;

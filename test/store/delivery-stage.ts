@@ -12,7 +12,7 @@ import type {
 } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, EditOutput, Idempotency } from '../../src/store/store.ts';
 import { callback, newSubscription, type OpenSubject } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';

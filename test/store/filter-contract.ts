@@ -10,7 +10,7 @@ import type { Accepted, Audience } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import type { OpenSubject, Subject } from './subject.ts';
 import { callback, inactive, newApp, newSubscription } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
 import type { TestDispatcher } from './test-dispatcher.ts';
 import { attachDispatcher } from './test-dispatcher.ts';

@@ -10,7 +10,7 @@ import type { Gauges, LaneCensus, SubscriptionCensus } from '../../src/store/gau
 import type { Store } from '../../src/store/store.ts';
 import type { OpenSubject, Subject } from './subject.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';
 
 interface Seen {

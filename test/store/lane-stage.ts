@@ -4,7 +4,7 @@ import { type Controls, noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import type { EditInput } from '../../src/store/store.ts';
 import { callback, newSubscription, type OpenSubject } from './subject.ts';
-import { type Outcome, settlementOf } from './delivery-model.ts';
+import { type Outcome, settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';
 import type { Room } from './test-dispatcher.ts';

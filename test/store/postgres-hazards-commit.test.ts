@@ -11,7 +11,7 @@ import type { Side } from '../postgres/messages.ts';
 import type { Matches, PostgresProxy, When } from '../postgres/proxy.ts';
 import { asksToCommit, startProxy } from '../postgres/proxy.ts';
 import { digest } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import type { Stage } from './postgres-stage.ts';
 import { leasedNone, openStage, until, world } from './postgres-stage.ts';
 import type { TestDispatcher } from './test-dispatcher.ts';

@@ -14,7 +14,7 @@ import { writeBatch } from '../../src/store/postgres/write.ts';
 import { birthsFor } from '../../src/store/slots.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import { callback, digest, newApp, newSubscription } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
 import type { Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';

@@ -8,7 +8,7 @@ import { openCluster } from '../../src/store/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
 import { newId } from './open-memory.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { attachDispatcher } from './test-dispatcher.ts';
 
 const events = 60;

@@ -5,7 +5,7 @@ import type { Subscription } from '../../src/core/subscription.ts';
 import type { Delivery, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, EditOutput, Idempotency, Store } from '../../src/store/store.ts';
 import { callback, newSubscription, type OpenSubject } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
 import type { Callback } from '../../src/core/subscription.ts';

@@ -6,7 +6,7 @@ import { never } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { callback, newKey, newSubscription } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import type { Opened } from './open-memory.ts';
 import { newId, openMemory } from './open-memory.ts';
 

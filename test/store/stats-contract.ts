@@ -7,7 +7,7 @@ import { timeOf } from '../../src/core/id.ts';
 import { bucketOf } from '../../src/core/latency.ts';
 import { minuteMs, minuteOf, spanBetween } from '../../src/core/stats-span.ts';
 import { attempt, callback, inactive, newApp, type OpenSubject } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { buckets, dayMs, statsStage, sumOf } from './stats-stage.ts';
 
 export function statsContract(name: string, open: OpenSubject): void {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { bucketOf } from '../../src/core/latency.ts';
 import { minuteMs, minuteOf, spanBetween } from '../../src/core/stats-span.ts';
 import { callback, newApp, type OpenSubject } from './subject.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { dayMs, nonZero, statsStage, sumOf } from './stats-stage.ts';
 
 export function subscriptionStatsContract(name: string, open: OpenSubject): void {

@@ -1,10 +1,13 @@
 // The blocks of pages that need nothing but a running service: each call that they show is accepted as it stands. The
 // guide has its own test, and so have operations.md, receiving.md, client.md and the examples.
-import { join } from 'node:path';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { start, type Running } from '../api/harness.ts';
 import { startReader, type Reader } from './blocks.ts';
 
+const root = join(import.meta.dirname, '..', '..');
 const orders = join(import.meta.dirname, '..', 'e2e', 'contracts', 'documents', 'orders.yaml');
 
 /** In this process, with a name server that knows nobody: names on pages are never dialled. */
@@ -36,6 +39,19 @@ describe('pages', () => {
     await reader.read('docs/filters.md');
     await reader.read('docs/subscriptions.md');
     await reader.read('docs/events.md');
+  });
+
+  it('of the examples take the package from where the guide puts it', () => {
+    const fileOf = (page: string, folder: string): string => {
+      const [, file = ''] =
+        /^npm install (\S+\.tgz)/m.exec(readFileSync(join(root, page), 'utf8')) ?? [];
+      assert.notEqual(file, '', page);
+      return resolve(root, folder, file);
+    };
+    const packed = fileOf('docs/guide/01-start.md', '../hello');
+    for (const name of ['orders', 'shop', 'own-contract']) {
+      assert.equal(fileOf(`examples/${name}/README.md`, `examples/${name}`), packed);
+    }
   });
 
   it('docs/contracts.md runs', async () => {

@@ -178,8 +178,9 @@ describe('docker/database.sql', () => {
       services: Record<string, Service>;
     };
     const { database } = services;
+    assert(database);
     const mount = './docker/database.sql:/docker-entrypoint-initdb.d/ringback.sql:ro';
-    assert(database?.volumes?.includes(mount));
+    assert(database.volumes?.includes(mount));
     const [, variable = ''] = /^\\getenv password (\w+)$/m.exec(text('docker/database.sql')) ?? [];
     const { DATABASE_URL = '' } = interpolate(services['ringback']?.environment ?? {}, samples);
     const own = interpolate(database.environment, samples);

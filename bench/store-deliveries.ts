@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '../src/store/open.ts';
 import { applyMigrations } from '../src/store/sqlite/apply-migrations.ts';
 import { connect } from '../src/store/sqlite/connect.ts';
+import type { EditContext } from '../src/store/sqlite/edit.ts';
 import { prepareLanes } from '../src/store/sqlite/lanes.ts';
 import { prepareMakeDelivery } from '../src/store/sqlite/make-delivery.ts';
 import { prepareMatch } from '../src/store/sqlite/match.ts';
@@ -175,27 +176,14 @@ function preparePublishes(db: DatabaseSync) {
   const matched = (name: string) =>
     match.everyone({ appNo, contract: 'Ringback', name }, new Map());
   const publishing = (find: typeof matched) => (count: number) => {
-    for (let from = 0; from < count; from += rowsPerBatch) {
-      const births = birthsFor({
-        lease: 1,
-        room: 512,
-        free: new Map(),
-        underWay: new Map(),
-        laneRoom: 512,
-      });
-      const context = { nowMs: world.nowMs(), births, facts: [] };
-      transact(db, () => {
-        for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
-          const id = newId();
-          const listeners = find(nameOf(i));
-          event.run(id, appNo, nameOf(i), 1, context.nowMs, listeners.length, payload);
-          for (const [n, one] of listeners.entries()) {
-            make({ event: id, n, appNo, slice: 1, ...one }, context);
-          }
-        }
-      });
-    }
-    db.exec('delete from delivery_live');
+    inBatches(db, count, (i, context) => {
+      const id = newId();
+      const listeners = find(nameOf(i));
+      event.run(id, appNo, nameOf(i), 1, context.nowMs, listeners.length, payload);
+      for (const [n, one] of listeners.entries()) {
+        make({ event: id, n, appNo, slice: 1, ...one }, context);
+      }
+    });
   };
   return { matched: publishing(matched), told: publishing(told) };
 }
@@ -221,27 +209,38 @@ function preparePublishTo(db: DatabaseSync): (name: string) => (count: number) =
     JSON.stringify({ customer: { id: 'customer 7' }, text: 'x'.repeat(900) }),
   );
   return (name) => (count) => {
-    for (let from = 0; from < count; from += rowsPerBatch) {
-      const births = birthsFor({
-        lease: 1,
-        room: 512,
-        free: new Map(),
-        underWay: new Map(),
-        laneRoom: 512,
-      });
-      const context = { nowMs: world.nowMs(), births, facts: [] };
-      transact(db, () => {
-        for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
-          const events = [{ id: newId(), name, payload: meant }];
-          const audience = { kind: 'everyone' } as const;
-          const input = { appNo, contract: 'Ringback', events, audience, idempotency: undefined };
-          const result = publish(input, context);
-          assert(result.kind === 'accepted' && result.events[0]?.deliveries === 1);
-        }
-      });
-    }
-    db.exec('delete from delivery_live');
+    inBatches(db, count, (_, context) => {
+      const events = [{ id: newId(), name, payload: meant }];
+      const audience = { kind: 'everyone' } as const;
+      const input = { appNo, contract: 'Ringback', events, audience, idempotency: undefined };
+      const result = publish(input, context);
+      assert(result.kind === 'accepted' && result.events[0]?.deliveries === 1);
+    });
   };
+}
+
+/** So many publishes, each with its place in its batch; what they made is deleted again. */
+function inBatches(
+  db: DatabaseSync,
+  count: number,
+  publishOne: (i: number, context: EditContext) => void,
+): void {
+  for (let from = 0; from < count; from += rowsPerBatch) {
+    const births = birthsFor({
+      lease: 1,
+      room: 512,
+      free: new Map(),
+      underWay: new Map(),
+      laneRoom: 512,
+    });
+    const context = { nowMs: world.nowMs(), births, facts: [] };
+    transact(db, () => {
+      for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
+        publishOne(i, context);
+      }
+    });
+  }
+  db.exec('delete from delivery_live');
 }
 
 function nameOf(i: number): string {

@@ -1,7 +1,7 @@
 // How `ringback serve` stops: what is under way is finished first, unless it is asked twice.
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { describe, it } from 'node:test';
+import { startRequest } from '../api/request-under-way.ts';
 import { newFolder, serve, type Env, type Folder } from './child.ts';
 
 function data({ path }: Folder, more: Env = {}): Env {
@@ -42,45 +42,3 @@ describe('stopping', () => {
     await request.closed;
   });
 });
-
-interface UnderWay {
-  /** Sends the rest; resolves with the whole answer. */
-  finish: () => Promise<string>;
-  closed: Promise<void>;
-}
-
-/** A request whose body has not come yet. `100 Continue` proves that the service has begun with it. */
-async function startRequest(url: string, key: string): Promise<UnderWay> {
-  const { hostname, port, host } = new URL(url);
-  const body = '{"callbackUrl":"http://127.0.0.1:9000/"}';
-  const head = [
-    'POST /subscribe HTTP/1.1',
-    `Host: ${host}`,
-    `X-API-Key: ${key}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-    'Expect: 100-continue',
-  ];
-  const socket = connect(Number(port), hostname);
-  let text = '';
-  const continued = Promise.withResolvers<void>();
-  const closed = new Promise<void>((resolve) => {
-    socket.on('error', () => undefined); // A reset is an end too.
-    socket.on('close', () => resolve());
-  });
-  socket.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-    if (text.startsWith('HTTP/1.1 100 ')) continued.resolve();
-  });
-  socket.write(`${head.join('\r\n')}\r\n\r\n`);
-  await continued.promise;
-  return {
-    finish: async () => {
-      text = '';
-      socket.write(body);
-      await closed;
-      return text;
-    },
-    closed,
-  };
-}

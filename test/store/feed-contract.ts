@@ -1,33 +1,21 @@
 // The contract of the Store port, fourth part: what nodes tell of changes, and who watches.
 import { strict as assert } from 'node:assert';
-import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Store } from '../../src/store/store.ts';
-import type { OpenSubject, Subject } from './subject.ts';
+import { describe, it } from 'node:test';
+import { freshStage } from './store-stage.ts';
+import type { OpenSubject } from './subject.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
-import { idMaker } from '../../src/core/id.ts';
-import { realWorld } from '../../src/core/world.ts';
 
 export function feedContract(name: string, open: OpenSubject): void {
   describe(`the feed contract: ${name}`, () => {
-    const clock = { ms: 0 };
-    let subject: Subject;
-    let store: Store;
-    beforeEach(async () => {
-      clock.ms = 1_700_000_000_000;
-      subject = await open({ nowMs: () => clock.ms });
-      store = subject.store;
-    });
-    afterEach(async () => {
-      await subject.dispose();
-    });
+    const stage = freshStage(open);
 
     const append = async (node: number, ...seqs: readonly number[]): Promise<void> => {
       const rows = seqs.map((seq) => ({ appNo: 1, seq, digest: `{"seq":${seq}}` }));
-      await store.edit('appendFeed', { node, rows });
+      await stage.store.edit('appendFeed', { node, rows });
     };
     const after = async (heads: Record<number, number>, limit = 10): Promise<string[]> => {
       const input = new Map(Object.entries(heads).map(([node, seq]) => [Number(node), seq]));
-      const { rows } = await store.read('feed', { appNo: 1, after: input, limit });
+      const { rows } = await stage.store.read('feed', { appNo: 1, after: input, limit });
       return rows.map(({ node, seq }) => `${node}-${seq}`);
     };
 
@@ -35,7 +23,7 @@ export function feedContract(name: string, open: OpenSubject): void {
       it('gives the newest number of each node, and nothing else when nothing is asked', async () => {
         await append(3, 1, 2);
         await append(7, 5);
-        const found = await store.read('feed', { appNo: 1, after: undefined, limit: 10 });
+        const found = await stage.store.read('feed', { appNo: 1, after: undefined, limit: 10 });
         const heads = new Map([
           [3, 2],
           [7, 5],
@@ -48,7 +36,7 @@ export function feedContract(name: string, open: OpenSubject): void {
         await append(7, 10);
         await append(9, 1, 2);
         assert.deepEqual(await after({ 3: 1, 7: 10 }), ['3-2', '3-3', '9-1', '9-2']);
-        const { rows } = await store.read('feed', {
+        const { rows } = await stage.store.read('feed', {
           appNo: 1,
           after: new Map([[3, 2]]),
           limit: 1,
@@ -58,8 +46,11 @@ export function feedContract(name: string, open: OpenSubject): void {
       });
 
       it('is of one app', async () => {
-        await store.edit('appendFeed', { node: 1, rows: [{ appNo: 2, seq: 1, digest: '{}' }] });
-        const found = await store.read('feed', { appNo: 1, after: new Map(), limit: 10 });
+        await stage.store.edit('appendFeed', {
+          node: 1,
+          rows: [{ appNo: 2, seq: 1, digest: '{}' }],
+        });
+        const found = await stage.store.read('feed', { appNo: 1, after: new Map(), limit: 10 });
         assert.deepEqual(found, { heads: new Map(), rows: [] });
       });
 
@@ -72,24 +63,24 @@ export function feedContract(name: string, open: OpenSubject): void {
 
     it('forgets what is older than its time, a bounded number at a time', async () => {
       await append(3, 1, 2, 3);
-      clock.ms += 1;
+      stage.clock.ms += 1;
       await append(4, 1);
-      await store.edit('watch', { node: 3, apps: [1, 2], untilMs: clock.ms - 1 });
-      await store.edit('watch', { node: 4, apps: [1], untilMs: clock.ms });
-      const input = { beforeMs: clock.ms, limit: 2 };
-      assert.deepEqual(await store.edit('forgetFeed', input), { deleted: 2 });
-      assert.deepEqual(await store.edit('forgetFeed', input), { deleted: 1 });
-      assert.deepEqual(await store.edit('forgetFeed', input), { deleted: 0 });
+      await stage.store.edit('watch', { node: 3, apps: [1, 2], untilMs: stage.clock.ms - 1 });
+      await stage.store.edit('watch', { node: 4, apps: [1], untilMs: stage.clock.ms });
+      const input = { beforeMs: stage.clock.ms, limit: 2 };
+      assert.deepEqual(await stage.store.edit('forgetFeed', input), { deleted: 2 });
+      assert.deepEqual(await stage.store.edit('forgetFeed', input), { deleted: 1 });
+      assert.deepEqual(await stage.store.edit('forgetFeed', input), { deleted: 0 });
       assert.deepEqual(await after({}), ['4-1']);
-      assert.deepEqual(await store.read('watched', { nowMs: 0 }), [1]);
+      assert.deepEqual(await stage.store.read('watched', { nowMs: 0 }), [1]);
     });
 
     it('knows which apps are watched through any node, and until when', async () => {
-      await store.edit('watch', { node: 3, apps: [1, 2], untilMs: 1_000 });
-      await store.edit('watch', { node: 4, apps: [2], untilMs: 2_000 });
-      await store.edit('watch', { node: 3, apps: [1], untilMs: 1_500 });
+      await stage.store.edit('watch', { node: 3, apps: [1, 2], untilMs: 1_000 });
+      await stage.store.edit('watch', { node: 4, apps: [2], untilMs: 2_000 });
+      await stage.store.edit('watch', { node: 3, apps: [1], untilMs: 1_500 });
       const watched = async (nowMs: number): Promise<number[]> =>
-        [...(await store.read('watched', { nowMs }))].sort((a, b) => a - b);
+        [...(await stage.store.read('watched', { nowMs }))].sort((a, b) => a - b);
       assert.deepEqual(await watched(999), [1, 2]);
       assert.deepEqual(await watched(1_499), [1, 2]);
       assert.deepEqual(await watched(1_500), [2]);
@@ -97,15 +88,15 @@ export function feedContract(name: string, open: OpenSubject): void {
     });
 
     it('finds deliveries by name and counts those that wait, of one app only', async () => {
-      const [app, other] = [await newApp(store), await newApp(store)];
-      const newId = idMaker({ ...realWorld(), nowMs: () => clock.ms });
+      const { app } = stage;
+      const other = await newApp(stage.store);
       const published: string[] = [];
       for (const { no } of [app, app, other]) {
         const subscription = newSubscription({ ...app, no }, { callbacks: [callback(0, 'a')] });
-        await store.edit('subscribe', { subscription, idempotency: undefined });
-        const id = newId();
+        await stage.store.edit('subscribe', { subscription, idempotency: undefined });
+        const id = stage.newId();
         published.push(id);
-        await store.edit('publish', {
+        await stage.store.edit('publish', {
           appNo: no,
           contract: subscription.contract,
           events: [{ id, name: 'a', payload: Buffer.from('{}') }],
@@ -113,8 +104,8 @@ export function feedContract(name: string, open: OpenSubject): void {
           idempotency: undefined,
         });
       }
-      const names = [...published, newId()].map((event) => ({ event, n: 0 }));
-      const found = await store.read('deliveriesNamed', { appNo: app.no, names });
+      const names = [...published, stage.newId()].map((event) => ({ event, n: 0 }));
+      const found = await stage.store.read('deliveriesNamed', { appNo: app.no, names });
       assert.deepEqual(
         found.map(({ event, state }) => [event, state]),
         published.slice(0, 2).map((event) => [event, 'due']),

@@ -1,17 +1,14 @@
 // The contract of the Store port: gauges. They say the same as counting all rows would, over all apps.
 import { strict as assert } from 'node:assert';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Leased } from '../../src/core/delivery.ts';
-import { idMaker } from '../../src/core/id.ts';
 import { brokenAfter } from '../../src/core/lane.ts';
 import type { Callback, Subscription } from '../../src/core/subscription.ts';
-import { realWorld } from '../../src/core/world.ts';
 import type { Gauges, LaneCensus, SubscriptionCensus } from '../../src/store/gauge-verbs.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { OpenSubject, Subject } from './subject.ts';
+import { keptStage } from './store-stage.ts';
+import type { OpenSubject } from './subject.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
 import { settlementOf } from './settlement.ts';
-import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';
 
 interface Seen {
   gauges: Gauges;
@@ -21,24 +18,13 @@ interface Seen {
 
 export function gaugeContract(name: string, open: OpenSubject): void {
   describe(`the contract of gauges: ${name}`, () => {
-    const clock = { ms: 1_700_000_000_000 };
-    const newId = idMaker({ ...realWorld(), nowMs: () => clock.ms });
-    let subject: Subject;
-    let store: Store;
-    let dispatcher: TestDispatcher;
-    before(async () => {
-      subject = await open({ nowMs: () => clock.ms });
-      store = subject.store;
-      dispatcher = attachDispatcher(store);
-    });
-    after(async () => {
-      await subject.dispose();
-    });
+    const stage = keptStage(open);
+    const { clock } = stage;
 
     const look = async (): Promise<Seen> => ({
-      gauges: await store.read('gauges', {}),
-      lanes: await store.read('laneCensus', { after: 0, nowMs: clock.ms, dueMost: 9 }),
-      subscriptions: await store.read('subscriptionCensus', { after: 0 }),
+      gauges: await stage.store.read('gauges', {}),
+      lanes: await stage.store.read('laneCensus', { after: 0, nowMs: clock.ms, dueMost: 9 }),
+      subscriptions: await stage.store.read('subscriptionCensus', { after: 0 }),
     });
 
     it('knows of nothing at first', async () => {
@@ -66,15 +52,15 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       const open_ = (await look()).lanes;
       assert.deepEqual([open_.oldestDueMs, open_.oldestReadyMs], [dueMs, dueMs]);
       const change = { state: 'paused', urls: [], secrets: undefined } as const;
-      await store.edit('editSubscription', { appNo, id, version, ...change });
+      await stage.store.edit('editSubscription', { appNo, id, version, ...change });
       clock.ms += 1_000;
       const { lanes, subscriptions } = await look();
       assert.deepEqual([lanes.due, lanes.held, subscriptions.paused], [1, 1, 1]);
       assert.deepEqual([lanes.oldestDueMs, lanes.oldestReadyMs], [dueMs, undefined]);
-      await store.edit('unsubscribe', { appNo, id });
+      await stage.store.edit('unsubscribe', { appNo, id });
       const ended = (await look()).lanes;
       assert.deepEqual([ended.held, ended.oldestDueMs], [0, undefined], 'it has ended');
-      await store.edit('sweep', { limit: 9 });
+      await stage.store.edit('sweep', { limit: 9 });
     });
 
     it('adds up over apps, tells waiting from running, and finds the oldest', async () => {
@@ -102,7 +88,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
         const { born } = await publish(one, 1);
         const [leased] = born;
         assert(leased, `attempt ${failures}`);
-        await store.settle(settlementOf(leased, 'dead', 0));
+        await stage.store.settle(settlementOf(leased, 'dead', 0));
       }
       const { broken, probing } = (await look()).lanes;
       assert.deepEqual([broken, probing], [1, 0]);
@@ -118,19 +104,19 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       const [leased] = born;
       assert(leased);
       assert.equal((await look()).lanes.due, before_ + 1, 'the other one runs');
-      await store.settle(settlementOf(leased, 'retry', clock.ms + 10));
+      await stage.store.settle(settlementOf(leased, 'retry', clock.ms + 10));
       assert.equal((await look()).lanes.due, before_ + 1);
       clock.ms += 10;
       assert.equal((await look()).lanes.due, before_ + 2);
       for (const dueMost of [0, 1, 2]) {
         const asked = { after: 0, nowMs: clock.ms, dueMost };
-        assert.equal((await store.read('laneCensus', asked)).due, dueMost);
+        assert.equal((await stage.store.read('laneCensus', asked)).due, dueMost);
       }
     });
 
     async function subscribed(callbacks: readonly Callback[]): Promise<Subscription> {
-      const subscription = newSubscription(await newApp(store), { callbacks });
-      const output = await store.edit('subscribe', { subscription, idempotency: undefined });
+      const subscription = newSubscription(await newApp(stage.store), { callbacks });
+      const output = await stage.store.edit('subscribe', { subscription, idempotency: undefined });
       assert(output.kind === 'created');
       return output.subscription;
     }
@@ -140,11 +126,11 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       { appNo, id }: Subscription,
       room: number,
     ): Promise<{ event: string; born: readonly Leased[] }> {
-      const event = newId();
+      const event = stage.newId();
       const events = [{ id: event, name: 'a', payload: Buffer.from('{}') }];
       const audience = { kind: 'all_callbacks', id } as const;
       const common = { appNo, contract: 'Ringback', idempotency: undefined };
-      const { born } = await dispatcher.publish({ room }, { ...common, audience, events });
+      const { born } = await stage.dispatcher.publish({ room }, { ...common, audience, events });
       return { event, born };
     }
   });

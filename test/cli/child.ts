@@ -150,3 +150,14 @@ export async function newFolder(): Promise<Folder> {
   const path = await mkdtemp(join(tmpdir(), 'ringback-cli-'));
   return { path, [Symbol.asyncDispose]: async () => rm(path, { recursive: true, force: true }) };
 }
+
+/** The settings of a service that keeps its data there. */
+export function data({ path }: Folder, more: Env = {}): Env {
+  return { RINGBACK_DATA: path, ...more };
+}
+
+export async function status(url: string, init: RequestInit = {}): Promise<number> {
+  const response = await fetch(url, init);
+  await response.arrayBuffer();
+  return response.status;
+}

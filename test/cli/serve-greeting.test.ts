@@ -4,19 +4,9 @@ import { describe, it } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { version } from '../../src/core/version.ts';
-import { newFolder, startChild, type Env, type Folder } from './child.ts';
+import { data, newFolder, startChild, status, type Env } from './child.ts';
 import { terminalOf } from './in-process.ts';
 import { isColoured, noTerminal, startOnTerminal } from './pty.ts';
-
-function data({ path }: Folder, more: Env = {}): Env {
-  return { RINGBACK_DATA: path, ...more };
-}
-
-async function status(url: string, init: RequestInit = {}): Promise<number> {
-  const response = await fetch(url, init);
-  await response.arrayBuffer();
-  return response.status;
-}
 
 const plainConsole = /^ {2}console +http:\S+\/console +\(sign in with a key\)$/m;
 

@@ -6,7 +6,7 @@ import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { newFolder, runChild, serve, startChild, type Env, type Folder } from './child.ts';
+import { data, newFolder, runChild, serve, startChild, status, type Folder } from './child.ts';
 
 const run = promisify(execFile);
 const zeroKey = Buffer.alloc(32).toString('base64');
@@ -15,16 +15,6 @@ const hasOpenssl = await run('openssl', ['version']).then(
   () => true,
   () => false,
 );
-
-function data({ path }: Folder, more: Env = {}): Env {
-  return { RINGBACK_DATA: path, ...more };
-}
-
-async function status(url: string, init: RequestInit = {}): Promise<number> {
-  const response = await fetch(url, init);
-  await response.arrayBuffer();
-  return response.status;
-}
 
 describe('TLS', { skip: !hasOpenssl && 'there is no openssl' }, () => {
   async function makeCertificate(folder: Folder): Promise<{ cert: string; key: string }> {

@@ -2,11 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startRequest } from '../api/request-under-way.ts';
-import { newFolder, serve, type Env, type Folder } from './child.ts';
-
-function data({ path }: Folder, more: Env = {}): Env {
-  return { RINGBACK_DATA: path, ...more };
-}
+import { data, newFolder, serve } from './child.ts';
 
 describe('stopping', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { newFolder, runChild, serve, type Env, type Folder } from './child.ts';
+import { data, newFolder, runChild, serve, status, type Env } from './child.ts';
 import { runHere } from './in-process.ts';
 
 const run = promisify(execFile);
@@ -16,16 +16,6 @@ const hasCurl = await run('curl', ['--version']).then(
   () => true,
   () => false,
 );
-
-function data({ path }: Folder, more: Env = {}): Env {
-  return { RINGBACK_DATA: path, ...more };
-}
-
-async function status(url: string, init: RequestInit = {}): Promise<number> {
-  const response = await fetch(url, init);
-  await response.arrayBuffer();
-  return response.status;
-}
 
 async function subscribeWith(url: string, key: string): Promise<number> {
   return status(`${url}/subscribe`, {

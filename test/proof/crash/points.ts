@@ -1,0 +1,186 @@
+// Kills a process at every write of every path, and looks at what it left: the folder is opened by this
+// program again, everything that was promised must be there, and all of it must come to its end.
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open.ts';
+import { openSqlite } from '../../../src/store/sqlite/adapter.ts';
+import { inProcess } from '../../../src/store/sqlite/in-process.ts';
+import { compileCache } from '../../cli/child.ts';
+import type { Finding } from '../finding.ts';
+import { aftermath, textOf } from './aftermath.ts';
+import type { Line } from './history.ts';
+import { readHistory } from './history.ts';
+import { makeOldFolder } from './old-folder.ts';
+import type { PathName } from './paths.ts';
+import { Actor, makeStage, nowMs, paths } from './paths.ts';
+
+/** Migrate: an empty folder, and an old one with rows in it. */
+export type Cut = PathName | 'migrate' | 'upgrade';
+export const cuts: readonly Cut[] = [
+  'publish',
+  'claim',
+  'settle',
+  'unsubscribe',
+  'retry',
+  'migrate',
+  'upgrade',
+];
+
+/** Where a process is to die. */
+export type Point = Readonly<Record<string, string>>;
+
+/** A folder before the path begins, and what was promised until then. */
+export interface Template {
+  cut: Cut;
+  dataDir: string;
+  history: readonly Line[];
+  /** Of the child. */
+  args: readonly string[];
+}
+
+/** Memory, where the system has it: a kill takes nothing out of the cache of files, wherever they are. */
+export const scratchRoot = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+const here = import.meta.dirname;
+const processesAtOnce = 2;
+
+export interface CrashOptions {
+  /** Of the points of each path so many are taken, evenly spread; by default all. */
+  pointsMax?: number;
+  only?: readonly Cut[];
+}
+
+/** Every statement that writes: before it, and after it. */
+export async function killAtStatements(options: CrashOptions = {}): Promise<Finding> {
+  const { pointsMax = Infinity, only = cuts } = options;
+  const figures: Record<string, number> = {};
+  const violations: string[] = [];
+  for (const cut of only) {
+    await withScratch(async (scratch) => {
+      const template = await makeTemplate(cut, scratch);
+      const count = await countStatements(template, scratch);
+      const points = Array.from({ length: count }, (_, i) => i + 1).flatMap((at) => [
+        statementPoint(at, 'before'),
+        statementPoint(at, 'after'),
+      ]);
+      const found = await killAtAll(template, spread(points, pointsMax), scratch);
+      figures[cut] = found.killed;
+      violations.push(...found.violations);
+    });
+  }
+  const total = Object.values(figures).reduce((sum, one) => sum + one, 0);
+  return { part: 'crash points: statements', figures: { ...figures, total }, violations };
+}
+
+/** The last ones are always among them: there the work is done and nobody has heard of it. */
+export function spread<T>(all: readonly T[], most: number): readonly T[] {
+  const step = Math.max(1, all.length / most);
+  const taken = Array.from({ length: Math.min(all.length, most) }, (_, i) =>
+    Math.floor(all.length - 1 - i * step),
+  );
+  return taken.flatMap((index) => all[index] ?? []);
+}
+
+function statementPoint(at: number, side: 'before' | 'after'): Point {
+  return { CRASH_AT: String(at), CRASH_SIDE: side, NODE_OPTIONS: `--import=${here}/preload.ts` };
+}
+
+async function countStatements(template: Template, scratch: string): Promise<number> {
+  const { err, code } = await runAt(template, scratch, {
+    CRASH_COUNT: '1',
+    NODE_OPTIONS: `--import=${here}/preload.ts`,
+  });
+  const count = Number(/main (\d+)/.exec(err)?.[1]);
+  if (code !== 0 || !(count > 0)) throw new Error(`${template.cut} does not work at all: ${err}`);
+  return count;
+}
+
+export interface KilledAtAll {
+  killed: number;
+  violations: string[];
+}
+
+/** Points that a process passes alive are not counted: there is no such point. */
+export async function killAtAll(
+  template: Template,
+  points: readonly Point[],
+  scratch: string,
+): Promise<KilledAtAll> {
+  const left = points.values();
+  const found: KilledAtAll = { killed: 0, violations: [] };
+  const takeTurns = async (): Promise<void> => {
+    for (const point of left) {
+      const { code, err, dataDir, history } = await runAt(template, scratch, point);
+      const where = `${template.cut} ${JSON.stringify(point)}`;
+      if (code === 'SIGKILL') {
+        found.killed += 1;
+        const flaws = await aftermath({ dataDir, history, how: 'finish' });
+        found.violations.push(...flaws.map((flaw) => `${where}: ${flaw}`));
+      } else if (code !== 0) {
+        found.violations.push(`${where}: ended with ${code}: ${err}`);
+      }
+      rmSync(dirname(dataDir), { recursive: true, force: true });
+    }
+  };
+  await Promise.all(Array.from({ length: processesAtOnce }, takeTurns));
+  return found;
+}
+
+export interface Ran {
+  code: number | string;
+  err: string;
+  dataDir: string;
+  history: Line[];
+}
+
+/** One process on a copy of the template. */
+export async function runAt(template: Template, scratch: string, point: Point): Promise<Ran> {
+  const folder = mkdtempSync(join(scratch, 'point-'));
+  const dataDir = join(folder, 'data');
+  if (existsSync(template.dataDir)) cpSync(template.dataDir, dataDir, { recursive: true });
+  const file = join(scratch, `${folder.slice(-6)}.history`);
+  writeFileSync(file, '');
+  const { PATH = '', HOME = '' } = process.env; // No setting of the machine or of a test runner.
+  const child = spawn(process.execPath, [join(here, 'child.ts'), dataDir, file, ...template.args], {
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, PROOF_ROOT: folder, ...point },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const code = await new Promise<number | string>((resolve, reject) => {
+    child.on('error', reject).on('close', (exit, signal) => resolve(exit ?? String(signal)));
+  });
+  const history = [...template.history, ...readHistory(textOf(file))];
+  rmSync(file);
+  return { code, err, dataDir, history };
+}
+
+export async function makeTemplate(cut: Cut, scratch: string): Promise<Template> {
+  const dataDir = join(scratch, 'template');
+  if (cut === 'migrate') return { cut, dataDir, history: [], args: ['migrate'] };
+  if (cut === 'upgrade') {
+    return { cut, dataDir, history: makeOldFolder(dataDir), args: ['migrate'] };
+  }
+  makeFolder(dataDir);
+  const sqlite = openSqlite({ path: databaseIn(dataDir), migrationsDir, nowMs });
+  const onFatal = (error: Error): void => {
+    throw error;
+  };
+  const store = storeOver(inProcess(sqlite, { onFatal }), { nowMs: () => nowMs });
+  const history: Line[] = [];
+  const say = (line: Line): void => void history.push(line);
+  const stage = await makeStage(store, say);
+  await paths[cut].prepare(new Actor(store, stage, say));
+  await store.close();
+  return { cut, dataDir, history, args: [cut, JSON.stringify(stage)] };
+}
+
+export async function withScratch<T>(body: (scratch: string) => Promise<T>): Promise<T> {
+  const scratch = mkdtempSync(join(scratchRoot, 'ringback-proof-'));
+  try {
+    return await body(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}

@@ -8,6 +8,7 @@ import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/s
 import { openSqlite } from '../../../src/store/sqlite/adapter.ts';
 import { inProcess } from '../../../src/store/sqlite/in-process.ts';
 import { compileCache } from '../../cli/child.ts';
+import { mutated, type Mutation } from '../controls/mutate.ts';
 import type { Finding } from '../finding.ts';
 import { aftermath, textOf } from './aftermath.ts';
 import type { Line } from './history.ts';
@@ -49,20 +50,23 @@ export interface CrashOptions {
   /** Of the points of each path so many are taken, evenly spread; by default all. */
   pointsMax?: number;
   only?: readonly Cut[];
+  /** How the product is broken, to see what this does not catch. */
+  mutations?: readonly Mutation[];
 }
 
 /** Every statement that writes: before it, and after it. */
 export async function killAtStatements(options: CrashOptions = {}): Promise<Finding> {
-  const { pointsMax = Infinity, only = cuts } = options;
+  const { pointsMax = Infinity, only = cuts, mutations = [] } = options;
   const figures: Record<string, number> = {};
   const violations: string[] = [];
   for (const cut of only) {
     await withScratch(async (scratch) => {
       const template = await makeTemplate(cut, scratch);
-      const count = await countStatements(template, scratch);
+      const env = preloaded(mutations);
+      const count = await countStatements(template, scratch, env);
       const points = Array.from({ length: count }, (_, i) => i + 1).flatMap((at) => [
-        statementPoint(at, 'before'),
-        statementPoint(at, 'after'),
+        { ...env, CRASH_AT: `${at}`, CRASH_SIDE: 'before' },
+        { ...env, CRASH_AT: `${at}`, CRASH_SIDE: 'after' },
       ]);
       const found = await killAtAll(template, spread(points, pointsMax), scratch);
       figures[cut] = found.killed;
@@ -82,15 +86,13 @@ export function spread<T>(all: readonly T[], most: number): readonly T[] {
   return taken.flatMap((index) => all[index] ?? []);
 }
 
-function statementPoint(at: number, side: 'before' | 'after'): Point {
-  return { CRASH_AT: String(at), CRASH_SIDE: side, NODE_OPTIONS: `--import=${here}/preload.ts` };
+function preloaded(mutations: readonly Mutation[]): Point {
+  const { NODE_OPTIONS, ...env } = mutated(mutations);
+  return { ...env, NODE_OPTIONS: `${NODE_OPTIONS} --import=${here}/preload.ts` };
 }
 
-async function countStatements(template: Template, scratch: string): Promise<number> {
-  const { err, code } = await runAt(template, scratch, {
-    CRASH_COUNT: '1',
-    NODE_OPTIONS: `--import=${here}/preload.ts`,
-  });
+async function countStatements(template: Template, scratch: string, env: Point): Promise<number> {
+  const { err, code } = await runAt(template, scratch, { ...env, CRASH_COUNT: '1' });
   const count = Number(/main (\d+)/.exec(err)?.[1]);
   if (code !== 0 || !(count > 0)) throw new Error(`${template.cut} does not work at all: ${err}`);
   return count;

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open.ts';
 import { openSqlite } from '../../../src/store/sqlite/adapter.ts';
 import { inProcess } from '../../../src/store/sqlite/in-process.ts';
@@ -17,8 +17,8 @@ import { makeOldFolder } from './old-folder.ts';
 import type { PathName } from './paths.ts';
 import { Actor, makeStage, nowMs, paths } from './paths.ts';
 
-/** Migrate: an empty folder, and an old one with rows in it. */
-export type Cut = PathName | 'migrate' | 'upgrade';
+/** Migrate: an empty folder, and an old one with rows in it. Life: a first start and all that follows. */
+export type Cut = PathName | 'migrate' | 'upgrade' | 'life';
 export const cuts: readonly Cut[] = [
   'publish',
   'claim',
@@ -37,13 +37,14 @@ export interface Template {
   cut: Cut;
   dataDir: string;
   history: readonly Line[];
-  /** Of the child. */
+  /** Of the child: its script first. */
   args: readonly string[];
 }
 
 /** Memory, where the system has it: a kill takes nothing out of the cache of files, wherever they are. */
 export const scratchRoot = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const here = import.meta.dirname;
+const childScript = join(here, 'child.ts');
 const processesAtOnce = 2;
 
 export interface CrashOptions {
@@ -92,7 +93,8 @@ function preloaded(mutations: readonly Mutation[]): Point {
 }
 
 async function countStatements(template: Template, scratch: string, env: Point): Promise<number> {
-  const { err, code } = await runAt(template, scratch, { ...env, CRASH_COUNT: '1' });
+  await using ran = await runAt(template, scratch, { ...env, CRASH_COUNT: '1' });
+  const { err, code } = ran;
   const count = Number(/main (\d+)/.exec(err)?.[1]);
   if (code !== 0 || !(count > 0)) throw new Error(`${template.cut} does not work at all: ${err}`);
   return count;
@@ -109,27 +111,35 @@ export async function killAtAll(
   points: readonly Point[],
   scratch: string,
 ): Promise<KilledAtAll> {
-  const left = points.values();
   const found: KilledAtAll = { killed: 0, violations: [] };
-  const takeTurns = async (): Promise<void> => {
-    for (const point of left) {
-      const { code, err, dataDir, history } = await runAt(template, scratch, point);
-      const where = `${template.cut} ${JSON.stringify(point)}`;
-      if (code === 'SIGKILL') {
-        found.killed += 1;
-        const flaws = await aftermath({ dataDir, history, how: 'finish' });
-        found.violations.push(...flaws.map((flaw) => `${where}: ${flaw}`));
-      } else if (code !== 0) {
-        found.violations.push(`${where}: ended with ${code}: ${err}`);
-      }
-      rmSync(dirname(dataDir), { recursive: true, force: true });
+  await takeTurns(points, async (point) => {
+    await using ran = await runAt(template, scratch, point);
+    const where = `${template.cut} ${JSON.stringify(point)}`;
+    if (ran.code === 'SIGKILL') {
+      found.killed += 1;
+      const flaws = await aftermath({ ...ran, how: 'finish' });
+      found.violations.push(...flaws.map((flaw) => `${where}: ${flaw}`));
+    } else if (ran.code !== 0) {
+      found.violations.push(`${where}: ended with ${ran.code}: ${ran.err}`);
     }
-  };
-  await Promise.all(Array.from({ length: processesAtOnce }, takeTurns));
+  });
   return found;
 }
 
-export interface Ran {
+/** As many at once as there are cores on a small machine. */
+export async function takeTurns<T>(
+  all: readonly T[],
+  body: (one: T) => Promise<void>,
+): Promise<void> {
+  const left = all.values();
+  const takeTurn = async (): Promise<void> => {
+    for (const one of left) await body(one);
+  };
+  await Promise.all(Array.from({ length: processesAtOnce }, takeTurn));
+}
+
+/** The folder goes when it is disposed of. */
+export interface Ran extends AsyncDisposable {
   code: number | string;
   err: string;
   dataDir: string;
@@ -144,7 +154,8 @@ export async function runAt(template: Template, scratch: string, point: Point): 
   const file = join(scratch, `${folder.slice(-6)}.history`);
   writeFileSync(file, '');
   const { PATH = '', HOME = '' } = process.env; // No setting of the machine or of a test runner.
-  const child = spawn(process.execPath, [join(here, 'child.ts'), dataDir, file, ...template.args], {
+  const [script = '', ...args] = template.args;
+  const child = spawn(process.execPath, [script, dataDir, file, ...args], {
     env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, PROOF_ROOT: folder, ...point },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -155,14 +166,18 @@ export async function runAt(template: Template, scratch: string, point: Point): 
   });
   const history = [...template.history, ...readHistory(textOf(file))];
   rmSync(file);
-  return { code, err, dataDir, history };
+  const dispose = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
+  return { code, err, dataDir, history, [Symbol.asyncDispose]: dispose };
 }
 
 export async function makeTemplate(cut: Cut, scratch: string): Promise<Template> {
   const dataDir = join(scratch, 'template');
-  if (cut === 'migrate') return { cut, dataDir, history: [], args: ['migrate'] };
+  if (cut === 'migrate') return { cut, dataDir, history: [], args: [childScript, 'migrate'] };
+  if (cut === 'life') {
+    return { cut, dataDir, history: [], args: [join(here, '../power/child.ts'), '1'] };
+  }
   if (cut === 'upgrade') {
-    return { cut, dataDir, history: makeOldFolder(dataDir), args: ['migrate'] };
+    return { cut, dataDir, history: makeOldFolder(dataDir), args: [childScript, 'migrate'] };
   }
   makeFolder(dataDir);
   const sqlite = openSqlite({ path: databaseIn(dataDir), migrationsDir, nowMs });
@@ -175,7 +190,7 @@ export async function makeTemplate(cut: Cut, scratch: string): Promise<Template>
   const stage = await makeStage(store, say);
   await paths[cut].prepare(new Actor(store, stage, say));
   await store.close();
-  return { cut, dataDir, history, args: [cut, JSON.stringify(stage)] };
+  return { cut, dataDir, history, args: [childScript, cut, JSON.stringify(stage)] };
 }
 
 export async function withScratch<T>(body: (scratch: string) => Promise<T>): Promise<T> {

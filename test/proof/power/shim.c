@@ -6,6 +6,7 @@
  *   PROOF_KILL   number of the call, from 1, at which the process is killed: before it, or in the middle
  *                of it with PROOF_TEAR=1 (half of the bytes are written)
  *   PROOF_EIO    number of the sync, from 1, that fails with EIO
+ *   PROOF_FULL   number of the call, from 1, from which on nothing can be written: ENOSPC
  *
  * Two files are switches for a process that runs: while PROOF_ROOT.full exists, every write fails with
  * ENOSPC; while PROOF_ROOT.eio exists, every sync with EIO. */
@@ -30,7 +31,7 @@ static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static char root[PATH_MAX];
 static size_t root_length;
 static int log_fd = -1;
-static long kill_at, eio_at, calls, syncs;
+static long kill_at, eio_at, full_at, calls, syncs;
 static int tear;
 
 static ssize_t (*real_pwrite)(int, const void *, size_t, off64_t);
@@ -66,6 +67,7 @@ static void prepare(void) {
   root_length = strlen(root);
   kill_at = number("PROOF_KILL");
   eio_at = number("PROOF_EIO");
+  full_at = number("PROOF_FULL");
   tear = number("PROOF_TEAR") != 0;
   const char *log = getenv("PROOF_LOG");
   if (log != NULL) log_fd = real_open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -95,6 +97,8 @@ static int is_switched(const char *name) {
   snprintf(path, sizeof path, "%s.%s", root, name);
   return access(path, F_OK) == 0;
 }
+
+static int is_full(void) { return (full_at > 0 && calls >= full_at) || is_switched("full"); }
 
 /* Counts a call, and ends the process at the one that was asked for. */
 static int is_last(void) {
@@ -140,7 +144,7 @@ ssize_t pwrite64(int fd, const void *data, size_t length, off64_t at) {
     end();
   }
   ssize_t written = -1;
-  if (is_switched("full")) errno = ENOSPC;
+  if (is_full()) errno = ENOSPC;
   else written = real_pwrite(fd, data, length, at);
   int error = errno;
   if (written > 0) record('W', path, (uint64_t)at, data, (size_t)written);
@@ -163,7 +167,7 @@ ssize_t write(int fd, const void *data, size_t length) {
   }
   ssize_t written = -1;
   off64_t at = 0;
-  if (is_switched("full")) errno = ENOSPC;
+  if (is_full()) errno = ENOSPC;
   else {
     written = real_write(fd, data, length);
     at = written > 0 ? lseek64(fd, 0, SEEK_CUR) - written : 0;
@@ -263,7 +267,7 @@ static int open_by(int (*real)(const char *, int, ...), const char *path, int fl
   int was_there = access(path, F_OK) == 0;
   if (is_last()) end();
   int fd = -1;
-  if (!was_there && is_switched("full")) errno = ENOSPC;
+  if (!was_there && is_full()) errno = ENOSPC;
   else fd = real(path, flags, mode);
   int error = errno;
   if (fd >= 0 && !was_there) record('C', path, 0, "", 0);

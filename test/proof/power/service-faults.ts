@@ -1,0 +1,126 @@
+// The disk fails under the real service: what it answers meanwhile, and what is left. While the disk is full
+// it refuses and goes on by itself when there is room; after a failed sync it ends, because nothing that it
+// would say about the disk could be believed.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { serve, type Serving } from '../../cli/child.ts';
+import { withScratch } from '../crash/points.ts';
+import type { Finding } from '../finding.ts';
+import { compileShim } from './shim.ts';
+
+const key = 'k'.repeat(40);
+const several = 5;
+
+interface Node {
+  start: () => Promise<Serving>;
+  /** While a file of this name is there, the disk fails so. */
+  fault: (kind: 'full' | 'eio', body: () => Promise<void>) => Promise<void>;
+  acked: string[];
+  violations: string[];
+}
+
+/** 503 while the disk is full, reads go on, nothing of what was refused stays, and it heals by itself. */
+export async function serveOnFullDisk(): Promise<Finding> {
+  return onNode('service: disk full', async ({ start, fault, acked, violations }) => {
+    await using serving = await start();
+    for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
+    const refused: number[] = [];
+    await fault('full', async () => {
+      for (let i = 0; i < several; i += 1) refused.push((await publish(serving)).status);
+      same('read while it is full', await listed(serving), acked, violations);
+    });
+    if (refused.some((status) => status !== 503))
+      violations.push(`I12: answered ${refused.join()}`);
+    for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
+    same('read after it was full', await listed(serving), acked, violations);
+    serving.signal('SIGTERM');
+    await serving.ended;
+    await using next = await start();
+    same('read by the next process', await listed(next), acked, violations);
+  });
+}
+
+/** 503, then the end of the process; the next one has all that was promised. */
+export async function serveOnFailedSync(): Promise<Finding> {
+  return onNode('service: fsync fails', async ({ start, fault, acked, violations }) => {
+    await using serving = await start();
+    for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
+    await fault('eio', async () => {
+      // The node's own heartbeat may have met the fault first: then there is nobody who could answer.
+      const status = await publish(serving).then(
+        (response) => response.status,
+        () => 'nobody',
+      );
+      if (status !== 503 && status !== 'nobody') violations.push(`I12: answered with ${status}`);
+      const code = await serving.ended;
+      if (code === 0) violations.push('I12: the process ended as if all were well');
+    });
+    await using next = await start();
+    const found = await listed(next);
+    const lost = acked.filter((id) => !found.includes(id));
+    if (lost.length > 0) violations.push(`I1: lost after a failed sync: ${lost.join()}`);
+    if (found.length > acked.length + 1) violations.push('I2: events that nobody published');
+    await accepted(next);
+  });
+}
+
+async function onNode(part: string, body: (node: Node) => Promise<void>): Promise<Finding> {
+  return withScratch(async (scratch) => {
+    const shim = compileShim(scratch);
+    if (shim.kind === 'missing') return { part, figures: { skipped: shim.why }, violations: [] };
+    const root = join(scratch, 'root');
+    mkdirSync(root);
+    const acked: string[] = [];
+    const violations: string[] = [];
+    await body({
+      acked,
+      violations,
+      start: async () =>
+        serve({
+          RINGBACK_DATA: join(root, 'data'),
+          RINGBACK_API_KEY: key,
+          RINGBACK_LOG: 'silent',
+          LD_PRELOAD: shim.path,
+          PROOF_ROOT: root,
+        }),
+      fault: async (kind, act) => {
+        writeFileSync(`${root}.${kind}`, '');
+        await act().finally(() => rmSync(`${root}.${kind}`));
+      },
+    });
+    return { part, figures: { accepted: acked.length }, violations };
+  });
+}
+
+async function publish({ url }: Serving): Promise<Response> {
+  return fetch(`${url}/events`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: '{"event":"disk.fault","payload":{"message":"hello"}}',
+  });
+}
+
+async function accepted(serving: Serving): Promise<string> {
+  const response = await publish(serving);
+  if (response.status !== 202)
+    throw new Error(`I12: a publish was answered with ${response.status}`);
+  const { eventId } = (await response.json()) as { eventId: string };
+  return eventId;
+}
+
+async function listed({ url }: Serving): Promise<string[]> {
+  const response = await fetch(`${url}/events?limit=500`, { headers: { 'x-api-key': key } });
+  if (response.status !== 200) throw new Error(`I12: a list was answered with ${response.status}`);
+  const { items } = (await response.json()) as { items: { id: string }[] };
+  return items.map(({ id }) => id).reverse();
+}
+
+function same(
+  what: string,
+  found: readonly string[],
+  expected: readonly string[],
+  violations: string[],
+): void {
+  if (found.join() === expected.join()) return;
+  violations.push(`I1: ${what}: found ${found.join()}, expected ${expected.join()}`);
+}

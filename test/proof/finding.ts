@@ -1,4 +1,4 @@
-// What a part of the proof found out: figures for the report, and every promise that was seen broken.
+// What a part of the proof gives back: figures for people, and whatever was wrong.
 
 export interface Finding {
   part: string;

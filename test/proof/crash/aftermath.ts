@@ -62,6 +62,8 @@ function openFound(dataDir: string, clock: { ms: number }, flaws: string[]): Fou
 
 async function look(found: Found, history: readonly Line[], flaws: string[]): Promise<void> {
   const { db, store } = found;
+  const keyFile = keyFileIn(found.dataDir);
+  if (existsSync(keyFile)) readKeyFile(keyFile); // Or no process ever gets past it.
   flaws.push(...lost(found, history), ...unheard(found, history), ...twice(found, history));
   for (const [what, sql] of Object.entries({ ...broken, ...miscounted })) {
     if (db.prepare(sql).all().length > 0) flaws.push(`I14: there is ${what}`);

@@ -8,7 +8,7 @@ import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/s
 import { openSqlite } from '../../../src/store/sqlite/adapter.ts';
 import { inProcess } from '../../../src/store/sqlite/in-process.ts';
 import { compileCache } from '../../cli/child.ts';
-import { mutated, type Mutation } from '../controls/mutate.ts';
+import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import { aftermath, textOf } from './aftermath.ts';
 import type { Line } from './history.ts';
@@ -44,6 +44,7 @@ export interface Template {
 /** Memory, where the system has it: a kill takes nothing out of the cache of files, wherever they are. */
 export const scratchRoot = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const here = import.meta.dirname;
+const preload = new URL('preload.ts', import.meta.url).href;
 const childScript = join(here, 'child.ts');
 const processesAtOnce = 2;
 
@@ -52,18 +53,18 @@ export interface CrashOptions {
   pointsMax?: number;
   only?: readonly Cut[];
   /** How the product is broken, to see what this does not catch. */
-  mutations?: readonly Mutation[];
+  changes?: readonly SourceChange[];
 }
 
 /** Every statement that writes: before it, and after it. */
 export async function killAtStatements(options: CrashOptions = {}): Promise<Finding> {
-  const { pointsMax = Infinity, only = cuts, mutations = [] } = options;
+  const { pointsMax = Infinity, only = cuts, changes = [] } = options;
   const figures: Record<string, number> = {};
   const violations: string[] = [];
   for (const cut of only) {
     await withScratch(async (scratch) => {
       const template = await makeTemplate(cut, scratch);
-      const env = preloaded(mutations);
+      const env = preloaded(changes);
       const count = await countStatements(template, scratch, env);
       const points = Array.from({ length: count }, (_, i) => i + 1).flatMap((at) => [
         { ...env, CRASH_AT: `${at}`, CRASH_SIDE: 'before' },
@@ -87,9 +88,9 @@ export function spread<T>(all: readonly T[], most: number): readonly T[] {
   return taken.flatMap((index) => all[index] ?? []);
 }
 
-function preloaded(mutations: readonly Mutation[]): Point {
-  const { NODE_OPTIONS, ...env } = mutated(mutations);
-  return { ...env, NODE_OPTIONS: `${NODE_OPTIONS} --import=${here}/preload.ts` };
+function preloaded(changes: readonly SourceChange[]): Point {
+  const { NODE_OPTIONS, ...env } = changedSource(changes);
+  return { ...env, NODE_OPTIONS: `${NODE_OPTIONS} --import=${preload}` };
 }
 
 async function countStatements(template: Template, scratch: string, env: Point): Promise<number> {
@@ -114,7 +115,7 @@ export async function killAtAll(
   const found: KilledAtAll = { killed: 0, violations: [] };
   await takeTurns(points, async (point) => {
     await using ran = await runAt(template, scratch, point);
-    const where = `${template.cut} ${JSON.stringify(point)}`;
+    const where = `${template.cut} ${placeOf(point)}`;
     if (ran.code === 'SIGKILL') {
       found.killed += 1;
       const flaws = await aftermath({ ...ran, how: 'finish' });
@@ -124,6 +125,14 @@ export async function killAtAll(
     }
   });
   return found;
+}
+
+/** Without what is the same for all. */
+export function placeOf(point: Point): string {
+  return Object.entries(point)
+    .filter(([name]) => /^(CRASH|PROOF)_/.test(name) && name !== 'PROOF_CHANGES')
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
 }
 
 /** As many at once as there are cores on a small machine. */

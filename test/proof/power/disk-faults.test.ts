@@ -11,8 +11,8 @@ const faults: Readonly<Record<string, () => Promise<Finding>>> = {
     killAtCalls({ only: ['life'], pointsMax: 2 }),
   'a store whose sync fails': async () => failSyncs(few),
   'a store whose disk is full': async () => fillDisk(few),
-  'a service whose disk is full for a while': serveOnFullDisk,
-  'a service whose sync fails': serveOnFailedSync,
+  'a service whose disk is full for a while': async () => serveOnFullDisk(),
+  'a service whose sync fails': async () => serveOnFailedSync(),
 };
 
 for (const [what, fault] of Object.entries(faults)) {

@@ -8,11 +8,13 @@ import {
   cuts,
   killAtAll,
   makeTemplate,
+  placeOf,
   runAt,
   spread,
   takeTurns,
   withScratch,
 } from '../crash/points.ts';
+import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import { readRecording, type DiskCall } from './recording.ts';
 import { compileShim } from './shim.ts';
@@ -21,6 +23,10 @@ export interface DiskFaultOptions {
   /** Of the points of each path so many are taken, evenly spread; by default all. */
   pointsMax?: number;
   only?: readonly Cut[];
+  /** Only calls on files of this name. */
+  calls?: RegExp;
+  /** How the product is broken, to see that it is caught. */
+  changes?: readonly SourceChange[];
 }
 
 /**
@@ -30,8 +36,9 @@ export interface DiskFaultOptions {
 export async function killAtCalls(options: DiskFaultOptions = {}): Promise<Finding> {
   return atCalls('crash points: calls to the disk', options, async (stage) => {
     const { template, scratch, calls, env, most } = stage;
-    const points = calls.flatMap(({ kind }, index) => {
-      const point = { ...env, PROOF_KILL: `${index + 1}` };
+    const points = calls.flatMap(({ kind, path, no }) => {
+      if (!(options.calls?.test(path) ?? true)) return [];
+      const point = { ...env, PROOF_KILL: `${no}` };
       return kind === 'write' ? [point, { ...point, PROOF_TEAR: '1' }] : [point];
     });
     const { killed, violations } = await killAtAll(template, spread(points, most), scratch);
@@ -51,7 +58,7 @@ export async function failSyncs(options: DiskFaultOptions = {}): Promise<Finding
 /** From one call on there is no room. The next process finds room again. */
 export async function fillDisk(options: DiskFaultOptions = {}): Promise<Finding> {
   return atCalls('disk full (ENOSPC)', options, async (stage) => {
-    const points = stage.calls.map((_, index) => ({ ...stage.env, PROOF_FULL: `${index + 1}` }));
+    const points = stage.calls.map(({ no }) => ({ ...stage.env, PROOF_FULL: `${no}` }));
     return failAtAll(stage, spread(points, stage.most));
   });
 }
@@ -72,7 +79,7 @@ interface Outcome {
 
 async function atCalls(
   part: string,
-  { pointsMax = Infinity, only = [...cuts, 'life'] }: DiskFaultOptions,
+  { pointsMax = Infinity, only = [...cuts, 'life'], changes = [] }: DiskFaultOptions,
   body: (stage: CallStage) => Promise<Outcome>,
 ): Promise<Finding> {
   const figures: Record<string, number> = {};
@@ -82,7 +89,7 @@ async function atCalls(
       const shim = compileShim(scratch);
       if (shim.kind === 'missing') return shim.why;
       const template = await makeTemplate(cut, scratch);
-      const env = { LD_PRELOAD: shim.path };
+      const env = { LD_PRELOAD: shim.path, ...changedSource(changes) };
       const calls = await recordCalls(template, scratch, env);
       const outcome = await body({ template, scratch, calls, env, most: pointsMax });
       figures[cut] = outcome.count;
@@ -110,7 +117,7 @@ async function failAtAll(
   const violations: string[] = [];
   await takeTurns(points, async (point) => {
     await using ran = await runAt(template, scratch, point);
-    const where = `${template.cut} ${JSON.stringify(point)}`;
+    const where = `${template.cut} ${placeOf(point)}`;
     if (typeof ran.code === 'string') violations.push(`${where}: died of ${ran.code}: ${ran.err}`);
     const flaws = await aftermath({ ...ran, how: 'finish' });
     violations.push(...flaws.map((flaw) => `${where}: ${flaw}`));

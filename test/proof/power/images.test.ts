@@ -12,7 +12,7 @@ describe('a power cut', () => {
   });
 
   it('is seen to take what was promised where a commit is not synced', async (t) => {
-    const options = { images: 100, rounds: 1, mutations: [lazySync], isControl: true };
+    const options = { images: 100, rounds: 1, changes: [lazySync], isControl: true };
     const { figures, violations } = await cutPower(options);
     if ('skipped' in figures) return t.skip(String(figures['skipped']));
     assert.match(violations[0] ?? 'nothing', /I1: lost/);

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { compileCache } from '../../cli/child.ts';
 import { virtualWorld } from '../../engine/virtual-world.ts';
-import { mutated, type Mutation } from '../controls/mutate.ts';
+import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { aftermath } from '../crash/aftermath.ts';
 import { readHistory } from '../crash/history.ts';
 import { withScratch } from '../crash/points.ts';
@@ -20,7 +20,7 @@ export interface PowerOptions {
   images: number;
   rounds?: number;
   seed?: number;
-  mutations?: readonly Mutation[];
+  changes?: readonly SourceChange[];
   /** Stop at the first image that breaks a promise. */
   isControl?: boolean;
 }
@@ -31,14 +31,14 @@ const historyName = '/history';
 const finishEvery = 20;
 
 /** The log of the database is folded into it 70 times as often as usual, so that this is seen often. */
-export const smallLog: Mutation = {
+export const smallLog: SourceChange = {
   file: 'src/core/store-limits.ts',
   find: 'storeLogPages: 4_000',
   replace: 'storeLogPages: 60',
 };
 
 /** The negative control: a commit returns before it is on the disk. */
-export const lazySync: Mutation = {
+export const lazySync: SourceChange = {
   file: 'src/store/sqlite/connect.ts',
   find: 'pragma synchronous = full',
   replace: 'pragma synchronous = normal',
@@ -57,7 +57,7 @@ export async function cutPower(options: PowerOptions): Promise<Finding> {
 function record(
   scratch: string,
   shim: string,
-  { rounds = 3, mutations = [] }: PowerOptions,
+  { rounds = 3, changes = [] }: PowerOptions,
 ): DiskCall[] {
   const root = join(scratch, 'root');
   const log = join(scratch, 'log');
@@ -79,7 +79,7 @@ function record(
         LD_PRELOAD: shim,
         PROOF_ROOT: root,
         PROOF_LOG: log,
-        ...mutated([smallLog, ...mutations]),
+        ...changedSource([smallLog, ...changes]),
       },
       encoding: 'utf8',
     },

@@ -4,12 +4,15 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve, type Serving } from '../../cli/child.ts';
+import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';
 import type { Finding } from '../finding.ts';
 import { compileShim } from './shim.ts';
 
 const key = 'k'.repeat(40);
 const several = 5;
+/** A process that ends takes some time for it, and refuses meanwhile. */
+const turnsMax = 10_000;
 
 interface Node {
   start: () => Promise<Serving>;
@@ -19,9 +22,11 @@ interface Node {
   violations: string[];
 }
 
+type Changes = readonly SourceChange[];
+
 /** 503 while the disk is full, reads go on, nothing of what was refused stays, and it heals by itself. */
-export async function serveOnFullDisk(): Promise<Finding> {
-  return onNode('service: disk full', async ({ start, fault, acked, violations }) => {
+export async function serveOnFullDisk(changes: Changes = []): Promise<Finding> {
+  return onNode('service: disk full', changes, async ({ start, fault, acked, violations }) => {
     await using serving = await start();
     for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
     const refused: number[] = [];
@@ -33,38 +38,47 @@ export async function serveOnFullDisk(): Promise<Finding> {
       violations.push(`I12: answered ${refused.join()}`);
     for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
     same('read after it was full', await listed(serving), acked, violations);
-    serving.signal('SIGTERM');
-    await serving.ended;
-    await using next = await start();
-    same('read by the next process', await listed(next), acked, violations);
   });
 }
 
 /** 503, then the end of the process; the next one has all that was promised. */
-export async function serveOnFailedSync(): Promise<Finding> {
-  return onNode('service: fsync fails', async ({ start, fault, acked, violations }) => {
+export async function serveOnFailedSync(changes: Changes = []): Promise<Finding> {
+  return onNode('service: fsync fails', changes, async ({ start, fault, acked, violations }) => {
     await using serving = await start();
     for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
-    await fault('eio', async () => {
-      // The node's own heartbeat may have met the fault first: then there is nobody who could answer.
-      const status = await publish(serving).then(
+    // The node's own heartbeat may meet the fault first: then there is nobody who could answer.
+    const tryOnce = async (): Promise<number | undefined> =>
+      publish(serving).then(
         (response) => response.status,
-        () => 'nobody',
+        () => undefined,
       );
-      if (status !== 503 && status !== 'nobody') violations.push(`I12: answered with ${status}`);
-      const code = await serving.ended;
-      if (code === 0) violations.push('I12: the process ended as if all were well');
+    await fault('eio', async () => {
+      const status = await tryOnce();
+      if (status !== 503 && status !== undefined) violations.push(`I12: answered ${status}`);
     });
+    // The next sync would succeed, and that is the trap: it says nothing about what the last one lost.
+    let status = await tryOnce();
+    for (let turn = 0; status === 503 && turn < turnsMax; turn += 1) status = await tryOnce();
+    if (status !== undefined) {
+      violations.push(`I12: after a failed sync it goes on, and answers ${status}`);
+      serving.signal('SIGKILL');
+    }
+    const code = await serving.ended;
+    if (code === 0) violations.push('I12: the process ended as if all were well');
     await using next = await start();
     const found = await listed(next);
     const lost = acked.filter((id) => !found.includes(id));
     if (lost.length > 0) violations.push(`I1: lost after a failed sync: ${lost.join()}`);
-    if (found.length > acked.length + 1) violations.push('I2: events that nobody published');
+    if (found.length > acked.length + several) violations.push('I2: events that nobody published');
     await accepted(next);
   });
 }
 
-async function onNode(part: string, body: (node: Node) => Promise<void>): Promise<Finding> {
+async function onNode(
+  part: string,
+  changes: Changes,
+  body: (node: Node) => Promise<void>,
+): Promise<Finding> {
   return withScratch(async (scratch) => {
     const shim = compileShim(scratch);
     if (shim.kind === 'missing') return { part, figures: { skipped: shim.why }, violations: [] };
@@ -82,6 +96,7 @@ async function onNode(part: string, body: (node: Node) => Promise<void>): Promis
           RINGBACK_LOG: 'silent',
           LD_PRELOAD: shim.path,
           PROOF_ROOT: root,
+          ...changedSource(changes),
         }),
       fault: async (kind, act) => {
         writeFileSync(`${root}.${kind}`, '');

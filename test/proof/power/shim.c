@@ -121,10 +121,11 @@ static void put(const void *data, size_t length) {
   }
 }
 
-/* kind, length of the path, offset or size, length of the data; then the path and the data. */
+/* kind, number of the call, length of the path, offset or size, length of the data; then the path and the
+ * data. A call that changed nothing has a number as well, and no record. */
 static void record(char kind, const char *path, uint64_t at, const void *data, size_t length) {
   if (log_fd < 0) return;
-  unsigned char head[24] = {(unsigned char)kind};
+  unsigned char head[24] = {(unsigned char)kind, calls & 255, (calls >> 8) & 255, (calls >> 16) & 255};
   uint32_t path_length = (uint32_t)strlen(path);
   uint64_t data_length = length;
   memcpy(head + 4, &path_length, 4);

@@ -2,15 +2,12 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Finding } from '../finding.ts';
-import { failSyncs, fillDisk, killAtCalls } from './disk-faults.ts';
+import { killAtCalls } from './disk-faults.ts';
 import { serveOnFailedSync, serveOnFullDisk } from './service-faults.ts';
 
-const few = { only: ['publish'], pointsMax: 2 } as const;
 const faults: Readonly<Record<string, () => Promise<Finding>>> = {
   'a process that is killed in a call to the disk': async () =>
     killAtCalls({ only: ['life'], pointsMax: 2 }),
-  'a store whose sync fails': async () => failSyncs(few),
-  'a store whose disk is full': async () => fillDisk(few),
   'a service whose disk is full for a while': async () => serveOnFullDisk(),
   'a service whose sync fails': async () => serveOnFailedSync(),
 };

@@ -11,6 +11,7 @@ import { compileShim } from './shim.ts';
 
 const key = 'k'.repeat(40);
 const several = 5;
+const patientTurns = 20;
 /** A process that ends takes some time for it, and refuses meanwhile. */
 const turnsMax = 10_000;
 
@@ -24,27 +25,30 @@ interface Node {
 
 type Changes = readonly SourceChange[];
 
-/** 503 while the disk is full, reads go on, nothing of what was refused stays, and it heals by itself. */
+/** 503 while the disk is full, reads go on, and it heals by itself. */
 export async function serveOnFullDisk(changes: Changes = []): Promise<Finding> {
-  return onNode('service: disk full', changes, async ({ start, fault, acked, violations }) => {
-    await using serving = await start();
+  return onNode('service: disk full', changes, async (node) => {
+    const { acked, violations } = node;
+    await using serving = await node.start();
     for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
     const refused: number[] = [];
-    await fault('full', async () => {
+    await node.fault('full', async () => {
       for (let i = 0; i < several; i += 1) refused.push((await publish(serving)).status);
-      same('read while it is full', await listed(serving), acked, violations);
+      missing('while it is full', await listed(serving), node);
     });
-    if (refused.some((status) => status !== 503))
-      violations.push(`I12: answered ${refused.join()}`);
+    if (refused.some((status) => status !== 503)) {
+      violations.push(`I12: answered ${refused.join()} while the disk was full`);
+    }
     for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
-    same('read after it was full', await listed(serving), acked, violations);
+    missing('after it was full', await listed(serving), node);
   });
 }
 
 /** 503, then the end of the process; the next one has all that was promised. */
 export async function serveOnFailedSync(changes: Changes = []): Promise<Finding> {
-  return onNode('service: fsync fails', changes, async ({ start, fault, acked, violations }) => {
-    await using serving = await start();
+  return onNode('service: fsync fails', changes, async (node) => {
+    const { acked, violations } = node;
+    await using serving = await node.start();
     for (let i = 0; i < several; i += 1) acked.push(await accepted(serving));
     // The node's own heartbeat may meet the fault first: then there is nobody who could answer.
     const tryOnce = async (): Promise<number | undefined> =>
@@ -52,9 +56,9 @@ export async function serveOnFailedSync(changes: Changes = []): Promise<Finding>
         (response) => response.status,
         () => undefined,
       );
-    await fault('eio', async () => {
-      const status = await tryOnce();
-      if (status !== 503 && status !== undefined) violations.push(`I12: answered ${status}`);
+    await node.fault('eio', async () => {
+      const answer = await tryOnce();
+      if (answer !== 503 && answer !== undefined) violations.push(`I12: answered ${answer}`);
     });
     // The next sync would succeed, and that is the trap: it says nothing about what the last one lost.
     let status = await tryOnce();
@@ -65,11 +69,8 @@ export async function serveOnFailedSync(changes: Changes = []): Promise<Finding>
     }
     const code = await serving.ended;
     if (code === 0) violations.push('I12: the process ended as if all were well');
-    await using next = await start();
-    const found = await listed(next);
-    const lost = acked.filter((id) => !found.includes(id));
-    if (lost.length > 0) violations.push(`I1: lost after a failed sync: ${lost.join()}`);
-    if (found.length > acked.length + several) violations.push('I2: events that nobody published');
+    await using next = await node.start();
+    missing('after a failed sync', await listed(next), node);
     await accepted(next);
   });
 }
@@ -115,27 +116,32 @@ async function publish({ url }: Serving): Promise<Response> {
   });
 }
 
+/** A busy machine may be too slow for the store's deadline: then it is asked again. */
+async function patiently(ask: () => Promise<Response>, status: number): Promise<Response> {
+  for (let turn = 1; ; turn += 1) {
+    const response = await ask();
+    if (response.status === status) return response;
+    if (response.status !== 503 || turn === patientTurns) {
+      throw new Error(`I12: answered with ${response.status}, expected ${status}`);
+    }
+  }
+}
+
 async function accepted(serving: Serving): Promise<string> {
-  const response = await publish(serving);
-  if (response.status !== 202)
-    throw new Error(`I12: a publish was answered with ${response.status}`);
+  const response = await patiently(async () => publish(serving), 202);
   const { eventId } = (await response.json()) as { eventId: string };
   return eventId;
 }
 
 async function listed({ url }: Serving): Promise<string[]> {
-  const response = await fetch(`${url}/events?limit=500`, { headers: { 'x-api-key': key } });
-  if (response.status !== 200) throw new Error(`I12: a list was answered with ${response.status}`);
-  const { items } = (await response.json()) as { items: { id: string }[] };
-  return items.map(({ id }) => id).reverse();
+  const list = async (): Promise<Response> =>
+    fetch(`${url}/events?limit=500`, { headers: { 'x-api-key': key } });
+  const { items } = (await (await patiently(list, 200)).json()) as { items: { id: string }[] };
+  return items.map(({ id }) => id);
 }
 
-function same(
-  what: string,
-  found: readonly string[],
-  expected: readonly string[],
-  violations: string[],
-): void {
-  if (found.join() === expected.join()) return;
-  violations.push(`I1: ${what}: found ${found.join()}, expected ${expected.join()}`);
+/** What was accepted is there. What was refused need not be gone: 503 promises nothing. */
+function missing(what: string, found: readonly string[], node: Node): void {
+  const lost = node.acked.filter((id) => !found.includes(id));
+  if (lost.length > 0) node.violations.push(`I1: ${what}: lost ${lost.join()}`);
 }

@@ -3,7 +3,7 @@
 // would say about the disk could be believed.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serve, type Serving } from '../../cli/child.ts';
+import { patienceMs, serve, type Serving } from '../../cli/child.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';
 import type { Finding } from '../finding.ts';
@@ -12,8 +12,6 @@ import { compileShim } from './shim.ts';
 const key = 'k'.repeat(40);
 const several = 5;
 const patientTurns = 20;
-/** A process that ends takes some time for it, and refuses meanwhile. */
-const turnsMax = 10_000;
 
 interface Node {
   start: () => Promise<Serving>;
@@ -61,13 +59,17 @@ export async function serveOnFailedSync(changes: Changes = []): Promise<Finding>
       if (answer !== 503 && answer !== undefined) violations.push(`I12: answered ${answer}`);
     });
     // The next sync would succeed, and that is the trap: it says nothing about what the last one lost.
-    let status = await tryOnce();
-    for (let turn = 0; status === 503 && turn < turnsMax; turn += 1) status = await tryOnce();
-    if (status !== undefined) {
+    const status = await tryOnce();
+    if (status !== undefined && status !== 503) {
       violations.push(`I12: after a failed sync it goes on, and answers ${status}`);
       serving.signal('SIGKILL');
     }
+    const net = setTimeout(() => {
+      violations.push('I12: after a failed sync the process does not end');
+      serving.signal('SIGKILL');
+    }, patienceMs);
     const code = await serving.ended;
+    clearTimeout(net);
     if (code === 0) violations.push('I12: the process ended as if all were well');
     await using next = await node.start();
     missing('after a failed sync', await listed(next), node);

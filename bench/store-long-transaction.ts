@@ -8,7 +8,7 @@ import { limits } from '../src/core/limits.ts';
 import type { FloorKeeper } from '../src/store/postgres/work.ts';
 import { keepFloors } from '../src/store/postgres/work.ts';
 import { settleAll } from '../src/store/postgres/settle.ts';
-import { settlementOf } from '../test/store/delivery-model.ts';
+import { settlementOf } from '../test/store/settlement.ts';
 import { claimOn, openStage, publishOn, world } from '../test/store/postgres-stage.ts';
 
 const lanes = 99;

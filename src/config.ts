@@ -147,7 +147,8 @@ function warningsFor(values: Shown, env: Environment): string[] {
   }
   const known = new Set<string>([
     ...Object.values(settings).flatMap((s) => [s.env, `${s.env}_FILE`]),
-    'RINGBACK_URL', // Of the commands that call a service.
+    'RINGBACK_URL', // This and the next are of the commands that call a service.
+    'RINGBACK_APP_ID',
   ]);
   for (const name of Object.keys(env)) {
     if (name.startsWith('RINGBACK_') && !known.has(name)) {

@@ -11,16 +11,32 @@ import { realWorld } from './core/world.ts';
  */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
+    stop = resolve;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
 }
 
-// Whoever read this has left: `ringback serve | head -1`. That is no reason to stop.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+/** Undefined while nobody has asked to hear it. */
+let stop: (() => void) | undefined;
+
+/**
+ * Whoever read this has left: `ringback events --all | head -1`. What is printed for nobody is not worth
+ * the work, so that is a wish to stop. Only the service has more to do than to print.
+ */
+function outFailed({ code, message }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE' && process.argv[2] === 'serve') return;
+  if (code === 'EPIPE' && stop !== undefined) return stop();
+  if (code !== 'EPIPE') process.stderr.write(`Cannot write to standard output: ${message}\n`);
+  process.exit(code === 'EPIPE' ? readerLeft : 1);
 }
+
+/** As of a program that SIGPIPE ends. */
+const readerLeft = 141;
+
+process.stdout.on('error', outFailed);
+process.stderr.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE') process.exit(1); // There is nowhere left to say why.
+});
 
 const isColourless = (process.env['NO_COLOR'] ?? '') !== '' || process.env['TERM'] === 'dumb';
 /** Of a terminal that does not say how wide it is. */

@@ -1,6 +1,5 @@
 // Runs before `npm pack`: compiles src to dist, where every file stands at the same depth, so that what is found
-// by a relative path (migrations, openapi.yaml, the console) is found from there too. The console is built by
-// prepare.ts, which npm runs next.
+// by a relative path (migrations, openapi.yaml, the console) is found from there too.
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -65,6 +65,7 @@ export async function clientContract(): Promise<Map<string, string>> {
     written.set(`${name}.ts`, [head + imports, ...declarations].join('\n\n'));
   }
   written.set('operations.ts', operationsFile(operations));
+  written.set('members.ts', membersFile(operations));
   written.set('calls.ts', callsFile(operations, homes));
   const settings = treeOf(JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8')));
   const entries = [...written].map(async ([path, text]): Promise<[string, string]> => {
@@ -108,7 +109,8 @@ function importsOf(
 }
 
 function operationsFile(operations: readonly ClientOperation[]): string {
-  const rows = operations.map(({ id, summary, method, path, repeat, answer, joined }) => {
+  const rows = operations.map((operation) => {
+    const { id, summary, method, path, repeat, answer, joined } = operation;
     const more = joined.length === 0 ? '' : `, joined: ${JSON.stringify(joined)}`;
     return `/** ${summary}. */
     ${id}: { method: '${method}', path: '${path}', repeat: '${repeat}', answer: '${answer.kind}'${more} },`;
@@ -134,6 +136,20 @@ export const operations = {
 } as const satisfies Readonly<Record<string, Operation>>;
 
 export type OperationId = keyof typeof operations;
+`;
+}
+
+function membersFile(operations: readonly ClientOperation[]): string {
+  const rows = operations
+    .filter(({ members }) => members.length > 0)
+    .map(({ id, members }) => `${id}: ${JSON.stringify(members)},`);
+  return `// Made from openapi.yaml by \`npm run docs\`: the members that each JSON answer has, whatever else is
+// in it. An answer without one of them is not Ringback's.
+import type { OperationId } from './operations.ts';
+
+export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
+  ${rows.join('\n  ')}
+};
 `;
 }
 

@@ -13,6 +13,8 @@ export interface ClientOperation {
   query: Given | undefined;
   body: Given | undefined;
   answer: { kind: 'json' | 'text' | 'nothing' | 'stream'; type: string };
+  /** Members that each good answer has. */
+  members: string[];
   /** Types that stand in the operation itself, by the names that they get. */
   named: Map<string, { schema: Tree; isAsked: boolean }>;
   /** Types of the contract that it names. */
@@ -79,9 +81,29 @@ function readOperation(
       const isOnly = answers.length === 1;
       return nameIt(schema, component ?? `${pascal(id)}${isOnly ? 'Answer' : status}`, false);
     }),
+    members: inAll(answers.map(({ schema }) => membersOf(document, schema))),
     named,
     refs,
   };
+}
+
+/** What a schema requires, in all of its variants. */
+function membersOf(document: Tree, given: Tree): string[] {
+  const schema = follow(document, given);
+  const listed = (key: string): string[][] =>
+    listAt(schema, key).map((one) => membersOf(document, one));
+  const needed = [
+    ...namesAt(schema, 'required'),
+    ...listed('allOf').flat(),
+    ...inAll(listed('oneOf')),
+    ...inAll(listed('anyOf')),
+  ];
+  return [...new Set(needed)];
+}
+
+function inAll(lists: readonly string[][]): string[] {
+  const [first = [], ...rest] = lists;
+  return first.filter((name) => rest.every((names) => names.includes(name)));
 }
 
 function repeatOf(

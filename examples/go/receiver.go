@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -19,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 )
 
 const (
@@ -121,11 +123,33 @@ func verify(headers http.Header, body []byte, verifiers []verifier, now time.Tim
 // in the transaction that does the work (../shop does so), and let work that takes long follow the answer.
 func handle(id string, body []byte) error {
 	var payload any
-	if err := json.Unmarshal(body, &payload); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber() // Else 12345678901234567890 is a float64, and another number.
+	if err := decoder.Decode(&payload); err != nil {
 		return err
 	}
-	fmt.Printf("%s %v\n", id, payload)
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("there is more behind the JSON")
+	}
+	line, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s %s\n", id, ascii(line))
 	return nil
+}
+
+// ascii is the same JSON without what a terminal would obey: JSON has other characters in strings only.
+func ascii(text []byte) string {
+	var line strings.Builder
+	for _, unit := range utf16.Encode([]rune(string(text))) {
+		if unit < 0x7f {
+			line.WriteByte(byte(unit))
+		} else {
+			fmt.Fprintf(&line, `\u%04x`, unit)
+		}
+	}
+	return line.String()
 }
 
 func receive(verifiers []verifier) http.HandlerFunc {

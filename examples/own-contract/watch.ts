@@ -10,6 +10,8 @@ interface Watcher {
   secret: string;
 }
 
+/** Below `baseUrl`, as reports.yaml has them. */
+const paths = ['/pages', '/complete'] as const;
 const pages = new Set<number>();
 let pageCount: number | undefined;
 const complete = Promise.withResolvers<void>();
@@ -17,15 +19,21 @@ const complete = Promise.withResolvers<void>();
 const receiver = Promise.withResolvers<Receiver>();
 
 const server = createServer((request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://watcher');
+  // Anybody can ask for anything: what is no path of ours is never read as a URL.
+  const [asked] = (request.url ?? '').split('?');
+  const path = paths.find((one) => one === asked);
+  if (path === undefined) {
+    response.writeHead(404).end();
+    return;
+  }
   receiver.promise.then(
-    (ready) => ready.node((callback) => take(pathname, callback))(request, response),
+    (ready) => ready.node((callback) => take(path, callback))(request, response),
     () => response.writeHead(503).end(),
   );
 });
 
 /** They may come in any order, and more than once. */
-function take(path: string, callback: Callback): void {
+function take(path: (typeof paths)[number], callback: Callback): void {
   const given = callback.json();
   if (typeof given !== 'object' || given === null) throw new TypeError('Expected an object');
   if (path === '/pages' && 'number' in given && 'rows' in given && Array.isArray(given.rows)) {

@@ -7,17 +7,21 @@ import base64
 import binascii
 import hashlib
 import hmac
+import io
 import json
 import os
 import re
+import socket
 import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 TOLERANCE_S = 5 * 60
 BODY_BYTES_MAX = 1024 * 1024
 SIGNATURES_MAX = 8
-SILENCE_S_MAX = 10
+REQUEST_S_MAX = 10
+THREADS_MAX = 64
 
 # Only ASCII, and no dot in the id: a dot ends it in what is signed, and with another one the same bytes
 # could be read as another id and another body.
@@ -84,9 +88,32 @@ def handle(webhook_id, payload):
     print(f"{webhook_id} {json.dumps(payload)}", flush=True)
 
 
+class Deadline(io.RawIOBase):
+    """Reads from a connection until the time is up. A limit for each piece would not do: a sender that
+    drips a byte a second would hold its thread for ever."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.until_s = time.monotonic() + REQUEST_S_MAX
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        left_s = self.until_s - time.monotonic()
+        if left_s <= 0:
+            raise socket.timeout("the request took too long")
+        self.connection.settimeout(left_s)
+        return self.connection.recv_into(buffer)
+
+
 class Receiver(BaseHTTPRequestHandler):
-    timeout = SILENCE_S_MAX  # A sender that says nothing for so long holds no thread.
     keys = []
+
+    def setup(self):
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(Deadline(self.connection))
 
     def do_POST(self):
         length = self.headers.get_all("content-length", [])
@@ -116,6 +143,28 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """With a limit on its threads: who comes when all are busy waits."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.free = threading.Semaphore(THREADS_MAX)
+
+    def process_request(self, *args):
+        self.free.acquire()
+        try:
+            super().process_request(*args)
+        except BaseException:
+            self.free.release()
+            raise
+
+    def process_request_thread(self, *args):
+        try:
+            super().process_request_thread(*args)
+        finally:
+            self.free.release()
+
+
 def main():
     try:
         Receiver.keys = [read_secret(one) for one in os.environ.get("RINGBACK_SECRET", "").split()]
@@ -123,7 +172,7 @@ def main():
         sys.exit(f"Cannot use RINGBACK_SECRET: {error}")
     if not Receiver.keys:
         sys.exit("Cannot verify callbacks: set RINGBACK_SECRET to the secret of the subscription (whsec_…)")
-    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8081"))), Receiver)
+    server = Server(("127.0.0.1", int(os.environ.get("PORT", "8081"))), Receiver)
     print(f"Listening on http://127.0.0.1:{server.server_port}/", flush=True)
     try:
         server.serve_forever()

@@ -23,6 +23,11 @@ export interface Received {
   news: OrderNews;
 }
 
+export interface Handled extends Received {
+  kind: 'handled';
+  isNews: boolean;
+}
+
 export interface Database extends Disposable {
   join: (customer: Omit<Customer, 'hasLeft'>) => void;
   /** Whether there was such a customer. */
@@ -30,8 +35,11 @@ export interface Database extends Disposable {
   customer: (name: string) => Customer | undefined;
   /** On disk when this returns; a webhook-id that was taken before changes nothing. */
   take: (received: Received) => void;
-  /** Handles the oldest that waits, in one transaction. Undefined: none does. */
-  workOff: () => (Received & { isNews: boolean }) | undefined;
+  /**
+   * Handles the oldest that waits, in one transaction. One that cannot be handled is set aside: it must
+   * not stop those behind it, nor each start of the shop. Undefined: none waits.
+   */
+  workOff: () => Handled | { kind: 'failed'; number: number; error: unknown } | undefined;
 }
 
 const schema = `
@@ -50,7 +58,7 @@ const schema = `
     "order" text not null,
     state text not null,
     version integer not null,
-    is_done integer not null default 0,
+    is_done integer not null default 0, -- 2: set aside, for a person to look at.
     unique (webhook_id, customer) -- The id is the event's, and an event may go to several.
   ) strict;
   create index if not exists inbox_waiting on inbox (number) where is_done = 0;
@@ -74,13 +82,15 @@ export function openDatabase(file: string): Database {
   const keep = db.prepare(`
     insert into inbox (webhook_id, customer, "order", state, version) values (?, ?, ?, ?, ?)
     on conflict do nothing`);
-  const oldest = db.prepare('select * from inbox where is_done = 0 order by number limit 1');
+  const oldest = db.prepare('select number from inbox where is_done = 0 order by number limit 1');
+  const read = db.prepare('select * from inbox where number = ?');
   // Callbacks may overtake each other: older news of an order never replaces newer.
   const learn = db.prepare(`
     insert into orders (id, customer, state, version) values (?, ?, ?, ?)
     on conflict (id) do update set state = excluded.state, version = excluded.version
     where excluded.version > orders.version`);
   const finish = db.prepare('update inbox set is_done = 1 where number = ?');
+  const setAside = db.prepare('update inbox set is_done = 2 where number = ?');
 
   return {
     join: ({ name, subscriberId, secret }) => void add.run(name, subscriberId, secret),
@@ -98,19 +108,21 @@ export function openDatabase(file: string): Database {
     take: ({ webhookId, customer, news: { order, state, version } }) =>
       void keep.run(webhookId, customer, order, state, version),
     workOff: () => {
-      const row = oldest.get();
-      if (row === undefined) return undefined;
-      const received = receivedOf(row);
-      const { order, state, version } = received.news;
+      const waiting = oldest.get();
+      if (waiting === undefined) return undefined;
+      const number = Number(waiting['number']);
       db.exec('begin immediate');
       try {
+        const received = receivedOf(read.get(number) ?? {});
+        const { order, state, version } = received.news;
         const { changes } = learn.run(order, received.customer, state, version);
-        finish.run(Number(row['number']));
+        finish.run(number);
         db.exec('commit');
-        return { ...received, isNews: changes !== 0 };
+        return { kind: 'handled', ...received, isNews: changes !== 0 };
       } catch (error) {
         db.exec('rollback');
-        throw error;
+        setAside.run(number);
+        return { kind: 'failed', number, error };
       }
     },
     [Symbol.dispose]: () => db.close(),

@@ -26,10 +26,18 @@ const server = createServer((request, response) => {
 
 /** What waits, from before a crash too. Here goes what takes long: mail, printing, other services. */
 function workOff(): void {
-  for (let done = database.workOff(); done !== undefined; done = database.workOff()) {
-    const { customer, news, isNews } = done;
-    const { order, state } = news;
-    console.log(`${customer}: order ${order} is ${state}${isNews ? '' : ' (known already)'}`);
+  try {
+    for (let done = database.workOff(); done !== undefined; done = database.workOff()) {
+      if (done.kind === 'failed') {
+        console.error(`Cannot handle number ${done.number} of the inbox, set aside:`, done.error);
+        continue;
+      }
+      const { customer, news, isNews } = done;
+      const { order, state } = news;
+      console.log(`${customer}: order ${order} is ${state}${isNews ? '' : ' (known already)'}`);
+    }
+  } catch (error) {
+    console.error('Cannot work off the inbox; the next callback or start tries again:', error);
   }
 }
 
@@ -39,7 +47,9 @@ function readNews(callback: Callback): OrderNews {
   if (typeof given === 'object' && given !== null) {
     if ('order' in given && 'state' in given && 'version' in given) {
       const { order, state, version } = given;
-      if (typeof order === 'string' && typeof state === 'string' && typeof version === 'number') {
+      // A number beyond 2^53 was rounded when it was read: it is not what was sent.
+      const isVersion = typeof version === 'number' && Number.isSafeInteger(version);
+      if (typeof order === 'string' && typeof state === 'string' && isVersion) {
         return { order, state, version };
       }
     }

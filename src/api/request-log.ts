@@ -125,6 +125,7 @@ const spans = new WeakMap<FastifyRequest, Begun & { route: string }>();
 
 const deeds: ReadonlyMap<string, string> = new Map([
   ['createApp', 'app made'],
+  ['editApp', 'app changed'],
   ['createKey', 'key made'],
   ['rotateKey', 'key rotated'],
   ['revokeKey', 'key revoked'],
@@ -132,7 +133,6 @@ const deeds: ReadonlyMap<string, string> = new Map([
   ['deleteSubscription', 'subscription ended'],
   ['rotateSecret', 'secret rotated'],
   ['retryDelivery', 'delivery sent again'],
-  ['createReplay', 'replay started'],
   ['cancelReplay', 'replay cancelled'],
   ['signIn', 'session begun'],
   ['signOut', 'session ended'],

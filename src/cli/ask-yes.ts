@@ -3,13 +3,19 @@ import { calledWrongly } from './failure.ts';
 import { logPainter } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 
-export async function askYes(terminal: Terminal, question: string): Promise<boolean> {
+export interface Question {
+  /** What it is about, in lines: said before it, whoever is there. */
+  about: string;
+  question: string;
+}
+
+export async function askYes(terminal: Terminal, { about, question }: Question): Promise<boolean> {
   if (!terminal.input.isTerminal || !terminal.log.isTerminal) {
     throw calledWrongly(
-      'Cannot ask whether to go on: there is nobody at a terminal, so give --yes',
+      `${about}Cannot ask whether to go on: there is nobody at a terminal, so give --yes`,
     );
   }
-  terminal.err(`${logPainter(terminal)('bold', question)} [y/N] `);
+  terminal.err(`${about}${logPainter(terminal)('bold', question)} [y/N] `);
   return /^\s*y(es)?\s*$/i.test(await firstLine(terminal));
 }
 

@@ -21,7 +21,7 @@ export async function backup(call: Invocation, terminal: Terminal): Promise<void
     throw calledWrongly(`Cannot back up: found ${found}, expected one FILE`);
   }
   if ((env['DATABASE_URL'] ?? '') !== '') throw notOurs();
-  const { database, encryptionKey } = configOf(env, terminal.err);
+  const { database, encryptionKey } = configOf(call, terminal.err);
   if ('url' in database) throw notOurs();
   const path = databaseIn(database.dataDir);
   if (!existsSync(path)) {

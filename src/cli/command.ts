@@ -63,4 +63,6 @@ export interface Invocation {
   isJson: boolean;
   /** The environment, with the settings' flags laid over it. */
   env: Environment;
+  /** Which of its settings are not from the environment but from a flag: RINGBACK_PORT → port. */
+  givenAs: ReadonlyMap<string, string>;
 }

@@ -16,15 +16,22 @@ export const connectFlags = {
     placeholder: 'KEY',
     says: 'an API key (RINGBACK_API_KEY, or the file in RINGBACK_API_KEY_FILE)',
   },
+  'app-id': {
+    kind: 'text',
+    placeholder: 'APP',
+    says: 'the app of the key, where the service asks for both (RINGBACK_APP_ID)',
+  },
 } as const satisfies Record<string, Flag>;
 
 export interface Connection {
   url: string;
   key: string;
+  appId: string | undefined;
 }
 
 export function readConnection(call: Invocation): Connection {
-  return { url: readUrl(call), key: readKey(call) };
+  const appId = call.text('app-id') ?? (call.env['RINGBACK_APP_ID'] || undefined);
+  return { url: readUrl(call), key: readKey(call), appId };
 }
 
 const fallbackUrl = 'http://127.0.0.1:8080';
@@ -35,7 +42,9 @@ function readUrl({ text, env }: Invocation): string {
   const reading = readPublicUrl(given);
   if (reading.kind === 'value') return reading.value;
   const name = flag === undefined ? 'RINGBACK_URL' : '--url';
-  throw calledWrongly(`Cannot read ${name} "${given}": ${reading.text}`);
+  // What stands before an @ may be a password.
+  const shown = given.includes('@') ? name : `${name} "${given}"`;
+  throw calledWrongly(`Cannot read ${shown}: ${reading.text}`);
 }
 
 /** Judged by the service alone: what is no key of ours may be one of its contract. */

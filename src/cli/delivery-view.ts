@@ -1,18 +1,13 @@
 // Deliveries for people: a line each, and one with all its attempts.
 import type { Attempt, Delivery, GetDeliveryAnswer } from '../client/client.ts';
 import type { Column } from './table.ts';
-import { paintState, type View } from './view.ts';
+import { paintState, stateColumn, type View } from './view.ts';
 import { tookTime } from './when.ts';
 
 export function deliveryColumns({ paint, when }: View): Column<Delivery>[] {
   return [
     { title: 'ID', show: ({ id }) => id },
-    {
-      title: 'STATE',
-      show: ({ state }) => state,
-      paint: ({ state }, text) => paintState(paint, state, text),
-      rank: 9,
-    },
+    stateColumn(paint),
     { title: 'EVENT', show: ({ event }) => event, rank: 7, shrinksTo: 12 },
     { title: 'ANSWER', show: answerOf, rank: 8 },
     { title: 'TRIES', show: ({ attemptCount }) => String(attemptCount), isRight: true, rank: 4 },

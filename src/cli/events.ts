@@ -91,11 +91,13 @@ async function showEvent(
 
 /** With the payload as it was published: a number of 30 digits would not survive being read. */
 function exactJson({ payload: _payload, payloadText, ...event }: ShownEvent): string {
-  return `${JSON.stringify(event).slice(0, -1)},"payload":${payloadText}}\n`;
+  const members = [JSON.stringify(event).slice(1, -1), `"payload":${payloadText}`];
+  return `{${members.filter((one) => one !== '').join(',')}}\n`;
 }
 
-/** In lines where that changes nothing but blanks, else as it is. */
+/** In lines where that changes nothing but blanks between its parts, else as it is. */
 function indented({ payload, payloadText }: ShownEvent): string {
-  const isSame = JSON.stringify(payload) === payloadText.replaceAll(/\s/g, '');
+  const compact = payloadText.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+  const isSame = JSON.stringify(payload) === compact;
   return isSame ? JSON.stringify(payload, null, 2) : payloadText;
 }

@@ -1,7 +1,8 @@
 // Settings as flags: RINGBACK_ALLOW_TARGETS is also --allow-targets. A flag wins over the variable.
-import { readConfig, type Config, type Environment } from '../config.ts';
+import { readConfig, type Config } from '../config.ts';
 import { readSwitch } from '../config/readers.ts';
 import { settings } from '../config/settings.ts';
+import type { Invocation } from './command.ts';
 import { CliFailure } from './failure.ts';
 
 export interface SettingFlag {
@@ -41,9 +42,24 @@ function settingName(name: string): keyof typeof settings {
 }
 
 /** The config, or all that is wrong with it at once. Warnings go to the terminal. */
-export function configOf(env: Environment, warn: (text: string) => void): Config {
+export function configOf(
+  { env, givenAs }: Pick<Invocation, 'env' | 'givenAs'>,
+  warn: (text: string) => void,
+): Config {
   const reading = readConfig(env);
-  if (reading.kind === 'mistakes') throw new CliFailure(reading.mistakes.join('\n'));
+  if (reading.kind === 'mistakes') {
+    const found = reading.mistakes.join('\n');
+    const message = asGiven(found, givenAs);
+    throw new CliFailure(message, { exitCode: message === found ? 1 : 2 });
+  }
   for (const warning of reading.warnings) warn(`Warning: ${warning}\n`);
   return reading.config;
+}
+
+/** By the names that were typed: whoever gave --port has not set RINGBACK_PORT. */
+function asGiven(text: string, givenAs: Invocation['givenAs']): string {
+  return text.replaceAll(/\b[A-Z][A-Z_]+\b/g, (name) => {
+    const flag = givenAs.get(name);
+    return flag === undefined ? name : `--${flag}`;
+  });
 }

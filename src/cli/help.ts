@@ -10,29 +10,34 @@ type Screen = Pick<Terminal, 'isScreen' | 'width'>;
 
 export function overview(commands: readonly Command[], screen: Screen): string {
   const paint = painter(screen);
-  const column = Math.max(...commands.map(({ name }) => name.length));
+  const width = widthOf(screen);
+  const column = Math.max(...commands.map(({ name }) => name.length)) + 4;
   const grouped = Object.entries(groups).flatMap(([group, title]) => {
     const inside = commands.filter((one) => one.group === group);
     if (inside.length === 0) return [];
-    const lines = inside.map(
-      ({ name, summary }) => `  ${paint('cyan', name.padEnd(column))}  ${summary}`,
-    );
+    const lines = inside.flatMap(({ name, summary }) => {
+      const [first = '', ...others] = wrap(summary, width - column);
+      const head = `  ${paint('cyan', name)}${' '.repeat(column - 2 - name.length)}`;
+      return [head + first, ...others.map((line) => ' '.repeat(column) + line)];
+    });
     return ['', paint('bold', title), ...lines];
   });
   return [
-    `${paint('bold', `Ringback ${version}`)}: a subscription and callback service.`,
+    ...wrap(`Ringback ${version}: a subscription and callback service.`, width).map((line) =>
+      line.replace(`Ringback ${version}`, (name) => paint('bold', name)),
+    ),
     '',
     'Usage: ringback COMMAND …',
     ...grouped,
     '',
-    'ringback COMMAND --help explains it, with examples. Each one knows --json.',
+    ...wrap('ringback COMMAND --help explains it, with examples. Each one knows --json.', width),
     '',
   ].join('\n');
 }
 
 export function help(command: Command, screen: Screen): string {
   const paint = painter(screen);
-  const width = Math.max(lineCharsMin, Math.min(lineCharsMax, screen.width()));
+  const width = widthOf(screen);
   const { usage, about, examples, exitCodes = {} } = command;
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ['', paint('bold', `${title}:`), ...lines];
@@ -60,6 +65,10 @@ export function help(command: Command, screen: Screen): string {
     ),
     '',
   ].join('\n');
+}
+
+function widthOf(screen: Screen): number {
+  return Math.max(lineCharsMin, Math.min(lineCharsMax, screen.width()));
 }
 
 const lineCharsMax = 100;

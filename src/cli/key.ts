@@ -20,7 +20,7 @@ import { json } from './view.ts';
 
 export async function key(call: Invocation, terminal: Terminal): Promise<void> {
   const wish = readWish(call);
-  const config = configOf(call.env, terminal.err);
+  const config = configOf(call, terminal.err);
   const { world } = terminal;
   const { database } = config;
   const place = 'url' in database ? 'the database' : `"${fileIn(database.dataDir)}"`;

@@ -2,35 +2,39 @@
 // its signature, passes it on if asked to, and unsubscribes when it ends.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'undici';
-import type { Client } from '../client/client.ts';
+import type { Client, SubscribeWish } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import { createReceiver, ForgeryError } from '../receiver/receiver.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { showCallback, type Heard, type Signature } from './listen-view.ts';
+import { stopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';
 import { json } from './view.ts';
-import { withService } from './with-service.ts';
+import { explained, withService } from './with-service.ts';
 
 interface Listener {
   client: Client;
   terminal: Terminal;
   isJson: boolean;
   forward: string | undefined;
+  /** Aborted when somebody wants it to end. */
+  signal: AbortSignal;
   /** Secrets by subscription, fetched once each. */
   secrets: Map<string, Promise<readonly string[]>>;
 }
 
 export async function listen(call: Invocation, terminal: Terminal): Promise<void> {
-  const { stopped } = terminal;
+  const signal = stopSignal(terminal);
   const { isJson } = call;
   const forward = readForward(call.text('forward'));
-  await withService(call, async ({ client }) => {
-    const listener: Listener = { client, terminal, isJson, forward, secrets: new Map() };
+  await withService(call, async ({ client, url: serviceUrl }) => {
+    const listener: Listener = { client, terminal, isJson, forward, signal, secrets: new Map() };
     const server = createServer((incoming, answer) => {
       receive(listener, incoming).then(
         (status) => answer.writeHead(status).end(),
         (error: unknown) => {
+          if (signal.aborted) return; // Its connection is closed below.
           terminal.err(`Cannot take a callback: ${String(error)}\n`);
           answer.writeHead(500).end();
         },
@@ -40,18 +44,20 @@ export async function listen(call: Invocation, terminal: Terminal): Promise<void
     const url = `http://127.0.0.1:${port}/`;
     const event = call.text('event');
     try {
-      const wish = { callbackUrl: url };
-      const { subscriberId } = await client.subscribe(
-        event === undefined ? wish : { ...wish, event },
-      );
+      const wish = readWish(url, event);
+      const { subscriberId } = await client.subscribe(wish, { signal }).catch((error: unknown) => {
+        throw signal.aborted ? leftEarly(url) : error;
+      });
       const what = event === undefined ? 'every event' : `the event ${event}`;
       terminal.out(
         isJson
           ? json({ kind: 'listening', url, subscriberId, event: event ?? null })
           : `Listening on ${url} for ${what} (${subscriberId}). Ctrl+C ends it.\n`,
       );
-      await stopped;
-      await client.unsubscribe(subscriberId);
+      await terminal.stopped;
+      await leave(client, subscriberId).catch((error: unknown) => {
+        throw stillThere(explained(error, serviceUrl), subscriberId);
+      });
       terminal.out(isJson ? json({ kind: 'unsubscribed', subscriberId }) : 'Unsubscribed.\n');
     } finally {
       server.close();
@@ -61,6 +67,33 @@ export async function listen(call: Invocation, terminal: Terminal): Promise<void
 }
 
 const portFallback = 8081;
+
+/** A pattern is what a subscription chooses; a name is what the contract takes. */
+function readWish(callbackUrl: string, event: string | undefined): SubscribeWish {
+  if (event === undefined) return { callbackUrl };
+  return event.includes('*')
+    ? { callbackUrl, 'x-ringback': { events: [event] } }
+    : { callbackUrl, event };
+}
+
+/** In a time that a person waits: whoever leaves wants to go. */
+async function leave(client: Client, subscriberId: string): Promise<void> {
+  await client.unsubscribe(subscriberId, { timeoutMs: limits.leaveMs, retries: 0 });
+}
+
+function stillThere(error: unknown, subscriberId: string): unknown {
+  if (!(error instanceof CliFailure)) return error;
+  const { message, code, status } = error;
+  const next = `It may still be subscribed:\n  ringback unsubscribe ${subscriberId}`;
+  return new CliFailure(`${message}\n${next}`, { cause: error, code, status });
+}
+
+function leftEarly(url: string): CliFailure {
+  return new CliFailure(
+    `Left before the service answered: it may have subscribed ${url} all the same.\n  ringback subscriptions --target ${url}`,
+    { exitCode: 130 },
+  );
+}
 
 /** Prints one callback and says with which status it is answered. */
 async function receive(listener: Listener, incoming: IncomingMessage): Promise<number> {
@@ -125,12 +158,12 @@ async function checkSignature(
 
 /** Fetched once, and remembered. None: the subscription is not one of this app. */
 async function secretsOf(
-  { client, secrets }: Listener,
+  { client, secrets, signal }: Listener,
   subscription: string,
 ): Promise<readonly string[]> {
   const known =
     secrets.get(subscription) ??
-    client.subscriptions.secret(subscription).then(
+    client.subscriptions.secret(subscription, { signal }).then(
       ({ secret, previous }) => [secret, ...(previous === undefined ? [] : [previous.secret])],
       () => [],
     );
@@ -140,17 +173,23 @@ async function secretsOf(
 
 /** The status of the receiver behind, or 502 when it cannot be reached. */
 async function passOn(
-  { forward, terminal }: Listener,
+  { forward, terminal, signal }: Listener,
   { method, headers }: IncomingMessage,
   body: Buffer,
 ): Promise<number | undefined> {
   if (forward === undefined) return undefined;
   const { host: _host, connection: _connection, 'content-length': _length, ...kept } = headers;
   try {
-    const answer = await request(forward, { method: method ?? 'POST', headers: kept, body });
+    const answer = await request(forward, {
+      method: method ?? 'POST',
+      headers: kept,
+      body,
+      signal,
+    });
     await answer.body.dump();
     return answer.statusCode;
   } catch (error) {
+    signal.throwIfAborted();
     terminal.err(`Cannot forward to ${forward}: ${error instanceof Error ? error.message : ''}\n`);
     return 502;
   }

@@ -11,7 +11,7 @@ import { startProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function migrate(call: Invocation, terminal: Terminal): Promise<void> {
-  const config = configOf(call.env, terminal.err);
+  const config = configOf(call, terminal.err);
   const migrator = migratorOf(config.database);
   const isCheck = call.isOn('check');
   const due = isCheck ? await migrator.due().catch(explain) : [];

@@ -35,7 +35,13 @@ export async function publish(call: Invocation, terminal: Terminal): Promise<voi
     );
     if (!call.isJson) terminal.out(acceptedText(event, accepted));
     if (!call.isOn('wait')) return call.isJson ? terminal.out(json(accepted)) : undefined;
-    const ended = await waitForDeliveries({ client, terminal }, accepted);
+    const ended = await waitForDeliveries({ client, terminal }, accepted).catch(
+      (error: unknown) => {
+        // Whoever does not wait for the end still wants to know what was accepted.
+        if (call.isJson) terminal.out(json({ ...accepted, ended: null }));
+        throw error;
+      },
+    );
     if (call.isJson) terminal.out(json({ ...accepted, ended }));
     else terminal.out(endedText(viewOf(terminal).paint, ended));
     if (ended.dead > 0) throw deadFailure(accepted, ended);

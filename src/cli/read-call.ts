@@ -40,6 +40,11 @@ export function readCall(
     isOn: (flag) => values.has(flag),
     isJson: values.has('json'),
     env: command.takesSettings ? { ...env, ...settingsIn(values) } : env,
+    givenAs: new Map(
+      settingFlags
+        .filter(({ flag }) => values.has(flag))
+        .map(({ env: name, flag }) => [name, flag]),
+    ),
     wantsHelp,
   };
 }

@@ -1,17 +1,12 @@
 // Replays for people: a line each, and one with all its figures.
 import type { NewReplayFilter, Replay } from '../client/client.ts';
 import type { Column } from './table.ts';
-import { paintState, type View } from './view.ts';
+import { paintState, stateColumn, type View } from './view.ts';
 
 export function replayColumns({ paint, when }: View): Column<Replay>[] {
   return [
     { title: 'ID', show: ({ id }) => id },
-    {
-      title: 'STATE',
-      show: ({ state }) => state,
-      paint: ({ state }, text) => paintState(paint, state, text),
-      rank: 9,
-    },
+    stateColumn(paint),
     { title: 'DONE', show: ({ progress }) => percent(progress), isRight: true, rank: 8 },
     { title: 'SENT', show: ({ replayed }) => String(replayed), isRight: true, rank: 7 },
     { title: 'SKIPPED', show: ({ skipped }) => String(skipped), isRight: true, rank: 4 },

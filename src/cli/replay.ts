@@ -2,7 +2,7 @@
 // the service is. The replay is the service's own work: leaving does not end it.
 import type { Client, NewReplayFilter, Replay } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
-import { asking } from './asking.ts';
+import { askUntil } from './asking.ts';
 import type { Invocation } from './command.ts';
 import { deliveryFlags, endedStates, listFlags } from './commands/filter-flags.ts';
 import { readFilters } from './deliveries.ts';
@@ -91,14 +91,16 @@ async function create({ call, terminal, client }: Means, filter: NewReplayFilter
   const summary = `${many} ${fitting} would be sent again (${filterText(filter)}), at most ${rate} a second${takes}.\n`;
   if (call.isOn('dry-run')) return terminal.out(summary);
   if (!call.isOn('yes')) {
-    terminal.err(summary);
-    const isWanted = await askYes(terminal, 'Send them again?');
+    const isWanted = await askYes(terminal, { about: summary, question: 'Send them again?' });
     if (!isWanted) throw new CliFailure('Nothing was sent again.');
   }
   const begun = await client.replays.create({ filter, ratePerSecond: rate });
   const ended = call.isOn('no-wait')
     ? begun
-    : await follow({ call, terminal, client }, begun, matched);
+    : await follow({ call, terminal, client }, begun, matched).catch((error: unknown) => {
+        if (call.isJson) terminal.out(json(begun));
+        throw error;
+      });
   if (call.isJson) return terminal.out(json(ended));
   terminal.out(showReplay(viewOf(terminal), ended));
 }
@@ -111,17 +113,18 @@ async function follow(
   expected: number,
 ): Promise<Replay> {
   using progress = startProgress('Sending again', terminal);
-  let now = begun;
-  for await (const state of asking(terminal)) {
-    if (state === 'stopped') {
-      throw new CliFailure(
-        `${now.id} goes on without being waited for.\n  ringback replay show ${now.id}      how far it is\n  ringback replay cancel ${now.id}    ends it`,
+  const { id } = begun;
+  return await askUntil(terminal, {
+    ask: async (signal) => {
+      const now = await client.replays.get(id, { retries: limits.longRetries, signal });
+      if (now.state !== 'running') return now;
+      progress.show({ done: now.matched, total: Math.max(expected, now.matched), note: id });
+      return undefined;
+    },
+    left: () =>
+      new CliFailure(
+        `${id} goes on without being waited for.\n  ringback replay show ${id}      how far it is\n  ringback replay cancel ${id}    ends it`,
         { exitCode: 130 },
-      );
-    }
-    now = await client.replays.get(now.id, { retries: limits.longRetries });
-    if (now.state !== 'running') break;
-    progress.show({ done: now.matched, total: Math.max(expected, now.matched), note: now.id });
-  }
-  return now;
+      ),
+  });
 }

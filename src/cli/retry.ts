@@ -13,24 +13,23 @@ import { explained, withService } from './with-service.ts';
 
 export async function retry(call: Invocation, terminal: Terminal): Promise<void> {
   const ids = await readIds(call, terminal);
-  const items = await withService(call, async ({ client, url }) => {
+  const { items, end } = await withService(call, async ({ client, url }) => {
     using progress = startProgress('Sending again', terminal);
     const done: Retried[] = [];
     for (const id of ids) {
-      done.push(await retryOne(client, { id, url }));
+      const one = await retryOne(client, { id, url });
+      done.push(one);
+      if (one.error !== null && !isOfOne(one.error)) return { items: done, end: one.error };
       progress.show({ done: done.length, total: ids.length });
     }
-    return done;
+    return { items: done, end: undefined };
   });
+  const sent = items.filter(({ error }) => error === null);
   const failed = items.filter(({ error }) => error !== null);
-  if (call.isJson) terminal.out(json({ items: items.map(shown) }));
-  else
-    terminal.out(
-      items
-        .filter(({ error }) => error === null)
-        .map(line(terminal))
-        .join(''),
-    );
+  const untried = ids.slice(items.length);
+  if (call.isJson) terminal.out(json({ items: [...items, ...untried.map(notTried)].map(shown) }));
+  else terminal.out(sent.map(line(terminal)).join(''));
+  if (end !== undefined) throw endFailure(end, { sent: sent.length, total: ids.length, untried });
   if (failed.length > 0) throw failure(failed, ids.length);
 }
 
@@ -49,12 +48,16 @@ async function retryOne(
     return { delivery: id, id: (await client.deliveries.retry(id)).id, error: null };
   } catch (cause) {
     const error = explained(cause, url);
-    // What goes for all of them ends it: a wrong key, a service that is away.
-    if (!(error instanceof CliFailure) || !isOfOne(error)) throw cause;
+    if (!(error instanceof CliFailure)) throw cause;
     return { delivery: id, id: null, error };
   }
 }
 
+function notTried(delivery: string): Retried {
+  return { delivery, id: null, error: new CliFailure('It was not tried.', { code: 'not_tried' }) };
+}
+
+/** What goes for all of them ends it: a wrong key, a service that is away. */
 function isOfOne({ status }: CliFailure): boolean {
   return status === 404 || status === 409;
 }
@@ -90,6 +93,21 @@ function line(terminal: Terminal): (retried: Retried) => string {
     const successor = id === delivery || id === null ? '' : ` as ${id}`;
     return `${paint('green', 'Sent again')}  ${delivery}${successor}\n`;
   };
+}
+
+/** What was sent before is not forgotten, and what is left is named. */
+function endFailure(
+  end: CliFailure,
+  { sent, total, untried }: { sent: number; total: number; untried: readonly string[] },
+): CliFailure {
+  if (total === 1) return end;
+  const rest = untried.length === 0 ? [] : [' Not tried:', ...untried.map((id) => `\n  ${id}`)];
+  const { code, status } = end;
+  return new CliFailure(`${end.message}\nSent again ${sent} of ${total}.${rest.join('')}`, {
+    cause: end,
+    code,
+    status,
+  });
 }
 
 function failure(failed: readonly Retried[], total: number): CliFailure {

@@ -3,6 +3,7 @@
 import { version } from '../core/version.ts';
 import type { Command } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
+import { guarded } from './guarded.ts';
 import { harmlessLines } from './harmless.ts';
 import { help, overview } from './help.ts';
 import { nearest } from './nearest.ts';
@@ -14,10 +15,12 @@ import { filled } from './wrap.ts';
 /** 0: it worked. 1: it did not. 2: it was called wrongly. */
 export async function runCommandLine(
   args: readonly string[],
-  terminal: Terminal,
+  bareTerminal: Terminal,
   commands: readonly Command[],
 ): Promise<number> {
   const [name = '--help', ...words] = args;
+  const isJson = args.includes('--json');
+  const terminal = guarded(bareTerminal, { isJson });
   try {
     if (versionWords.has(name)) terminal.out(`${version}\n`);
     else if (helpWords.has(name)) showHelp(words[0], terminal, commands);
@@ -26,7 +29,7 @@ export async function runCommandLine(
   } catch (error) {
     if (!(error instanceof CliFailure)) throw error;
     const known = commands.find((one) => one.name === name);
-    terminal.err(failureText(error, { terminal, isJson: args.includes('--json'), known }));
+    terminal.err(failureText(error, { terminal, isJson, known }));
     return error.exitCode;
   }
 }

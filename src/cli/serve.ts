@@ -18,9 +18,10 @@ import { openLog } from './log.ts';
 import { painter, type Paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 
-export async function serve({ env, isJson }: Invocation, terminal: Terminal): Promise<void> {
+export async function serve(call: Invocation, terminal: Terminal): Promise<void> {
+  const { env, isJson } = call;
   const { stopped } = terminal; // Heard from now on, also while it starts.
-  const config = configOf(env, terminal.err);
+  const config = configOf(call, terminal.err);
   const { world } = terminal;
   const { log: level, logFormat: format } = config;
   await using logging = openLog({ level, format, ...terminal.log }, world);

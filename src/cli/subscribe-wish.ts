@@ -4,7 +4,7 @@ import type { Controls } from '../client/client.ts';
 import { durationMs } from '../core/duration.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly } from './failure.ts';
-import { readTime } from './when.ts';
+import { instantMs } from './when.ts';
 
 export type Wish =
   | { kind: 'body'; callbackUrl: string; controls: Chosen }
@@ -159,6 +159,12 @@ function readRetry(text: string): string[] {
 
 function readExpiry(text: string, nowMs: number): string {
   const inMs = durationMs(text);
-  if (inMs !== undefined) return new Date(nowMs + inMs).toISOString();
-  return readTime({ flag: 'expires', text }, nowMs);
+  const atMs = inMs === undefined ? instantMs(text) : nowMs + inMs;
+  if (atMs !== undefined && atMs < expiryMsMax) return new Date(atMs).toISOString();
+  throw calledWrongly(
+    `Cannot read --expires "${text}": expected in how long, such as 12h or 30d, or a time such as 2027-01-31T12:00:00Z`,
+  );
 }
+
+/** Years of five digits are no RFC 3339. */
+const expiryMsMax = Date.UTC(10_000, 0);

@@ -1,17 +1,12 @@
 // Subscriptions for people: a line each, and one with all that it has chosen.
 import type { Subscription } from '../client/client.ts';
 import type { Column } from './table.ts';
-import { paintState, type View } from './view.ts';
+import { paintState, stateColumn, type View } from './view.ts';
 
 export function subscriptionColumns({ paint, when }: View): Column<Subscription>[] {
   return [
     { title: 'ID', show: ({ id }) => id },
-    {
-      title: 'STATE',
-      show: ({ state }) => state,
-      paint: ({ state }, text) => paintState(paint, state, text),
-      rank: 9,
-    },
+    stateColumn(paint),
     { title: 'HEARS', show: heard, rank: 7, shrinksTo: 12 },
     { title: 'URL', show: firstUrl, rank: 8, shrinksTo: 16 },
     { title: 'SINCE', show: ({ createdAt }) => when(createdAt), rank: 6 },

@@ -2,7 +2,7 @@
 import type { Listing } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import type { Invocation } from './command.ts';
-import { calledWrongly } from './failure.ts';
+import { calledWrongly, CliFailure } from './failure.ts';
 import { painter, type Paint, type Style } from './paint.ts';
 import { facts, table, type Column, type Fact } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -39,6 +39,16 @@ export function json(value: unknown): string {
 export function paintState(paint: Paint, state: string, text = state): string {
   const style = states[state];
   return style === undefined ? text : paint(style, text);
+}
+
+/** The second column of every list of what has a state. */
+export function stateColumn(paint: Paint): Column<{ state: string }> {
+  return {
+    title: 'STATE',
+    show: ({ state }) => state,
+    paint: ({ state }, text) => paintState(paint, state, text),
+    rank: 9,
+  };
 }
 
 const states: Readonly<Record<string, Style>> = {
@@ -81,6 +91,7 @@ export async function showList<Item>(
   let shown = 0;
   let cursor: string | null | undefined = call.text('cursor');
   let isFirst = true;
+  const isRound = circleFinder();
   do {
     const limit = Math.min(max - shown, limits.pageItemsMax);
     const { items, nextCursor } = await list(limit).page(cursor);
@@ -94,8 +105,25 @@ export async function showList<Item>(
     isFirst = false;
     shown += items.length;
     cursor = nextCursor ?? undefined;
+    if (cursor !== undefined && shown < max && isRound(cursor)) {
+      throw new CliFailure('Cannot show the list to its end: it goes round in a circle.');
+    }
   } while (cursor !== undefined && shown < max);
   if (call.isJson) return terminal.out(`],"nextCursor":${JSON.stringify(cursor ?? null)}}\n`);
   if (shown === 0) terminal.err(`${none}\n`);
   else if (cursor !== undefined) terminal.err('There are more: --all shows them, --limit some.\n');
+}
+
+/**
+ * Says at which cursor a list has come back to where it was. It remembers one of them, and a later one at
+ * twice the distance each time (Brent): a circle is found within three rounds, a long list costs nothing.
+ */
+function circleFinder(): (cursor: string) => boolean {
+  let [kept, steps, distance]: [string | undefined, number, number] = [undefined, 0, 1];
+  return (cursor) => {
+    if (cursor === kept) return true;
+    steps += 1;
+    if (steps === distance) [kept, steps, distance] = [cursor, 0, distance * 2];
+    return false;
+  };
 }

@@ -5,6 +5,7 @@ import { fitsEvent } from '../core/fits-delivery.ts';
 import type { Invocation } from './command.ts';
 import { answerOf } from './delivery-view.ts';
 import { harmless } from './harmless.ts';
+import { stopSignal } from './stop-signal.ts';
 import { cutTo } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { json, paintState, viewOf } from './view.ts';
@@ -13,11 +14,10 @@ export async function watchDeliveries(
   { call, terminal, client }: { call: Invocation; terminal: Terminal; client: Client },
   filters: ListDeliveriesQuery,
 ): Promise<void> {
-  const leaving = new AbortController();
-  void terminal.stopped.then(() => leaving.abort());
+  const signal = stopSignal(terminal);
   let isOpen = false;
   try {
-    for await (const frame of client.stream({ signal: leaving.signal })) {
+    for await (const frame of client.stream({ signal })) {
       // The first frame comes at once: from here on nothing is missed.
       if (!isOpen && !call.isJson) terminal.err('Watching deliveries. Ctrl+C ends it.\n');
       else if (frame.isReset && !call.isJson) terminal.err('Some changes may have been missed.\n');
@@ -28,7 +28,7 @@ export async function watchDeliveries(
       if (!call.isJson && frame.more > 0) terminal.err(`… and ${frame.more} more changes\n`);
     }
   } catch (error) {
-    if (!leaving.signal.aborted) throw error;
+    if (!signal.aborted) throw error;
   }
 }
 

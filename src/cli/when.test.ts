@@ -52,11 +52,14 @@ describe('readTime', () => {
     assert.equal(read('7d'), '2026-02-22T12:00:00.000Z');
     assert.equal(read('2026-02-01T00:00:00+02:00'), '2026-01-31T22:00:00.000Z');
     assert.equal(read('2026-02-01'), '2026-02-01T00:00:00.000Z');
+    assert.equal(read('2024-02-29T23:00:00-02:00'), '2024-03-01T01:00:00.000Z');
     assert.equal(read('99999d'), '1970-01-01T00:00:00.000Z');
   });
 
   it('refuses anything else with what was expected', () => {
-    for (const text of ['', 'yesterday', '1 h', '2026-13-01', '2026-02-01T10:00', '-1h']) {
+    const strange = ['', 'yesterday', '1 h', '2026-13-01', '2026-02-01T10:00', '-1h'];
+    const never = ['2026-02-31', '2026-02-30T12:00:00Z', '2026-04-31T00:00:00+02:00'];
+    for (const text of [...strange, ...never]) {
       assert.throws(() => read(text), { message: /^Cannot read --since ".*": expected how long/ });
     }
   });

@@ -31,8 +31,8 @@ export function tookTime(ms: number): string {
 export function readTime({ flag, text }: { flag: string; text: string }, nowMs: number): string {
   const agoMs = durationMs(text);
   if (agoMs !== undefined) return new Date(Math.max(0, nowMs - agoMs)).toISOString();
-  const atMs = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs)) {
+  const atMs = instantMs(text);
+  if (atMs === undefined) {
     throw new CliFailure(
       `Cannot read --${flag} "${text}": expected how long ago, such as 15m, 1h or 7d, or a time such as 2026-01-31T12:00:00Z`,
       { exitCode: 2 },
@@ -41,8 +41,17 @@ export function readTime({ flag, text }: { flag: string; text: string }, nowMs: 
   return new Date(atMs).toISOString();
 }
 
+/** Of a time with a zone, or of a day in UTC. Undefined for a day that no month has, too. */
+export function instantMs(text: string): number | undefined {
+  const [, day] = rfc3339.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const [dayMs, atMs] = [Date.parse(day), Date.parse(text)];
+  const isThere = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(day);
+  return isThere && !Number.isNaN(atMs) ? atMs : undefined;
+}
+
 const datesFromMs = 30 * 86_400_000;
-const rfc3339 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+const rfc3339 = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
 const spans = [
   ['d', 86_400_000],

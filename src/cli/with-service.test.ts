@@ -28,7 +28,9 @@ describe('explained', () => {
     assert.match(refused(500, 'internal').message, /report it with the request id req_1/);
     assert.match(refused(302, 'redirected').message, /Is that the address of Ringback\?/);
     const scope = 'x needs the scope "admin", the key has: read';
-    assert.match(refused(403, 'missing_scope', scope).message, /--scopes admin$/);
+    const { message } = refused(403, 'missing_scope', scope);
+    assert.match(message, /console.*POST \/keys[^]*stopped[^]*--scopes admin$/);
+    assert.match(refused(401, 'unauthorized').message, /console.*POST \/keys.*stopped.*key create/);
     assert.equal(refused(409, 'conflict').message, 'Why.');
   });
 

@@ -2,7 +2,7 @@
 import { createClient, RingbackError, UnreachableError, type Client } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import type { Invocation } from './command.ts';
-import { readConnection } from './connect.ts';
+import { readConnection, type Connection } from './connect.ts';
 import { CliFailure } from './failure.ts';
 
 export interface Service {
@@ -14,8 +14,9 @@ export async function withService<T>(
   call: Invocation,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const { url, key } = readConnection(call);
-  const client = open({ url, key });
+  const connection = readConnection(call);
+  const { url } = connection;
+  const client = open(connection);
   try {
     return await work({ client, url });
   } catch (error) {
@@ -24,7 +25,7 @@ export async function withService<T>(
 }
 
 /** A key that no header takes is heard at once, and not repeated in the message. */
-function open(connection: { url: string; key: string }): Client {
+function open(connection: Connection): Client {
   try {
     return createClient({ ...connection, retries: limits.callRetries });
   } catch (cause) {
@@ -66,10 +67,14 @@ function sentence({ code, detail, problem }: RingbackError, url: string): string
 function remedy({ code, detail, requestId }: RingbackError): string {
   switch (code) {
     case 'unauthorized':
-      return '\nGive another one with --key or RINGBACK_API_KEY, or make one with "ringback key create".';
+      return (
+        '\nGive another one with --key or RINGBACK_API_KEY. A new one is made in the console or by ' +
+        'POST /keys; while the service is stopped, or on PostgreSQL, by "ringback key create". ' +
+        'Where the service asks for the app id too, give --app-id.'
+      );
     case 'missing_scope': {
       const scope = /"(subscribe|publish|read|admin|operator)"/.exec(detail)?.[1] ?? 'SCOPE';
-      return `\nUse a key that has it, or make one:\n  ringback key create --name NAME --scopes ${scope}`;
+      return `\nUse a key that has it, or make one in the console or by POST /keys. While the service is stopped, or on PostgreSQL, this makes one too:\n  ringback key create --name NAME --scopes ${scope}`;
     }
     case 'not_found':
       return '\nIt may belong to another app, or have been deleted after the retention.';

@@ -23,6 +23,29 @@ describe('readUrl', () => {
         /"a.example": it holds a user name/.test(error.message) &&
         !error.message.includes('hush'),
     );
+    for (const url of [
+      'http://me:hush@h:99999',
+      'http:me:hush@',
+      'me:hush@a.example',
+      'h:99999?key=hush',
+      'http://h:99999/#hush',
+    ]) {
+      assert.throws(
+        () => readUrl(url),
+        ({ name, message }: Error) =>
+          name === 'TypeError' && message.startsWith('Cannot use ') && !message.includes('hush'),
+        url,
+      );
+    }
+  });
+
+  it('refuses what is no text', () => {
+    for (const json of ['null', '7', '{}']) {
+      assert.throws(
+        () => readUrl(JSON.parse(json)),
+        /^TypeError: Cannot use the url: it is of type/,
+      );
+    }
   });
 });
 

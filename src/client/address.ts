@@ -2,13 +2,16 @@
 
 /** The URL below which the service is, without a slash at its end. */
 export function readUrl(url: string): string {
+  const expected = 'expected one such as https://ringback.example';
+  if (typeof url !== 'string') {
+    throw new TypeError(`Cannot use the url: it is of type ${typeof url}, ${expected}`);
+  }
+  // What is quoted never holds a password or a key, not even of a URL that cannot be read.
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) {
-    throw new TypeError(
-      `Cannot use "${url}" as url: expected one such as https://ringback.example`,
-    );
+    const which = /[@?#]/.test(url) ? 'the url' : `"${url}" as url`;
+    throw new TypeError(`Cannot use ${which}: ${expected}`);
   }
-  // What is quoted is never the whole of it: a password may stand in it.
   const refuse = (why: string): never => {
     throw new TypeError(`Cannot use the url at "${parsed.host}": ${why}`);
   };

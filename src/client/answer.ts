@@ -31,51 +31,65 @@ export function refusalOf(
 ): RingbackError | undefined {
   if (response.ok) return undefined;
   const { status } = response;
-  const hide = (given: string): string => withoutKey(given, connection.key);
+  const { key } = connection;
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     const target = response.headers.get('location');
-    const where = target === null ? 'elsewhere' : `to "${quote(hide(withoutQuery(target)))}"`;
-    return refuse(action, response, {
+    const where =
+      target === null ? 'elsewhere' : `to "${quote(withoutKey(withoutQuery(target), key))}"`;
+    return refuse(connection, {
+      action,
+      response,
       code: 'redirected',
       detail: `it sends us ${where}, where a key is never sent: expected the service itself as url`,
     });
   }
-  const problem = readProblem(text);
+  const problem = readProblem(text, key);
   const waitMs = readRetryAfterMs(response.headers.get('retry-after'), connection.platform.now());
   if (problem === undefined) {
-    const said = quote(hide(text));
+    const said = quote(withoutKey(text, key));
     const detail = `not an answer of Ringback: ${said === '' ? 'it is empty' : `"${said}"`}`;
-    return refuse(action, response, { code: 'unreadable_answer', detail, waitMs });
+    return refuse(connection, { action, response, code: 'unreadable_answer', detail, waitMs });
   }
-  const { code } = problem;
-  return refuse(action, response, { code, detail: hide(problem.detail), problem, waitMs });
+  const { code, detail } = problem;
+  return refuse(connection, { action, response, code, detail, problem, waitMs });
 }
 
 /** A 2xx whose body is not what the contract says. */
-export function unreadable(action: string, response: Response, detail: string): RingbackError {
+export function unreadable(
+  connection: Connection,
+  said: { action: string; response: Response; detail: string },
+): RingbackError {
   const code: OwnCode = 'unreadable_answer';
-  return refuse(action, response, { code, detail });
+  return refuse(connection, { ...said, code });
 }
 
-function refuse(
-  action: string,
-  response: Response,
-  said: { code: string; detail: string; problem?: Problem; waitMs?: number | undefined },
-): RingbackError {
-  const { code, detail, problem, waitMs } = said;
+interface Said {
+  action: string;
+  response: Response;
+  code: string;
+  detail: string;
+  problem?: Problem;
+  waitMs?: number | undefined;
+}
+
+/** The one place where a refusal is made: nothing in it holds the key, wherever the answer had it. */
+function refuse({ key }: Connection, said: Said): RingbackError {
+  const { action, response, code, detail, problem, waitMs } = said;
+  const requestId = problem?.requestId ?? response.headers.get('x-request-id');
   return new RingbackError(action, {
     status: response.status,
-    code,
-    detail,
-    requestId: problem?.requestId ?? response.headers.get('x-request-id') ?? undefined,
+    code: withoutKey(code, key),
+    detail: withoutKey(detail, key),
+    requestId: requestId === null ? undefined : withoutKey(requestId, key),
     retryAfterS: waitMs === undefined ? undefined : Math.ceil(waitMs / 1_000),
     problem,
   });
 }
 
-function readProblem(text: string): Problem | undefined {
+function readProblem(text: string, key: string | undefined): Problem | undefined {
   try {
-    const value: Partial<Problem> | null = JSON.parse(text);
+    // Hidden in what was read and not in the text: escapes could hide it there.
+    const value: Partial<Problem> | null = JSON.parse(text, (_, one: unknown) => hidden(one, key));
     if (typeof value !== 'object' || value === null) return undefined;
     const { type = '', title = '', status = 0, code, detail, requestId = '' } = value;
     if (typeof code !== 'string' || typeof detail !== 'string') return undefined;
@@ -83,6 +97,15 @@ function readProblem(text: string): Problem | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Of each value, innermost first: texts, and the names of members. */
+function hidden(value: unknown, key: string | undefined): unknown {
+  if (typeof value === 'string') return withoutKey(value, key);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [withoutKey(name, key), one]),
+  );
 }
 
 function withoutQuery(target: string): string {

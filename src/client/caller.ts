@@ -3,6 +3,7 @@
 import { fillPath, writeQuery } from './address.ts';
 import { readText, refusalOf, unreadable } from './answer.ts';
 import type { Calls } from './contract/calls.ts';
+import { members } from './contract/members.ts';
 import { operations, type Operation, type OperationId } from './contract/operations.ts';
 import { assertIdempotencyKey, patience, type CallOptions, type Connection } from './connection.ts';
 import { createEnding, type Ending } from './ending.ts';
@@ -26,7 +27,8 @@ export interface Answered {
   /** As it came. */
   text: string;
   /**
-   * As it was read. What the contract says of it is taken as true; only that it is an object was seen.
+   * As it was read. What the contract says of it is taken as true; only that it is an object with the
+   * members it must have was seen.
    * Integers beyond 2^53 are rounded, since numbers of JavaScript cannot hold them: `text` has them.
    */
   value: ReturnType<typeof JSON.parse>;
@@ -44,7 +46,7 @@ export interface Caller {
 
 export function createCaller(connection: Connection): Caller {
   const send: Caller['send'] = async (id, wish, options = {}) => {
-    const request = requestOf(connection, operations[id], wish);
+    const request = { ...requestOf(connection, operations[id], wish), members: members[id] };
     return tryAndTry(connection, keyed(connection, request, options), options);
   };
   return {
@@ -69,6 +71,8 @@ export function createCaller(connection: Connection): Caller {
 
 export interface Request {
   operation: Operation;
+  /** What a JSON answer must have. */
+  members?: readonly string[] | undefined;
   url: string;
   /** What it does, in messages. */
   action: string;
@@ -148,7 +152,7 @@ async function exchange(
   request: Request,
   { timeoutMs, life }: { timeoutMs: number; life: Ending },
 ): Promise<Answered | RingbackError | UnreachableError> {
-  const { action, operation } = request;
+  const { action, operation, members: needed = [] } = request;
   // The limit is that of a try and not of the wait behind it, nor of the next one.
   const ending = createEnding([life.signal]);
   try {
@@ -156,16 +160,19 @@ async function exchange(
     const response = await fetchOnce(connection, request, ending);
     const text = await ending.race(readText(response));
     if (text === undefined) {
-      return unreadable(action, response, `it is longer than ${clientLimits.answerBytesMax} bytes`);
+      const detail = `it is longer than ${clientLimits.answerBytesMax} bytes`;
+      return unreadable(connection, { action, response, detail });
     }
     const refusal = refusalOf(response, { action, text, connection });
     if (refusal !== undefined) return refusal;
     if (operation.answer === 'nothing') return { text, value: undefined };
     if (operation.answer !== 'json') return { text, value: text };
     const value = readObject(text);
-    if (value !== undefined) return { text, value };
+    const expected = value === undefined ? 'a JSON object' : missingIn(value, needed);
+    if (expected === undefined) return { text, value };
     const said = quote(withoutKey(text, connection.key));
-    return unreadable(action, response, `the answer is "${said}", expected a JSON object`);
+    const detail = `the answer is "${said}", expected ${expected}`;
+    return unreadable(connection, { action, response, detail });
   } catch (error) {
     return unreached(connection, request, { error, ending });
   } finally {
@@ -202,6 +209,14 @@ export function unreached(
   // An error of somebody's own fetch may hold what it was given.
   const isClean = key === undefined || !`${reason}${String(error)}`.includes(key);
   return new UnreachableError(action, { url, why, cause: isClean ? error : undefined });
+}
+
+/** Something else than Ringback may answer with 200 and an object: a proxy, another service. */
+function missingIn(value: object, needed: readonly string[]): string | undefined {
+  const missing = needed.filter((name) => !Object.hasOwn(value, name));
+  if (missing.length > 0) return `it to have ${missing.join(', ')}`;
+  const isList = !('items' in value) || Array.isArray(value.items);
+  return isList ? undefined : 'its items to be a list';
 }
 
 /** Every JSON answer of the contract is an object. */

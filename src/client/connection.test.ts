@@ -16,6 +16,15 @@ describe('connect', () => {
     }
   });
 
+  it('refuses a key that is no text: what is not there is undefined', () => {
+    for (const json of ['null', '123', '["rbk_1"]']) {
+      const given = JSON.parse(json);
+      assert.throws(() => connect({ url, key: given }), /^TypeError: Cannot use the key: it is of/);
+      assert.throws(() => connect({ url, appId: given }), /Cannot use the appId: it is of type/);
+      assert.throws(() => assertIdempotencyKey(given), /as idempotencyKey/);
+    }
+  });
+
   it('sends key and app in headers, and nothing where there is none', () => {
     assert.deepEqual(connect({ url, key: 'rbk_1', appId: 'app_1' }).headers, {
       'x-api-key': 'rbk_1',

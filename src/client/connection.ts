@@ -80,7 +80,10 @@ export function patience(
 }
 
 /** Never quotes the value: it may be a key with a line break behind it. */
-function assertHeader(name: string, value: string): void {
+function assertHeader(name: string, value: unknown): void {
+  if (typeof value !== 'string') {
+    throw new TypeError(`Cannot use the ${name}: it is of type ${typeof value}, expected a text`);
+  }
   if (/^[\x21-\x7e]+$/.test(value)) return;
   throw new TypeError(
     `Cannot use the ${name}: it is empty or has characters that no header takes, ` +
@@ -91,6 +94,7 @@ function assertHeader(name: string, value: string): void {
 export function assertIdempotencyKey(key: string): void {
   const { idempotencyKeyCharsMax } = clientLimits;
   if (
+    typeof key === 'string' &&
     /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(key) &&
     key.length <= idempotencyKeyCharsMax
   ) {

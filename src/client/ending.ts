@@ -47,13 +47,16 @@ export function createEnding(signals: readonly (AbortSignal | undefined)[]): End
         promise.catch(() => undefined); // Nobody waits for it any more.
         throw signal.reason;
       }
-      const aborted = Promise.withResolvers<never>();
-      const stop = (): void => aborted.reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
+      // Not `withResolvers`: programs that publish run on Node 20, too.
+      const heard = new AbortController();
+      const aborted = new Promise<never>((_resolve, reject) => {
+        const options = { once: true, signal: heard.signal };
+        signal.addEventListener('abort', () => reject(signal.reason), options);
+      });
       try {
-        return await Promise.race([promise, aborted.promise]);
+        return await Promise.race([promise, aborted]);
       } finally {
-        signal.removeEventListener('abort', stop);
+        heard.abort();
       }
     },
     over: () => {

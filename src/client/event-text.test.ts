@@ -39,6 +39,15 @@ describe('eventText', () => {
     }
   });
 
+  it('refuses an event without a name: what follows would be no JSON', () => {
+    for (const json of ['{"payload":1}', '{"event":null,"payload":1}', '{"event":7,"payload":1}']) {
+      assert.throws(
+        () => eventText(JSON.parse(json), {}),
+        /^TypeError: Cannot publish an event whose name is of type \w+: expected a text$/,
+      );
+    }
+  });
+
   it('refuses what JSON cannot say', () => {
     assert.throws(
       () => eventText({ event: 'a', payload: undefined }, {}),

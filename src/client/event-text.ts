@@ -20,6 +20,12 @@ export function eventText(
   { event, payload, payloadText }: EventWish,
   address: Pick<PublishEventBody, 'subscriberId' | 'contract'>,
 ): string {
+  // Without it the text below would be no JSON, or name another event.
+  if (typeof event !== 'string') {
+    throw new TypeError(
+      `Cannot publish an event whose name is of type ${typeof event}: expected a text`,
+    );
+  }
   const refuse = (why: string, cause?: unknown): never => {
     throw new TypeError(`Cannot publish "${event}": ${why}`, { cause });
   };

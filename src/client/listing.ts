@@ -1,4 +1,5 @@
 // A list of the service: page by page, or one after the other over all pages.
+import { quote } from './failure.ts';
 import type { Page } from './page.ts';
 
 export interface Listing<T, P extends Page<T> = Page<T>> extends AsyncIterable<T> {
@@ -14,12 +15,22 @@ export function createListing<T, P extends Page<T>>(
     page: async (cursor) => read(cursor ?? undefined),
     [Symbol.asyncIterator]: async function* walk() {
       let cursor: string | undefined;
-      for (;;) {
+      // One cursor is remembered, for twice as many pages as the one before it: whatever the size of a
+      // circle, one of them lies on it for long enough to be met again (Brent's way).
+      let mark: string | undefined;
+      let pagesOfMark = 1;
+      for (let pages = 1; ; pages += 1) {
         const { items, nextCursor } = await read(cursor);
         yield* items;
         if (typeof nextCursor !== 'string') return;
-        if (nextCursor === cursor) {
-          throw new Error(`Cannot walk the list: the cursor "${cursor}" leads to itself`);
+        if (nextCursor === mark) {
+          const where = quote(nextCursor);
+          throw new Error(`Cannot walk the list: its pages lead back to the cursor "${where}"`);
+        }
+        if (pages === pagesOfMark) {
+          mark = nextCursor;
+          pagesOfMark *= 2;
+          pages = 0;
         }
         cursor = nextCursor;
       }

@@ -8,7 +8,7 @@ import { operations } from './contract/operations.ts';
 import type { Replay } from './contract/replay.ts';
 import type { StatsCounts } from './contract/stats.ts';
 import { createEnding, type Ending } from './ending.ts';
-import { RingbackError, UnreachableError } from './failure.ts';
+import { quote, RingbackError, UnreachableError } from './failure.ts';
 import { clientLimits } from './limits.ts';
 import { mayPass } from './retry.ts';
 import { createSentEvents, type SentEvent } from './sent-events.ts';
@@ -96,8 +96,8 @@ function isUnreached(error: unknown): boolean {
 
 /** The first time as the service asks; longer and longer when it fails again and again. */
 function waitMs({ againMs, failures, retryAfterMs }: Place, random: number): number {
-  const { streamAgainMsMax, retryAfterMsMax } = clientLimits;
-  const grown = againMs * 2 ** Math.min(failures - 1, 10);
+  const { streamAgainMsMin, streamAgainMsMax, retryAfterMsMax } = clientLimits;
+  const grown = Math.max(streamAgainMsMin, againMs) * 2 ** Math.min(failures - 1, 10);
   const asked = Math.min(retryAfterMs, retryAfterMsMax);
   return Math.max(asked, Math.min(streamAgainMsMax, grown) * (0.5 + random / 2));
 }
@@ -124,7 +124,12 @@ async function* frames(
       if (sent.event === 'bye') return;
       if (sent.event !== 'changes' || sent.data === undefined) continue;
       ending.untimed(); // While the caller is busy with it, silence means nothing.
-      yield { ...readChanges(request, response, sent.data), lastEventId: place.lastEventId };
+      const changes = readChanges(sent.data);
+      if (changes === undefined) {
+        const detail = 'a frame of the stream is no JSON';
+        throw unreadable(connection, { action: request.action, response, detail });
+      }
+      yield { ...changes, lastEventId: place.lastEventId };
     }
   } finally {
     ending.over();
@@ -147,7 +152,8 @@ async function open(connection: Connection, request: Request, ending: Ending): P
     const type = response.headers.get('content-type') ?? '';
     if (type.startsWith('text/event-stream')) return response;
     await response.body?.cancel().catch(() => undefined);
-    throw unreadable(action, response, `its type is "${type}", expected text/event-stream`);
+    const detail = `its type is "${quote(type)}", expected text/event-stream`;
+    throw unreadable(connection, { action, response, detail });
   } catch (error) {
     if (error instanceof RingbackError) throw error;
     throw unreached(connection, request, { error, ending });
@@ -177,7 +183,10 @@ async function* sentEvents(
       yield* events.push(decoder.decode(value, { stream: true }));
     }
   } catch (error) {
-    if (error instanceof RangeError) throw unreadable(request.action, response, error.message);
+    if (error instanceof RangeError) {
+      const { action } = request;
+      throw unreadable(connection, { action, response, detail: error.message });
+    }
     throw unreached(connection, request, { error, ending });
   } finally {
     reader.cancel().catch(() => undefined);
@@ -190,11 +199,11 @@ function idOf({ id }: SentEvent): string | undefined {
   return /^[\x21-\x7e]+$/.test(id) ? id : undefined;
 }
 
-function readChanges(request: Request, response: Response, data: string): Changes {
+function readChanges(data: string): Changes | undefined {
   try {
     const changes: Changes = JSON.parse(data);
     return changes;
   } catch {
-    throw unreadable(request.action, response, 'a frame of the stream is no JSON');
+    return undefined;
   }
 }

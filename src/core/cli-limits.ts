@@ -11,6 +11,8 @@ export const cliLimits = {
   /** Tries after the first one: nobody waits long to hear that there is no service; and once it answered. */
   callRetries: 1,
   longRetries: 8,
+  /** Whoever leaves `listen` waits so long for the service to hear it. */
+  leaveMs: 5_000,
   /** A batch is smaller than a body may be: names, commas and quotes come to it. */
   batchBytesMax: 900_000,
   /** A payload from a file or from standard input; the service says no to much smaller ones. */

@@ -8,6 +8,8 @@ export interface NodeRequest {
   /** What a framework has made of the body, if it has. */
   readonly body?: unknown;
   readonly readableDidRead?: boolean;
+  /** The whole of it is here. */
+  readonly complete?: boolean;
   [Symbol.asyncIterator]: () => AsyncIterator<unknown>;
 }
 
@@ -32,14 +34,25 @@ export async function readNodeBody(request: NodeRequest, bytesMax: number): Prom
   return gather(async () => chunks.next(), bytesMax);
 }
 
+/**
+ * What may still come of the body is within the limit. To close the connection instead would cost the
+ * sender the answer, where the rest is on its way already.
+ */
+export function isBounded({ complete, headers }: NodeRequest, bytesMax: number): boolean {
+  if (complete === true) return true;
+  const isDeclared = headers['transfer-encoding'] === undefined;
+  return isDeclared && Number(headers['content-length'] ?? 0) <= bytesMax;
+}
+
 /** What a framework has read. Where there was no body, some say undefined and some null. */
 export function givenBody(body: unknown, bytesMax: number): Uint8Array {
   if (body === undefined || body === null) return new Uint8Array();
-  if (!isBytes(body)) throw alreadyParsed(typeof body);
-  return withinLimit(body, bytesMax);
+  return bytesWithin(body, bytesMax);
 }
 
-export function withinLimit(body: Uint8Array, bytesMax: number): Uint8Array {
+/** Of a caller's: a program without types may hand over anything. */
+export function bytesWithin(body: unknown, bytesMax: number): Uint8Array {
+  if (!isBytes(body)) throw alreadyParsed(body === null ? 'null' : typeof body);
   if (body.length <= bytesMax) return Uint8Array.from(body);
   throw new ForgeryError('body_too_large', `Its body has more than ${bytesMax} bytes`);
 }

@@ -98,6 +98,16 @@ describe('verify', () => {
     await assert.rejects(receiver.verify({ headers, body: '"\ud800"' }), ForgeryError);
   });
 
+  it('says so when a program hands over what was parsed, or nothing', async () => {
+    const { headers } = callback();
+    for (const json of ['{"a":1}', '[1]', 'null', '7', 'true']) {
+      await assert.rejects(
+        create().receiver.verify({ headers, body: JSON.parse(json) }),
+        /^TypeError: Cannot verify a body that was parsed already: it is of type (\w+), expected/,
+      );
+    }
+  });
+
   it('throws where text or a value is asked for and the bytes are none', async () => {
     const { receiver } = create();
     const binary = await receiver.verify(callback('evt_1', Buffer.of(0x80, 0xff)));

@@ -1,6 +1,13 @@
 // Receiving callbacks: verifies that Ringback (or whoever signs by Standard Webhooks) sent them, just now,
 // and calls a handler. Runs wherever WebCrypto is, depends on nothing, and tells a forger nothing.
-import { givenBody, readFetchBody, readNodeBody, withinLimit, type NodeRequest } from './body.ts';
+import {
+  bytesWithin,
+  givenBody,
+  isBounded,
+  readFetchBody,
+  readNodeBody,
+  type NodeRequest,
+} from './body.ts';
 import { makeCallback, type Callback } from './callback.ts';
 import { ForgeryError } from './forgery.ts';
 import { readHead, type Head, type HeadersLike } from './head.ts';
@@ -105,7 +112,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   return {
     verify: async ({ headers, body }) =>
-      confirm(headOf(headers), withinLimit(asBytes(body), bodyBytesMax)),
+      confirm(headOf(headers), bytesWithin(asBytes(body), bodyBytesMax)),
     handle: async (request, handler) => {
       const read = async (): Promise<Uint8Array> => readFetchBody(request, bodyBytesMax);
       return new Response(null, { status: await settle(request.headers, read, handler) });
@@ -115,8 +122,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       settle(request.headers, read, handler)
         .then((status) => {
           response.statusCode = status;
-          // The rest of a body that is too large would be waited for.
-          if (status === 413) response.setHeader('connection', 'close');
+          // Node would read the rest of the body, however much comes.
+          if (!isBounded(request, bodyBytesMax)) response.setHeader('connection', 'close');
           response.end();
         })
         .catch((error: unknown) => tell(report, error)); // Somebody else has answered.
@@ -166,7 +173,7 @@ function statusOf(error: unknown): number {
   return error.code === 'body_too_large' ? 413 : 401;
 }
 
-function asBytes(body: Uint8Array | string): Uint8Array {
+function asBytes(body: unknown): unknown {
   if (typeof body !== 'string') return body;
   // Half a pair has no UTF-8, and would be verified as something else than it is.
   if (body.isWellFormed()) return new TextEncoder().encode(body);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { readConsole } from '../../src/api/console/files.ts';
 import { consoleHandlers } from '../../src/api/handlers/console.ts';
-import { buildConsole } from '../browser/built-console.ts';
+import { buildConsole } from '../../tools/build-console.ts';
 import { start, type Answer, type Running } from './harness.ts';
 
 const policy =

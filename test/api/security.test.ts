@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Operation } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { makeKey, scopes } from '../../src/core/key.ts';
-import { buildConsole } from '../browser/built-console.ts';
+import { buildConsole } from '../../tools/build-console.ts';
 import { frozenWorld } from './frozen-world.ts';
 import { start, type Running } from './harness.ts';
 import { rawClient, type RawAnswer, type RawCall, type RawClient } from './raw-client.ts';

@@ -52,7 +52,7 @@ export function librariesImportTooMuch(tree: Tree): string[] {
   return [...tree]
     .filter(([path]) => /^src\/(client|receiver)\//.test(path))
     .flatMap(([path, text]) =>
-      [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)]
+      [...text.matchAll(/(?<!')\b(?:from|import)\s*\(?\s*'([^']+)'/g)]
         .filter(([, to = '']) => !to.startsWith('.') || roomOf(resolve(path, to)) !== roomOf(path))
         .map(([, to = '']) => `${path} imports ${to}`),
     );

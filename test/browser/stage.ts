@@ -3,7 +3,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { start, type StartOptions, type Started } from '../api/harness.ts';
 import { receive, type Receiver } from '../e2e/receiver.ts';
-import { buildConsole } from './built-console.ts';
+import { buildConsole } from '../../tools/build-console.ts';
 import { launch } from './chromium.ts';
 import { watchFaults, type Faults } from './faults.ts';
 

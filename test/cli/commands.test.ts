@@ -18,6 +18,16 @@ describe('the list of commands', () => {
   });
 });
 
+describe('ringback --help', () => {
+  it('is as narrow as the terminal', async () => {
+    const { out } = await runHere(['--help'], { columns: 40 });
+    // oxlint-disable-next-line no-control-regex -- colours take no room
+    const lines = out.replaceAll(/\u001b\[\d+m/g, '').split('\n');
+    for (const line of lines) assert.ok(line.length <= 40, line);
+    for (const { name } of commands) assert.ok(lines.some((line) => line.startsWith(`  ${name} `)));
+  });
+});
+
 for (const command of commands) {
   describe(`ringback ${command.name} --help`, () => {
     it('fits, explains every flag, and says what --json gives', async () => {
@@ -32,6 +42,7 @@ for (const command of commands) {
         assert.match(out, new RegExp(`^  --${name}( |$)`, 'm'), name);
       }
       assert.ok(out.includes('--json'));
+      assert.doesNotMatch(out, /(; may be\s+repeated){2}/);
       assert.ok(command.json.length > 0);
       assert.equal((await runHere(['help', command.name])).out, out);
       assert.equal((await runHere([command.name, '-h'])).out, out);

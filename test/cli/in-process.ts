@@ -19,19 +19,27 @@ export interface InProcessOptions {
   columns?: number;
   /** What is piped in. */
   input?: string;
+  /** Ctrl+C, where it comes. */
+  stopped?: Promise<void>;
+  /** Told all that it has said on standard output so far, whenever that is more. */
+  onOut?: (out: string) => void;
 }
 
 /** For commands that come to an end by themselves. */
 export async function runHere(
   args: readonly string[],
-  { env = {}, columns, input }: InProcessOptions = {},
+  { env = {}, columns, input, stopped, onOut }: InProcessOptions = {},
 ): Promise<InProcess> {
   const said = { out: '', err: '' };
   const terminal = terminalOf({
     env,
     columns,
     input,
-    out: (text) => void (said.out += text),
+    ...(stopped === undefined ? {} : { stopped }),
+    out: (text) => {
+      said.out += text;
+      onOut?.(said.out);
+    },
     err: (text) => void (said.err += text),
   });
   const code = await runCommandLine(args, terminal, commands);

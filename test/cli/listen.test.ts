@@ -217,7 +217,7 @@ describe('ringback listen', () => {
     const { code, out, err } = await runHere(args);
     assert.deepEqual([code, out], [1, '']);
     const { error } = JSON.parse(err) as { error: { message: string } };
-    assert.ok(error.message.includes(`no answer from ${url}`), error.message);
+    assert.ok(error.message.includes(`Cannot reach Ringback at ${url}`), error.message);
     assert.match(error.message, /ECONNREFUSED/);
   });
 

@@ -52,6 +52,9 @@ describe('the log of ringback serve', () => {
     await child.says(/"msg":"delivery dead"/, 'err');
     const made = await call(url, '/keys', post({ name: 'CANARY name', scopes: ['read'] }));
     await call(url, `/keys/${String(made['id'])}`, { method: 'DELETE' });
+    const nobodys = { state: 'dead', event: 'nobodys' };
+    await call(url, '/replays', post({ filter: nobodys, dryRun: true }));
+    const replay = await call(url, '/replays', post({ filter: nobodys }));
     await call(url, `/subscriptions/${String(subscriberId)}`, { method: 'DELETE' });
     const gone = receiver.url.replace('/hook', '/gone');
     await call(url, '/subscribe', post({ callbackUrl: gone }));
@@ -76,6 +79,14 @@ describe('the log of ringback serve', () => {
     assert.equal(did('subscription created')['subscription'], subscriberId);
     assert.equal(did('subscription ended')['subscription'], subscriberId);
     assert.equal(did('key made')['subjectKey'], made['id']);
+    const counted = saying('request').filter(({ operation }) => operation === 'createReplay');
+    assert.deepEqual(
+      counted.map((line) => [line['did'], line['replay']]),
+      [
+        [undefined, undefined],
+        ['replay started', replay['id']],
+      ],
+    );
     assert.equal(did('key revoked')['subjectKey'], made['id']);
     const published = saying('request').find((line) => line['event'] === eventId);
     assert.equal(published?.['operation'], 'publishEvent');

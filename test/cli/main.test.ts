@@ -80,9 +80,9 @@ describe('ringback', () => {
     const { settingFlags } = await import('../../src/cli/flags.ts');
     const args = settingFlags.flatMap(({ flag }) => [`--${flag}`, '\u0001 no such value']);
     const { code, err } = await runHere(['serve', ...args]);
-    assert.equal(code, 1);
-    assert.match(err, /Cannot read RINGBACK_PORT "\\u\{1\} no such value"/);
-    assert.match(err, /Cannot read RINGBACK_RETRY/);
+    assert.equal(code, 2);
+    assert.match(err, /Cannot read --port "\\u\{1\} no such value"/);
+    assert.match(err, /Cannot read --retry/);
   });
 
   it('says a failure as JSON where JSON was asked for', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { errorOf, startCommanded, type Commanded } from './commanded.ts';
+import { runHere } from './in-process.ts';
 
 let commanded: Commanded;
 before(async () => {
@@ -31,6 +32,19 @@ describe('a command that calls a service', () => {
     assert.match(second, /^Is it running\? Start it with "ringback serve", or say where it is/);
   });
 
+  it('says its app id where the service asks for it', async () => {
+    await using asking = await startCommanded({ RINGBACK_REQUIRE_APP_ID: 'on' });
+    const without = await asking.run(['events']);
+    assert.equal(without.code, 1);
+    assert.match(without.err, /give --app-id/);
+    for (const [args, env] of [
+      [['--app-id', asking.service.appId], {}],
+      [[], { RINGBACK_APP_ID: asking.service.appId }],
+    ] as const) {
+      assert.equal((await asking.run(['events', ...args], { env })).code, 0);
+    }
+  });
+
   it('says that the key is not taken, and never repeats it', async () => {
     const key = `rbk_${'x'.repeat(40)}`;
     for (const args of [
@@ -56,6 +70,24 @@ describe('a command that calls a service', () => {
     const odd = await commanded.run(['events', '--key', 'a secret\nkey']);
     assert.equal(odd.code, 2);
     assert.ok(!odd.err.includes('a secret'), odd.err);
+  });
+
+  it('never repeats a password in a URL', async () => {
+    for (const url of [
+      'http://user:s3cret@h:99999',
+      'http://user:s3cret@h',
+      's3cret@h',
+      'x:s3:cret@h',
+    ]) {
+      for (const env of [{ RINGBACK_URL: url }, {}]) {
+        const words = 'RINGBACK_URL' in env ? [] : ['--url', url];
+        const { code, err } = await runHere(['events', '--key', 'k', ...words], { env });
+        assert.equal(code, 2);
+        assert.doesNotMatch(err, /s3:?cret/);
+      }
+    }
+    const { err } = await runHere(['events', '--key', 'k', '--url', 'h:99999/@']);
+    assert.match(err, /^Cannot read --url: expected an http or https URL/);
   });
 
   it('names the scope that a key lacks, and how to make one that has it', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { newFolder, runChild, serve, type Env, type Folder } from './child.ts';
+import { runHere } from './in-process.ts';
 
 const run = promisify(execFile);
 const zeroKey = Buffer.alloc(32).toString('base64');
@@ -153,6 +154,19 @@ describe('ringback serve', () => {
     for (const name of [...named, 'PUBLIC_URL']) assert.match(err, new RegExp(`RINGBACK_${name}`));
     assert.doesNotMatch(err, /canary|^\s+at /m);
     assert.deepEqual(readdirSync(folder.path), []);
+  });
+
+  it('names the flag of a wrong value, and was called wrongly then', async () => {
+    const wrong = await runHere(['serve', '--port', 'abc'], { env: { RINGBACK_LOG: 'loud' } });
+    assert.deepEqual([wrong.code, wrong.out], [2, '']);
+    assert.match(wrong.err, /^Cannot read --port "abc": expected/);
+    assert.match(
+      wrong.err,
+      /\nCannot read RINGBACK_LOG "loud": [^]*\nSee ringback serve --help\n$/,
+    );
+    const set = await runHere(['serve'], { env: { RINGBACK_PORT: 'abc' } });
+    assert.equal(set.code, 1);
+    assert.match(set.err, /^Cannot read RINGBACK_PORT "abc"/);
   });
 
   it('refuses a data folder that another process uses, which goes on', async () => {

@@ -34,7 +34,7 @@ describe('src/client', () => {
     for (const path of globSync('**/*.ts', { cwd: folder })) {
       if (path.endsWith('.test.ts')) continue;
       const text = readFileSync(join(folder, path), 'utf8');
-      for (const [, from = ''] of text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)) {
+      for (const [, from = ''] of text.matchAll(/(?<!')\b(?:from|import)\s*\(?\s*'([^']+)'/g)) {
         const isOwn = path.startsWith('contract/') ? /^\.\.?\/[\w-]+\.ts$/ : /^\.\/[\w/-]+\.ts$/;
         assert.match(from, isOwn, `${path} imports ${from}`);
       }

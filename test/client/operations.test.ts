@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
-import { createClient, type Client } from '../../src/client/client.ts';
+import { createClient, RingbackError, type Client } from '../../src/client/client.ts';
+import { members } from '../../src/client/contract/members.ts';
 
 interface Operation {
   operationId: string;
@@ -101,7 +102,14 @@ interface Recorded {
   calls: { method: string; url: URL; init: RequestInit }[];
 }
 
-function recording(): Recorded {
+/** The least that each operation may answer with. */
+function leastOf(method: string, url: URL): Record<string, unknown> {
+  const id = operationAt(method, url.pathname.slice('/below'.length)) ?? '';
+  const [, needed = []] = Object.entries(members).find(([name]) => name === id) ?? [];
+  return Object.fromEntries(needed.map((name) => [name, name === 'items' ? [] : null]));
+}
+
+function recording(answerWith = leastOf): Recorded {
   const calls: Recorded['calls'] = [];
   const client = createClient({
     url: anyUrl,
@@ -109,12 +117,10 @@ function recording(): Recorded {
     fetch: async (url, init) => {
       calls.push({ method: init.method ?? '', url: new URL(url), init });
       const isStream = url.endsWith('/stream');
-      return new Response(
-        isStream ? 'event: changes\ndata: {}\n\n' : '{"items":[],"nextCursor":null}',
-        {
-          headers: { 'content-type': isStream ? 'text/event-stream' : 'application/json' },
-        },
-      );
+      const text = JSON.stringify(answerWith(init.method ?? '', new URL(url)));
+      return new Response(isStream ? 'event: changes\ndata: {}\n\n' : text, {
+        headers: { 'content-type': isStream ? 'text/event-stream' : 'application/json' },
+      });
     },
   });
   return { client, calls };
@@ -138,6 +144,30 @@ describe('createClient', () => {
     }
     const offered = operations.map(({ operation }) => operation).filter((one) => !isForPeople(one));
     assert.deepEqual([...reached].sort(), offered.map(({ operationId }) => operationId).sort());
+  });
+
+  it('takes no answer for one of Ringback that lacks what the contract requires', async () => {
+    // Without a document that says what is in them: other contracts, metrics, and what has no body.
+    const free =
+      'contracts.get keys.revoke metrics openapi openapiYaml stream subscriptions.delete'.split(
+        ' ',
+      );
+    const taken: string[] = [];
+    for (const [name, ask] of Object.entries(methods)) {
+      const [, answer] = ask(recording(() => ({ other: 1 })).client);
+      await answer.then(
+        () => taken.push(name),
+        (error: unknown) => {
+          assert(error instanceof RingbackError, `${name}: ${String(error)}`);
+          assert.equal(error.code, 'unreadable_answer', name);
+          assert.match(error.message, /the answer is "\{"other":1\}", expected it to have \w/);
+        },
+      );
+      if (!name.endsWith('.list')) continue;
+      const odd = recording((...call) => ({ ...leastOf(...call), items: 'abc' }));
+      await assert.rejects(async () => ask(odd.client)[1], /expected its items to be a list/);
+    }
+    assert.deepEqual(taken.sort(), free.sort());
   });
 
   it('has no other methods than these, and docs/client.md names them', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import { createClient, RingbackError, UnreachableError } from '../../src/client/client.ts';
 import { start } from '../api/harness.ts';
 import {
@@ -260,6 +261,26 @@ describe('an answer', () => {
 });
 
 describe('an error', () => {
+  it('never holds the key, wherever an answer repeats it', async () => {
+    const echo = { type: key, title: key, status: 400, code: `no_${key}`, detail: `x ${key}` };
+    const errors = [{ field: `/${key}`, message: key }];
+    const whole = { ...echo, requestId: key, errors, [key]: { [key]: [key] } };
+    const hidden = JSON.stringify(whole).replaceAll('rbk_', '\\u0072bk_');
+    for (const text of [JSON.stringify(whole), hidden, key, '']) {
+      for (const status of [200, 400]) {
+        await using service = await rawService(
+          (response) => void response.writeHead(status, { 'x-request-id': key }).end(text),
+        );
+        const client = createClient({ url: service.url, key, ...virtualTime() });
+        await assert.rejects(client.stats(), (error) => {
+          assert(error instanceof RingbackError);
+          assert.doesNotMatch(inspect(error, { depth: 9 }), new RegExp(key));
+          return true;
+        });
+      }
+    }
+  });
+
   it('never holds the key, even if fetch says it', async () => {
     const client = createClient({
       url: 'http://127.0.0.1:1',

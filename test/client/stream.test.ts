@@ -74,6 +74,19 @@ describe('stream', () => {
     assert.ok(fourth <= 2_000, 'short again after it was open');
   });
 
+  it('waits before it comes back, whatever the service says', async () => {
+    await using service = await rawService(
+      sends('end', 'retry: 0\n\n'),
+      sends('end', `${frame('a')}retry: 0\n\n`),
+      sends('stay', frame('b')),
+    );
+    const clock = time();
+    const client = createClient({ url: service.url, key, ...clock });
+    assert.deepEqual(await take(2, client.stream()), ['a', 'b']);
+    assert.equal(clock.waits.length, 2);
+    for (const ms of clock.waits) assert.ok(ms >= clientLimits.streamAgainMsMin / 2, `${ms} ms`);
+  });
+
   it('begins where it is told, and says with each frame where it is', async () => {
     await using service = await rawService(sends('stay', frame('b')));
     const client = createClient({ url: service.url, key, ...time() });

@@ -8,7 +8,7 @@
 // | `text output`, `json output` | compared with what the `sh` block before it said; `…` is what differs (shown.ts) |
 // | `text output="service"` | waited for in that terminal |
 // | with `title="shop.js"` or a first line `// shop.js` | written to that file |
-// | `js`, `ts`, `py` | run; `json`, `yaml` parsed; `sql` given to whoever brought a database |
+// | `js`, `ts`, `py` | run; `json`, `yaml` parsed; `sql` given to whoever brought a database, `sql as="shop_app"` with the role it is run by |
 // | `text` | not executed: the test must name it, and why |
 //
 // `rbk_…`, `sub_…` and the like in what is typed or written are what was last seen that begins so: the reader pastes.
@@ -33,7 +33,8 @@ export interface ReaderOptions {
   path?: readonly string[];
   /** What stands in the pages → what is done instead. Ports need not be named. */
   replace?: Readonly<Record<string, string>>;
-  sql?: (text: string) => Promise<void>;
+  /** `role` is the page's own administrator where the fence says nothing. */
+  sql?: (text: string, role: string | undefined) => Promise<void>;
   /** Where something is already, by the port that pages name for it. */
   ports?: Readonly<Record<string, number>>;
 }
@@ -225,7 +226,7 @@ class PageReader implements Reader {
     if (language === 'json') return void JSON.parse(text);
     if (language === 'yaml') return void load(text);
     if (language === 'sql' && this.#options.sql !== undefined) {
-      return this.#options.sql(await this.#real(text));
+      return this.#options.sql(await this.#real(text), block.marks.get('as'));
     }
     throw new Error(`nobody knows how to execute ${JSON.stringify(language)}: name it in notRun`);
   }

@@ -6,11 +6,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { installedPackage, whyNotInstalled } from '../package/installed.ts';
-import { freshDatabase, type Database } from '../postgres/database.ts';
+import { freshDatabase, openDatabase, type Database } from '../postgres/database.ts';
 import { startReader, type Reader } from './blocks.ts';
 
+/** By page: how a block begins, and why it is not executed. */
+const notRun: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '01-start': {
+    'npm ci\nnpm pack': 'the fixture has packed a copy of the checkout, once for all tests',
+    'npm install node@26': 'the Node of this test is new enough; 60 MB are not fetched for it',
+    'npm install-scripts approve node': 'belongs to the one before; tried by hand with npm 11.19',
+  },
+  '06-cluster': { 'docker run': 'the tests have a PostgreSQL of their own, and no engine' },
+};
+
 const suffix = randomBytes(6).toString('hex');
-const roles = { ringback_service: `guide_service_${suffix}`, shop_app: `guide_shop_${suffix}` };
+/** Roles belong to the whole server, which others share. */
+const roles: Readonly<Record<string, string>> = {
+  ringback_service: `guide_service_${suffix}`,
+  shop_app: `guide_shop_${suffix}`,
+};
+
+const serviceUrl = 'postgres://ringback_service:change-me@127.0.0.1:5432/postgres';
 
 /**
  * What `npm init -y` and `npm install` leave behind. The same install was done, for all tests, by the fixture: npm
@@ -45,8 +61,8 @@ describe('the guide', { skip: await whyNotInstalled() }, () => {
         RINGBACK_PORT: '8080',
         RINGBACK_URL: 'http://127.0.0.1:8080',
       },
-      replace: { 'postgres://ringback_service:change-me@127.0.0.1:5432/postgres': url(), ...roles },
-      sql: async (text) => void (await database.query(text)),
+      replace: { [serviceUrl]: urlOf('ringback_service', 'change-me'), ...roles },
+      sql,
     });
     await reader.type(quickNpm(modules));
   });
@@ -62,26 +78,29 @@ describe('the guide', { skip: await whyNotInstalled() }, () => {
     await rm(place, { recursive: true, force: true });
   });
 
-  function url(): string {
-    const changed = new URL(database.url);
-    Object.assign(changed, { username: roles.ringback_service, password: 'change-me' });
-    return changed.href;
+  function urlOf(role: string, password: string): string {
+    const url = new URL(database.url);
+    return Object.assign(url, { username: roles[role], password }).href;
+  }
+
+  /** As the role that the page names: it can do no more than the page gave it. */
+  async function sql(text: string, role: string | undefined): Promise<void> {
+    if (role === undefined) return void (await database.query(text));
+    await using own = openDatabase(urlOf(role, 'change-me-too'));
+    await own.query(text);
   }
 
   let isLost = false;
   /** Nobody can go on from where a page has failed. */
-  async function read(test: TestContext, name: string, notRun = {}): Promise<void> {
+  async function read(test: TestContext, name: string): Promise<void> {
     if (isLost) return test.skip('a page before has failed');
     isLost = true;
-    await reader.read(`docs/guide/${name}.md`, notRun);
+    await reader.read(`docs/guide/${name}.md`, notRun[name]);
     isLost = false;
   }
 
   it('1. Start', async (test) => {
-    await read(test, '01-start', {
-      'npm ci\nnpm pack': 'the fixture has packed a copy of the checkout, once for all tests',
-      'npm install node@26': 'the Node of this test is new enough; 60 MB are not fetched for it',
-    });
+    await read(test, '01-start');
     await reader.type(quickNpx);
   });
   const pages = {

@@ -135,8 +135,7 @@ describe('docs/operations.md', () => {
   async function runShell(text: string): Promise<void> {
     for (const command of text.split('\n')) {
       const [words = ''] = command.split(' #');
-      const [, args] =
-        /^(?:npm run -s ringback --|node src\/main\.ts) (.+)$/.exec(words.trim()) ?? [];
+      const [, args] = /^npm run -s ringback -- (.+)$/.exec(words.trim()) ?? [];
       if (args === undefined) {
         assert.match(words.trim(), /^(export [A-Z_ ]+)?$/, 'a command that this test can run');
         continue;

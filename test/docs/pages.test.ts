@@ -26,6 +26,7 @@ describe('pages', () => {
     const { json } = await service.call({ method: 'POST', path: '/subscribe', body });
     const id = String(json['subscriberId']);
     await using reader = await readerFor(service, { SUBSCRIBER_ID: id });
+    await reader.type(`echo ${service.key}`); // What the start has printed.
     await reader.read('README.md', {
       'npm ci && npm start': 'this is the checkout; test/cli/serve.test.ts starts it',
       'npm ci && npm test': 'this is what runs',

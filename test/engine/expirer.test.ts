@@ -6,7 +6,7 @@ import { limits } from '../../src/core/limits.ts';
 import { Expirer } from '../../src/engine/expirer.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
-import { newApp, newSubscription } from '../store/contract.ts';
+import { newApp, newSubscription } from '../store/subject.ts';
 import { sleepyWorld, type SleepyWorld } from './sleepy-world.ts';
 
 interface Stage extends AsyncDisposable, SleepyWorld {

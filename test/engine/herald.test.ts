@@ -13,8 +13,8 @@ import { openCluster } from '../../src/store/open.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { callback, newSubscription } from '../store/contract.ts';
-import { settlementOf } from '../store/delivery-model.ts';
+import { callback, newSubscription } from '../store/subject.ts';
+import { settlementOf } from '../store/settlement.ts';
 import { attachDispatcher } from '../store/test-dispatcher.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 

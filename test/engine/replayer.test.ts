@@ -9,8 +9,8 @@ import { noChanges } from '../../src/engine/changes.ts';
 import { Replayer, type Done, type ReplayerMeans } from '../../src/engine/replayer.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../src/store/store.ts';
-import { callback, newSubscription } from '../store/contract.ts';
-import { settlementOf } from '../store/delivery-model.ts';
+import { callback, newSubscription } from '../store/subject.ts';
+import { settlementOf } from '../store/settlement.ts';
 import { attachDispatcher } from '../store/test-dispatcher.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 

@@ -7,13 +7,14 @@ import { once } from 'node:events';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { sendTo, type Running } from '../api/harness.ts';
 import { runChild, serve, startChild, type Child, type Ended, type Env } from '../cli/child.ts';
 import { get, quiet, until } from '../e2e/stage.ts';
 import { Tally } from '../e2e/tally.ts';
 import { installedPackage, whyNotInstalled, type InstalledPackage } from '../package/installed.ts';
-import { hmacForgeries, send } from './forgeries.ts';
+import { callbackOf, hmacForgeries, newId, nowS, send, signHmac } from './forgeries.ts';
 import { openGate } from './gate.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -193,9 +194,15 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     assert.ok((done.find(({ event }) => event === 'order.created')?.attemptCount ?? 0) > 1);
     await kill({ child: firstShop });
 
-    // A shop that was killed and started again knows what it has handled.
+    // A shop that was killed and started again knows what it has handled, and sets aside what it cannot.
+    const inbox = new DatabaseSync(shopEnv.SHOP_DB);
+    inbox.exec(`
+      insert into inbox (webhook_id, customer, "order", state, version)
+      values ('evt_0', 'ada', '${id}', 'lost', 100000000000000000)`);
+    inbox.close();
     await using shop = await start({ example: 'shop' }, shopEnv);
     await shop.says(/The shop listens/);
+    assert.match(shop.err(), /^Cannot handle number 3 of the inbox, set aside: RangeError/m);
     for (const delivery of done) {
       const path = `/deliveries/${delivery.id}/retry`;
       const again = await ringback.call({ method: 'POST', path });
@@ -216,6 +223,13 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
       const { status } = await send(down.port, callback, { path: hook });
       assert.equal(status, 401, kind);
     }
+
+    // News that no version of an order can hold are refused, and stop nobody.
+    const body = `{"order":"${id}","state":"lost","version":100000000000000000}`;
+    const [timestampS, strange] = [nowS(), newId()];
+    const signature = signHmac(secret, { id: strange, timestampS, body });
+    const poison = callbackOf({ id: strange, timestampS, body, signature });
+    assert.equal((await send(down.port, poison, { path: hook })).status, 500);
 
     // Handled in the order in which they came: had one of those been handled, it would stand here.
     assert.equal((await orders.call(`/${id}/shipped`)).status, 200);
@@ -254,6 +268,18 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     assert.match(stranger.err(), /Cannot watch sales: 401/);
     await withToken.says(/Watching sales: sub_/);
     await withTeam.says(/Watching sales: sub_/);
+
+    // A stranger who asks for nonsense is told so, and the watcher lives on.
+    const [, watcherId = ''] = await withToken.says(/Watching sales: (sub_\S+)/);
+    const { callbacks } = await get<{ callbacks: { url: string }[] }>(
+      ringback,
+      `/subscriptions/${watcherId}`,
+    );
+    const port = Number(new URL(callbacks[0]?.url ?? '').port);
+    for (const path of ['//', '/other', '/pages/..', '*']) {
+      const { status } = await send(port, { headers: [], body: '' }, { path });
+      assert.equal(status, 404, path);
+    }
 
     const publish = { example: 'own-contract', script: 'publish' } as const;
     const other = await run({ ...publish, args: ['costs'] }, ringback.env);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, sign as signEd25519 } from 'node:crypto';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { start } from '../api/harness.ts';
@@ -114,6 +115,17 @@ async function boundsBodies({ port }: Receiver, secret: string): Promise<void> {
   assert.equal(status, 413);
 }
 
+/** Whoever may publish must not write to our terminal, and no digit is lost. */
+async function printsHarmlessly({ port, child }: Receiver, secret: string): Promise<void> {
+  const body = String.raw`{"message":"\u001b]0;PWNED\u0007 \u009b31m","n":12345678901234567890}`;
+  const [id, timestampS] = [newId(), nowS()];
+  const signature = signHmac(secret, { id, timestampS, body });
+  assert.equal((await send(port, callbackOf({ id, timestampS, body, signature }))).status, 200);
+  const [line = ''] = await child.says(new RegExp(`^${id} .*$`, 'm'));
+  assert.deepEqual(line.match(/[\p{Cc}]/gu), null, JSON.stringify(line));
+  assert.match(line, /\b12345678901234567890\b/);
+}
+
 async function hearsRingback(program: Program, signing: 'hmac' | 'ed25519'): Promise<void> {
   await using service = await start();
   const body = { callbackUrl: 'http://127.0.0.1:8081/', 'x-ringback': { signing } };
@@ -167,6 +179,7 @@ for (const [name, language] of Object.entries({ 'receiver.py': python, 'receiver
         genuineParts(secret, nowS() - 200),
       ]);
       await boundsBodies(receiver, secret);
+      await printsHarmlessly(receiver, secret);
       assert.ok(
         (await send(receiver.port, { headers: [], body: '' }, { method: 'GET' })).status >= 400,
       );
@@ -176,6 +189,40 @@ for (const [name, language] of Object.entries({ 'receiver.py': python, 'receiver
     });
   });
 }
+
+describe('receiver.py', { skip: python.missing() ?? false }, () => {
+  it('gives a whole request a limit, however it drips', async () => {
+    // As it stands, with a shorter limit.
+    const code = `
+import sys
+sys.path.insert(0, ${JSON.stringify(join(examples, 'python'))})
+sys.dont_write_bytecode = True
+import receiver
+receiver.REQUEST_S_MAX = 0.5
+receiver.THREADS_MAX = 1
+receiver.main()`;
+    await using receiver = await startReceiver(['python3', '-c', code], newSecret());
+    for (const head of [
+      'POST /hook HTTP/1.1\r\nX-Slow: ',
+      'POST / HTTP/1.1\r\nContent-Length: 999\r\n\r\n',
+      '',
+    ]) {
+      const socket = connect(receiver.port, '127.0.0.1').on('error', () => undefined);
+      const closed = new Promise((resolve) => socket.on('close', resolve));
+      socket.resume().write(head);
+      let drops = 0;
+      const drip = setInterval(() => {
+        drops += 1;
+        if (drops < 300) socket.write('x');
+        else socket.destroy();
+      }, 50);
+      await closed;
+      clearInterval(drip);
+      assert.ok(drops < 300, `${JSON.stringify(head)}: it was listened to for ever`);
+    }
+    assert.match(receiver.child.err(), /timed out/);
+  });
+});
 
 async function ed25519(program: Program, t: TestContext): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');

@@ -147,8 +147,47 @@ for (const file of ['compose.yaml', 'compose.postgres.yaml']) {
       const count = nodes.reduce((sum, { deploy }) => sum + (deploy?.replicas ?? 1), 0);
       assert.equal(count, file === 'compose.yaml' ? 1 : 3);
     });
+
+    it('lets the longest attempt end, and limits memory and logs', () => {
+      assert.equal(readConfig({ RINGBACK_TIMEOUT: '60s' }).kind, 'config');
+      assert.equal(readConfig({ RINGBACK_TIMEOUT: '61s' }).kind, 'mistakes');
+      for (const node of nodes) {
+        assert(Number(/^(\d+)s$/.exec(node.stop_grace_period)?.[1]) > 60);
+        assert.equal(node.mem_limit, '1g');
+      }
+      for (const { logging } of Object.values(services)) {
+        assert.deepEqual(logging.options, { 'max-size': '10m', 'max-file': '5' });
+      }
+    });
   });
 }
+
+describe('docker/database.sql', () => {
+  it('makes the role and the schema that the page makes, whose SQL is tested, and no superuser', () => {
+    const script = text('docker/database.sql').replaceAll(/^(--|\\).*\n/gm, '');
+    const [, page = ''] =
+      /## Start a cluster[^]*?```sql\n([^]*?)```/.exec(text('docs/operations.md')) ?? [];
+    const named = page
+      .replaceAll('ringback_service', 'ringback')
+      .replace("'change-me'", ":'password'");
+    assert.equal(script, named);
+  });
+
+  it('is where PostgreSQL looks, with the password that the nodes use', () => {
+    const { services } = load(text('compose.postgres.yaml')) as {
+      services: Record<string, Service>;
+    };
+    const { database } = services;
+    const mount = './docker/database.sql:/docker-entrypoint-initdb.d/ringback.sql:ro';
+    assert(database?.volumes?.includes(mount));
+    const [, variable = ''] = /^\\getenv password (\w+)$/m.exec(text('docker/database.sql')) ?? [];
+    const { DATABASE_URL = '' } = interpolate(services['ringback']?.environment ?? {}, samples);
+    const own = interpolate(database.environment, samples);
+    assert.equal(new URL(DATABASE_URL).password, own[variable]);
+    assert.equal(new URL(DATABASE_URL).pathname, `/${own['POSTGRES_DB']}`);
+    assert.notEqual(own['POSTGRES_PASSWORD'], own[variable]);
+  });
+});
 
 interface Service {
   image: string;
@@ -159,10 +198,14 @@ interface Service {
   read_only?: boolean;
   cap_drop?: string[];
   deploy?: { replicas: number };
+  stop_grace_period: string;
+  mem_limit?: string;
+  logging: { options: Record<string, string> };
 }
 
 const samples = {
-  POSTGRES_PASSWORD: 'c0ffee'.repeat(8),
+  POSTGRES_PASSWORD: 'decade'.repeat(8),
+  RINGBACK_DB_PASSWORD: 'c0ffee'.repeat(8),
   RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
 };
 

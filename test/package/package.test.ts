@@ -114,6 +114,8 @@ describe('the installed package', { skip }, () => {
     assert.deepEqual(scripts, []);
     const lock = readFileSync(join(installed.folder, 'node_modules', '.package-lock.json'), 'utf8');
     assert(!lock.includes('hasInstallScript'));
+    // npm warns of it where a package comes from a file.
+    assert(!Object.keys(manifest.scripts ?? {}).includes('prepare'));
   });
 
   it('has the size and the number of packages that the README tells', () => {

@@ -8,8 +8,8 @@ import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { newApp, newSubscription } from './contract.ts';
-import { settlementOf } from './delivery-model.ts';
+import { newApp, newSubscription } from './subject.ts';
+import { settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
 
 const callers = 16;

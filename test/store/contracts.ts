@@ -1,29 +1,52 @@
-// All suites that every store must pass, on every database.
-import { storeContract } from './contract.ts';
+// The contract of the Store port: all suites, which run on every adapter and every way to it.
+import { advanceReplayContract } from './advance-replay-contract.ts';
+import { storeContract } from './store-contract.ts';
+import { keysContract } from './keys-contract.ts';
+import { subscribeContract } from './subscribe-contract.ts';
+import { editSubscriptionContract } from './edit-subscription-contract.ts';
 import { controlsContract } from './controls-contract.ts';
-import { deliveryContract } from './delivery-contract.ts';
+import { expiryContract } from './expiry-contract.ts';
+import { failingContract } from './failing-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { gaugeContract } from './gauge-contract.ts';
 import { laneContract } from './lane-contract.ts';
 import { filterContract } from './filter-contract.ts';
 import { noticeContract } from './notice-contract.ts';
+import { lookContract } from './look-contract.ts';
+import { publishContract } from './publish-contract.ts';
 import { quotaContract } from './quota-contract.ts';
+import { recoverContract } from './recover-contract.ts';
+import { replayContract } from './replay-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
+import { settleContract } from './settle-contract.ts';
 import { statsContract } from './stats-contract.ts';
+import { subscriptionStatsContract } from './subscription-stats-contract.ts';
+
+/** Behind threads of SQLite they run in test/e2e/replay.test.ts, where a process is killed in the middle. */
+export const replayContracts = [replayContract, advanceReplayContract];
 
 export const contracts = [
+  keysContract,
+  subscribeContract,
+  editSubscriptionContract,
   storeContract,
-  deliveryContract,
+  publishContract,
+  settleContract,
+  recoverContract,
+  lookContract,
   laneContract,
   controlsContract,
+  expiryContract,
   filterContract,
   retentionContract,
   noticeContract,
+  failingContract,
   searchContract,
   sessionContract,
   statsContract,
+  subscriptionStatsContract,
   feedContract,
   gaugeContract,
   quotaContract,

@@ -2,8 +2,8 @@
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Store } from '../../src/store/store.ts';
-import type { OpenSubject, Subject } from './contract.ts';
-import { callback, newApp, newSubscription } from './contract.ts';
+import type { OpenSubject, Subject } from './subject.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
 import { idMaker } from '../../src/core/id.ts';
 import { realWorld } from '../../src/core/world.ts';
 

@@ -8,9 +8,9 @@ import type { Callback, Subscription } from '../../src/core/subscription.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Gauges, LaneCensus, SubscriptionCensus } from '../../src/store/gauge-verbs.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { OpenSubject, Subject } from './contract.ts';
-import { callback, newApp, newSubscription } from './contract.ts';
-import { settlementOf } from './delivery-model.ts';
+import type { OpenSubject, Subject } from './subject.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
+import { settlementOf } from './settlement.ts';
 import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';
 
 interface Seen {

@@ -1,116 +1,30 @@
 // The contract of the Store port: what order, rate and concurrency do to deliveries, and what a change of
 // them does. Every test has a store of its own, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
-import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { noControls, type Controls } from '../../src/core/controls.ts';
-import type { Leased } from '../../src/core/delivery.ts';
+import { describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
 import { spanBetween } from '../../src/core/stats-span.ts';
 import type { SubscriptionState } from '../../src/core/subscription.ts';
-import type { EditInput, Store } from '../../src/store/store.ts';
-import type { OpenSubject, Subject } from './contract.ts';
-import { callback, inactive, newApp, newSubscription } from './contract.ts';
-import type { Outcome } from './delivery-model.ts';
-import { settlementOf } from './delivery-model.ts';
-import { newId } from './open-memory.ts';
-import type { Room, TestDispatcher } from './test-dispatcher.ts';
-import { attachDispatcher } from './test-dispatcher.ts';
-
-const plenty: Room = { room: 64, laneRoom: 64 };
+import { callback, inactive, type OpenSubject } from './subject.ts';
+import { laneStage, plenty } from './lane-stage.ts';
+import type { Room } from './test-dispatcher.ts';
 
 export function laneContract(name: string, open: OpenSubject): void {
   describe(`the lane contract: ${name}`, () => {
-    const clock = { ms: 0 };
-    let subject: Subject;
-    let store: Store;
-    let dispatcher: TestDispatcher;
-    let app: App;
-    beforeEach(async () => {
-      clock.ms = 1_700_000_000_000;
-      subject = await open({ nowMs: () => clock.ms });
-      store = subject.store;
-      dispatcher = attachDispatcher(store);
-      app = await newApp(store);
-    });
-    afterEach(async () => {
-      await subject.dispose();
-    });
-
-    const two = [callback(0, 'a'), callback(1, 'a')];
-
-    async function subscribe(controls: Partial<Controls> = {}, callbacks = two): Promise<string> {
-      const chosen = { ...noControls, ...controls };
-      const subscription = newSubscription(app, { callbacks, controls: chosen });
-      const { kind } = await store.edit('subscribe', { subscription, idempotency: undefined });
-      assert.equal(kind, 'created');
-      return subscription.id;
-    }
-
-    async function change(
-      id: string,
-      changes: Partial<EditInput<'editSubscription'>>,
-    ): Promise<void> {
-      const seen = await store.read('subscription', { appNo: app.no, id });
-      const { kind } = await store.edit('editSubscription', {
-        appNo: app.no,
-        id,
-        version: seen?.version ?? 0,
-        state: undefined,
-        urls: [],
-        secrets: undefined,
-        ...changes,
-      });
-      assert.equal(kind, 'edited');
-    }
-
-    async function choose(id: string, controls: Partial<Controls> = {}): Promise<void> {
-      const chosen = { controls: { ...noControls, ...controls }, headers: undefined };
-      await change(id, { chosen });
-    }
-
-    function publishing(events: number): EditInput<'publish'> {
-      const payload = Buffer.from('1');
-      return {
-        appNo: app.no,
-        contract: 'Ringback',
-        events: Array.from({ length: events }, () => ({ id: newId(), name: 'a', payload })),
-        audience: { kind: 'everyone' },
-        idempotency: undefined,
-      };
-    }
-
-    /** Their ids; nobody takes them straight to the wire. */
-    async function publish(events = 1): Promise<string[]> {
-      const input = publishing(events);
-      await store.edit('publish', input);
-      return input.events.map(({ id }) => id);
-    }
-
-    async function claim(room: Room = plenty): Promise<readonly Leased[]> {
-      return (await dispatcher.claim(room)).claimed;
-    }
-
-    async function settle(leased: readonly Leased[], outcome: Outcome = 'delivered') {
-      const settlements = leased.map((one) => settlementOf(one, outcome, clock.ms));
-      return Promise.all(settlements.map(async (one) => store.settle(one)));
-    }
-
-    /** All that can be claimed now, one claim after the other, each settled at once. */
-    async function drain(): Promise<Leased[]> {
-      const all: Leased[] = [];
-      for (;;) {
-        const some = await claim();
-        if (some.length === 0) return all;
-        await settle(some);
-        all.push(...some);
-      }
-    }
-
-    const names = (some: readonly Leased[]): string[] =>
-      some.map(({ event, n }) => `${event} ${n}`);
-    const lanesOf = (some: readonly Leased[]): number[] => [
-      ...new Set(some.map(({ lane }) => lane)),
-    ];
+    const {
+      on,
+      subscribe,
+      change,
+      choose,
+      publishing,
+      publish,
+      claim,
+      settle,
+      drain,
+      names,
+      lanesOf,
+    } = laneStage(open);
+    const { clock } = on;
 
     describe('an ordered subscription', () => {
       it('gives one delivery at a time, of all its callbacks, in their order', async () => {
@@ -190,7 +104,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         await choose(id, { ordered: true });
         const [next = ''] = await publish();
         for (const n of [1, 0]) {
-          const output = await store.edit('retryDelivery', { appNo: app.no, event, n });
+          const output = await on.store.edit('retryDelivery', { appNo: on.app.no, event, n });
           assert.equal(output.kind, 'due');
         }
         const all = await drain();
@@ -225,7 +139,7 @@ export function laneContract(name: string, open: OpenSubject): void {
 
       it('lets nothing by that is fresh', async () => {
         await subscribe({ ratePerSecond: 1 });
-        const { born } = await dispatcher.publish(plenty, publishing(2));
+        const { born } = await on.dispatcher.publish(plenty, publishing(2));
         assert.deepEqual(born, []);
         assert.equal((await drain()).length, 1);
       });
@@ -243,7 +157,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         clock.ms += 1;
         assert.equal((await drain()).length, 1);
         await choose(id);
-        const { readyMs } = await dispatcher.claim({ room: 0 });
+        const { readyMs } = await on.dispatcher.claim({ room: 0 });
         assert.equal(readyMs, clock.ms);
         assert.equal((await drain()).length, 5);
       });
@@ -264,14 +178,14 @@ export function laneContract(name: string, open: OpenSubject): void {
     describe('a concurrency', () => {
       it('is kept by claims and births, with what the node has under way', async () => {
         await subscribe({ concurrency: 3 }, [callback(0, 'a')]);
-        const { born } = await dispatcher.publish(plenty, publishing(5));
+        const { born } = await on.dispatcher.publish(plenty, publishing(5));
         assert.deepEqual(
           born.map(({ concurrency }) => concurrency),
           [3, 3, 3],
         );
         const lane = born[0]?.lane ?? 0;
         const full: Room = { ...plenty, free: [[lane, 61]], underWay: [[lane, 3]] };
-        const { claimed, readyMs } = await dispatcher.claim(full);
+        const { claimed, readyMs } = await on.dispatcher.claim(full);
         assert.deepEqual([claimed, readyMs], [[], undefined], 'whoever frees a slot asks again');
         const some = await claim({ ...full, underWay: [[lane, 2]] });
         assert.deepEqual(
@@ -315,10 +229,11 @@ export function laneContract(name: string, open: OpenSubject): void {
         const id = await subscribe();
         await publish();
         await settle(await claim(), 'dead');
-        const appNo = app.no;
-        const health = async () => store.read('subscriptionHealth', { appNo, id });
+        const appNo = on.app.no;
+        const health = async () => on.store.read('subscriptionHealth', { appNo, id });
         const span = spanBetween(clock.ms, clock.ms + 1);
-        const attention = async () => (await store.read('appFigures', { appNo, span })).attention;
+        const attention = async () =>
+          (await on.store.read('appFigures', { appNo, span })).attention;
         assert.equal((await health()).state, 'failing');
         assert.equal((await attention()).length, 2);
         await choose(id, { ordered: true });
@@ -340,7 +255,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         const page = { limit: 50, after: undefined };
         const anything = { state: undefined, name: undefined, event: undefined };
         const filter = { ...anything, subscription: id };
-        const { items } = await store.read('deliveries', { appNo: app.no, page, filter });
+        const { items } = await on.store.read('deliveries', { appNo: on.app.no, page, filter });
         assert.deepEqual(
           items.map(({ event, n }) => `${event} ${n}`).toSorted(),
           events.flatMap((event) => [`${event} 0`, `${event} 1`]).toSorted(),
@@ -354,9 +269,9 @@ export function laneContract(name: string, open: OpenSubject): void {
           await choose(id, controls);
           await publish();
         }
-        await store.edit('unsubscribe', { appNo: app.no, id });
+        await on.store.edit('unsubscribe', { appNo: on.app.no, id });
         assert.deepEqual(await claim(), []);
-        assert.equal((await store.edit('sweep', { limit: 50 })).cancelled, 8);
+        assert.equal((await on.store.edit('sweep', { limit: 50 })).cancelled, 8);
       });
 
       it('of one edit with a new target is made, or nothing of it', async () => {

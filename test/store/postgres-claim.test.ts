@@ -5,7 +5,7 @@ import type { Leased } from '../../src/core/delivery.ts';
 import { limits } from '../../src/core/limits.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
 import type { Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';

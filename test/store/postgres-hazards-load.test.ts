@@ -12,7 +12,7 @@ import { retryDelivery } from '../../src/store/verbs/retry-delivery.ts';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';
 import { unsubscribe } from '../../src/store/verbs/unsubscribe.ts';
 import { keepApart } from '../postgres/shared.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import type { Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';
 

@@ -10,7 +10,7 @@ import { settleAll } from '../../src/store/postgres/settle.ts';
 import { keepFloors } from '../../src/store/postgres/work.ts';
 import type { Store } from '../../src/store/store.ts';
 import { keepApart } from '../postgres/shared.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import type { Looking, Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';
 import type { NodeOptions, TestNode } from './test-node.ts';

@@ -7,7 +7,7 @@ import { idMaker } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage, until, world } from './postgres-stage.ts';
 import type { TestNode } from './test-node.ts';

@@ -10,7 +10,7 @@ import type { Database } from '../postgres/database.ts';
 import { openDatabase } from '../postgres/database.ts';
 import type { Postgres } from '../postgres/server.ts';
 import { startPostgres } from '../postgres/server.ts';
-import { callback, newApp, newSubscription } from './contract.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
 import { newId } from './open-memory.ts';
 import { until, world } from './postgres-stage.ts';
 import type { TestNode } from './test-node.ts';

@@ -6,7 +6,7 @@ import { openCluster } from '../../src/store/open.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { startPostgres } from '../postgres/server.ts';
-import { newApp } from './contract.ts';
+import { newApp } from './subject.ts';
 import { world } from './postgres-stage.ts';
 
 describe('a server that comes back as a standby', { timeout: 300_000 }, () => {

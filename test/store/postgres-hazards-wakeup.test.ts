@@ -11,7 +11,7 @@ import type { Tx } from '../../src/store/postgres/tx.ts';
 import { retryDelivery } from '../../src/store/verbs/retry-delivery.ts';
 import { unsubscribe } from '../../src/store/verbs/unsubscribe.ts';
 import { keepApart } from '../postgres/shared.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import type { Stage, Step } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn } from './postgres-stage.ts';
 

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { never } from '../../src/core/lane.ts';
-import { callback, newApp, newSubscription } from './contract.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage } from './postgres-stage.ts';
 

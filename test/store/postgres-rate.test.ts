@@ -6,9 +6,9 @@ import { noControls } from '../../src/core/controls.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { callback, newApp, newSubscription } from './contract.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
 import { newId } from './open-memory.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 import { attachDispatcher } from './test-dispatcher.ts';
 
 const events = 60;

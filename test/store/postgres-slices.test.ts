@@ -6,7 +6,7 @@ import { realWorld } from '../../src/core/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { callback, newApp, newSubscription } from './contract.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
 import { newId } from './open-memory.ts';
 
 const minuteMs = 60_000;

@@ -20,7 +20,7 @@ import { birthsFor, slotsOf } from '../../src/store/slots.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { callback, newApp, newSubscription } from './contract.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
 import { newId } from './open-memory.ts';
 
 export const world = realWorld();

@@ -3,9 +3,8 @@ import { after } from 'node:test';
 import { realWorld } from '../../src/core/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import { storeDatabases } from '../postgres/store-database.ts';
-import type { OpenSubject } from './contract.ts';
-import { contracts } from './contracts.ts';
-import { replayContract } from './replay-contract.ts';
+import type { OpenSubject } from './subject.ts';
+import { contracts, replayContracts } from './contracts.ts';
 
 const databases = storeDatabases();
 after(async () => databases[Symbol.asyncDispose]());
@@ -28,6 +27,6 @@ const onPostgres: OpenSubject = async ({ nowMs }) => {
   };
 };
 
-for (const contract of [...contracts, replayContract]) {
+for (const contract of [...contracts, ...replayContracts]) {
   contract('PostgreSQL', onPostgres);
 }

@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import type { App } from '../../src/core/app.ts';
 import { noQuotas } from '../../src/core/quotas.ts';
 import type { EditOutput, Store } from '../../src/store/store.ts';
-import type { OpenSubject, Subject } from './contract.ts';
-import { digest, newApp, newKey, newSubscription } from './contract.ts';
+import type { OpenSubject, Subject } from './subject.ts';
+import { digest, newApp, newKey, newSubscription } from './subject.ts';
 
 export function quotaContract(name: string, open: OpenSubject): void {
   describe(`the quota contract: ${name}`, () => {

@@ -7,8 +7,8 @@ import { makeToken, type SessionKind } from '../../src/core/session.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { NewKey, Store } from '../../src/store/store.ts';
 import { VerbFailed } from '../../src/store/store.ts';
-import type { OpenSubject, Subject } from './contract.ts';
-import { newApp, newKey } from './contract.ts';
+import type { OpenSubject, Subject } from './subject.ts';
+import { newApp, newKey } from './subject.ts';
 
 const lifeMs = 1_000;
 

@@ -13,7 +13,7 @@ import type { Range } from '../../src/store/verbs/spans.ts';
 import { walkSpans } from '../../src/store/verbs/spans.ts';
 import type { Stretch } from '../../src/store/verbs/walk.ts';
 import type { EditInput } from '../../src/store/store.ts';
-import { newKey } from './contract.ts';
+import { newKey } from './subject.ts';
 import type { Opened } from './open-memory.ts';
 import { newId, openMemory } from './open-memory.ts';
 

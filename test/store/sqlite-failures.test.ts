@@ -14,8 +14,8 @@ import { inProcess } from '../../src/store/sqlite/in-process.ts';
 import { openThreads } from '../../src/store/sqlite/thread.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
-import { attempt, newApp, newSubscription } from './contract.ts';
-import { settlementOf } from './delivery-model.ts';
+import { attempt, newApp, newSubscription } from './subject.ts';
+import { settlementOf } from './settlement.ts';
 import { migrationsDir, newId } from './open-memory.ts';
 import { attachDispatcher } from './test-dispatcher.ts';
 

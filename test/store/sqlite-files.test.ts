@@ -10,7 +10,7 @@ import { openEmbedded } from '../../src/store/open.ts';
 import { openSqlite } from '../../src/store/sqlite/adapter.ts';
 import { connect } from '../../src/store/sqlite/connect.ts';
 import type { Store } from '../../src/store/store.ts';
-import { newApp } from './contract.ts';
+import { newApp } from './subject.ts';
 import { migrationsDir } from './open-memory.ts';
 
 let root: string;

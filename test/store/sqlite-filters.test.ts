@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import { limits } from '../../src/core/limits.ts';
-import { callback, newKey, newSubscription } from './contract.ts';
+import { callback, newKey, newSubscription } from './subject.ts';
 import { newId, openMemory } from './open-memory.ts';
 
 const subscriptions = 5;

@@ -5,8 +5,8 @@ import type { App } from '../../src/core/app.ts';
 import { never } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
-import { callback, newKey, newSubscription } from './contract.ts';
-import { settlementOf } from './delivery-model.ts';
+import { callback, newKey, newSubscription } from './subject.ts';
+import { settlementOf } from './settlement.ts';
 import type { Opened } from './open-memory.ts';
 import { newId, openMemory } from './open-memory.ts';
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';
 import { limits } from '../../src/core/limits.ts';
 import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
-import type { Command } from './delivery-model.ts';
+import type { Command } from './model-commands.ts';
 import { Model } from './delivery-model.ts';
 
 const command = fc.oneof(

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { openEmbedded } from '../../src/store/open.ts';
-import { callback, newApp, newSubscription } from './contract.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
 import { newId } from './open-memory.ts';
 
 const none = { state: undefined, name: undefined, event: undefined, subscription: undefined };

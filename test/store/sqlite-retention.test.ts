@@ -8,8 +8,8 @@ import { limits } from '../../src/core/limits.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import type { EditOutput } from '../../src/store/store.ts';
-import { callback, newKey, newSubscription } from './contract.ts';
-import { settlementOf } from './delivery-model.ts';
+import { callback, newKey, newSubscription } from './subject.ts';
+import { settlementOf } from './settlement.ts';
 import type { Opened } from './open-memory.ts';
 import { openMemory } from './open-memory.ts';
 

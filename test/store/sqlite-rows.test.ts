@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/app.ts';
 import type { Subscription } from '../../src/core/subscription.ts';
-import { callback, digest, inactive, newKey, newSubscription } from './contract.ts';
+import { callback, digest, inactive, newKey, newSubscription } from './subject.ts';
 import type { Opened } from './open-memory.ts';
 import { newId, openMemory } from './open-memory.ts';
 

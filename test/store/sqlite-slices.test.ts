@@ -5,7 +5,7 @@ import type { App } from '../../src/core/app.ts';
 import { limits } from '../../src/core/limits.ts';
 import { isCursor } from '../../src/store/cursor.ts';
 import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
-import { callback, newKey, newSubscription } from './contract.ts';
+import { callback, newKey, newSubscription } from './subject.ts';
 import type { Opened } from './open-memory.ts';
 import { newId, openMemory } from './open-memory.ts';
 

@@ -1,12 +1,12 @@
 // The contract on SQLite: in memory without a thread, and in a file behind threads.
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../src/store/open.ts';
-import { memoryStore } from './migrated-memory.ts';
-import type { OpenSubject } from './contract.ts';
-import { contracts } from './contracts.ts';
-import { replayContract } from './replay-contract.ts';
+import { memoryStore, migratedMemory } from './migrated-memory.ts';
+import type { OpenSubject } from './subject.ts';
+import { contracts, replayContracts } from './contracts.ts';
 
 const inMemory: OpenSubject = async (world) => {
   const store = memoryStore({ world, onFatal: fail });
@@ -15,6 +15,7 @@ const inMemory: OpenSubject = async (world) => {
 
 const inFile: OpenSubject = async (world) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'ringback-'));
+  writeFileSync(join(dataDir, 'ringback.db'), migratedMemory().serialize());
   let store = await openEmbedded({ dataDir, world, onFatal: fail });
   return {
     store,
@@ -35,8 +36,7 @@ for (const contract of contracts) {
   contract('SQLite in a file, behind threads', inFile);
 }
 
-// Behind threads they run in test/e2e/replay.test.ts, where a process is killed in the middle.
-replayContract('SQLite in memory', inMemory);
+for (const contract of replayContracts) contract('SQLite in memory', inMemory);
 
 function fail(error: Error): void {
   throw error;

@@ -5,7 +5,7 @@ import { limits } from '../../src/core/limits.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Offer, Settled, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { Store } from '../../src/store/store.ts';
-import { settlementOf } from './delivery-model.ts';
+import { settlementOf } from './settlement.ts';
 
 const world = realWorld();
 

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { brokenAfter, never } from '../../src/core/lane.ts';
+import { brokenAfter } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { BatchReply, EditCall, WorkReply } from '../../src/store/call.ts';
@@ -17,17 +17,16 @@ import type { EditInput, ReadInput, ReadOutput, ReadVerb } from '../../src/store
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { migratedMemory } from './migrated-memory.ts';
+import { Names } from './twin-names.ts';
 import type { Cell, Row, Rows, Table } from './twin-tables.ts';
 import {
   differences,
   dumpOf,
   emptied,
-  isNumbered,
   keepOneDay,
   named,
   plainRows,
   startMs,
-  swap,
   tablesOf,
   yearMs,
 } from './twin-tables.ts';
@@ -43,6 +42,7 @@ export type Worked = Extract<WorkReply, { kind: 'worked' }>;
 export class Twins implements AsyncDisposable {
   nowMs = startMs;
   readonly #tables: readonly Table[];
+  readonly #names: Names;
   readonly #db: DatabaseSync;
   readonly #sqlite: Sqlite;
   readonly #selects: readonly StatementSync[];
@@ -51,8 +51,6 @@ export class Twins implements AsyncDisposable {
   readonly #client: Client;
   readonly #dump: string;
   #rows = new Map<string, Rows>();
-  /** By table: what PostgreSQL calls the row that SQLite calls so, and back. */
-  #numbers = new Map<string, { there: Map<Cell, Cell>; here: Map<Cell, Cell> }>();
 
   constructor(
     db: DatabaseSync,
@@ -61,6 +59,7 @@ export class Twins implements AsyncDisposable {
     this.#db = db;
     this.#sqlite = adapterOn(db);
     this.#tables = tablesOf(db);
+    this.#names = new Names(this.#tables, () => this.nowMs);
     this.#selects = this.#tables.map(({ name, select, order }) => {
       const statement = db.prepare(`select ${select} from ${name} order by ${order}`);
       statement.setReturnArrays(true);
@@ -120,8 +119,12 @@ export class Twins implements AsyncDisposable {
   async send(edits: readonly EditCall[], { offer, after }: Sending = {}): Promise<Written> {
     const { nowMs } = this;
     const here = this.#sqlite.run({ nowMs, edits, offer });
-    const theirs = edits.map((call) => this.#callThere(call));
-    const there = await this.#postgres.send({ nowMs, edits: theirs, offer: this.#toThere(offer) });
+    const theirs = edits.map((call) => this.#names.callThere(call));
+    const there = await this.#postgres.send({
+      nowMs,
+      edits: theirs,
+      offer: this.#names.offerThere(offer),
+    });
     assert(here.kind === 'written', JSON.stringify(here));
     assert(there.kind === 'written', JSON.stringify(there));
     await (after === undefined ? this.#check() : this.exec(after));
@@ -143,7 +146,7 @@ export class Twins implements AsyncDisposable {
   async work({ settlements = [], claim, fanOut }: Partial<Work>): Promise<Worked> {
     const { nowMs } = this;
     const here = this.#sqlite.work({ nowMs, settlements, claim, fanOut });
-    const offers = { claim: this.#toThere(claim), fanOut: this.#toThere(fanOut) };
+    const offers = { claim: this.#names.offerThere(claim), fanOut: this.#names.offerThere(fanOut) };
     const there = await this.#postgres.work({ nowMs, settlements, ...offers });
     assert(here.kind === 'worked', JSON.stringify(here));
     assert(there.kind === 'worked', JSON.stringify(there));
@@ -176,7 +179,7 @@ export class Twins implements AsyncDisposable {
 
   /** What PostgreSQL calls a row that SQLite calls so. */
   toThere(table: string, no: number): number {
-    return Number(this.#numbers.get(table)?.there.get(no) ?? no);
+    return this.#names.toThere(table, no);
   }
 
   /** Behind the verbs: the same statements on both. */
@@ -198,10 +201,10 @@ export class Twins implements AsyncDisposable {
   async #check(): Promise<void> {
     const here = this.#tables.map((_, i) => plainRows(this.#selects[i]?.all() ?? []));
     const there = await this.#dumped();
-    this.#learnNumbers(here, there);
+    this.#names.learn(here, there);
     for (const [i, table] of this.#tables.entries()) {
       const rows = here[i] ?? [];
-      const others = this.#toHere(table, there[i] ?? []);
+      const others = this.#names.toHere(table, there[i] ?? []);
       if (JSON.stringify(others) === JSON.stringify(rows)) continue;
       assert.deepEqual(named(table, others), named(table, rows), `table ${table.name}`);
       assert.fail(`The rows of ${table.name} are in another order`);
@@ -250,87 +253,14 @@ export class Twins implements AsyncDisposable {
     const { columns = [] } = this.#tables[lanes] ?? {};
     const [failures, readyMs] = [columns.indexOf('failures'), columns.indexOf('ready_ms')];
     const isTired = (row: readonly Cell[]): boolean =>
-      Number(row[failures]) >= brokenAfter && this.#isLingering(row[readyMs]);
+      Number(row[failures]) >= brokenAfter && this.#names.isLingering(row[readyMs]);
     if (dump[lanes]?.some(isTired) !== true) return dump;
     await this.#client.query(differences.restBroken, [this.nowMs + yearMs]);
     return this.#dumped();
   }
 
-  #isLingering(readyMs: unknown): boolean {
-    return typeof readyMs === 'number' && differences.isLingering(readyMs, this.nowMs);
-  }
-
-  #learnNumbers(here: readonly Rows[], there: readonly Rows[]): void {
-    this.#numbers = new Map();
-    for (const [i, { name, columns }] of this.#tables.entries()) {
-      if (!isNumbered(name)) continue;
-      const no = columns.indexOf('no');
-      const [ours, theirs] = [here[i] ?? [], there[i] ?? []];
-      if (ours.every((row, at) => row[no] === theirs[at]?.[no])) continue;
-      const pairs = ours.map((row, at) => [row[no] ?? null, theirs[at]?.[no] ?? null] as const);
-      const back = pairs.map(([a, b]) => [b, a] as const);
-      this.#numbers.set(name, { there: new Map(pairs), here: new Map(back) });
-    }
-  }
-
-  #toHere(table: Table, rows: Rows): Rows {
-    const changes = table.columns.flatMap((column, i) => {
-      const numbers = this.#numbers.get(column === 'no' ? table.name : column);
-      if (numbers !== undefined) return [(row: Cell[]) => swap(row, i, numbers.here)];
-      if (table.name !== 'lane' || column !== 'ready_ms') return [];
-      return [(row: Cell[]) => (row[i] = this.#isLingering(row[i]) ? never : (row[i] ?? null))];
-    });
-    if (changes.length === 0) return rows;
-    return rows.map((row) => {
-      const changed = [...row];
-      for (const change of changes) change(changed);
-      return changed;
-    });
-  }
-
-  #toThere(offer: Offer | undefined): Offer | undefined {
-    if (offer === undefined) return undefined;
-    const toThere = (byLane: ReadonlyMap<number, number>): Map<number, number> =>
-      new Map([...byLane].map(([no, some]) => [this.toThere('lane', no), some] as const));
-    return { ...offer, free: toThere(offer.free), underWay: toThere(offer.underWay) };
-  }
-
-  /** The same call with the numbers that PostgreSQL knows. */
-  #callThere(call: EditCall): EditCall {
-    if (call.verb === 'disableFailing') {
-      const lane = this.toThere('lane', call.input.lane);
-      return editCall('disableFailing', { ...call.input, lane });
-    }
-    if (call.verb !== 'publish' || call.input.notice === undefined) return call;
-    const notice = this.toThere('notice', call.input.notice);
-    return editCall('publish', { ...call.input, notice });
-  }
-
   #same(there: object, here: object): void {
-    const [other, ours] = [this.#plain(there, 'there'), this.#plain(here, 'here')];
+    const [other, ours] = [this.#names.plain(there, 'there'), this.#names.plain(here, 'here')];
     assert.deepEqual(other, ours);
-  }
-
-  /** A reply, with what may differ said in one way. */
-  #plain(value: unknown, side: 'here' | 'there', key = ''): unknown {
-    if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
-    if (Array.isArray(value)) {
-      const name = key === 'lanes' ? 'lane' : '';
-      return value.map((each: unknown) => this.#plain(each, side, name));
-    }
-    if (typeof value === 'object' && value !== null) {
-      const failed = 'kind' in value && value.kind === 'failed' && 'message' in value;
-      if (failed) return { failed: differences.message(String(value.message)) };
-      const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-      return Object.fromEntries(
-        fields
-          .map(([name, field]) => [name, this.#plain(field, side, name)] as const)
-          .filter(([, field]) => field !== undefined),
-      );
-    }
-    if (key === 'readyMs' && this.#isLingering(value)) return undefined;
-    if (key === 'next' && typeof value === 'string') return differences.cursor(value);
-    const isOther = side === 'there' && typeof value === 'number';
-    return isOther ? (this.#numbers.get(key)?.here.get(value) ?? value) : value;
   }
 }

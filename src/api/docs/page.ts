@@ -27,11 +27,11 @@ export interface DocsPage {
 }
 
 /** Read with the code that it belongs to: a page may be made long after the start. */
-const ownStyle = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
+const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
 
 /** `all`: the contracts of the service, this one among them. */
 export function docsPage(contract: Contract, all: readonly Contract[] = [contract]): DocsPage {
-  const hash = createHash('sha256').update(ownStyle).digest('base64');
+  const hash = createHash('sha256').update(style).digest('base64');
   const directives = [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,
@@ -40,7 +40,7 @@ export function docsPage(contract: Contract, all: readonly Contract[] = [contrac
     "frame-ancestors 'none'",
   ];
   return {
-    html: printHtml(pageView(contract, { style: ownStyle, all })).trimStart(),
+    html: printHtml(pageView(contract, all)).trimStart(),
     contentSecurityPolicy: directives.join('; '),
   };
 }
@@ -57,10 +57,7 @@ export function viewOf(contract: Contract): View {
   };
 }
 
-function pageView(
-  contract: Contract,
-  { style, all }: { style: string; all: readonly Contract[] },
-): Html {
+function pageView(contract: Contract, all: readonly Contract[]): Html {
   const view = viewOf(contract);
   const groups = groupByTag(view, contract.operations);
   const security = securitySection(view);

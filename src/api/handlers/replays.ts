@@ -25,7 +25,9 @@ export function replayHandlers(context: Context): Handlers {
         return { status: 200, body: await countReplayable(context, call.app, wish.filter) };
       }
       const replay = await createReplay(context, call.app, wish);
-      const headers = { location: `/replays/${withPrefix('rpl', replay.id)}` };
+      const id = withPrefix('rpl', replay.id);
+      call.note({ did: 'replay started', replay: id }); // Not when it was only counted.
+      const headers = { location: `/replays/${id}` };
       return { status: 201, headers, body: showReplay(replay) };
     },
     listReplays: async ({ app, request }) => {

@@ -12,7 +12,11 @@ export const listen: Command = {
     '--forward answers. Ctrl+C unsubscribes and ends it. It listens on 127.0.0.1, so the service must ' +
     'run on this machine.',
   flags: {
-    event: { kind: 'text', placeholder: 'NAME', says: 'hear this event only; every one otherwise' },
+    event: {
+      kind: 'text',
+      placeholder: 'NAME',
+      says: 'hear this event, or all that fit order.*; every one otherwise',
+    },
     forward: { kind: 'text', placeholder: 'URL', says: 'pass each callback on, as it came' },
     'listen-port': {
       kind: 'count',

@@ -16,7 +16,8 @@ export const publish: Command = {
     'each line: {"event": "order.created", "payload": {…}}; "-" is standard input. It is published in ' +
     'batches of up to 1,000, each of which is taken as a whole or not at all. A run that was cut or ' +
     'refused can be repeated within 24 hours: batches that were taken are recognised by the lines up to ' +
-    'their end and not published again. To publish the same file once more, give another ' +
+    'their end and not published again. A file that has grown since is another one from its last batch ' +
+    'on: publish what was added as a file of its own. To publish the same file once more, give another ' +
     '--idempotency-key.',
   positionals: {
     EVENT: 'the name of what happened: order.created',

@@ -1,9 +1,9 @@
 // Follows an event until all its deliveries have ended. It asks less and less often; what is asked for is
 // bounded, however many receivers there are.
-import type { Accepted, Client } from '../../client/client.ts';
+import type { Accepted, CallOptions, Client } from '../../client/client.ts';
 import { limits } from '../../core/limits.ts';
 import { CliFailure } from '../failure.ts';
-import { asking } from '../asking.ts';
+import { askUntil } from '../asking.ts';
 import { startProgress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -19,34 +19,36 @@ export async function waitForDeliveries(
 ): Promise<Ended> {
   using progress = startProgress('Delivering', terminal);
   let total = deliveries;
-  for await (const state of asking(terminal)) {
-    if (state === 'stopped') {
-      throw new CliFailure(
+  return await askUntil(terminal, {
+    ask: async (signal) => {
+      const options = { ...patient, signal };
+      total ??= (await client.events.get(eventId, options)).deliveries;
+      const pending = await client.deliveries
+        .list({ eventId, state: 'pending', limit: limits.pageItemsMax }, options)
+        .page();
+      const isAllKnown = total !== null && pending.nextCursor === null;
+      const waiting = pending.items.length;
+      if (isAllKnown && waiting === 0) return count(client, eventId, options);
+      const done = Math.max(0, (total ?? waiting) - waiting);
+      progress.show({ done, total: isAllKnown ? (total ?? undefined) : undefined });
+      return undefined;
+    },
+    left: () =>
+      new CliFailure(
         `${eventId} goes on without being waited for. How it goes:\n  ringback deliveries --event-id ${eventId}`,
         { exitCode: 130 },
-      );
-    }
-    total ??= (await client.events.get(eventId, patient)).deliveries;
-    const pending = await client.deliveries
-      .list({ eventId, state: 'pending', limit: limits.pageItemsMax }, patient)
-      .page();
-    const isAllKnown = total !== null && pending.nextCursor === null;
-    const waiting = pending.items.length;
-    if (isAllKnown && waiting === 0) break;
-    const done = Math.max(0, (total ?? waiting) - waiting);
-    progress.show({ done, total: isAllKnown ? (total ?? undefined) : undefined });
-  }
-  return count(client, eventId);
+      ),
+  });
 }
 
 /** The service has answered before: it is waited for, should it be away for a moment. */
 const patient = { retries: limits.longRetries };
 
-async function count(client: Client, eventId: string): Promise<Ended> {
+async function count(client: Client, eventId: string, options: CallOptions): Promise<Ended> {
   const ended = { delivered: 0, dead: 0, cancelled: 0 };
   for await (const { state } of client.deliveries.list(
     { eventId, limit: limits.pageItemsMax },
-    patient,
+    options,
   )) {
     if (state !== 'due' && state !== 'running') ended[state] += 1;
   }

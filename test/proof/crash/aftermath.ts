@@ -9,7 +9,7 @@ import { openSqlite } from '../../../src/store/sqlite/adapter.ts';
 import { connect } from '../../../src/store/sqlite/connect.ts';
 import { inProcess } from '../../../src/store/sqlite/in-process.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { broken, miscounted } from '../../store/broken-rows.ts';
+import { broken, miscounted } from '../../store/model-rules.ts';
 import type { Line } from './history.ts';
 import { Actor, nowMs, publishing } from './paths.ts';
 

@@ -1,7 +1,7 @@
 // What a process told before it died, line by line: the only thing that the checks afterwards believe. A
 // line is written synchronously, so that a kill cannot take back what was said.
 import { writeSync } from 'node:fs';
-import type { Outcome } from '../../store/delivery-model.ts';
+import type { Outcome } from '../../store/settlement.ts';
 
 /** `try`: it was asked for. `ack`: it was answered, so it is promised. */
 export type Line =

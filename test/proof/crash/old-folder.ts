@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { databaseIn, makeFolder, migrationsDir } from '../../../src/store/open.ts';
 import { printResult } from '../../../src/store/published-result.ts';
 import { readMigrations } from '../../../src/store/migrate.ts';
-import { digest } from '../../store/contract.ts';
+import { digest } from '../../store/subject.ts';
 import { newId } from '../../store/open-memory.ts';
 import type { Line } from './history.ts';
 import { nowMs } from './paths.ts';

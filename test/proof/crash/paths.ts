@@ -3,8 +3,8 @@
 import { strict as assert } from 'node:assert';
 import type { DeliveryName, Leased } from '../../../src/core/delivery.ts';
 import type { EditInput, Store } from '../../../src/store/store.ts';
-import { attempt, digest, newApp, newSubscription } from '../../store/contract.ts';
-import { settlementOf, type Outcome } from '../../store/delivery-model.ts';
+import { attempt, digest, newApp, newSubscription } from '../../store/subject.ts';
+import { settlementOf, type Outcome } from '../../store/settlement.ts';
 import { newId } from '../../store/open-memory.ts';
 import { attachDispatcher, type Room, type TestDispatcher } from '../../store/test-dispatcher.ts';
 import type { Say } from './history.ts';

@@ -1,4 +1,4 @@
-// What no row of a SQLite store may ever say: queries whose result must be empty, whatever happened before.
+// What no sequence of commands may leave behind, as queries that must find nothing.
 import { never } from '../../src/core/lane.ts';
 
 /** What must never be found. */

@@ -1,0 +1,27 @@
+// How a test ends a delivery that it holds: the settlement that the engine would have written.
+import type { Leased } from '../../src/core/delivery.ts';
+import type { Settlement } from '../../src/store/delivery-verbs.ts';
+import { attempt } from './subject.ts';
+
+export type Outcome = Settlement['outcome']['kind'];
+
+export function settlementOf(
+  { event, n, lease }: Pick<Leased, 'event' | 'n' | 'lease'>,
+  kind: Outcome,
+  dueMs: number,
+): Settlement {
+  const name = { event, n, lease };
+  switch (kind) {
+    case 'delivered':
+    case 'gone':
+      return { ...name, outcome: { kind }, attempt: attempt() };
+    case 'cancelled':
+      return { ...name, outcome: { kind }, attempt: undefined };
+    case 'retry':
+      return { ...name, outcome: { kind, dueMs }, attempt: attempt({ startedMs: dueMs }) };
+    case 'dead':
+      return { ...name, outcome: { kind, reason: 'exhausted' }, attempt: attempt() };
+    case 'released':
+      return { ...name, outcome: { kind, dueMs }, attempt: undefined };
+  }
+}

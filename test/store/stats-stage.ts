@@ -1,0 +1,179 @@
+// What suites about figures do on their stage.
+import { strict as assert } from 'node:assert';
+import type { App } from '../../src/core/app.ts';
+import type { Leased } from '../../src/core/delivery.ts';
+import { addFigures, type Counts, type Figures, noFigures } from '../../src/core/figures.ts';
+import { minuteMs, type Span, spanOf } from '../../src/core/stats-span.ts';
+import type { Subscription } from '../../src/core/subscription.ts';
+import type { AppFigures, StepFigures } from '../../src/store/figure-verbs.ts';
+import type { NewSubscription } from '../../src/store/store.ts';
+import { newApp, newSubscription, type OpenSubject } from './subject.ts';
+import { keptStage } from './store-stage.ts';
+import type { StoreStage } from './store-stage.ts';
+import type { SubscriptionFigures } from '../../src/store/figure-verbs.ts';
+
+export const dayMs = 24 * 60 * minuteMs;
+
+export function sumOf(steps: readonly StepFigures[]): Figures {
+  const sum = noFigures();
+  for (const { figures } of steps) addFigures(sum, figures);
+  return sum;
+}
+
+export function nonZero(counts: Counts): Partial<Counts> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+export function buckets({ took }: Figures): Record<number, number> {
+  return Object.fromEntries([...took.entries()].filter(([, count]) => count > 0));
+}
+
+export interface StatsStage {
+  on: StoreStage;
+  staged: (callbacks: NewSubscription['callbacks']) => Promise<{
+    app: App;
+    one: Subscription;
+  }>;
+  subscribed: (app: App, changes: Partial<NewSubscription>) => Promise<Subscription>;
+  edit: (one: Subscription, state: 'disabled' | 'paused') => Promise<void>;
+  newEvent: (event?: string) => {
+    id: string;
+    name: string;
+    payload: Buffer<ArrayBuffer>;
+  };
+  publishing: (
+    one: Subscription,
+    event?: string,
+  ) => {
+    appNo: number;
+    contract: string;
+    idempotency: undefined;
+    audience: {
+      readonly kind: 'subscription';
+      readonly id: string;
+    };
+    events: {
+      id: string;
+      name: string;
+      payload: Buffer<ArrayBuffer>;
+    }[];
+  };
+  leased: (
+    one: Subscription,
+    more: {
+      room: number;
+      event?: string;
+    },
+  ) => Promise<Leased[]>;
+  countsOf: (app: App) => Promise<Counts>;
+  some: (app: App) => Promise<Partial<Counts>>;
+  read: (app: App, span?: Span) => Promise<AppFigures>;
+  figuresOf: (app: App) => Promise<Figures>;
+  attentionOf: (app: App) => Promise<unknown[]>;
+  ofSubscriptions: (
+    app: App,
+    ids: readonly string[],
+    pendingMax?: number,
+  ) => Promise<readonly SubscriptionFigures[]>;
+  keep: () => Promise<void>;
+  tidy: (keepMs?: number) => Promise<void>;
+}
+
+/** What suites about figures do on their stage. */
+export function statsStage(open: OpenSubject): StatsStage {
+  const on = keptStage(open);
+  const { clock, newId } = on;
+
+  async function staged(callbacks: NewSubscription['callbacks']) {
+    const app = await newApp(on.store);
+    return { app, one: await subscribed(app, { callbacks }) };
+  }
+
+  async function subscribed(app: App, changes: Partial<NewSubscription>): Promise<Subscription> {
+    const subscription = newSubscription(app, changes);
+    const output = await on.store.edit('subscribe', { subscription, idempotency: undefined });
+    assert(output.kind === 'created');
+    return output.subscription;
+  }
+
+  async function edit(
+    { appNo, id, version }: Subscription,
+    state: 'disabled' | 'paused',
+  ): Promise<void> {
+    const input = { appNo, id, version, state, urls: [], secrets: undefined };
+    assert.equal((await on.store.edit('editSubscription', input)).kind, 'edited');
+  }
+
+  function newEvent(event = 'a') {
+    return { id: newId(), name: event, payload: Buffer.from('{"message":"hello"}') };
+  }
+
+  function publishing({ appNo, id }: Subscription, event = 'a') {
+    const audience = { kind: 'subscription', id } as const;
+    const common = { appNo, contract: 'Ringback', idempotency: undefined };
+    return { ...common, audience, events: [newEvent(event)] };
+  }
+
+  /** An event to one subscription; those of its deliveries that are under way. */
+  async function leased(
+    one: Subscription,
+    { room, event }: { room: number; event?: string },
+  ): Promise<Leased[]> {
+    const { born } = await on.dispatcher.publish({ room }, publishing(one, event));
+    assert.equal(born.length, room);
+    return born;
+  }
+
+  async function countsOf(app: App): Promise<Counts> {
+    return on.store.read('counts', { appNo: app.no });
+  }
+
+  async function some(app: App): Promise<Partial<Counts>> {
+    return nonZero(await countsOf(app));
+  }
+
+  async function read(app: App, span: Span = spanOf('1h', clock.ms)): Promise<AppFigures> {
+    return on.store.read('appFigures', { appNo: app.no, span });
+  }
+
+  async function figuresOf(app: App): Promise<Figures> {
+    return sumOf((await read(app)).steps);
+  }
+
+  async function attentionOf(app: App): Promise<unknown[]> {
+    const { attention } = await read(app);
+    return attention.map(({ kind, subscription, failures }) => [kind, subscription, failures]);
+  }
+
+  async function ofSubscriptions(app: App, ids: readonly string[], pendingMax = 99) {
+    const span = spanOf('1h', clock.ms);
+    return on.store.read('subscriptionFigures', { appNo: app.no, ids, span, pendingMax });
+  }
+
+  async function keep(): Promise<void> {
+    while ((await on.store.edit('keepFigures', { limit: 500 })).isMore);
+  }
+
+  async function tidy(keepMs = 400 * dayMs): Promise<void> {
+    const kept = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
+    const input = { ...kept, subscriptionFineMs: 2 * 60 * minuteMs, limit: 2 };
+    while ((await on.store.edit('tidyFigures', input)).isMore);
+  }
+  return {
+    on,
+    staged,
+    subscribed,
+    edit,
+    newEvent,
+    publishing,
+    leased,
+    countsOf,
+    some,
+    read,
+    figuresOf,
+    attentionOf,
+    ofSubscriptions,
+    keep,
+    tidy,
+  };
+}

@@ -1,0 +1,175 @@
+// The contract of the Store port: subscribing and unsubscribing.
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import { noControls } from '../../src/core/controls.ts';
+import { limits } from '../../src/core/limits.ts';
+import { newId } from './open-memory.ts';
+import { subscriptionStage } from './subscription-stage.ts';
+import {
+  callback,
+  digest,
+  inactive,
+  newApp,
+  newSubscription,
+  type OpenSubject,
+  plain,
+} from './subject.ts';
+
+export function subscribeContract(name: string, open: OpenSubject): void {
+  describe(`the store contract: ${name}`, () => {
+    const { on, paused, find, subscribed } = subscriptionStage(open);
+    const { clock } = on;
+
+    describe('subscribe', () => {
+      it('keeps the subscription as it was given', async () => {
+        const app = await newApp(on.store);
+        const input = newSubscription(app, {
+          callbacks: [callback(0, 'a.*'), inactive(1, 'b'), callback(2, '*')],
+        });
+        const output = await on.store.edit('subscribe', {
+          subscription: input,
+          idempotency: undefined,
+        });
+        assert(output.kind === 'created');
+        assert.deepEqual(plain(output.subscription), {
+          id: input.id,
+          appNo: app.no,
+          contract: input.contract,
+          operation: input.operation,
+          state: 'active',
+          callbacks: input.callbacks,
+          secrets: plain(input.secrets),
+          controls: noControls,
+          headers: undefined,
+          version: output.subscription.version,
+          createdMs: clock.ms,
+          endedMs: undefined,
+        });
+        assert(output.subscription.version >= 1);
+        assert.deepEqual(await find(app, input.id), output.subscription);
+      });
+
+      it('answers a repeated request with the first subscription, and writes nothing', async () => {
+        const app = await newApp(on.store);
+        const idempotency = { key: digest(newId()), print: digest('request') };
+        const first = newSubscription(app);
+        const created = await on.store.edit('subscribe', { subscription: first, idempotency });
+        assert(created.kind === 'created');
+        const second = newSubscription(app);
+        const repeated = await on.store.edit('subscribe', { subscription: second, idempotency });
+        assert.deepEqual(repeated, { kind: 'repeated', subscription: created.subscription });
+        assert.equal(await find(app, second.id), undefined);
+      });
+
+      it('refuses the key of another request, and writes nothing', async () => {
+        const app = await newApp(on.store);
+        const key = digest(newId());
+        const idempotency = { key, print: digest('one') };
+        await on.store.edit('subscribe', { subscription: newSubscription(app), idempotency });
+        const second = newSubscription(app);
+        const output = await on.store.edit('subscribe', {
+          subscription: second,
+          idempotency: { key, print: digest('two') },
+        });
+        assert.deepEqual(output, { kind: 'mismatch' });
+        assert.equal(await find(app, second.id), undefined);
+      });
+
+      it('keeps idempotency keys of apps apart', async () => {
+        const idempotency = { key: digest(newId()), print: digest('request') };
+        for (const app of [await newApp(on.store), await newApp(on.store)]) {
+          const subscription = newSubscription(app);
+          const output = await on.store.edit('subscribe', { subscription, idempotency });
+          assert.equal(output.kind, 'created');
+        }
+      });
+
+      it('lets the second of two equal keys in one batch see the first', async () => {
+        const app = await newApp(on.store);
+        const idempotency = { key: digest(newId()), print: digest('request') };
+        const other = { ...idempotency, print: digest('other') };
+        const outputs = await Promise.all(
+          // The first goes alone; the others gather into one batch.
+          [undefined, idempotency, idempotency, other, idempotency].map(async (each) =>
+            on.store.edit('subscribe', { subscription: newSubscription(app), idempotency: each }),
+          ),
+        );
+        assert.deepEqual(
+          outputs.map(({ kind }) => kind),
+          ['created', 'created', 'repeated', 'mismatch', 'repeated'],
+        );
+        const ids = outputs.map((o) => ('subscription' in o ? o.subscription.id : ''));
+        assert.equal(ids[1], ids[2]);
+        assert.equal(ids[1], ids[4]);
+      });
+
+      it('forgets a key that is older than its time, and not a moment before', async () => {
+        const app = await newApp(on.store);
+        const idempotency = { key: digest(newId()), print: digest('one') };
+        const later = { ...idempotency, print: digest('two') };
+        const subscribe = async (each: typeof idempotency) => {
+          const subscription = newSubscription(app);
+          return (await on.store.edit('subscribe', { subscription, idempotency: each })).kind;
+        };
+        assert.equal(await subscribe(idempotency), 'created');
+        clock.ms += limits.idempotencyKeepMs;
+        assert.equal(await subscribe(idempotency), 'repeated');
+        clock.ms += 1;
+        assert.equal(await subscribe(later), 'created');
+        assert.equal(await subscribe(later), 'repeated');
+        assert.equal(await subscribe(idempotency), 'mismatch');
+      });
+    });
+
+    describe('subscription', () => {
+      it("treats another app's subscription as unknown", async () => {
+        const [app, other] = [await newApp(on.store), await newApp(on.store)];
+        const { id, version } = await subscribed(app);
+        const input = { appNo: other.no, id };
+        assert.equal(await on.store.read('subscription', input), undefined);
+        assert.deepEqual(await on.store.edit('unsubscribe', input), { kind: 'not_found' });
+        const output = await on.store.edit('editSubscription', { ...input, version, ...paused });
+        assert.deepEqual(output, { kind: 'not_found' });
+        assert.equal((await find(app, id))?.state, 'active');
+      });
+
+      it('gives undefined for an unknown one', async () => {
+        const app = await newApp(on.store);
+        assert.equal(await find(app, newId()), undefined);
+      });
+    });
+
+    describe('unsubscribe', () => {
+      it('ends it and keeps its row', async () => {
+        const app = await newApp(on.store);
+        const before_ = await subscribed(app);
+        clock.ms += 1;
+        const output = await on.store.edit('unsubscribe', { appNo: app.no, id: before_.id });
+        assert(output.kind === 'ended');
+        const { version } = output.subscription;
+        assert(version > before_.version);
+        assert.deepEqual(output.subscription, {
+          ...before_,
+          state: 'ended',
+          endedMs: clock.ms,
+          version,
+        });
+        assert.deepEqual(await find(app, before_.id), output.subscription);
+      });
+
+      it('changes nothing the second time', async () => {
+        const app = await newApp(on.store);
+        const { id } = await subscribed(app);
+        const first = await on.store.edit('unsubscribe', { appNo: app.no, id });
+        clock.ms += 1000;
+        assert.deepEqual(await on.store.edit('unsubscribe', { appNo: app.no, id }), first);
+      });
+
+      it('does not know an unknown one', async () => {
+        const app = await newApp(on.store);
+        const output = await on.store.edit('unsubscribe', { appNo: app.no, id: newId() });
+        assert.deepEqual(output, { kind: 'not_found' });
+      });
+    });
+  });
+}

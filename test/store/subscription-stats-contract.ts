@@ -1,0 +1,129 @@
+// The contract of the Store port: figures of single subscriptions, kept and forgotten.
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import { bucketOf } from '../../src/core/latency.ts';
+import { minuteMs, minuteOf, spanBetween } from '../../src/core/stats-span.ts';
+import { callback, newApp, type OpenSubject } from './subject.ts';
+import { settlementOf } from './settlement.ts';
+import { dayMs, nonZero, statsStage, sumOf } from './stats-stage.ts';
+
+export function subscriptionStatsContract(name: string, open: OpenSubject): void {
+  describe(`the contract of figures: ${name}`, () => {
+    const { on, staged, subscribed, leased, ofSubscriptions, keep, tidy } = statsStage(open);
+    const { clock, newId } = on;
+
+    describe('subscriptionFigures', () => {
+      it('gives what was kept of each, over all its callbacks, and nothing of others', async () => {
+        const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
+        const two = await subscribed(app, { callbacks: [callback(0, 'a')] });
+        const [first, second] = await leased(one, { room: 2 });
+        assert(first && second);
+        await on.store.settle(settlementOf(first, 'delivered', 0));
+        await on.store.settle(settlementOf(second, 'retry', clock.ms + dayMs));
+        await leased(two, { room: 0 });
+        const found = await ofSubscriptions(app, [two.id, newId(), one.id]);
+        assert.deepEqual(
+          found.map(({ id, pending, steps }) => [id, pending, steps]),
+          [
+            [two.id, 1, []],
+            [one.id, 1, []],
+          ],
+        );
+        await keep();
+        await keep();
+        const [ofTwo, ofOne] = await ofSubscriptions(app, [two.id, one.id]);
+        assert.deepEqual(nonZero(sumOf(ofTwo?.steps ?? []).counts), { made: 1 });
+        const { counts, took } = sumOf(ofOne?.steps ?? []);
+        assert.deepEqual(nonZero(counts), { made: 2, delivered: 1, retried: 1 });
+        assert.equal(took[bucketOf(12)], 2);
+        const other = await newApp(on.store);
+        assert.deepEqual(await ofSubscriptions(other, [one.id]), []);
+      });
+
+      it('writes no more than it is told to, and says whether there is more', async () => {
+        await keep();
+        const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
+        await leased(one, { room: 0 });
+        assert.deepEqual(await on.store.edit('keepFigures', { limit: 1 }), {
+          written: 1,
+          isMore: true,
+        });
+        assert.deepEqual(await on.store.edit('keepFigures', { limit: 1 }), {
+          written: 1,
+          isMore: false,
+        });
+        assert.deepEqual(await on.store.edit('keepFigures', { limit: 1 }), {
+          written: 0,
+          isMore: false,
+        });
+        const [found] = await ofSubscriptions(app, [one.id]);
+        assert.equal(sumOf(found?.steps ?? []).counts.made, 2);
+      });
+
+      it('counts what waits and runs, up to a bound, and finds the oldest', async () => {
+        const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
+        const [running] = await leased(one, { room: 1 });
+        assert(running);
+        clock.ms += 1;
+        await leased(one, { room: 0 });
+        const [found] = await ofSubscriptions(app, [one.id], 5);
+        assert.deepEqual(
+          [found?.pending, found?.isCapped, found?.oldestPending],
+          [4, false, running.event],
+        );
+        const [capped] = await ofSubscriptions(app, [one.id], 2);
+        assert.deepEqual([capped?.pending, capped?.isCapped], [2, true]);
+      });
+
+      it('has by the half hour what is older than some hours', async () => {
+        clock.ms = Math.ceil(clock.ms / (30 * minuteMs)) * 30 * minuteMs;
+        const startMs = clock.ms;
+        const { app, one } = await staged([callback(0, 'a')]);
+        for (const minutes of [7, 22, 1]) {
+          clock.ms += minutes * minuteMs;
+          await leased(one, { room: 0 });
+        }
+        await keep();
+        const minutesOf = async (): Promise<unknown> => {
+          const span = { fromMinute: minuteOf(startMs), untilMinute: minuteOf(startMs) + 60 };
+          const asked = { ids: [one.id], span: { ...span, stepMinutes: 1 }, pendingMax: 9 };
+          const [found] = await on.store.read('subscriptionFigures', { appNo: app.no, ...asked });
+          return found?.steps.map(({ step, figures }) => [step, figures.counts.made]);
+        };
+        const minutes = [
+          [7, 1],
+          [29, 1],
+          [30, 1],
+        ];
+        clock.ms += 60 * minuteMs;
+        await tidy();
+        assert.deepEqual(await minutesOf(), minutes);
+        clock.ms += 120 * minuteMs;
+        await tidy();
+        const halfHours = [
+          [0, 2],
+          [30, 1],
+        ];
+        assert.deepEqual(await minutesOf(), halfHours);
+        await tidy();
+        assert.deepEqual(await minutesOf(), halfHours);
+      });
+
+      it('forgets what is older than its time', async () => {
+        const { app, one } = await staged([callback(0, 'a')]);
+        await leased(one, { room: 0 });
+        await keep();
+        clock.ms += 6 * dayMs;
+        await tidy(7 * dayMs);
+        const span = spanBetween(clock.ms - 20 * dayMs, clock.ms + 1);
+        const input = { appNo: app.no, ids: [one.id], span, pendingMax: 9 };
+        const [before_] = await on.store.read('subscriptionFigures', input);
+        assert.equal(before_?.steps.length, 1);
+        clock.ms += 2 * dayMs;
+        await tidy(7 * dayMs);
+        const [after_] = await on.store.read('subscriptionFigures', input);
+        assert.deepEqual(after_?.steps, []);
+      });
+    });
+  });
+}

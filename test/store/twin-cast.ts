@@ -1,0 +1,111 @@
+// Whom and what a command means, read from the rows that both databases have, and what is made up for it: the
+// same in every run.
+import type { Controls } from '../../src/core/controls.ts';
+import { noControls } from '../../src/core/controls.ts';
+import { firstIdAt } from '../../src/core/id.ts';
+import type { EditCall } from '../../src/store/call.ts';
+import { editCall } from '../../src/store/call.ts';
+import type { Offer } from '../../src/store/delivery-verbs.ts';
+import type { EditInput, NewKey, NewSubscription } from '../../src/store/store.ts';
+import { digest } from './subject.ts';
+import type { Row } from './twin-tables.ts';
+import type { Twins } from './twins.ts';
+import { startMs } from './twin-tables.ts';
+
+export const contract = 'Ringback';
+
+export class Cast {
+  readonly twins: Twins;
+  /** Their numbers, in a database that was empty. */
+  readonly apps = [1, 2] as const;
+  #ids = 0;
+  #leases = 0;
+
+  constructor(twins: Twins) {
+    this.twins = twins;
+  }
+
+  live(): Row[] {
+    return this.twins.table('delivery_live');
+  }
+
+  /** Any, or more often one that has ended. */
+  delivery(index: number, rather?: 'ended'): { event: string; n: number } | undefined {
+    const ended = this.twins.table('delivery_done');
+    const isEnded = rather === 'ended' && index % 4 > 0 && ended.length > 0;
+    const row = pick(isEnded ? ended : [...this.live(), ...ended], index);
+    return row && nameOf(row);
+  }
+
+  node(index: number): number {
+    return Number(pick(this.twins.table('node'), index)?.['no'] ?? 1);
+  }
+
+  idOf(table: 'subscription' | 'replay' | 'key', index: number): string {
+    return String(pick(this.twins.table(table), index)?.['id'] ?? this.id());
+  }
+
+  /** All of one day, and the same in every run. */
+  id(): string {
+    this.#ids += 1;
+    return firstIdAt(startMs + this.#ids).slice(0, 18) + String(this.#ids).padStart(8, '0');
+  }
+
+  key(): NewKey {
+    const id = this.id().slice(-8);
+    return { id, hash: digest(id), name: 'a key', scopes: ['read'], expiresMs: undefined };
+  }
+
+  subscription(
+    callbacks: NewSubscription['callbacks'],
+    controls: Controls = noControls,
+  ): NewSubscription {
+    const appNo = this.apps[0];
+    const made = { id: this.id(), appNo, contract, operation: 'subscribe', callbacks, controls };
+    return { ...made, secrets: digest('secrets') };
+  }
+
+  published({ names, audience = { kind: 'everyone' } }: Published): EditInput<'publish'> {
+    return {
+      appNo: this.apps[0],
+      contract,
+      events: names.map((name, of) => {
+        const payload = Buffer.from(JSON.stringify({ name, of, list: [of < 1] }));
+        return { id: this.id(), name, payload };
+      }),
+      audience,
+      ...(names.length === 2 ? { trace: 'a trace' } : {}),
+      idempotency: undefined,
+    };
+  }
+
+  starting(): EditCall {
+    return editCall('startNode', { name: 'here', role: 'all', version: '1', aloneHere: false });
+  }
+
+  offer({ room, laneRoom, node }: { room: number; laneRoom: number; node: number }): Offer {
+    const no = this.node(node);
+    this.#leases += 1;
+    const free = new Map<number, number>();
+    const underWay = new Map<number, number>();
+    for (const { lane, lease } of this.live()) {
+      if (lease === null || Math.floor(Number(lease) / 2 ** 32) !== no) continue;
+      free.set(Number(lane), (free.get(Number(lane)) ?? laneRoom) - 1);
+      underWay.set(Number(lane), (underWay.get(Number(lane)) ?? 0) + 1);
+    }
+    return { lease: no * 2 ** 32 + this.#leases, room, free, underWay, laneRoom };
+  }
+}
+
+interface Published {
+  names: readonly string[];
+  audience?: EditInput<'publish'>['audience'];
+}
+
+export function nameOf(row: Row): { event: string; n: number } {
+  return { event: String(row['event']), n: Number(row['n']) };
+}
+
+export function pick<T>(from: readonly T[], index: number): T | undefined {
+  return from[index % Math.max(from.length, 1)];
+}

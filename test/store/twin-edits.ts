@@ -1,0 +1,284 @@
+// The edits of the commands as calls that both databases understand.
+import { strict as assert } from 'node:assert';
+import type { Controls } from '../../src/core/controls.ts';
+import { noControls } from '../../src/core/controls.ts';
+import { limits } from '../../src/core/limits.ts';
+import type { EditCall } from '../../src/store/call.ts';
+import { editCall } from '../../src/store/call.ts';
+import type { EditInput, Idempotency } from '../../src/store/store.ts';
+import type { Chosen } from './model-commands.ts';
+import { callback, digest, inactive } from './subject.ts';
+import { type Cast, pick } from './twin-cast.ts';
+import type { EditCommand, KeyUse } from './twin-commands.ts';
+
+type Choice = NonNullable<Extract<EditCommand, { kind: 'edit' }>['chosen']>;
+
+export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
+  const appNo = cast.apps[0];
+  switch (each.kind) {
+    case 'subscribe': {
+      const { pattern, second } = each;
+      const other = second === 'inactive' ? inactive(1, 'a') : callback(1, 'a');
+      const subscription = cast.subscription([callback(0, pattern), other], controlsOf(each));
+      const idempotency = keyOf(each.idempotency);
+      return editCall('subscribe', { subscription, idempotency, subscriptionsMax: each.most });
+    }
+    case 'app': {
+      const quotas = { [each.quota]: each.value };
+      return editCall('editApp', { appNo, name: each.name, quotas });
+    }
+    case 'publish': {
+      const { name, events } = each;
+      const input = cast.published({ names: Array.from({ length: events }, () => name) });
+      const app = cast.apps[each.app];
+      return editCall('publish', { ...input, appNo: app, idempotency: keyOf(each.idempotency) });
+    }
+    case 'address': {
+      const id = cast.idOf('subscription', each.who);
+      const input = cast.published({ names: ['a'], audience: { kind: each.how, id } });
+      return editCall('publish', { ...input, idempotency: keyOf(each.idempotency) });
+    }
+    case 'edit':
+      return editSubscription(cast, each);
+    case 'disable': {
+      const lane = pick(cast.twins.table('lane'), each.which);
+      return lane && editCall('disableFailing', { appNo, lane: Number(lane['no']) });
+    }
+    case 'notice': {
+      const waiting = pick(cast.twins.table('notice'), 0);
+      const name = String(waiting?.['name'] ?? 'ringback.delivery.dead');
+      const no = each.how === 'there' ? Number(waiting?.['no'] ?? 1e6) : 1e6;
+      return editCall('publish', {
+        ...cast.published({ names: [name] }),
+        contract: '',
+        notice: no,
+      });
+    }
+    case 'expire': {
+      const id = cast.idOf('subscription', each.who);
+      return editCall('expireSubscription', { appNo, id });
+    }
+    case 'forgetPatterns': {
+      // Without a limit: of those that died at one time, each forgets others first.
+      const beforeMs = cast.twins.nowMs - each.agoMs;
+      return editCall('forgetPatterns', { beforeMs, limit: 500 });
+    }
+    case 'unsubscribe':
+      return editCall('unsubscribe', { appNo, id: cast.idOf('subscription', each.who) });
+    case 'retry': {
+      const delivery = cast.delivery(each.which, 'ended');
+      return delivery && editCall('retryDelivery', { appNo, ...delivery });
+    }
+    case 'sweep':
+      return editCall('sweep', { limit: each.limit });
+    case 'heartbeat':
+    case 'stopNode':
+      return editCall(each.kind, { node: cast.node(each.which) });
+    case 'rescue':
+      return editCall('rescue', { silentMs: each.silentMs });
+    case 'forget': {
+      // Without a limit: of keys that were kept at one time, each forgets others first.
+      const idempotencyBeforeMs = cast.twins.nowMs - each.agoMs;
+      return editCall('forget', { idempotencyBeforeMs, limit: 500 });
+    }
+    case 'appendFeed':
+    case 'watch':
+    case 'forgetFeed':
+      return editFeed(cast, each);
+    case 'key':
+      return editKey(cast, each);
+    case 'session':
+      return editSession(cast, each);
+    case 'setting': {
+      const value = digest(String(cast.twins.nowMs));
+      return editCall('keepSetting', { name: `setting ${each.which}`, value });
+    }
+    case 'replay':
+      return replayOf(cast, each);
+    case 'cancelReplay':
+      return editCall('cancelReplay', { appNo, id: cast.idOf('replay', each.which) });
+    case 'forgetReplays': {
+      const endedBeforeMs = cast.twins.nowMs - each.agoMs;
+      return editCall('forgetReplays', { endedBeforeMs, limit: 500 });
+    }
+    case 'keepFigures':
+      return editCall('keepFigures', { limit: limits.figuresGatheredMax });
+    case 'tidyFigures': {
+      const { fineMs: subscriptionFineMs, keepMs } = each;
+      const keep = { appKeepMs: keepMs, subscriptionFineMs, subscriptionKeepMs: keepMs };
+      return editCall('tidyFigures', { ...keep, limit: 500 });
+    }
+    case 'poison':
+      return poison(cast, each);
+  }
+}
+
+function editSubscription(
+  cast: Cast,
+  each: Extract<EditCommand, { kind: 'edit' }>,
+): EditCall | undefined {
+  const { who, state, positions, isNewSecret, isStale, heard, chosen } = each;
+  const found = pick(cast.twins.table('subscription'), who);
+  if (found === undefined) return undefined;
+  const known = cast.twins.table('callback').filter((row) => row['subscription'] === found['no']);
+  const urls = positions
+    .filter((position) => known.some((row) => row['position'] === position))
+    .map((position) => ({ position, url: `https://new.example/${cast.twins.nowMs}` }));
+  return editCall('editSubscription', {
+    appNo: Number(found['app']),
+    id: String(found['id']),
+    version: Number(found['version']) - (isStale ? 1 : 0),
+    state,
+    urls,
+    secrets: isNewSecret ? digest(String(cast.twins.nowMs)) : undefined,
+    events: heard === undefined ? [] : [{ position: 0, events: [...new Set(heard)] }],
+    chosen: chosen && choose(cast, chosen),
+  });
+}
+
+function choose(
+  cast: Cast,
+  { expiresInMs, ...chosen }: Choice,
+): EditInput<'editSubscription'>['chosen'] {
+  const expiresMs = expiresInMs === undefined ? undefined : cast.twins.nowMs + expiresInMs;
+  const headers = chosen.filter === undefined ? undefined : digest('headers');
+  return { controls: { ...controlsOf(chosen), expiresMs }, headers };
+}
+
+export function replayOf(cast: Cast, each: Extract<EditCommand, { kind: 'replay' }>): EditCall {
+  const { state, name, who, status, error, rate, runningMax } = each;
+  const subscription = who === undefined ? undefined : cast.idOf('subscription', who);
+  const times = { fromMs: undefined, untilMs: undefined };
+  return editCall('createReplay', {
+    replay: {
+      id: cast.id(),
+      appNo: cast.apps[each.app],
+      filter: { state, event: name, subscription, status, error, ...times },
+      ratePerSecond: rate,
+    },
+    runningMax,
+    idempotency: keyOf(each.idempotency),
+  });
+}
+
+/** Few numbers, so that some are there already. */
+function editFeed(
+  cast: Cast,
+  { kind, which, agoMs }: Extract<EditCommand, { agoMs: number; which: number }>,
+): EditCall {
+  const { nowMs } = cast.twins;
+  const node = 1 + (which % 3);
+  switch (kind) {
+    case 'appendFeed': {
+      const rows = cast.apps.map((appNo) => ({ appNo, seq: 1 + (which % 7), digest: '{}' }));
+      return editCall('appendFeed', { node, rows });
+    }
+    case 'watch':
+      return editCall('watch', { node, apps: cast.apps, untilMs: nowMs + agoMs });
+    case 'forgetFeed':
+      // Without a limit: of rows of one time, each forgets others first.
+      return editCall('forgetFeed', { beforeMs: nowMs - agoMs, limit: 500 });
+  }
+}
+
+function editKey(cast: Cast, { how, which }: Extract<EditCommand, { kind: 'key' }>): EditCall {
+  const appNo = cast.apps[0];
+  const id = cast.idOf('key', which);
+  switch (how) {
+    case 'create':
+      return editCall('createKey', { appNo, key: cast.key() });
+    case 'rotate': {
+      const hash = digest(`rotated ${which}`);
+      return editCall('rotateKey', { appNo, id, hash, oldUntilMs: cast.twins.nowMs + which });
+    }
+    case 'revoke':
+      return editCall('revokeKey', { appNo, id });
+    case 'touch':
+      return editCall('touchKeys', { ids: [id, 'zzzzzzzz'] });
+  }
+}
+
+function editSession(
+  cast: Cast,
+  { how, which }: Extract<EditCommand, { kind: 'session' }>,
+): EditCall {
+  const hash = digest(`session ${which % 4}`);
+  const expiresMs = cast.twins.nowMs + 1 + which * 1_000;
+  switch (how) {
+    case 'create':
+    case 'ticket': {
+      const kind = how === 'create' ? 'session' : how;
+      return editCall('createSession', {
+        hash,
+        kind,
+        keyId: cast.idOf('key', which),
+        keyHash: digest(`secret ${which % 3}`),
+        expiresMs,
+      });
+    }
+    case 'take':
+      return editCall('takeTicket', { hash });
+    case 'prolong':
+      return editCall('prolongSession', { hash, expiresMs });
+    case 'end':
+      return editCall('endSession', { hash });
+    case 'forget':
+      return editCall('forgetSessions', { beforeMs: cast.twins.nowMs, limit: 500 });
+  }
+}
+
+function poison(
+  cast: Cast,
+  { how, which }: Extract<EditCommand, { kind: 'poison' }>,
+): EditCall | undefined {
+  const appNo = cast.apps[0];
+  switch (how) {
+    case 'publish': {
+      const event = pick(cast.twins.table('event'), which);
+      if (event === undefined) return undefined;
+      const input = cast.published({ names: ['a', 'a'] });
+      const [first] = input.events;
+      assert(first !== undefined);
+      return editCall('publish', {
+        ...input,
+        events: [first, { ...first, id: String(event['id']) }],
+      });
+    }
+    case 'subscribe': {
+      const subscription = cast.subscription([callback(0, 'a'), callback(0, 'a')]);
+      return editCall('subscribe', { subscription, idempotency: undefined });
+    }
+    case 'edit': {
+      const edit = editSubscription(cast, {
+        kind: 'edit',
+        who: which,
+        state: 'paused',
+        positions: [0],
+        isNewSecret: true,
+        isStale: false,
+        heard: ['c'],
+        chosen: {
+          ordered: true,
+          rate: 4,
+          concurrency: 1,
+          filter: undefined,
+          expiresInMs: undefined,
+        },
+      });
+      if (edit?.verb !== 'editSubscription') return undefined;
+      const urls = [...edit.input.urls, { position: 9, url: 'https://nobody.example/' }];
+      return editCall('editSubscription', { ...edit.input, urls });
+    }
+    case 'key':
+      return editCall('createKey', { appNo, key: { ...cast.key(), scopes: [] } });
+  }
+}
+
+function keyOf(use: KeyUse | undefined): Idempotency | undefined {
+  return use && { key: digest(`key ${use.key}`), print: digest(`print ${use.print}`) };
+}
+
+function controlsOf(chosen: Chosen & Pick<Controls, 'filter'>): Controls {
+  const { ordered, rate: ratePerSecond, concurrency, filter } = chosen;
+  return { ...noControls, ordered, ratePerSecond, concurrency, filter };
+}

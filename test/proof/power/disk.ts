@@ -28,12 +28,6 @@ export class Disk {
   readonly #names = new Map<string, Inode | 'folder'>([['', 'folder']]);
   readonly #durableNames = new Map<string, Inode | 'folder'>([['', 'folder']]);
   #namings: Naming[] = [];
-  #touched = new Set<Inode>();
-
-  /** Whether a crash now could leave more than one image. */
-  get isPending(): boolean {
-    return this.#touched.size > 0 || this.#namings.length > 0;
-  }
 
   apply(call: DiskCall): void {
     switch (call.kind) {
@@ -85,7 +79,6 @@ export class Disk {
     const inode = this.#names.get(path);
     if (inode === undefined || inode === 'folder') throw new Error(`Nobody has made "${path}"`);
     inode.pending.push(change);
-    this.#touched.add(inode);
   }
 
   #sync(path: string): void {
@@ -99,7 +92,6 @@ export class Disk {
     }
     inode.durable = applied(inode.durable, inode.pending);
     inode.pending = [];
-    this.#touched.delete(inode);
   }
 }
 

@@ -8,7 +8,7 @@ import { cutPower } from './images.ts';
 import { serveOnFailedSync, serveOnFullDisk } from './service-faults.ts';
 
 const lives = 6;
-const imagesOfLife = 3_000;
+const imagesOfLife = 3_300;
 const callsOfPath = 60;
 
 /** Every statement of every path; and calls to the disk, spread over each path. */

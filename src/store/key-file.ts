@@ -1,9 +1,10 @@
 // The key that wraps signing secrets, where the operator sets none: made once, in a file of its own
 // beside the database, so that a copied database alone opens nothing.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { World } from '../core/world.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
+import { makeLastingFolder, syncFolder } from './sync-folder.ts';
 
 export const encryptionKeyBytes = 32;
 
@@ -19,17 +20,19 @@ export function keyFileIn(dataDir: string): string {
   return join(dataDir, 'encryption.key');
 }
 
+/** For whoever holds the store's lock: nobody else may be making one. */
 export function readOrMakeKeyFile(dataDir: string, world: Pick<World, 'randomBytes'>): KeyFile {
   const path = keyFileIn(dataDir);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const made = Buffer.from(world.randomBytes(encryptionKeyBytes));
-  try {
-    writeFileSync(path, `${made.toString('base64')}\n`, { flag: 'wx', mode: 0o600, flush: true });
-    return { path, key: made, isNew: true };
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-  return { path, key: readKeyFile(path), isNew: false };
+  if (existsSync(path)) return { path, key: readKeyFile(path), isNew: false };
+  makeLastingFolder(dataDir);
+  const key = Buffer.from(world.randomBytes(encryptionKeyBytes));
+  // Under another name first: a crash in its middle would leave a file that is no key, and no start would
+  // ever get past it. And a key whose name is lost in a power cut opens no secret any more.
+  const unfinished = `${path}.new`;
+  writeFileSync(unfinished, `${key.toString('base64')}\n`, { mode: 0o600, flush: true });
+  renameSync(unfinished, path);
+  syncFolder(dataDir);
+  return { path, key, isNew: true };
 }
 
 export function readKeyFile(path: string): Uint8Array {

@@ -1,6 +1,5 @@
 // Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
 // nodes may use as well.
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../core/limits.ts';
@@ -16,6 +15,7 @@ import { openSqlite } from './sqlite/adapter.ts';
 import { inProcess } from './sqlite/in-process.ts';
 import { openThreads } from './sqlite/thread.ts';
 import type { ReadOutput, ReadVerb, Store } from './store.ts';
+import { makeLastingFolder } from './sync-folder.ts';
 
 /** Where the data is kept. */
 export type Database =
@@ -126,7 +126,7 @@ export function databaseIn(dataDir: string): string {
 
 export function makeFolder(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeLastingFolder(dataDir);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `Cannot make the data folder "${dataDir}": ${reason}`;

@@ -1,0 +1,23 @@
+// A process that is to die: does what one path says on a prepared folder, or opens an old or empty one, and
+// says what it was answered. Run: node child.ts <folder> <history file> <path | migrate> [stage]
+import { openSync } from 'node:fs';
+import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open.ts';
+import { openSqlite } from '../../../src/store/sqlite/adapter.ts';
+import { inProcess } from '../../../src/store/sqlite/in-process.ts';
+import { sayTo } from './history.ts';
+import { Actor, nowMs, paths, type PathName, type Stage } from './paths.ts';
+
+const [dataDir = '', file = '', task = '', stageText = ''] = process.argv.slice(2);
+const say = sayTo(openSync(file, 'a'));
+makeFolder(dataDir);
+const sqlite = openSqlite({ path: databaseIn(dataDir), migrationsDir, nowMs });
+const onFatal = (error: Error): void => {
+  throw error;
+};
+const store = storeOver(inProcess(sqlite, { onFatal }), { nowMs: () => nowMs });
+if (task !== 'migrate') {
+  const stage = JSON.parse(stageText) as Stage;
+  await paths[task as PathName].act(new Actor(store, stage, say));
+}
+await store.close();
+say({ say: 'done' });

@@ -1,0 +1,113 @@
+// Negative controls of what is kept on the disk: the product, broken on purpose, and which part of the proof
+// has to see it. What is not seen is a violation of the proof itself.
+import type { SourceChange } from '../controls/change-source.ts';
+import { killAtStatements } from '../crash/points.ts';
+import type { Finding } from '../finding.ts';
+import { killAtCalls } from './disk-faults.ts';
+import { cutPower, lazySync } from './images.ts';
+import { serveOnFailedSync } from './service-faults.ts';
+
+export interface DiskControl {
+  name: string;
+  changes: readonly SourceChange[];
+  /** How the first thing that is seen begins. */
+  breaks: RegExp;
+  look: (changes: readonly SourceChange[]) => Promise<Finding>;
+}
+
+export const diskControls: readonly DiskControl[] = [
+  {
+    name: 'synchronous-normal',
+    changes: [lazySync],
+    breaks: /I1: lost/,
+    look: async (changes) => cutPower({ images: 1_000, rounds: 1, changes, isControl: true }),
+  },
+  {
+    name: 'answer-before-commit',
+    changes: [
+      {
+        file: 'src/store/sqlite/transaction.ts',
+        find: "    undo(db);\n    db.exec('begin immediate');",
+        replace: "    if (db.isTransaction) db.exec('commit');\n    db.exec('begin immediate');",
+      },
+      {
+        file: 'src/store/sqlite/transaction.ts',
+        find: "  try {\n    db.exec('commit');",
+        replace: '  try {',
+      },
+    ],
+    breaks: /I1: lost/,
+    look: async (changes) => killAtStatements({ only: ['publish'], changes }),
+  },
+  {
+    name: 'migration-in-pieces',
+    changes: [
+      {
+        file: 'src/store/sqlite/apply-migrations.ts',
+        find: "  db.exec('begin immediate');",
+        replace: '',
+      },
+      { file: 'src/store/sqlite/apply-migrations.ts', find: "    db.exec('commit');", replace: '' },
+    ],
+    breaks: /I1: it cannot be opened/,
+    look: async (changes) => killAtStatements({ only: ['upgrade'], pointsMax: 12, changes }),
+  },
+  {
+    name: 'key-under-no-lasting-name',
+    changes: [{ file: 'src/store/key-file.ts', find: '  syncFolder(dataDir);', replace: '' }],
+    breaks: /I1: lost: \{"say":"ack key"/,
+    look: async (changes) => cutPower({ images: 1_000, rounds: 1, changes, isControl: true }),
+  },
+  {
+    name: 'key-written-in-place',
+    changes: [
+      {
+        file: 'src/store/key-file.ts',
+        find: 'const unfinished = `${path}.new`;',
+        replace: 'const unfinished = path;',
+      },
+    ],
+    breaks: /I1: it cannot be opened/,
+    look: async (changes) => killAtCalls({ only: ['life'], calls: /encryption\.key/, changes }),
+  },
+  {
+    name: 'trust-after-a-failed-sync',
+    changes: [
+      {
+        file: 'src/store/sqlite/failure.ts',
+        find: 'new Set([1034, 1290])',
+        replace: 'new Set<number>()',
+      },
+    ],
+    breaks: /I12/,
+    look: async (changes) => serveOnFailedSync(changes),
+  },
+];
+
+export interface DiskControlResult {
+  name: string;
+  /** What was seen first; undefined: nobody noticed. */
+  seen: string | undefined;
+  tookMs: number;
+  /** Why it was not tried. */
+  skipped?: string;
+}
+
+export async function runDiskControl(control: DiskControl): Promise<DiskControlResult> {
+  const { name, changes, breaks, look } = control;
+  const beganMs = performance.now();
+  const { figures, violations } = await look(changes);
+  const seen = violations.find((one) => breaks.test(one));
+  const tookMs = Math.round(performance.now() - beganMs);
+  const { skipped } = figures;
+  return skipped === undefined
+    ? { name, seen, tookMs }
+    : { name, seen, tookMs, skipped: `${skipped}` };
+}
+
+/** A process that is killed loses nothing that a power cut would take: the power cuts are needed. */
+export async function killWithoutSync(): Promise<Finding> {
+  const only = ['publish', 'settle'] as const;
+  const found = await killAtStatements({ only, pointsMax: 40, changes: [lazySync] });
+  return { ...found, part: 'kill -9 with synchronous = normal: sees nothing' };
+}

@@ -1,0 +1,20 @@
+// Some of the images of a disk whose power was cut; `npm run proof` looks at thousands.
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import { cutPower, lazySync } from './images.ts';
+
+describe('a power cut', () => {
+  it('takes nothing that was promised', async (t) => {
+    const { figures, violations } = await cutPower({ images: 60, rounds: 1 });
+    if ('skipped' in figures) return t.skip(String(figures['skipped']));
+    assert.deepEqual(violations, []);
+    assert.ok(Number(figures['images']) >= 10, JSON.stringify(figures));
+  });
+
+  it('is seen to take what was promised where a commit is not synced', async (t) => {
+    const options = { images: 100, rounds: 1, changes: [lazySync], isControl: true };
+    const { figures, violations } = await cutPower(options);
+    if ('skipped' in figures) return t.skip(String(figures['skipped']));
+    assert.match(violations[0] ?? 'nothing', /I1: lost/);
+  });
+});

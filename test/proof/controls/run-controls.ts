@@ -1,0 +1,62 @@
+// Runs the simulation against each product that was broken on purpose, a process each: seed after seed,
+// until a violation shows that somebody noticed.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { controls, type Control } from './controls.ts';
+
+export interface ControlResult {
+  name: string;
+  /** The invariant; undefined: nobody noticed. */
+  caughtBy: string | undefined;
+  seed: number;
+  /** Seeds that it took. */
+  seeds: number;
+  tookMs: number;
+}
+
+export interface ControlOptions {
+  /** By default all. */
+  names?: readonly string[];
+  seedsMax?: number;
+  onResult?: (result: ControlResult) => void;
+}
+
+const seedsMaxDefault = 300;
+
+export async function runControls(options: ControlOptions = {}): Promise<ControlResult[]> {
+  const { names, seedsMax = seedsMaxDefault, onResult } = options;
+  const results: ControlResult[] = [];
+  for (const control of controls) {
+    if (control.by !== 'sim' || names?.includes(control.name) === false) continue;
+    const result = await runControl(control, seedsMax);
+    results.push(result);
+    onResult?.(result);
+  }
+  return results;
+}
+
+async function runControl(control: Control, seedsMax: number): Promise<ControlResult> {
+  const args = [
+    '--import',
+    join(import.meta.dirname, 'mutate.ts'),
+    join(import.meta.dirname, 'hunt.ts'),
+    String(seedsMax),
+  ];
+  const env = { ...process.env, RINGBACK_CONTROL: control.name };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise((resolve) => child.on('close', resolve)),
+  ]);
+  if (code !== 0) throw new Error(`Control "${control.name}" did not run: ${err}`);
+  const { seed, seeds, tookMs, invariants } = JSON.parse(out) as {
+    seed: number;
+    seeds: number;
+    tookMs: number;
+    invariants: string[];
+  };
+  const caughtBy = invariants.find((one) => control.breaks.includes(one));
+  return { name: control.name, caughtBy, seed, seeds, tookMs };
+}

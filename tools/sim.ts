@@ -37,6 +37,7 @@ async function simulate(): Promise<number> {
     isPatient: values.all,
     onRun: (run, so) => {
       if (run.flaws.length > 0) report(run);
+      if (seeds === 1) say(`${'print'.padEnd(22)} ${run.print}`);
       if (world.monotonicMs() - saidMs < progressMs) return;
       saidMs = world.monotonicMs();
       say(`${so.seeds} of ${seeds} seeds, ${rate(so)} seeds/s, ${so.failed.length} failed`);

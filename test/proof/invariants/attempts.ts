@@ -28,8 +28,8 @@ export function judgeDuplicates(history: History): Flaw[] {
   }
   for (const [id, sends] of byDelivery(history)) {
     if (redriven.has(id)) continue;
-    for (const [at, one] of sends.entries()) {
-      const againMs = timeOf(one);
+    for (const [at, { startedMs: againMs }] of sends.entries()) {
+      if (againMs === undefined) continue; // It never reached its receiver.
       const unexplained = sends
         .slice(0, at)
         .find(

@@ -1,7 +1,7 @@
 // The way from a node to the one database that all simulated nodes share: the real SQL, on time, late,
 // refused before it was written, or written without an answer. Where several nodes share a database it does
 // what the way to PostgreSQL does: the time is the database's, and what was leased without a word is freed.
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type {
   Batch,
   BatchReply,
@@ -11,7 +11,7 @@ import type {
   Transport,
   WorkReply,
 } from '../../../src/store/call.ts';
-import type { Work } from '../../../src/store/delivery-verbs.ts';
+import type { Settlement, Work } from '../../../src/store/delivery-verbs.ts';
 import { inDatabaseTime, shifted } from '../../../src/store/postgres/database-time.ts';
 import type { Sqlite } from '../../../src/store/sqlite/adapter.ts';
 import type { Chance } from './chance.ts';
@@ -42,6 +42,8 @@ export interface StoreMeans {
   databaseMs: () => number;
   /** Others may have something to do. */
   tell: () => void;
+  /** What is wrong. */
+  flaws: string[];
 }
 
 type Fate = 'answered' | 'before' | 'after' | 'late';
@@ -54,6 +56,7 @@ class Way implements Transport {
   readonly #means: StoreMeans;
   /** Leases of transactions of which nobody knows what became. */
   #doubts: number[] = [];
+  #lease: StatementSync | undefined;
 
   constructor(means: StoreMeans) {
     this.#means = means;
@@ -88,11 +91,14 @@ class Way implements Transport {
       run: () => {
         const nowMs = this.#writtenMs(work.nowMs);
         this.#freeDoubted(nowMs);
+        const held = settlements.map((one) => this.#isHeld(one));
         const done = shared.sqlite.work({ ...work, settlements, nowMs });
-        if (done.kind === 'worked') {
-          for (const one of done.settled) {
-            if (one.kind === 'done' && one.output.kind === 'stale') counters.staleRefused += 1;
-          }
+        if (done.kind !== 'worked') return done;
+        for (const [at, one] of done.settled.entries()) {
+          if (one.kind !== 'done') continue;
+          const isStale = one.output.kind === 'stale';
+          if (isStale) counters.staleRefused += 1;
+          if (isStale === held[at]) this.#judgeFence(settlements[at], isStale);
         }
         return done;
       },
@@ -109,6 +115,21 @@ class Way implements Transport {
 
   async close(): Promise<void> {
     await Promise.resolve();
+  }
+
+  #isHeld({ event, n, lease }: Settlement): boolean {
+    const { db } = this.#means.shared;
+    this.#lease ??= db.prepare(
+      'select 1 from delivery_live where event = ? and n = ? and lease = ?',
+    );
+    return this.#lease.get(event, n, lease) !== undefined;
+  }
+
+  /** Whoever has lost its lease changes nothing, and whoever has it is believed. */
+  #judgeFence(settlement: Settlement | undefined, isStale: boolean): void {
+    const { flaws, node } = this.#means;
+    const what = isStale ? 'was refused under its lease' : 'was settled under a lost lease';
+    flaws.push(`I5: ${settlement?.event}_${settlement?.n} ${what} by ${node.name}`);
   }
 
   /** Alone, a node's own clock is the database's. */

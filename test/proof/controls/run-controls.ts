@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { Finding } from '../finding.ts';
 import { controls, type Control } from './controls.ts';
 
 export interface ControlResult {
@@ -33,6 +34,20 @@ export async function runControls(options: ControlOptions = {}): Promise<Control
     onResult?.(result);
   }
   return results;
+}
+
+export function findingOfControls(results: readonly ControlResult[]): Finding {
+  const missed = results.filter(({ caughtBy }) => caughtBy === undefined);
+  return {
+    part: 'negative controls of the simulation',
+    figures: Object.fromEntries(
+      results.map(({ name, caughtBy, seed, tookMs }) => [
+        name,
+        caughtBy === undefined ? 'not caught' : `${caughtBy}, seed ${seed}, ${tookMs} ms`,
+      ]),
+    ),
+    violations: missed.map(({ name }) => `nobody noticed "${name}"`),
+  };
 }
 
 async function runControl(control: Control, seedsMax: number): Promise<ControlResult> {

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import type { Flaw, History, Send } from './history.ts';
 import { isTaken } from './ends.ts';
 
-/** The one-second rule, and what a step of the simulated clock may add. */
-const obeyMs = 1_000;
+/** The one-second rule. */
+export const obeyMs = 1_000;
 const jitter = 0.2;
 /** Nobody is given up sooner. A millisecond is lost where clocks have whole ones. */
 const silentLeastMs = 29_999;

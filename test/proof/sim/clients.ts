@@ -12,8 +12,9 @@ import {
   unsubscribe,
 } from '../../../src/engine/subscriptions.ts';
 import type { PublishCall, Publish, Silence, Subscribed } from '../invariants/history.ts';
+import { obeyMs } from '../invariants/attempts.ts';
 import { contract, type Engine } from './engine.ts';
-import type { SimulatedNode, Simulation } from './node.ts';
+import { epochMs, type SimulatedNode, type Simulation } from './node.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Subscriber extends Writable<Omit<Subscribed, 'silences'>> {
@@ -127,10 +128,13 @@ export class Clients {
     const hears = chance.isLucky(0.3) ? chance.pick(names) : '*';
     const isOrdered = chance.isLucky(plan.orderedShare);
     const isLimited = chance.isLucky(0.2);
+    const isPassing = chance.isLucky(plan.passingShare);
+    const expiresMs = Math.ceil(clock.nowMs + chance.between(10_000, 60_000));
     const chosen = {
       ...(isOrdered ? { ordered: true } : {}),
       ...(hears === '*' ? {} : { events: [hears] }),
       ...(isLimited ? { concurrency: chance.whole(1, 3) } : {}),
+      ...(isPassing ? { expiresAt: new Date(epochMs + expiresMs).toISOString() } : {}),
     };
     try {
       const id = await node.ask(async (engine) => subscribeIn(engine, url, chosen));
@@ -142,9 +146,12 @@ export class Clients {
         hears,
         isOrdered,
         isLimited,
-        endAskedMs: undefined,
+        endAskedMs: isPassing ? expiresMs : undefined,
         endAnsweredMs: undefined,
-        silences: [],
+        // Everybody knows that time in advance: nobody has a second to hear of it.
+        silences: isPassing
+          ? [{ of: 'expiry', fromMs: expiresMs - (plan.isShared ? obeyMs : 0), toMs: Infinity }]
+          : [],
         wasHeld: false,
         secrets: [],
         url,
@@ -162,7 +169,7 @@ export class Clients {
     await this.#stirUp();
     const one = this.#anyone();
     if (one === undefined) return;
-    one.endAskedMs = clock.nowMs;
+    one.endAskedMs = Math.min(one.endAskedMs ?? Infinity, clock.nowMs);
     if (network.underWay(one.id) > 0) counters.unsubscribesUnderWay += 1;
     clock.note(`${one.id} unsubscribes`);
     const isDone = await this.#insist(chance.whole(1, triesMax), async ({ context }) => {
@@ -287,7 +294,8 @@ export class Clients {
   }
 
   #anyone(): Subscriber | undefined {
-    const there = this.subscribers.filter(({ endAskedMs }) => endAskedMs === undefined);
+    const { nowMs } = this.#sim.clock;
+    const there = this.subscribers.filter(({ endAskedMs }) => (endAskedMs ?? Infinity) > nowMs);
     return there.length === 0 ? undefined : this.#sim.chance.pick(there);
   }
 

@@ -17,6 +17,8 @@ export interface Plan {
   timeoutMs: number;
   orderedShare: number;
   keyedShare: number;
+  /** Of subscriptions: those that end by themselves. */
+  passingShare: number;
   /** How often a word of new work reaches the other nodes. */
   toldShare: number;
   /** Per minute, over all nodes; 0: never. */
@@ -73,6 +75,7 @@ export function drawPlan(seed: number): Plan {
     timeoutMs: chance.pick([1_000, 5_000, 15_000]),
     orderedShare: chance.pick([0, 0.3, 1]),
     keyedShare: chance.pick([0, 0.7, 1]),
+    passingShare: chance.pick([0, 0, 0.3]),
     toldShare: chance.pick([0, 0.5, 1]),
     perMinute: {
       crash: fault(0.6, 6),

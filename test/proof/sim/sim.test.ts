@@ -6,16 +6,17 @@ import { runControls } from '../controls/run-controls.ts';
 import { findingOf, runBatch } from './batch.ts';
 import { runSeed } from './run.ts';
 
-const seeds = 60;
+const seeds = 50;
 
 describe('the simulation', () => {
   it(`finds nothing wrong in ${seeds} seeds, and meets what it is for`, async () => {
     const sum = await runBatch({ from: 1, seeds });
     assert.deepEqual(findingOf(sum).violations, []);
+    // What a few seeds are enough for; `npm run sim` wants all of them, from 200 seeds on.
     const { crashesUnderWay, rescued, staleRefused, ambiguous, duplicates } = sum.counters;
-    const { retryAfter, probes, drains, unsubscribesUnderWay, orderedFailures } = sum.counters;
+    const { retryAfter, unsubscribesUnderWay, orderedFailures } = sum.counters;
     const met = { crashesUnderWay, rescued, staleRefused, ambiguous, duplicates };
-    const also = { retryAfter, probes, drains, unsubscribesUnderWay, orderedFailures };
+    const also = { retryAfter, unsubscribesUnderWay, orderedFailures };
     for (const [name, count] of Object.entries({ ...met, ...also })) {
       assert.ok(count > 0, `${name} was never met: ${JSON.stringify(sum.counters)}`);
     }
@@ -30,7 +31,7 @@ describe('the simulation', () => {
   });
 
   it('notices what was broken on purpose', async () => {
-    const names = ['ack-before-commit', 'no-fencing', 'ignore-unsubscribe'];
+    const names = ['ack-before-commit', 'rescue-the-living', 'no-back-off'];
     const results = await runControls({ names, seedsMax: 60 });
     assert.equal(results.length, names.length);
     for (const { name, caughtBy } of results) assert.ok(caughtBy, `nobody noticed "${name}"`);

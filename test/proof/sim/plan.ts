@@ -66,7 +66,7 @@ export function drawPlan(seed: number): Plan {
     seed,
     nodes,
     isShared,
-    pollMs: isShared ? chance.pick([250, 1_000, 2_500]) : 10_000,
+    pollMs: isShared ? chance.pick([250, 1_000, 1_000, 2_500, 2_500]) : 10_000,
     receivers: chance.whole(1, 5),
     subscriptions: chance.whole(1, 6),
     events: chance.whole(5, 30),

@@ -6,7 +6,7 @@ import { runControls } from '../controls/run-controls.ts';
 import { findingOf, runBatch } from './batch.ts';
 import { runSeed } from './run.ts';
 
-const seeds = 50;
+const seeds = 40;
 
 describe('the simulation', () => {
   it(`finds nothing wrong in ${seeds} seeds, and meets what it is for`, async () => {

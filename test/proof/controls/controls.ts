@@ -94,6 +94,14 @@ export const controls: readonly Control[] = [
     by: 'sim',
   },
   {
+    name: 'too-much-back-off',
+    file: 'src/core/retry.ts',
+    find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
+    replace: '  const jittered = nowMs + 4 * waitMs * (1 - jitter + 2 * jitter * chance);',
+    breaks: ['I7'],
+    by: 'sim',
+  },
+  {
     name: 'ignore-retry-after',
     file: 'src/core/retry.ts',
     find: '  return Math.round(Math.max(jittered, asked));',

@@ -101,6 +101,50 @@ export function judgeSchedule(history: History): Flaw[] {
   return flaws.map((what) => ({ invariant: 'I7', what }));
 }
 
+/** I7, the other way: while nothing fails but receivers, and a lane has room, nobody waits longer. */
+export function judgeLateness(history: History): Flaw[] {
+  if (!history.isCalm) return [];
+  const { waitsMs, redriven } = history;
+  const flaws: string[] = [];
+  const judged = new Set(
+    history.subscriptions.flatMap(({ id, isOrdered, isLimited, wasHeld }) =>
+      isOrdered || isLimited || wasHeld ? [] : [id],
+    ),
+  );
+  const ofSubscription = Map.groupBy(history.sends, ({ subscription }) => subscription);
+  for (const [id, sends] of byDelivery(history)) {
+    for (const [at, one] of sends.entries()) {
+      const before = sends[at - 1];
+      if (before?.seenMs === undefined || redriven.has(id) || !judged.has(one.subscription))
+        continue;
+      const waitMs = (waitsMs[before.attempt - 1] ?? 0) * (1 + jitter);
+      const dueMs = before.seenMs + Math.max(waitMs, before.retryAfterMs ?? 0);
+      if (timeOf(one) <= dueMs + lateMostMs) continue;
+      const others = (ofSubscription.get(one.subscription) ?? []).filter((other) => other !== one);
+      if (isBusy(others, dueMs, timeOf(one)) || isBroken(others, timeOf(one))) continue;
+      flaws.push(`${id} attempt ${one.attempt} came ${timeOf(one) - dueMs} ms after its time`);
+    }
+  }
+  return flaws.map((what) => ({ invariant: 'I7', what }));
+}
+
+/** A second, and the longest that a connection takes. */
+const lateMostMs = 4_100;
+
+function isBusy(sends: readonly Send[], fromMs: number, toMs: number): boolean {
+  return sends.some((one) => timeOf(one) < toMs && (one.seenMs ?? Infinity) > fromMs);
+}
+
+/** Whether the lane has failed so often in a row that it gets one at a time, now and then. */
+function isBroken(sends: readonly Send[], atMs: number): boolean {
+  const seen = sends
+    .filter(({ seenMs = Infinity }) => seenMs <= atMs)
+    .sort((a, b) => (a.seenMs ?? 0) - (b.seenMs ?? 0));
+  return seen.slice(-brokenAfter).filter((one) => !isTaken(one)).length === brokenAfter;
+}
+
+const brokenAfter = 10;
+
 /** Clocks have whole milliseconds, and a jump to the next falls between two readings. */
 const slackMs = 3;
 

@@ -2,6 +2,7 @@
 import {
   judgeBarriers,
   judgeDuplicates,
+  judgeLateness,
   judgeOrder,
   judgeRequests,
   judgeSchedule,
@@ -19,6 +20,7 @@ export function judge(history: History): Flaw[] {
     judgeDuplicates,
     judgeRequests,
     judgeSchedule,
+    judgeLateness,
     judgeBarriers,
     judgeOrder,
     judgeKeys,

@@ -1,5 +1,6 @@
 // `npm run sim -- --seeds N [--from S] [--seed S] [--controls]`: the deterministic simulation. One seed is
 // one run; the same seed goes the same way. Ends with 1 when anything was violated.
+// What is simulated, and what is not, stands in test/proof/sim/README.md.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

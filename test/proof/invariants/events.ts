@@ -1,5 +1,5 @@
 // I1, I2, I13: what was acknowledged is there, once, as it was given, and for everybody who was promised it.
-import type { DeliveryRow, Flaw, History, Publish, Subscribed } from './history.ts';
+import type { Flaw, History, Publish, Subscribed } from './history.ts';
 
 /** I1: no loss after an acknowledgement. */
 export function judgeLoss(history: History): Flaw[] {
@@ -109,8 +109,4 @@ export function judgeKeys({ publishes, events }: History): Flaw[] {
     }
   }
   return flaws.map((what) => ({ invariant: 'I13', what }));
-}
-
-export function isEnded({ state }: Pick<DeliveryRow, 'state'>): boolean {
-  return state !== 'pending';
 }

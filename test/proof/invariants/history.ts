@@ -45,7 +45,7 @@ export interface PublishCall {
   error: string | undefined;
 }
 
-/** A span in which nothing may start, from `fromMs` on; `allowedMs` later it is a violation. */
+/** A span in which nothing may start; among several nodes its first second is left to them. */
 export interface Silence {
   of: string;
   fromMs: number;

@@ -20,6 +20,7 @@ export interface Step {
   run: (() => void) | undefined;
 }
 
+/** Enough to see what led to a violation, as a rule; SIM_STEPS shows more of a seed that is replayed. */
 const stepsKept = Number(process.env['SIM_STEPS'] ?? 200);
 
 export class Clock {

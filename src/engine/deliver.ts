@@ -32,7 +32,7 @@ export interface DeliverMeans {
   targets: TargetCache;
   gate: Gate;
   confirmer: Confirmer;
-  /** By the store's clock, which says when a subscription is over. */
+  /** By the store's clock, which says when a subscription is over, and when an attempt is due. */
   nowMs: () => number;
   longest: Longest;
   /** Whether an attempt may still start under a lease. */
@@ -54,12 +54,12 @@ export async function deliver(
   const { event, n, lease } = leased;
   const name = { event, n, lease };
   const found = await approach(means, leased);
-  if (found.kind !== 'standing') return { ...name, ...unsent(found, means.world.nowMs()) };
+  if (found.kind !== 'standing') return { ...name, ...unsent(found, means.nowMs()) };
   const { target, passage } = found;
   const confirmation = means.confirmer.confirm(target, confirmedMs);
   try {
     const sent = await attempt(means, { leased, target, passage, confirmation, signal });
-    if (sent.kind !== 'sent') return { ...name, ...unsent(sent, means.world.nowMs()) };
+    if (sent.kind !== 'sent') return { ...name, ...unsent(sent, means.nowMs()) };
     // Another node may have pointed the subscription elsewhere since.
     const isDoubtful =
       wantsNoMore(means, target, sent.result) &&
@@ -151,9 +151,9 @@ async function send(
   let verdict = judge(means, it);
   if (verdict !== 'open') return stopped(verdict);
   const { world, sender } = means;
-  const startedMs = world.nowMs();
+  const startedMs = means.nowMs();
   const startedAt = world.monotonicMs();
-  const request = requestOf(means, it, startedMs);
+  const request = requestOf(means, it, world.nowMs()); // Its receiver knows no other clock.
   const onStart = (): boolean => {
     verdict = judge(means, it);
     if (verdict === 'open') it.confirmation.end();
@@ -216,7 +216,7 @@ interface Sending {
 }
 
 function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sending): Settling {
-  const nowMs = means.world.nowMs();
+  const nowMs = means.nowMs();
   const definition = definitionOf(means.contracts, target);
   const unsubscribeStatus = unsubscribeStatusOf(definition);
   const classified = classify(sent.result, {

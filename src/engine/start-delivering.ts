@@ -83,7 +83,8 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     witness,
   };
   const dispatcher = new Dispatcher({
-    world,
+    // What is due is due by the store's clock, which nobody sets while others count on it.
+    world: { ...world, nowMs: () => store.nowMs() },
     store,
     self,
     deliver: async (leased, start) => deliver(means, leased, start),

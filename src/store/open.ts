@@ -77,12 +77,14 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   const heard: { by: (() => void) | undefined } = { by: undefined };
   const onHeard = (): void => heard.by?.();
   const transport = await openPostgres({ ...options, onHeard });
-  const store = storeOver(transport, options.world, { kinds: 'apart', onBatch });
+  // What the engine hands in is said by the clock that all share: a step of this machine's own, while an
+  // outcome waits for the database, would move the next attempt by as much.
+  const world = { ...options.world, nowMs: () => transport.nowMs() };
+  const store = storeOver(transport, world, { kinds: 'apart', onBatch });
   return {
     ...store,
     pollMs: limits.databasePollMs,
     isShared: true,
-    nowMs: () => transport.nowMs(),
     edit: async (verb, input) => {
       const call = editCall(verb, input);
       if (call.verb !== 'retain') return store.edit(verb, input);

@@ -60,24 +60,27 @@ export interface EngineOptions {
   /** Several engines may be nodes of a cluster over one database, as far as they know. */
   isShared?: boolean;
   node?: string;
+  /** How far the machine's own clock is ahead of the store's, which such nodes share. */
+  aheadMs?: () => number;
 }
 
 /** How often nodes of a cluster ask for work. */
 export const clusterPollMs = 250;
 
 export async function startEngine(
-  world: VirtualWorld,
+  steady: VirtualWorld,
   sqlite: Sqlite,
   send: FakeSend,
-  { isShared = false, node = 'node' }: EngineOptions = {},
+  { isShared = false, node = 'node', aheadMs = () => 0 }: EngineOptions = {},
 ): Promise<Engine> {
+  const world = { ...steady, nowMs: () => steady.nowMs() + aheadMs() };
   const errors: unknown[] = [];
   const retained: Retained[] = [];
   const disabled: string[] = [];
   const transport = inProcess(sqlite, { onFatal: (error) => errors.push(error) });
-  const alone = storeOver({ ...transport, close: async () => undefined }, world);
+  const alone = storeOver({ ...transport, close: async () => undefined }, steady);
   const store = isShared ? { ...alone, isShared, pollMs: clusterPollMs } : alone;
-  const newId = idMaker(world);
+  const newId = idMaker(steady);
   const { app } = await ensureDefaultApp({ world, store, newId }, 'k'.repeat(40));
   const allow = parseAllowTargets('loopback');
   const guard = createGuard({

@@ -49,6 +49,19 @@ describe('the retry schedule', () => {
     assert.deepEqual(engine.errors, []);
   });
 
+  it('is counted by the clock that nodes share, whatever happens to that of the machine', async () => {
+    const world = virtualWorld({ byte: middle });
+    const { calls, send } = receiver(world, [{ status: 500 }]);
+    const stepsMs = [hourMs, -24 * hourMs, 0, 7 * hourMs];
+    const aheadMs = (): number => stepsMs[calls.length % stepsMs.length] ?? 0;
+    const options = { isShared: true, aheadMs };
+    await using engine = await startEngine(world, openDatabase(), send, options);
+    await engine.subscribe();
+    await engine.publish();
+    await world.pass(310_000);
+    assert.deepEqual(gaps(calls), waitsMs.slice(0, 2));
+  });
+
   it('goes undisturbed through a restart', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = receiver(world, [{ status: 500 }]);

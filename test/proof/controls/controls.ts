@@ -1,0 +1,154 @@
+// Negative controls: each breaks one promise on purpose, and the proof must catch it. `find` occurs exactly
+// once in the file, so that a control cannot rot without a word.
+
+export interface Control {
+  name: string;
+  file: string;
+  find: string;
+  replace: string;
+  /** The invariants that it breaks; one of them must be what catches it. */
+  breaks: readonly string[];
+  /** Which part of the proof catches it. */
+  by: 'sim';
+}
+
+export const controls: readonly Control[] = [
+  {
+    name: 'ack-before-commit',
+    file: 'src/engine/publish.ts',
+    find: "  const result = await store.edit('publish', input).catch((error: unknown) => {",
+    replace:
+      "  if (input.audience.kind === 'everyone') {\n" +
+      "    void store.edit('publish', input).catch(() => undefined);\n" +
+      '    return input.events.map(({ id }) => ({ id, deliveries: undefined }));\n' +
+      '  }\n' +
+      "  const result = await store.edit('publish', input).catch((error: unknown) => {",
+    breaks: ['I1', 'I13'],
+    by: 'sim',
+  },
+  {
+    name: 'ack-then-send',
+    file: 'src/engine/deliver.ts',
+    find: '  const outcome: Outcome = isLeft ?',
+    replace: "  const outcome: Outcome = true ? { kind: 'delivered' } : isLeft ?",
+    breaks: ['I3'],
+    by: 'sim',
+  },
+  {
+    name: 'no-fencing',
+    file: 'src/store/sqlite/settle.ts',
+    find: 'where event = ? and n = ? and lease = ?`',
+    replace: 'where event = ? and n = ? and ifnull(lease, 0) >= 0 * ?`',
+    breaks: ['I5', 'I9', 'I14', 'I7'],
+    by: 'sim',
+  },
+  {
+    name: 'rescue-the-living',
+    file: 'src/store/sqlite/nodes.ts',
+    find: "  silent: 'update node set gone = 1 where gone = 0 and seen_ms < ? returning no',",
+    replace:
+      "  silent: 'update node set gone = 1 where gone = 0 and seen_ms < ? + 1e15 returning no',",
+    breaks: ['I5', 'I9'],
+    by: 'sim',
+  },
+  {
+    name: 'free-what-is-held',
+    file: 'src/store/sqlite/nodes.ts',
+    find:
+      '  free: `\n    update delivery_live set lease = null\n    where lease is not null and ' +
+      '(lease >> 32) not in (select no from node where gone = 0)`,',
+    replace: '  free: `\n    update delivery_live set lease = null where lease is not null`,',
+    breaks: ['I5', 'I9', 'I14'],
+    by: 'sim',
+  },
+  {
+    name: 'no-rescue',
+    file: 'src/engine/liveness.ts',
+    find: '      if (rescues && this.#isSteady()) {',
+    replace: '      if (rescues && this.#isSteady() && onRescued === onError) {',
+    breaks: ['I18', 'liveness', 'I1'],
+    by: 'sim',
+  },
+  {
+    name: 'ignore-unsubscribe',
+    file: 'src/engine/deliver.ts',
+    find: "  if (state !== 'open') return state;",
+    replace: "  if (state === 'held') return state;",
+    breaks: ['I8'],
+    by: 'sim',
+  },
+  {
+    name: 'no-confirmation',
+    file: 'src/engine/start-delivering.ts',
+    find: 'store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;',
+    replace: 'store.isShared ? noConfirmer : noConfirmer;',
+    breaks: ['I8'],
+    by: 'sim',
+  },
+  {
+    name: 'no-back-off',
+    file: 'src/core/retry.ts',
+    find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
+    replace: '  const jittered = nowMs + 0 * waitMs * (1 - jitter + 2 * jitter * chance);',
+    breaks: ['I7'],
+    by: 'sim',
+  },
+  {
+    name: 'too-much-back-off',
+    file: 'src/core/retry.ts',
+    find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
+    replace: '  const jittered = nowMs + 4 * waitMs * (1 - jitter + 2 * jitter * chance);',
+    breaks: ['I7'],
+    by: 'sim',
+  },
+  {
+    name: 'ignore-retry-after',
+    file: 'src/core/retry.ts',
+    find: '  return Math.round(Math.max(jittered, asked));',
+    replace: '  return Math.round(Math.max(jittered, 0 * asked));',
+    breaks: ['I7'],
+    by: 'sim',
+  },
+  {
+    name: 'burn-attempts-of-our-own',
+    file: 'src/store/sqlite/settle.ts',
+    find: '    const count = attempt === undefined ? 0 : 1;',
+    replace: '    const count = 1;',
+    breaks: ['I14', 'I7'],
+    by: 'sim',
+  },
+  {
+    name: 're-serialise-payload',
+    file: 'src/engine/publish.ts',
+    find: 'events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),',
+    replace:
+      'events.map(({ name, value }) => ({ id: context.newId(), name,' +
+      ' payload: Buffer.from(JSON.stringify(value)) })),',
+    breaks: ['I2'],
+    by: 'sim',
+  },
+  {
+    name: 'forget-the-key',
+    file: 'src/engine/publish.ts',
+    find: '    idempotency: call.idempotency && idempotencyOf(call.idempotency),',
+    replace: '    idempotency: undefined,',
+    breaks: ['I13'],
+    by: 'sim',
+  },
+  {
+    name: 'ordered-without-order',
+    file: 'src/core/lane.ts',
+    find: '  if (lane.ordered && took > 0) return { ...after, gateMs: never, readyMs: never };',
+    replace: '  if (lane.ordered && took < 0) return { ...after, gateMs: never, readyMs: never };',
+    breaks: ['I9'],
+    by: 'sim',
+  },
+  {
+    name: 'retry-what-was-delivered',
+    file: 'src/engine/deliver.ts',
+    find: '  const isLeft = classified.kind ===',
+    replace: "  const isLeft = classified.kind === 'delivered' || classified.kind ===",
+    breaks: ['I5'],
+    by: 'sim',
+  },
+];

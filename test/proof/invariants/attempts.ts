@@ -1,0 +1,210 @@
+// I5 to I9: how attempts follow each other, what they carry, and what must not start any more.
+import { createHmac } from 'node:crypto';
+import type { Flaw, History, Send } from './history.ts';
+import { isTaken } from './ends.ts';
+
+/** The one-second rule. */
+export const obeyMs = 1_000;
+const jitter = 0.2;
+/** Nobody is given up sooner. A millisecond is lost where clocks have whole ones. */
+const silentLeastMs = 29_999;
+
+/** I5: whatever comes again has a reason: its answer was lost, or the node that had it died or was lost. */
+export function judgeDuplicates(history: History): Flaw[] {
+  const { deaths, log, redriven } = history;
+  const flaws: string[] = [];
+  const over = new Map<number, number>();
+  const note = (incarnation: number, atMs: number): void => {
+    over.set(incarnation, Math.min(over.get(incarnation) ?? Infinity, atMs));
+  };
+  for (const { incarnation, atMs } of deaths) note(incarnation, atMs);
+  for (const { what, n, atMs, a: seenMs } of log) {
+    if (what !== 'gone') continue;
+    note(n, atMs);
+    const silentMs = history.epochMs + atMs - seenMs;
+    if (history.isShared && !history.farewells.has(n) && silentMs < silentLeastMs) {
+      flaws.push(`node ${n} was declared gone after ${Math.round(silentMs)} ms of silence`);
+    }
+  }
+  for (const [id, sends] of byDelivery(history)) {
+    if (redriven.has(id)) continue;
+    for (const [at, { startedMs: againMs }] of sends.entries()) {
+      if (againMs === undefined) continue; // It never reached its receiver.
+      const unexplained = sends
+        .slice(0, at)
+        .find(
+          (before) =>
+            isTaken(before) &&
+            before.seen === 'answer' &&
+            (history.isCalm || (over.get(before.incarnation) ?? Infinity) > againMs),
+        );
+      if (unexplained !== undefined) {
+        flaws.push(`${id} came again at ${againMs}, after ${unexplained.node} saw it taken`);
+      }
+    }
+  }
+  return flaws.map((what) => ({ invariant: 'I5', what }));
+}
+
+/** I6: the same id and body in all attempts, a timestamp of the moment, and a signature that holds. */
+export function judgeRequests({ sends, subscriptions }: History): Flaw[] {
+  const flaws: string[] = [];
+  const secretsOf = new Map(subscriptions.map(({ id, secrets }) => [id, secrets]));
+  const bodyOf = new Map<string, string>();
+  for (const one of sends) {
+    const { event, delivery, timestampS, wallS, body } = one;
+    if (delivery.slice(4, 30) !== event.slice(4)) flaws.push(`${delivery} came as ${event}`);
+    if ((bodyOf.get(event) ?? body) !== body) flaws.push(`${event} came with two bodies`);
+    bodyOf.set(event, body);
+    if (timestampS !== wallS) flaws.push(`${delivery} came with time ${timestampS}, not ${wallS}`);
+    const secrets = secretsOf.get(one.subscription);
+    if (secrets !== undefined && !isSigned(one, secrets)) {
+      flaws.push(`${delivery} attempt ${one.attempt} is not signed with a secret of its receiver`);
+    }
+  }
+  return flaws.map((what) => ({ invariant: 'I6', what }));
+}
+
+function isSigned(one: Send, secrets: readonly string[]): boolean {
+  const signed = Buffer.from(`${one.event}.${one.timestampS}.${one.body}`, 'latin1');
+  const given = one.signature.split(' ');
+  return secrets.some((secret) => {
+    const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+    return given.includes(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+  });
+}
+
+/** I7: never sooner than the schedule or the receiver says, never more often than it has waits. */
+export function judgeSchedule(history: History): Flaw[] {
+  const { waitsMs, redriven } = history;
+  const flaws: string[] = [];
+  for (const [id, sends] of byDelivery(history)) {
+    if (redriven.has(id)) continue;
+    // A receiver that was left wants no more; the one that is meant now gets its try at once.
+    const left = sends.filter(({ reply }) => reply === 410).length;
+    for (const [at, one] of sends.entries()) {
+      if (one.attempt > waitsMs.length + 1 + left)
+        flaws.push(`${id} was tried ${one.attempt} times`);
+      // The attempt before it, if that was written down, as the number says.
+      const before = sends.slice(0, at).findLast(({ attempt }) => attempt === one.attempt - 1);
+      if (before?.seenMs === undefined) continue;
+      const isGone = before.reply === 410 && before.seen === 'answer';
+      const waitMs = isGone ? 0 : (waitsMs[before.attempt - 1] ?? 0) * (1 - jitter);
+      const askedMs = before.seen === 'answer' ? (before.retryAfterMs ?? 0) : 0;
+      const leastMs = Math.max(waitMs, askedMs);
+      const waitedMs = timeOf(one) - before.seenMs;
+      if (waitedMs < leastMs - slackMs) {
+        flaws.push(`${id} attempt ${one.attempt} came after ${waitedMs} ms, not ${leastMs}`);
+      }
+    }
+  }
+  return flaws.map((what) => ({ invariant: 'I7', what }));
+}
+
+/** I7, the other way: while nothing fails but receivers, and a lane has room, nobody waits longer. */
+export function judgeLateness(history: History): Flaw[] {
+  if (!history.isCalm) return [];
+  const { waitsMs, redriven } = history;
+  const flaws: string[] = [];
+  const judged = new Set(
+    history.subscriptions.flatMap(({ id, isOrdered, isLimited, wasHeld }) =>
+      isOrdered || isLimited || wasHeld ? [] : [id],
+    ),
+  );
+  const ofSubscription = Map.groupBy(history.sends, ({ subscription }) => subscription);
+  for (const [id, sends] of byDelivery(history)) {
+    for (const [at, one] of sends.entries()) {
+      const before = sends[at - 1];
+      if (before?.seenMs === undefined || redriven.has(id) || !judged.has(one.subscription))
+        continue;
+      const waitMs = (waitsMs[before.attempt - 1] ?? 0) * (1 + jitter);
+      const dueMs = before.seenMs + Math.max(waitMs, before.retryAfterMs ?? 0);
+      if (timeOf(one) <= dueMs + lateMostMs) continue;
+      const others = (ofSubscription.get(one.subscription) ?? []).filter((other) => other !== one);
+      if (isBusy(others, dueMs, timeOf(one)) || isBroken(others, timeOf(one))) continue;
+      flaws.push(`${id} attempt ${one.attempt} came ${timeOf(one) - dueMs} ms after its time`);
+    }
+  }
+  return flaws.map((what) => ({ invariant: 'I7', what }));
+}
+
+/** A second, and the longest that a connection takes. */
+const lateMostMs = 4_100;
+
+function isBusy(sends: readonly Send[], fromMs: number, toMs: number): boolean {
+  return sends.some((one) => timeOf(one) < toMs && (one.seenMs ?? Infinity) > fromMs);
+}
+
+/** Whether the lane has failed so often in a row that it gets one at a time, now and then. */
+function isBroken(sends: readonly Send[], atMs: number): boolean {
+  const seen = sends
+    .filter(({ seenMs = Infinity }) => seenMs <= atMs)
+    .sort((a, b) => (a.seenMs ?? 0) - (b.seenMs ?? 0));
+  return seen.slice(-brokenAfter).filter((one) => !isTaken(one)).length === brokenAfter;
+}
+
+const brokenAfter = 10;
+
+/** Clocks have whole milliseconds, and a jump to the next falls between two readings. */
+const slackMs = 3;
+
+/** I8: after an unsubscribe, a pause or a move was answered nothing starts (among nodes: after 1 s). */
+export function judgeBarriers(history: History): Flaw[] {
+  const flaws: string[] = [];
+  const ofSubscription = Map.groupBy(history.sends, ({ subscription }) => subscription);
+  const allowedMs = history.isShared ? obeyMs : 0;
+  for (const { id, silences } of history.subscriptions) {
+    for (const { of, fromMs, toMs, url } of silences) {
+      for (const { startedMs, delivery, url: sentTo } of ofSubscription.get(id) ?? []) {
+        if (startedMs === undefined || (url !== undefined && url !== sentTo)) continue;
+        if (startedMs <= fromMs + allowedMs || startedMs >= toMs) continue;
+        flaws.push(`${delivery} started ${startedMs - fromMs} ms after the ${of} of ${id}`);
+      }
+    }
+  }
+  return flaws.map((what) => ({ invariant: 'I8', what }));
+}
+
+/** I9: an ordered subscription gets one after the other, in the order in which they were accepted. */
+export function judgeOrder(history: History): Flaw[] {
+  const flaws: string[] = [];
+  const numberOf = new Map<string, number>(
+    history.log.flatMap(({ what, event, n, a }) =>
+      what === 'made' ? [[`dlv_${event}_${n}`, a] as const] : [],
+    ),
+  );
+  const over = new Set(history.log.flatMap(({ what, n }) => (what === 'gone' ? [n] : [])));
+  for (const { incarnation } of history.deaths) over.add(incarnation);
+  const ofSubscription = Map.groupBy(history.sends, ({ subscription }) => subscription);
+  for (const { id, isOrdered } of history.subscriptions) {
+    if (!isOrdered) continue;
+    const sends = (ofSubscription.get(id) ?? []).filter(({ startedMs }) => startedMs !== undefined);
+    const first = new Set<string>();
+    let last = -1;
+    let busy: Send | undefined;
+    for (const one of sends) {
+      if (
+        busy !== undefined &&
+        timeOf(one) < (busy.seenMs ?? Infinity) &&
+        !over.has(busy.incarnation)
+      ) {
+        flaws.push(`${one.delivery} started while ${busy.delivery} was under way`);
+      }
+      busy = one;
+      if (!isTaken(one) || first.has(one.delivery)) continue;
+      first.add(one.delivery);
+      const number = numberOf.get(one.delivery) ?? -1;
+      if (number < last) flaws.push(`${one.delivery} (${number}) came after ${last}`);
+      last = number;
+    }
+  }
+  return flaws.map((what) => ({ invariant: 'I9', what }));
+}
+
+function byDelivery({ sends }: History): Map<string, Send[]> {
+  return Map.groupBy(sends, ({ delivery }) => delivery);
+}
+
+function timeOf({ startedMs, seenMs }: Send): number {
+  return startedMs ?? seenMs ?? 0;
+}

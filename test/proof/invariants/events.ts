@@ -1,0 +1,112 @@
+// I1, I2, I13: what was acknowledged is there, once, as it was given, and for everybody who was promised it.
+import type { Flaw, History, Publish, Subscribed } from './history.ts';
+
+/** I1: no loss after an acknowledgement. */
+export function judgeLoss(history: History): Flaw[] {
+  const { publishes, subscriptions, events, deliveries, redriven } = history;
+  const flaws: string[] = [];
+  const kept = new Set(events.map(({ id }) => id));
+  const made = Map.groupBy(deliveries, ({ event, subscription }) => `${event} ${subscription}`);
+  const redrivenEvents = new Set([...redriven].map((id) => `evt_${id.slice(4, 30)}`));
+  const ends = endsOf(history);
+  for (const publish of publishes) {
+    for (const { id, askedMs, answeredMs } of acknowledged(publish)) {
+      if (!kept.has(id)) flaws.push(`${id} was acknowledged and is lost`);
+      for (const one of subscriptions) {
+        const expected = expectedOf(publish, { askedMs, answeredMs }, one, ends.get(one.id));
+        const found = made.get(`${id} ${one.id}`) ?? [];
+        const isRight = redrivenEvents.has(id)
+          ? found.length >= (expected === 'either' ? 0 : expected)
+          : expected === 'either'
+            ? found.length <= 1
+            : found.length === expected;
+        if (!isRight) {
+          flaws.push(`${id} made ${found.length} deliveries for ${one.id}, expected ${expected}`);
+        }
+      }
+    }
+  }
+  for (const one of deliveries) {
+    if (one.state === 'pending') flaws.push(`${one.id} has not ended`);
+  }
+  return flaws.map((what) => ({ invariant: 'I1', what }));
+}
+
+/** Of a keyed publish the first acknowledgement may tell of what an earlier call did. */
+function acknowledged({ calls }: Publish): { id: string; askedMs: number; answeredMs: number }[] {
+  const first = calls[0]?.askedMs ?? 0;
+  const found = calls.find(({ id }) => id !== undefined);
+  if (found?.id === undefined || found.answeredMs === undefined) return [];
+  return [{ id: found.id, askedMs: first, answeredMs: found.answeredMs }];
+}
+
+interface End {
+  fromMs: number;
+  untilMs: number;
+}
+
+/** Between when and when each subscription ended: asked for, or said by its receiver. */
+function endsOf({ subscriptions, sends }: History): Map<string, End> {
+  const ends = new Map<string, End>();
+  for (const { id, endAskedMs, endAnsweredMs } of subscriptions) {
+    if (endAskedMs === undefined) continue;
+    ends.set(id, { fromMs: endAskedMs, untilMs: endAnsweredMs ?? Infinity });
+  }
+  for (const { subscription, reply, startedMs } of sends) {
+    if (reply !== 410 || startedMs === undefined) continue;
+    const before = ends.get(subscription) ?? { fromMs: Infinity, untilMs: Infinity };
+    ends.set(subscription, { ...before, fromMs: Math.min(before.fromMs, startedMs) });
+  }
+  return ends;
+}
+
+function expectedOf(
+  { name }: Publish,
+  { askedMs, answeredMs }: { askedMs: number; answeredMs: number },
+  one: Subscribed,
+  end: End | undefined,
+): 0 | 1 | 'either' {
+  if (one.hears !== '*' && one.hears !== name) return 0;
+  if (one.answeredMs <= askedMs && (end?.fromMs ?? Infinity) >= answeredMs) return 1;
+  return one.askedMs >= answeredMs || (end?.untilMs ?? Infinity) <= askedMs ? 0 : 'either';
+}
+
+/** I2: nothing comes that was not published, and no byte is another. */
+export function judgePhantoms({ publishes, sends, events }: History): Flaw[] {
+  const flaws: string[] = [];
+  const bodies = new Set(publishes.map(({ body }) => latin(body)));
+  const bodyOf = new Map(
+    publishes.flatMap(({ body, calls }) =>
+      calls.flatMap(({ id }) => (id === undefined ? [] : [[id, latin(body)] as const])),
+    ),
+  );
+  for (const { event, delivery, body } of sends) {
+    if (!bodies.has(body)) flaws.push(`${delivery} came with bytes that nobody published`);
+    else if ((bodyOf.get(event) ?? body) !== body) {
+      flaws.push(`${delivery} came with other bytes than ${event} was given`);
+    }
+  }
+  for (const { id, body } of events) {
+    if ((bodyOf.get(id) ?? body) !== body) flaws.push(`${id} is kept with other bytes`);
+  }
+  return flaws.map((what) => ({ invariant: 'I2', what }));
+}
+
+function latin(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** I13: one key, one event, whatever went wrong. */
+export function judgeKeys({ publishes, events }: History): Flaw[] {
+  const flaws: string[] = [];
+  const byBody = Map.groupBy(events, ({ body }) => body);
+  for (const { marker, body, key, calls } of publishes) {
+    const ids = new Set(calls.flatMap(({ id }) => (id === undefined ? [] : [id])));
+    if (ids.size > 1) flaws.push(`${marker} was acknowledged as ${[...ids].join()}`);
+    const count = byBody.get(latin(body))?.length ?? 0;
+    if (count > (key === undefined ? calls.length : 1)) {
+      flaws.push(`${marker} made ${count} events`);
+    }
+  }
+  return flaws.map((what) => ({ invariant: 'I13', what }));
+}

@@ -1,0 +1,29 @@
+// All invariants at once.
+import {
+  judgeBarriers,
+  judgeDuplicates,
+  judgeLateness,
+  judgeOrder,
+  judgeRequests,
+  judgeSchedule,
+} from './attempts.ts';
+import { judgeAccounts, judgeDelivered, judgeTerminal } from './ends.ts';
+import { judgeKeys, judgeLoss, judgePhantoms } from './events.ts';
+import type { Flaw, History } from './history.ts';
+
+export function judge(history: History): Flaw[] {
+  return [
+    judgeLoss,
+    judgePhantoms,
+    judgeDelivered,
+    judgeTerminal,
+    judgeDuplicates,
+    judgeRequests,
+    judgeSchedule,
+    judgeLateness,
+    judgeBarriers,
+    judgeOrder,
+    judgeKeys,
+    judgeAccounts,
+  ].flatMap((one) => one(history));
+}

@@ -1,0 +1,55 @@
+// What a batch of runs must have met at least once, or it proves nothing.
+
+export const noCounters = {
+  published: 0,
+  acknowledged: 0,
+  attempts: 0,
+  delivered: 0,
+  dead: 0,
+  cancelled: 0,
+  crashes: 0,
+  crashesUnderWay: 0,
+  writtenForTheDead: 0,
+  pauses: 0,
+  zombies: 0,
+  declaredGone: 0,
+  rescued: 0,
+  staleRefused: 0,
+  refusedBefore: 0,
+  outages: 0,
+  ambiguous: 0,
+  unknownToPublisher: 0,
+  repeatedKey: 0,
+  mismatchedKey: 0,
+  duplicates: 0,
+  lostResponses: 0,
+  hangs: 0,
+  retryAfter: 0,
+  probes: 0,
+  clockSteps: 0,
+  drains: 0,
+  unsubscribesUnderWay: 0,
+  stoppedAtGate: 0,
+  editsUnderWay: 0,
+  goneAnswers: 0,
+  redriven: 0,
+  orderedFailures: 0,
+  rescuesJudged: 0,
+};
+
+export type Counters = Record<keyof typeof noCounters, number>;
+
+export function addCounters(sum: Counters, more: Counters): void {
+  for (const name of Object.keys(noCounters)) {
+    if (isCounter(name)) sum[name] += more[name];
+  }
+}
+
+function isCounter(name: string): name is keyof Counters {
+  return Object.hasOwn(noCounters, name);
+}
+
+/** Those that stayed at zero. */
+export function neverMet(counters: Counters): string[] {
+  return Object.entries(counters).flatMap(([name, count]) => (count === 0 ? [name] : []));
+}

@@ -1,0 +1,125 @@
+// One node of a simulation: the engine as src/service.ts and src/service/open-context.ts wire it, over a
+// given store, sender and world. No server, no console, no metrics: nothing that decides about deliveries.
+import { join } from 'node:path';
+import { loadContract } from '../../../src/contract/load.ts';
+import { idMaker } from '../../../src/core/id.ts';
+import { limits } from '../../../src/core/limits.ts';
+import { noQuotas } from '../../../src/core/quotas.ts';
+import type { World } from '../../../src/core/world.ts';
+import { Deadlines } from '../../../src/egress/deadlines.ts';
+import { createGuard } from '../../../src/egress/guard.ts';
+import { parseAllowTargets } from '../../../src/egress/policy.ts';
+import type { Sender } from '../../../src/egress/send.ts';
+import { ensureDefaultApp } from '../../../src/engine/apps.ts';
+import type { Context } from '../../../src/engine/context.ts';
+import { Feed } from '../../../src/engine/feed.ts';
+import { FigureWriter } from '../../../src/engine/figure-writer.ts';
+import { inTime } from '../../../src/engine/in-time.ts';
+import { createJournal } from '../../../src/engine/journal.ts';
+import { startLiveness, type Liveness } from '../../../src/engine/liveness.ts';
+import { createQuotas } from '../../../src/engine/quotas.ts';
+import { createReach, startDelivering } from '../../../src/engine/start-delivering.ts';
+import { startTending } from '../../../src/engine/start-tending.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+export const contract = await loadContract(
+  join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'),
+);
+
+export interface EngineMeans {
+  name: string;
+  world: World;
+  store: Store;
+  sender: Sender;
+  waitsMs: readonly number[];
+  timeoutMs: number;
+  onError: (error: unknown, what: string) => void;
+}
+
+export interface Engine {
+  /** What requests are answered with: whoever asks the store never waits for ever. */
+  context: Context;
+  self: Liveness;
+  underWay: () => number;
+  stop: () => Promise<void>;
+}
+
+export const ring = [new Uint8Array(32)] as const;
+const retentionMs = 30 * 24 * 60 * 60 * 1000;
+const allow = parseAllowTargets('loopback');
+const guard = createGuard({
+  policy: { allow: allow.kind === 'allow' ? allow.allow : [], requireHttps: false },
+  resolver: { resolve: async () => ({ kind: 'missing' }) },
+});
+
+export async function startEngine(means: EngineMeans): Promise<Engine> {
+  const { name, world, store, sender, waitsMs, timeoutMs, onError } = means;
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(async () => store.close());
+  const newId = idMaker({
+    nowMs: () => store.nowMs(),
+    randomBytes: (count) => world.randomBytes(count),
+  });
+  const { app } = await ensureDefaultApp({ world, store, newId }, 'k'.repeat(40));
+  const journal = createJournal();
+  const { changes } = journal;
+  cleanup.use(new FigureWriter({ store, world, onError: (error) => onError(error, 'figures') }));
+  const tending = startTending({
+    store,
+    world,
+    newId,
+    changes,
+    retentionMs,
+    onRetained: () => undefined,
+    onExpired: ({ appNo, id }) => {
+      reach.changed(id, 'ended');
+      changes.subscription(appNo, id);
+    },
+    onReplayed: () => undefined,
+    onError,
+  });
+  cleanup.use(tending);
+  const reach = createReach({ store, world }, () => tending.ended());
+  const told = {
+    changed: reach.changed,
+    changes,
+    expires: (atMs: number) => tending.expires(atMs),
+    replayWaits: () => tending.replayWaits(),
+  };
+  const quotas = createQuotas({ world, store, fallback: noQuotas });
+  const context: Context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
+  const self = await startLiveness({
+    world,
+    store,
+    name,
+    role: 'all',
+    onRescued: () => changes.missed(),
+    onError: (error) => onError(error, 'heartbeat'),
+  });
+  cleanup.use(self);
+  const deadlines = new Deadlines(world);
+  cleanup.defer(() => deadlines.close());
+  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const onFeedError = (error: unknown): void => onError(error, 'feed');
+  cleanup.use(new Feed({ world, store: answering, journal, self, onError: onFeedError }));
+  const delivering = startDelivering(context, {
+    self,
+    contracts: [contract],
+    sender,
+    reach,
+    waitsMs,
+    timeoutMs,
+    onSettled: () => undefined,
+    onDisabled: () => undefined,
+    onNoticed: () => tending.noticed(),
+    onError: (error) => onError(error, 'delivery'),
+  });
+  cleanup.use(delivering);
+  const running = cleanup.move();
+  return {
+    context: { ...context, store: answering },
+    self,
+    underWay: () => delivering.underWay(),
+    stop: async () => running.disposeAsync(),
+  };
+}

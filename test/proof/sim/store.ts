@@ -1,0 +1,256 @@
+// The way from a node to the one database that all simulated nodes share: the real SQL, on time, late,
+// refused before it was written, or written without an answer. Where several nodes share a database it does
+// what the way to PostgreSQL does: the time is the database's, and what was leased without a word is freed.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type {
+  Batch,
+  BatchReply,
+  ReadCall,
+  ReadReply,
+  StoreFailure,
+  Transport,
+  WorkReply,
+} from '../../../src/store/call.ts';
+import type { Settlement, Work } from '../../../src/store/delivery-verbs.ts';
+import { inDatabaseTime, shifted } from '../../../src/store/postgres/database-time.ts';
+import type { Sqlite } from '../../../src/store/sqlite/adapter.ts';
+import type { Chance } from './chance.ts';
+import type { Clock, Mortal } from './clock.ts';
+import type { Counters } from './counters.ts';
+import type { Plan } from './plan.ts';
+
+export interface SharedStore {
+  sqlite: Sqlite;
+  db: DatabaseSync;
+  /** Nobody reaches it until then. */
+  downUntilMs: number;
+  isHealed: boolean;
+  /** Incarnations that said goodbye. */
+  farewells: Set<number>;
+  /** When it was last away. */
+  lastDownMs: number;
+}
+
+export interface StoreMeans {
+  plan: Plan;
+  clock: Clock;
+  chance: Chance;
+  counters: Counters;
+  shared: SharedStore;
+  node: Mortal;
+  /** The database's clock. */
+  databaseMs: () => number;
+  /** Others may have something to do. */
+  tell: () => void;
+  /** What is wrong. */
+  flaws: string[];
+}
+
+type Fate = 'answered' | 'before' | 'after' | 'late';
+
+export function simulatedStore(means: StoreMeans): Transport & { close(): Promise<void> } {
+  return new Way(means);
+}
+
+class Way implements Transport {
+  readonly #means: StoreMeans;
+  /** Leases of transactions of which nobody knows what became. */
+  #doubts: number[] = [];
+  #lease: StatementSync | undefined;
+
+  constructor(means: StoreMeans) {
+    this.#means = means;
+  }
+
+  async send(batch: Batch): Promise<BatchReply> {
+    const { shared, plan } = this.#means;
+    const shiftMs = this.#shiftMs(batch.nowMs);
+    const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
+    const reply = await this.#call<BatchReply>({
+      label: `edit ${verbs.join()}`,
+      leases: batch.offer === undefined ? [] : [batch.offer.lease],
+      run: () => {
+        const written = shared.sqlite.run({ ...batch, nowMs: this.#writtenMs(batch.nowMs) });
+        this.#watch(batch, written);
+        return written;
+      },
+    });
+    if (reply.kind !== 'written' || !plan.isShared) return reply;
+    const { outlook } = reply;
+    return { ...reply, outlook: { ...outlook, readyMs: shifted(outlook.readyMs, -shiftMs) } };
+  }
+
+  async work(work: Work): Promise<WorkReply> {
+    const { shared, plan, counters } = this.#means;
+    const shiftMs = this.#shiftMs(work.nowMs);
+    const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
+    const { claim, fanOut } = work;
+    const reply = await this.#call<WorkReply>({
+      label: `work ${settlements.map(({ event, n, outcome }) => `${event.slice(-6)}_${n} ${outcome.kind}`).join()}`,
+      leases: [claim, fanOut].flatMap((offer) => (offer === undefined ? [] : [offer.lease])),
+      run: () => {
+        const nowMs = this.#writtenMs(work.nowMs);
+        this.#freeDoubted(nowMs);
+        const held = settlements.map((one) => this.#isHeld(one));
+        const done = shared.sqlite.work({ ...work, settlements, nowMs });
+        if (done.kind !== 'worked') return done;
+        for (const [at, one] of done.settled.entries()) {
+          if (one.kind !== 'done') continue;
+          const isStale = one.output.kind === 'stale';
+          if (isStale) counters.staleRefused += 1;
+          if (isStale === held[at]) this.#judgeFence(settlements[at], isStale);
+        }
+        return done;
+      },
+    });
+    if (reply.kind !== 'worked' || !plan.isShared) return reply;
+    return { ...reply, readyMs: shifted(reply.readyMs, -shiftMs) };
+  }
+
+  async read(call: ReadCall): Promise<ReadReply> {
+    const { shared } = this.#means;
+    const run = (): ReadReply => shared.sqlite.read(call);
+    return this.#call<ReadReply>({ label: `read ${call.verb}`, leases: [], run, isRead: true });
+  }
+
+  async close(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  #isHeld({ event, n, lease }: Settlement): boolean {
+    const { db } = this.#means.shared;
+    this.#lease ??= db.prepare(
+      'select 1 from delivery_live where event = ? and n = ? and lease = ?',
+    );
+    return this.#lease.get(event, n, lease) !== undefined;
+  }
+
+  /** Whoever has lost its lease changes nothing, and whoever has it is believed. */
+  #judgeFence(settlement: Settlement | undefined, isStale: boolean): void {
+    const { flaws, node } = this.#means;
+    const what = isStale ? 'was refused under its lease' : 'was settled under a lost lease';
+    flaws.push(`I5: ${settlement?.event}_${settlement?.n} ${what} by ${node.name}`);
+  }
+
+  /** Alone, a node's own clock is the database's. */
+  #shiftMs(nowMs: number): number {
+    return this.#means.plan.isShared ? this.#means.databaseMs() - nowMs : 0;
+  }
+
+  #writtenMs(nowMs: number): number {
+    return this.#means.plan.isShared ? this.#means.databaseMs() : nowMs;
+  }
+
+  async #call<R extends BatchReply | WorkReply | ReadReply>(asked: {
+    label: string;
+    leases: readonly number[];
+    run: () => R;
+    isRead?: boolean;
+  }): Promise<R | StoreFailure> {
+    const { clock, chance, shared, node, counters } = this.#means;
+    const { promise, resolve } = Promise.withResolvers<R | StoreFailure>();
+    const { life } = node;
+    const fate = this.#fate(asked.isRead === true);
+    const wayMs = (fate === 'late' ? chance.between(500, 4_500) : 0) + chance.between(0.05, 2);
+    const backMs = chance.between(0.05, 2);
+    const survives = chance.isLucky(0.5);
+    clock.after(wayMs, () => {
+      // What a process had sent when it died may arrive or not.
+      if (node.life !== life && !survives) return;
+      if (node.life !== life) counters.writtenForTheDead += 1;
+      const answer = (reply: R | StoreFailure, ms: number): void => {
+        if (node.life === life) clock.afterIn(node, ms, () => resolve(reply));
+      };
+      if (fate === 'before' || shared.downUntilMs > clock.nowMs) {
+        counters.refusedBefore += 1;
+        if (!asked.label.endsWith(' ')) clock.note(`${node.name} ${asked.label}: refused`);
+        answer(failure('refused'), backMs);
+        return;
+      }
+      const reply = asked.run();
+      if (asked.isRead !== true && !asked.label.endsWith(' ')) {
+        clock.note(`${node.name} ${asked.label}: ${reply.kind}`);
+      }
+      if (fate !== 'after') {
+        answer(reply, backMs);
+        return;
+      }
+      counters.ambiguous += 1;
+      // The database can be asked afterwards, most of the time.
+      if (chance.isLucky(0.5)) {
+        answer(reply, chance.between(100, 5_000));
+        return;
+      }
+      if (node.life === life) this.#doubts.push(...asked.leases);
+      clock.note(`${node.name} ${asked.label}: nobody knows`);
+      answer(failure('The connection broke at the commit'), chance.between(1, 5_000));
+    });
+    return promise;
+  }
+
+  #fate(isRead: boolean): Fate {
+    const { plan, chance, shared } = this.#means;
+    if (shared.isHealed) return 'answered';
+    const { failsBefore, failsAfter, stalls } = plan.store;
+    if (chance.isLucky(failsBefore)) return 'before';
+    if (chance.isLucky(stalls)) return 'late';
+    return !isRead && chance.isLucky(failsAfter) ? 'after' : 'answered';
+  }
+
+  /** As src/store/postgres/doubts.ts. */
+  #freeDoubted(nowMs: number): void {
+    const { shared, clock, node } = this.#means;
+    for (const lease of this.#doubts) {
+      const rows = shared.db
+        .prepare('select event, n from delivery_live where lease = ?')
+        .all(lease);
+      if (rows.length === 0) continue;
+      clock.note(`${node.name} frees ${rows.length} that it never heard of`);
+      const settlements = rows.map((row) => ({
+        event: String(row['event']),
+        n: Number(row['n']),
+        lease,
+        outcome: { kind: 'released', dueMs: nowMs } as const,
+        attempt: undefined,
+      }));
+      shared.sqlite.work({ nowMs, settlements, claim: undefined, fanOut: undefined });
+    }
+    this.#doubts = [];
+  }
+
+  #watch(batch: Batch, reply: BatchReply): void {
+    if (reply.kind !== 'written') return;
+    const { counters, shared, tell } = this.#means;
+    for (const [at, { verb, input }] of batch.edits.entries()) {
+      const one = reply.edits[at];
+      if (verb === 'stopNode') shared.farewells.add(input.node);
+      if (verb !== 'rescue' || one?.kind !== 'done') continue;
+      const { output } = one;
+      if ('gone' in output && output.gone > 0) counters.declaredGone += output.gone;
+      if ('freed' in output && output.freed > 0) counters.rescued += output.freed;
+    }
+    if (batch.edits.some(({ verb }) => telling.has(verb))) tell();
+  }
+}
+
+/** What happens all the time, and says nothing to a person. */
+const routine = new Set<string>([
+  'heartbeat',
+  'rescue',
+  'sweep',
+  'retain',
+  'forget',
+  'forgetPatterns',
+  'forgetSessions',
+  'forgetFeed',
+  'forgetReplays',
+  'tidyFigures',
+  'keepFigures',
+  'appendFeed',
+]);
+
+const telling = new Set<string>(['publish', 'retryDelivery', 'editSubscription', 'rescue']);
+
+function failure(message: string): StoreFailure {
+  return { kind: 'unavailable', message, trace: '' };
+}

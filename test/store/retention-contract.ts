@@ -216,6 +216,11 @@ export function retentionContract(name: string, open: OpenSubject): void {
         const alive = await subscribed();
         clock.ms += keptMs + dayMs;
         await retainAll(3);
+        // An open transaction of anybody on the server puts off the moment when its lanes are done with.
+        for (let looks = 0; looks < 10_000 && (await find(gone)) !== undefined; looks += 1) {
+          await on.store.edit('sweep', { limit: 99 });
+          await retainAll(3);
+        }
         assert.equal(await find(gone), undefined);
         assert.deepEqual(await find(alive), alive);
         const { items } = await on.store.read('subscriptions', {

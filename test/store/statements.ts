@@ -10,7 +10,7 @@ export interface Named {
 
 export async function statementsIn(folder: 'verbs' | 'sqlite' | 'postgres'): Promise<Named[]> {
   const dir = new URL(`../../src/store/${folder}/`, import.meta.url);
-  const files = readdirSync(dir).filter((file) => /^(?!worker).*(?<!\.test)\.ts$/.test(file));
+  const files = readdirSync(dir).filter((file) => /^(?!.*worker\.ts).*(?<!\.test)\.ts$/.test(file));
   const found: Named[] = [];
   for (const file of files) {
     const module: object = await import(new URL(file, dir).href);

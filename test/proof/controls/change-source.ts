@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 export interface SourceChange {
   /** From the root of the checkout. */
   file: string;
-  /** Must occur exactly once, so that no control rots silently. */
+  /** Must occur exactly once. */
   find: string;
   replace: string;
 }
@@ -41,7 +41,8 @@ if (asked.length > 0) {
   });
 }
 
-function changeText(text: string, { file, find, replace }: SourceChange): string {
+/** The text with the change; a control that does not find its place, or finds two, has rotted. */
+export function changeText(text: string, { file, find, replace }: SourceChange): string {
   const count = text.split(find).length - 1;
   if (count !== 1) throw new Error(`Cannot change ${file}: "${find}" occurs ${count} times`);
   return text.replace(find, () => replace);

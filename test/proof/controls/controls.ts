@@ -1,11 +1,9 @@
 // Negative controls: each breaks one promise on purpose, and the proof must catch it. `find` occurs exactly
 // once in the file, so that a control cannot rot without a word.
+import type { SourceChange } from './change-source.ts';
 
-export interface Control {
+export interface Control extends SourceChange {
   name: string;
-  file: string;
-  find: string;
-  replace: string;
   /** The invariants that it breaks; one of them must be what catches it. */
   breaks: readonly string[];
   /** Which part of the proof catches it. */

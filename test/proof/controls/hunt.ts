@@ -4,13 +4,13 @@ import { performance } from 'node:perf_hooks';
 import { runSeed } from '../sim/run.ts';
 import { controls } from './controls.ts';
 
-const seedsMax = Number(process.argv[2] ?? 100);
-const control = controls.find(({ name }) => name === process.env['RINGBACK_CONTROL']);
+const [, , wanted, seedsMax = 100] = process.argv;
+const control = controls.find(({ name }) => name === wanted);
 const breaks = control?.breaks ?? [];
 const beganMs = performance.now();
 let seed = 0;
 let caughtBy: string | undefined;
-while (seed < seedsMax && caughtBy === undefined) {
+while (seed < Number(seedsMax) && caughtBy === undefined) {
   seed += 1;
   const { flaws } = await runSeed(seed);
   caughtBy = flaws.find(({ invariant }) => breaks.includes(invariant))?.invariant;

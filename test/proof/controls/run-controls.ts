@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Finding } from '../finding.ts';
+import { changedSource } from './change-source.ts';
 import { controls, type Control } from './controls.ts';
 
 export interface ControlResult {
@@ -51,13 +52,8 @@ export function findingOfControls(results: readonly ControlResult[]): Finding {
 }
 
 async function runControl(control: Control, seedsMax: number): Promise<ControlResult> {
-  const args = [
-    '--import',
-    join(import.meta.dirname, 'mutate.ts'),
-    join(import.meta.dirname, 'hunt.ts'),
-    String(seedsMax),
-  ];
-  const env = { ...process.env, RINGBACK_CONTROL: control.name };
+  const args = [join(import.meta.dirname, 'hunt.ts'), control.name, String(seedsMax)];
+  const env = { ...process.env, ...changedSource([control]) };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [out, err, code] = await Promise.all([
     text(child.stdout),

@@ -1,35 +1,16 @@
 // Those who use the service: publishers, who repeat what was not answered, and subscribers, who come, go
 // and change their minds. They write down what they were told, and know nothing else.
-import { withPrefix } from '../../../src/core/id.ts';
 import { Problem } from '../../../src/core/problem.ts';
-import { noChoice } from '../../../src/core/read-controls.ts';
 import { retryDelivery } from '../../../src/engine/deliveries.ts';
-import { publish } from '../../../src/engine/publish.ts';
-import { subscribe } from '../../../src/engine/subscribe.ts';
-import {
-  changeSubscription,
-  rotateSecret,
-  unsubscribe,
-} from '../../../src/engine/subscriptions.ts';
-import type { PublishCall, Publish, Silence, Subscribed } from '../invariants/history.ts';
+import { rotateSecret, unsubscribe } from '../../../src/engine/subscriptions.ts';
+import type { PublishCall } from '../invariants/history.ts';
 import { obeyMs } from '../invariants/attempts.ts';
-import { contract, type Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
+import { change, publishIn, subscribeIn } from './engine-calls.ts';
 import { epochMs, type SimulatedNode, type Simulation } from './node.ts';
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-export interface Subscriber extends Writable<Omit<Subscribed, 'silences'>> {
-  silences: Writable<Silence>[];
-  url: string;
-  /** A change was not answered: nobody knows what holds. */
-  isUnsure: boolean;
-  isRotated: boolean;
-  isPaused: boolean;
-}
-
-type Publishing = Omit<Publish, 'calls'> & { calls: Writable<PublishCall>[] };
+import type { Publishing, Subscriber, Writable } from './records.ts';
 
 const names = ['order.created', 'order.paid'];
-const rules = { contracts: [contract], isLenient: true };
 const triesMax = 60;
 
 export class Clients {
@@ -313,58 +294,4 @@ export class Clients {
     this.#sim.clock.after(ms, resolve);
     return promise;
   }
-}
-
-async function publishIn(
-  { context }: Engine,
-  { name, key }: Pick<Publishing, 'name' | 'key'>,
-  body: string,
-): Promise<string> {
-  const payload = Buffer.from(body);
-  const { events } = await publish(context, rules, {
-    app: context.defaultApp,
-    contract: undefined,
-    events: [{ name, value: JSON.parse(body), payload, at: 'body#' }],
-    subscriberId: undefined,
-    idempotency: key === undefined ? undefined : { key, operation: 'publish', parts: [payload] },
-  });
-  return withPrefix('evt', events[0]?.id ?? '');
-}
-
-async function subscribeIn(
-  { context }: Engine,
-  callbackUrl: string,
-  chosen: Record<string, unknown>,
-): Promise<string> {
-  const operation = contract.operations.find((one) => one.operationId === 'subscribeOperation');
-  const variants = operation?.role.kind === 'subscribe' ? operation.role.variants : [];
-  const variant = variants.find(({ name }) => name === 'body');
-  if (operation === undefined || variant === undefined) throw new Error('no variant body');
-  const body = { callbackUrl, 'x-ringback': chosen };
-  const request = { header: new Map(), query: new Map(), path: new Map(), body };
-  const { id } = await subscribe(context, {
-    app: context.defaultApp,
-    contract: contract.title,
-    operation,
-    variant,
-    request,
-    url: 'http://127.0.0.1/subscribe',
-    idempotency: undefined,
-  });
-  return withPrefix('sub', id);
-}
-
-async function change(
-  { context }: Engine,
-  id: string,
-  {
-    state,
-    callbacks,
-  }: {
-    state: 'active' | 'paused' | undefined;
-    callbacks: { position: number; url: string; events: undefined }[];
-  },
-): Promise<void> {
-  const asked = { state, callbacks, choice: noChoice };
-  await changeSubscription(context, context.defaultApp, { id, change: asked });
 }

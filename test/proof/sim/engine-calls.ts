@@ -1,0 +1,64 @@
+// What clients ask of an engine, as the HTTP API would hand it on.
+import { withPrefix } from '../../../src/core/id.ts';
+import { noChoice } from '../../../src/core/read-controls.ts';
+import { publish } from '../../../src/engine/publish.ts';
+import { subscribe } from '../../../src/engine/subscribe.ts';
+import { changeSubscription } from '../../../src/engine/subscriptions.ts';
+import { contract, type Engine } from './engine.ts';
+import type { Publishing } from './records.ts';
+
+const rules = { contracts: [contract], isLenient: true };
+
+export async function publishIn(
+  { context }: Engine,
+  { name, key }: Pick<Publishing, 'name' | 'key'>,
+  body: string,
+): Promise<string> {
+  const payload = Buffer.from(body);
+  const { events } = await publish(context, rules, {
+    app: context.defaultApp,
+    contract: undefined,
+    events: [{ name, value: JSON.parse(body), payload, at: 'body#' }],
+    subscriberId: undefined,
+    idempotency: key === undefined ? undefined : { key, operation: 'publish', parts: [payload] },
+  });
+  return withPrefix('evt', events[0]?.id ?? '');
+}
+
+export async function subscribeIn(
+  { context }: Engine,
+  callbackUrl: string,
+  chosen: Record<string, unknown>,
+): Promise<string> {
+  const operation = contract.operations.find((one) => one.operationId === 'subscribeOperation');
+  const variants = operation?.role.kind === 'subscribe' ? operation.role.variants : [];
+  const variant = variants.find(({ name }) => name === 'body');
+  if (operation === undefined || variant === undefined) throw new Error('no variant body');
+  const body = { callbackUrl, 'x-ringback': chosen };
+  const request = { header: new Map(), query: new Map(), path: new Map(), body };
+  const { id } = await subscribe(context, {
+    app: context.defaultApp,
+    contract: contract.title,
+    operation,
+    variant,
+    request,
+    url: 'http://127.0.0.1/subscribe',
+    idempotency: undefined,
+  });
+  return withPrefix('sub', id);
+}
+
+export async function change(
+  { context }: Engine,
+  id: string,
+  {
+    state,
+    callbacks,
+  }: {
+    state: 'active' | 'paused' | undefined;
+    callbacks: { position: number; url: string; events: undefined }[];
+  },
+): Promise<void> {
+  const asked = { state, callbacks, choice: noChoice };
+  await changeSubscription(context, context.defaultApp, { id, change: asked });
+}

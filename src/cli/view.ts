@@ -1,4 +1,5 @@
 // How a command shows what it found: the same colours, times and ends of lists everywhere.
+import { circleFinder } from '../client/circle.ts';
 import type { Listing } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import type { Invocation } from './command.ts';
@@ -96,8 +97,9 @@ export async function showList<Item>(
     const limit = Math.min(max - shown, limits.pageItemsMax);
     const { items, nextCursor } = await list(limit).page(cursor);
     if (call.isJson) {
-      const texts = items.map((item) => JSON.stringify(item)).join(',');
-      terminal.out((isFirst ? '{"items":[' : items.length > 0 && shown > 0 ? ',' : '') + texts);
+      const head = isFirst ? '{"items":[' : '';
+      const comma = shown > 0 && items.length > 0 ? ',' : '';
+      terminal.out(head + comma + items.map((item) => JSON.stringify(item)).join(','));
     } else if (items.length > 0) {
       const text = view.table(columns, items);
       terminal.out(shown === 0 ? text : text.slice(text.indexOf('\n') + 1));
@@ -112,18 +114,4 @@ export async function showList<Item>(
   if (call.isJson) return terminal.out(`],"nextCursor":${JSON.stringify(cursor ?? null)}}\n`);
   if (shown === 0) terminal.err(`${none}\n`);
   else if (cursor !== undefined) terminal.err('There are more: --all shows them, --limit some.\n');
-}
-
-/**
- * Says at which cursor a list has come back to where it was. It remembers one of them, and a later one at
- * twice the distance each time (Brent): a circle is found within three rounds, a long list costs nothing.
- */
-function circleFinder(): (cursor: string) => boolean {
-  let [kept, steps, distance]: [string | undefined, number, number] = [undefined, 0, 1];
-  return (cursor) => {
-    if (cursor === kept) return true;
-    steps += 1;
-    if (steps === distance) [kept, steps, distance] = [cursor, 0, distance * 2];
-    return false;
-  };
 }

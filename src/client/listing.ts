@@ -1,4 +1,5 @@
 // A list of the service: page by page, or one after the other over all pages.
+import { circleFinder } from './circle.ts';
 import { quote } from './failure.ts';
 import type { Page } from './page.ts';
 
@@ -15,22 +16,14 @@ export function createListing<T, P extends Page<T>>(
     page: async (cursor) => read(cursor ?? undefined),
     [Symbol.asyncIterator]: async function* walk() {
       let cursor: string | undefined;
-      // One cursor is remembered, for twice as many pages as the one before it: whatever the size of a
-      // circle, one of them lies on it for long enough to be met again (Brent's way).
-      let mark: string | undefined;
-      let pagesOfMark = 1;
-      for (let pages = 1; ; pages += 1) {
+      const isRound = circleFinder();
+      for (;;) {
         const { items, nextCursor } = await read(cursor);
         yield* items;
         if (typeof nextCursor !== 'string') return;
-        if (nextCursor === mark) {
+        if (isRound(nextCursor)) {
           const where = quote(nextCursor);
           throw new Error(`Cannot walk the list: its pages lead back to the cursor "${where}"`);
-        }
-        if (pages === pagesOfMark) {
-          mark = nextCursor;
-          pagesOfMark *= 2;
-          pages = 0;
         }
         cursor = nextCursor;
       }

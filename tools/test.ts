@@ -11,6 +11,10 @@ import { spec } from 'node:test/reporters';
 const cwd = join(import.meta.dirname, '..');
 const concurrency = 3;
 const linesPercentMin = 95;
+/** The longest takes a minute on a quiet machine. One that waits for ever must fail, not hold all others. */
+const testMsMax = 5 * 60_000;
+/** For what no test can answer for, like a file that leaves a timer behind. */
+const allMsMax = 30 * 60_000;
 const pure = ['core', 'contract'];
 
 /** By the computing that they need, 10 to 60 s each. The first ones do not mind company. */
@@ -51,7 +55,11 @@ async function runPure(): Promise<boolean> {
     ...pure.map((folder) => `--test-coverage-include=src/${folder}/**/*.ts`),
     ...pure.map((folder) => `src/${folder}/**/*.test.ts`),
   ];
-  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, {
+    cwd,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: allMsMax,
+  });
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   const code = await new Promise((resolve, reject) => {
@@ -69,7 +77,8 @@ async function runRest(): Promise<boolean> {
   let isGood = true;
   const globalSetupPath = join(cwd, 'test/postgres/global-setup.ts');
   const paths = [...files].map((path) => join(cwd, path));
-  const options = { files: paths, concurrency, globalSetupPath }; // The types do not know the last one.
+  const signal = AbortSignal.timeout(allMsMax);
+  const options = { files: paths, concurrency, timeout: testMsMax, signal, globalSetupPath }; // The types do not know the last one.
   const events = run(options);
   events.on('test:fail', () => (isGood = false));
   const report = events.compose(new spec());

@@ -354,16 +354,6 @@ describe('seen', () => {
     assert.equal(calls.length, 2, 'one for each event');
   });
 
-  it('lets both copies fail when the one call did, and the next one try again', async () => {
-    const { receiver } = create({ seen: rememberIds() });
-    const { handler, calls } = slowHandler();
-    const both = ['a', 'a'].map(async (id) => receiver.answer(callback(id), handler));
-    while (calls.length < 1) await new Promise(setImmediate);
-    calls[0]?.reject(new Error('not now'));
-    assert.deepEqual(await Promise.all(both), [500, 500]);
-    assert.deepEqual([await receiver.answer(callback('a'), nothing), calls.length], [200, 1]);
-  });
-
   it('never remembers what was not verified', async () => {
     const asked: string[] = [];
     const seen: SeenIds = { has: (id) => asked.push(id) > 0, remember: (id) => asked.push(id) };

@@ -1,21 +1,13 @@
 // Negative controls of what is kept on the disk: the product, broken on purpose, and which part of the proof
 // has to see it. What is not seen is a violation of the proof itself.
-import type { SourceChange } from '../controls/change-source.ts';
+import type { LookControl } from '../controls/look.ts';
 import { killAtStatements } from '../crash/points.ts';
 import type { Finding } from '../finding.ts';
 import { killAtCalls } from './disk-faults.ts';
 import { cutPower, lazySync } from './images.ts';
 import { serveOnFailedSync } from './service-faults.ts';
 
-export interface DiskControl {
-  name: string;
-  changes: readonly SourceChange[];
-  /** How the first thing that is seen begins. */
-  breaks: RegExp;
-  look: (changes: readonly SourceChange[]) => Promise<Finding>;
-}
-
-export const diskControls: readonly DiskControl[] = [
+export const diskControls: readonly LookControl[] = [
   {
     name: 'synchronous-normal',
     changes: [lazySync],
@@ -83,27 +75,6 @@ export const diskControls: readonly DiskControl[] = [
     look: async (changes) => serveOnFailedSync(changes),
   },
 ];
-
-export interface DiskControlResult {
-  name: string;
-  /** What was seen first; undefined: nobody noticed. */
-  seen: string | undefined;
-  tookMs: number;
-  /** Why it was not tried. */
-  skipped?: string;
-}
-
-export async function runDiskControl(control: DiskControl): Promise<DiskControlResult> {
-  const { name, changes, breaks, look } = control;
-  const beganMs = performance.now();
-  const { figures, violations } = await look(changes);
-  const seen = violations.find((one) => breaks.test(one));
-  const tookMs = Math.round(performance.now() - beganMs);
-  const { skipped } = figures;
-  return skipped === undefined
-    ? { name, seen, tookMs }
-    : { name, seen, tookMs, skipped: `${skipped}` };
-}
 
 /** A process that is killed loses nothing that a power cut would take: the power cuts are needed. */
 export async function killWithoutSync(): Promise<Finding> {

@@ -96,7 +96,7 @@ async function atCalls(
       violations.push(...outcome.violations);
       return undefined;
     });
-    if (why !== undefined) return { part, figures: { skipped: why }, violations };
+    if (why !== undefined) return { part, figures: {}, violations, skipped: why };
   }
   const total = Object.values(figures).reduce((sum, one) => sum + one, 0);
   return { part, figures: { ...figures, total }, violations };

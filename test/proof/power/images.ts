@@ -47,7 +47,7 @@ export const lazySync: SourceChange = {
 export async function cutPower(options: PowerOptions): Promise<Finding> {
   return withScratch(async (scratch) => {
     const shim = compileShim(scratch);
-    if (shim.kind === 'missing') return { part, figures: { skipped: shim.why }, violations: [] };
+    if (shim.kind === 'missing') return { part, figures: {}, violations: [], skipped: shim.why };
     const calls = record(scratch, shim.path, options);
     return examine(scratch, calls, options);
   });

@@ -2,7 +2,6 @@
 // core of 2026 it takes about ten minutes.
 import { killAtStatements } from '../crash/points.ts';
 import type { Finding } from '../finding.ts';
-import { diskControls, killWithoutSync, runDiskControl } from './disk-controls.ts';
 import { failSyncs, fillDisk, killAtCalls } from './disk-faults.ts';
 import { cutPower } from './images.ts';
 import { serveOnFailedSync, serveOnFullDisk } from './service-faults.ts';
@@ -22,7 +21,7 @@ export async function provePowerLoss(): Promise<Finding> {
   const violations: string[] = [];
   for (let seed = 1; seed <= lives; seed += 1) {
     const found = await cutPower({ images: imagesOfLife, rounds: 1 + (seed % 3), seed });
-    if ('skipped' in found.figures) return found;
+    if (found.skipped !== undefined) return found;
     calls += Number(found.figures['calls']);
     images += Number(found.figures['images']);
     violations.push(...found.violations);
@@ -37,21 +36,4 @@ export async function proveDiskFaults(): Promise<Finding[]> {
     await serveOnFullDisk(),
     await serveOnFailedSync(),
   ];
-}
-
-/** A control that nobody notices is a violation. */
-export async function proveDiskControls(): Promise<Finding[]> {
-  const findings: Finding[] = [await killWithoutSync()];
-  for (const control of diskControls) {
-    const { name, seen, tookMs, skipped } = await runDiskControl(control);
-    findings.push({
-      part: `control: ${name}`,
-      figures: skipped === undefined ? { tookMs, seen: seen ?? 'nothing' } : { skipped },
-      violations:
-        seen === undefined && skipped === undefined
-          ? [`the control "${name}" was not noticed`]
-          : [],
-    });
-  }
-  return findings;
 }

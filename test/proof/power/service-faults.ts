@@ -84,7 +84,7 @@ async function onNode(
 ): Promise<Finding> {
   return withScratch(async (scratch) => {
     const shim = compileShim(scratch);
-    if (shim.kind === 'missing') return { part, figures: { skipped: shim.why }, violations: [] };
+    if (shim.kind === 'missing') return { part, figures: {}, violations: [], skipped: shim.why };
     const root = join(scratch, 'root');
     mkdirSync(root);
     const acked: string[] = [];

@@ -1,0 +1,58 @@
+// Negative controls of every part but the simulation: the product, broken on purpose, and the check that
+// has to see it. What nobody sees is a violation of the proof itself.
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Finding } from '../finding.ts';
+import { changedSource, type SourceChange } from './change-source.ts';
+
+export interface LookControl {
+  name: string;
+  changes: readonly SourceChange[];
+  /** How that begins which has to be seen: another violation says nothing about the one that is meant. */
+  breaks: RegExp;
+  look: (changes: readonly SourceChange[]) => Promise<Finding>;
+}
+
+export interface LookResult {
+  name: string;
+  /** What was seen; undefined: nobody noticed. */
+  seen: string | undefined;
+  tookMs: number;
+  /** Why it was not tried. */
+  skipped?: string;
+}
+
+export async function runLookControl(control: LookControl): Promise<LookResult> {
+  const { name, changes, breaks, look } = control;
+  const beganMs = performance.now();
+  const { violations, skipped } = await look(changes);
+  const seen = violations.find((one) => breaks.test(one));
+  const tookMs = Math.round(performance.now() - beganMs);
+  return skipped === undefined ? { name, seen, tookMs } : { name, seen, tookMs, skipped };
+}
+
+/**
+ * A look for checks that run in the process of the product: `file` is a program that prints its finding
+ * as JSON, and it is started with the changed source.
+ */
+export function lookInProcess(
+  file: URL,
+  args: readonly string[] = [],
+): (changes: readonly SourceChange[]) => Promise<Finding> {
+  return async (changes) => {
+    const env = { ...process.env, ...changedSource(changes) };
+    const stdio = ['ignore', 'pipe', 'pipe'] as const;
+    const child = spawn(process.execPath, [fileURLToPath(file), ...args], {
+      env,
+      stdio: [...stdio],
+    });
+    const [out, err, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise((resolve) => child.on('close', resolve)),
+    ]);
+    if (code !== 0) throw new Error(`A control did not run, exit ${code}: ${err}`);
+    return JSON.parse(out) as Finding;
+  };
+}

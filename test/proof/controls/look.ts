@@ -52,7 +52,7 @@ export function lookInProcess(
       text(child.stderr),
       new Promise((resolve) => child.on('close', resolve)),
     ]);
-    if (code !== 0) throw new Error(`A control did not run, exit ${code}: ${err}`);
+    if (code !== 0) throw new Error(`A control did not run, exit ${String(code)}: ${err}`);
     return JSON.parse(out) as Finding;
   };
 }

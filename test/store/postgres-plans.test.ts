@@ -181,6 +181,16 @@ const hot: Readonly<Record<string, readonly string[]>> = {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+describe('a statement that takes a bounded number of rows', () => {
+  it('chooses them once: below "in (…)" a plan may choose again for each row, and take more', () => {
+    const often = own.filter(({ sql }) => /\bin\s*\(\s*select[^)]*\bskip locked/.test(sql));
+    assert.deepEqual(
+      often.map(({ name }) => name),
+      [],
+    );
+  });
+});
+
 describe('the plan on PostgreSQL', { skip: await tooOld() }, () => {
   let database: Database;
   let explain: Explain;

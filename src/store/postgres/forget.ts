@@ -1,31 +1,48 @@
 // Forgetting: deletes idempotency keys, patterns and changes that have outlived their time, a bounded number
 // at a time. What somebody is just using, perhaps another node that forgets it, is left for the next time.
+// Chosen once, in a list of its own: below `in (…)` some plans choose again for every row, and delete more.
 import type { EditInput, EditOutput } from '../store.ts';
 import { diedBefore } from '../verbs/forget.ts';
 import type { Tx } from './tx.ts';
 
 export const forgetSql = {
   idempotency: `
-    delete from idem where (app, key) in
-      (select app, key from idem where created_ms < $1::bigint
-       order by created_ms limit $2 for update skip locked)
-    returning app`,
+    with old as materialized (
+      select app, key from idem where created_ms < $1::bigint
+      order by created_ms limit $2 for update skip locked)
+    delete from idem using old
+    where idem.app = old.app
+        and idem.key = old.key
+    returning idem.app`,
   patterns: `
-    delete from pattern where (app, contract, pattern, callback, born) in
-      (select app, contract, pattern, callback, born from pattern
-       where died_ms < $1::bigint order by died_ms limit $2 for update skip locked)
-    returning app`,
+    with old as materialized (
+      select app, contract, pattern, callback, born from pattern where died_ms < $1::bigint
+      order by died_ms limit $2 for update skip locked)
+    delete from pattern using old
+    where pattern.app = old.app
+        and pattern.contract = old.contract
+        and pattern.pattern = old.pattern
+        and pattern.callback = old.callback
+        and pattern.born = old.born
+    returning pattern.app`,
   firstFanOut: 'select event from fanout order by event limit 1',
   feed: `
-    delete from change_feed where (app, node, seq) in
-      (select app, node, seq from change_feed where at_ms < $1::bigint
-       order by at_ms limit $2 for update skip locked)
-    returning seq`,
+    with old as materialized (
+      select app, node, seq from change_feed where at_ms < $1::bigint
+      order by at_ms limit $2 for update skip locked)
+    delete from change_feed using old
+    where change_feed.app = old.app
+        and change_feed.node = old.node
+        and change_feed.seq = old.seq
+    returning change_feed.seq`,
   watch: `
-    delete from watch where (app, node) in
-      (select app, node from watch where until_ms < $1::bigint
-       order by until_ms limit $2 for update skip locked)
-    returning app`,
+    with old as materialized (
+      select app, node from watch where until_ms < $1::bigint
+      order by until_ms limit $2 for update skip locked)
+    delete from watch using old
+    where watch.app = old.app
+        and watch.node = old.node
+    returning watch.app`,
 } as const;
 
 export async function forget(

@@ -47,17 +47,22 @@ export const tidyFiguresSql = {
       set ${increments('stat_subscription', ofSubscription)})
     select subscription from gone`,
   oldOfApps: `
-    delete from stat_app where (app, minute, writer) in
-      (select app, minute, writer from stat_app
-       where writer = 0 and minute > 0 and minute < $1::bigint
-       order by minute limit $2 for update skip locked)
-    returning app`,
+    with old as materialized (
+      select app, minute, writer from stat_app where writer = 0 and minute > 0 and minute < $1::bigint
+      order by minute limit $2 for update skip locked)
+    delete from stat_app using old
+    where stat_app.app = old.app
+        and stat_app.minute = old.minute
+        and stat_app.writer = old.writer
+    returning stat_app.app`,
   oldOfSubscriptions: `
-    delete from stat_subscription where (subscription, minute) in
-      (select subscription, minute from stat_subscription
-       where minute % ${coarseMinutes} = 0 and minute < $1::bigint
-       order by minute limit $2 for update skip locked)
-    returning subscription`,
+    with old as materialized (
+      select subscription, minute from stat_subscription where minute % ${coarseMinutes} = 0 and minute < $1::bigint
+      order by minute limit $2 for update skip locked)
+    delete from stat_subscription using old
+    where stat_subscription.subscription = old.subscription
+        and stat_subscription.minute = old.minute
+    returning stat_subscription.subscription`,
 } as const;
 
 export async function tidyFigures(

@@ -5,6 +5,7 @@ import { askDoctor } from './doctor.ts';
 import { compose, type ComposeMeans } from './compose.ts';
 import { readDocument, type Document, type Operation } from './document.ts';
 import { kindOfFlaw } from './flaw.ts';
+import { heapMiB } from './heap.ts';
 import { judge, operationFor } from './judge.ts';
 import { learn, type Promised } from './learn.ts';
 import { Pool } from './pool.ts';
@@ -36,6 +37,8 @@ export interface LifeResult {
   accepted: number;
   lost: number;
   deliveries: number;
+  /** Memory that is held, from a quarter of the way to its end. */
+  grewMiB: number;
   violations: readonly string[];
 }
 
@@ -52,8 +55,10 @@ export async function runLife(options: LifeOptions): Promise<LifeResult> {
   });
   using wire = openWire(stage.service.url);
   const life = newLife(options, stage);
+  let warmMiB = 0;
   for (let n = 1; n <= requests; n += 1) {
     found.number = n;
+    if (n === Math.ceil(requests / 4)) warmMiB = heapMiB();
     if (n % tendEvery === 0) await tend(life);
     // A clock that several nodes share is not ours to move.
     if (n % moveEvery === 0 && options.store['DATABASE_URL'] === undefined) stage.moveOn(moveMs);
@@ -69,7 +74,9 @@ export async function runLife(options: LifeOptions): Promise<LifeResult> {
     }
     if (answer !== undefined) learn(life, request, answer);
   }
-  return await finish(life, found); // While the stage stands.
+  const grewMiB = Math.max(0, heapMiB() - warmMiB);
+  // While the stage stands.
+  return { ...(await finish(life, found)), grewMiB };
 }
 
 interface Life {
@@ -201,7 +208,7 @@ async function tend({ stage }: Life): Promise<void> {
   }
 }
 
-async function finish(life: Life, found: Violations): Promise<LifeResult> {
+async function finish(life: Life, found: Violations): Promise<Omit<LifeResult, 'grewMiB'>> {
   const { stage, promised, result, options } = life;
   const isKept = options.store['RINGBACK_DATA'] !== ':memory:';
   const service = isKept ? await stage.reopen() : stage.service;

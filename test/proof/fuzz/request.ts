@@ -78,6 +78,13 @@ export function show(request: FuzzRequest): string {
   return `${intent} (${rule}) by ${caller?.name ?? 'nobody'}: ${JSON.stringify(shown.slice(0, shownMax))}`;
 }
 
+/** It may be nested deeper than a function can go. */
+export function isDeep(body: Uint8Array | undefined): boolean {
+  return body !== undefined && body.byteLength > deepBytesMin;
+}
+
+const deepBytesMin = 4_096;
+
 export function asJson(body: Uint8Array | undefined): unknown {
   if (body === undefined) return undefined;
   try {

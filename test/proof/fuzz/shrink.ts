@@ -1,7 +1,7 @@
 // Makes a request that broke something smaller, as long as it breaks the same: what is left is what matters.
 import { kindOfFlaw } from './flaw.ts';
 import { isObject } from './misfits.ts';
-import { asJson, type FuzzRequest } from './request.ts';
+import { asJson, isDeep, type FuzzRequest } from './request.ts';
 
 const sendsMax = 60;
 
@@ -35,7 +35,7 @@ function* smallerThan(request: FuzzRequest): Generator<FuzzRequest> {
   for (const i of rawQuery === undefined ? query.keys() : []) {
     yield { ...request, query: query.toSpliced(i, 1) };
   }
-  for (const value of smallerValues(asJson(body))) {
+  for (const value of smallerValues(isDeep(body) ? undefined : asJson(body))) {
     yield { ...request, body: Buffer.from(JSON.stringify(value)) };
   }
 }

@@ -1,6 +1,14 @@
 // Requests that nobody would send in earnest: a good one, changed in ways that the document says nothing of.
 import type { Chance } from '../sim/chance.ts';
-import { asJson, bytesOf, encode, targetOf, type FuzzRequest, type Pair } from './request.ts';
+import {
+  asJson,
+  bytesOf,
+  encode,
+  isDeep,
+  targetOf,
+  type FuzzRequest,
+  type Pair,
+} from './request.ts';
 import { drawJson, drawText, drawWildText } from './texts.ts';
 
 export function makeWild(good: FuzzRequest, chance: Chance): FuzzRequest {
@@ -252,7 +260,7 @@ function changeBody(request: FuzzRequest, chance: Chance): FuzzRequest {
 
 /** One value of the body, wherever it stands, becomes another one. */
 function changeValue(request: FuzzRequest, chance: Chance): FuzzRequest {
-  const value = asJson(request.body);
+  const value = isDeep(request.body) ? undefined : asJson(request.body);
   if (value === undefined) return request;
   let left = chance.whole(0, 8);
   const text = JSON.stringify(value, (_name, member: unknown) => {

@@ -131,7 +131,7 @@ function row(one: NameRecord, { family, ttlS }: { family: 4 | 6; ttlS: number })
 }
 
 function nameBytes(name: string): Buffer {
-  const labels = name.split('.').map((label) => Buffer.from(`${label}`, 'ascii'));
+  const labels = name.split('.').map((label) => Buffer.from(label, 'ascii'));
   return Buffer.concat([
     ...labels.flatMap((label) => [Buffer.from([label.length]), label]),
     Buffer.from([0]),

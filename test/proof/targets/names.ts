@@ -5,8 +5,10 @@ import type { Chance } from '../sim/chance.ts';
 import { forbidden4, forbidden6, type Ledger, type Told } from './ledger.ts';
 
 export interface Zone {
+  /** All have subscribed: from now on each name does as its scenario says. */
+  turn: () => void;
   answer: (question: Question) => NameAnswer;
-  /** Look-ups that were answered; and those that had a forbidden address in their answer. */
+  /** Look-ups that were answered since; and those that had a forbidden address in their answer. */
   readonly lookUps: number;
   readonly tainted: number;
   /** Names that nobody but a search list would ask for. */
@@ -113,6 +115,7 @@ export function zoneOf({ ledger, chance }: { ledger: Ledger; chance: Chance }): 
   const turns = new Map<string, Both[]>();
   const strangers: string[] = [];
   const counts = { lookUps: 0, tainted: 0 };
+  let hasTurned = false;
   const take = (name: string, turn: number): Both => {
     const scenario = /^(.*)-\d+\.rebind\.example$/.exec(name)?.[1] ?? '';
     const told: Told = { scenario, tainted: undefined };
@@ -121,7 +124,7 @@ export function zoneOf({ ledger, chance }: { ledger: Ledger; chance: Chance }): 
       told.tainted = chance.pick(list);
       return told.tainted;
     };
-    const play = turn === 0 ? scenarios['public'] : scenarios[scenario];
+    const play = hasTurned ? scenarios[scenario] : scenarios['public'];
     if (play === undefined) return { 4: missing, 6: missing };
     const both = play({
       turn,
@@ -136,6 +139,12 @@ export function zoneOf({ ledger, chance }: { ledger: Ledger; chance: Chance }): 
   };
   return {
     strangers,
+    turn: () => {
+      hasTurned = true;
+      asked.clear();
+      turns.clear();
+      counts.lookUps = 0;
+    },
     get lookUps() {
       return counts.lookUps;
     },

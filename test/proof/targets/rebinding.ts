@@ -13,8 +13,10 @@ import { recorder, type Recorder } from './recorder.ts';
 import { attemptsOf, closed, forAll, startOn } from './stage.ts';
 
 export interface RebindingOptions {
-  /** Of each scenario; a tenth of that of those that take long. */
+  /** Of each scenario. */
   names: number;
+  /** Of each that takes long. */
+  slowNames: number;
   /** Attempts at each name. Below ten: then a receiver that fails gets none for a while. */
   events: number;
   seed: number;
@@ -45,7 +47,7 @@ export async function proveRebinding(options: RebindingOptions): Promise<Finding
     // One in three over TLS, where the first bytes would be a handshake.
     await subscribe(service, at % 3 === 0 ? `https://${name}/` : `http://${name}:8080/`);
   });
-  const subscribing = zone.lookUps;
+  zone.turn();
   for (let event = 0; event < options.events; event += 1) {
     await publish(service, 'a');
     await attemptsOf(db, list.length * (event + 1));
@@ -54,7 +56,7 @@ export async function proveRebinding(options: RebindingOptions): Promise<Finding
   const figures = {
     names: list.length,
     tries: list.length * options.events,
-    'look-ups at attempts': zone.lookUps - subscribing,
+    'look-ups at attempts': zone.lookUps,
     'with a forbidden address': zone.tainted,
     dials: dials.dials,
     'connections led astray': elsewhere.seen.accepted,
@@ -93,9 +95,9 @@ function faultsOf({ zone, dials, receiver, elsewhere, attempts }: Seen): string[
   return violations;
 }
 
-function namesOf({ names }: RebindingOptions): string[] {
+function namesOf({ names, slowNames }: RebindingOptions): string[] {
   return Object.keys(scenarios).flatMap((scenario) => {
-    const count = slowScenarios.has(scenario) ? Math.ceil(names / 10) : names;
+    const count = slowScenarios.has(scenario) ? slowNames : names;
     return Array.from({ length: count }, (_, no) => nameOf(scenario, no));
   });
 }

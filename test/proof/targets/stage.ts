@@ -48,6 +48,15 @@ export async function attemptsOf(db: DatabaseSync, count: number): Promise<Recor
   return Object.fromEntries(rows.map(({ how, count: some }) => [how, some]));
 }
 
+/** Resolves when no delivery waits or is under way. */
+export async function allEnded(db: DatabaseSync): Promise<void> {
+  const select = db.prepare('select count(*) as count from delivery_live');
+  await until(
+    async () => select.get()?.['count'],
+    (count) => count === 0,
+  );
+}
+
 function sumOf(rows: readonly { count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }

@@ -34,18 +34,58 @@ export interface NameServerOptions {
   port?: number;
 }
 
+type Answering = (question: Question) => NameAnswer;
+
+/** A port that is free for one protocol may be taken for the other: then the next one is tried. */
+const portsTriedMax = 50;
+
 export async function startNameServer(
-  answer: (question: Question) => NameAnswer,
-  { host = '127.0.0.1', port: wanted = 0 }: NameServerOptions = {},
+  answer: Answering,
+  { host = '127.0.0.1', port = 0 }: NameServerOptions = {},
 ): Promise<NameServer> {
+  for (let tried = 1; ; tried += 1) {
+    const tcp = await listenTcp(answer, { host, port });
+    try {
+      const udp = await listenUdp(answer, { host, port: tcp.port });
+      return {
+        at: host.includes(':') ? `[${host}]:${tcp.port}` : `${host}:${tcp.port}`,
+        [Symbol.asyncDispose]: async () => {
+          await udp[Symbol.asyncDispose]();
+          await tcp[Symbol.asyncDispose]();
+        },
+      };
+    } catch (error) {
+      await tcp[Symbol.asyncDispose]();
+      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+      if (!isTaken || port !== 0 || tried === portsTriedMax) throw error;
+    }
+  }
+}
+
+async function listenUdp(
+  answer: Answering,
+  { host, port }: Required<NameServerOptions>,
+): Promise<AsyncDisposable> {
   const udp = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   udp.on('message', (query, from) => {
     const whole = packet(query, answer);
     if (whole !== undefined) udp.send(fitted(whole), from.port, from.address);
   });
-  udp.bind(wanted, host);
+  udp.bind(port, host);
   await once(udp, 'listening');
-  const { port } = udp.address();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(udp, 'close');
+      udp.close();
+      await closed;
+    },
+  };
+}
+
+async function listenTcp(
+  answer: Answering,
+  { host, port }: Required<NameServerOptions>,
+): Promise<AsyncDisposable & { port: number }> {
   const sockets = new Set<Socket>();
   const tcp = createServer((socket) => {
     sockets.add(socket);
@@ -59,14 +99,15 @@ export async function startNameServer(
   });
   tcp.listen(port, host);
   await once(tcp, 'listening');
+  const at = tcp.address();
+  assert(typeof at === 'object' && at !== null);
   return {
-    at: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+    port: at.port,
     [Symbol.asyncDispose]: async () => {
-      const closed = [once(udp, 'close'), once(tcp, 'close')];
-      udp.close();
+      const closed = once(tcp, 'close');
       tcp.close();
       for (const socket of sockets) socket.destroy();
-      await Promise.all(closed);
+      await closed;
     },
   };
 }
@@ -80,7 +121,7 @@ const udpBytesMax = 1_232;
 const headBytes = 12;
 const typeOf = { 4: 1, 6: 28 } as const;
 
-function packet(query: Buffer, answer: (question: Question) => NameAnswer): Buffer | undefined {
+function packet(query: Buffer, answer: Answering): Buffer | undefined {
   const labels: string[] = [];
   let at = headBytes;
   while (query.readUInt8(at) > 0) {

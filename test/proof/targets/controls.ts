@@ -162,8 +162,8 @@ export const targetsControls: readonly LookControl[] = [
           "  const address = parseAddress(text ?? '');",
       },
     ],
-    breaks: /^I15: body.*: answered 201 to .*::ffff:/,
-    look: looking('subscribe'),
+    breaks: /^I15: dialled/,
+    look: looking('attempt'),
   },
   {
     name: 'tunnels-are-public',

@@ -11,7 +11,7 @@ export function judgeLoss(history: History): Flaw[] {
   const again = [...redriven, ...sentAgain(history).made];
   const redrivenEvents = new Set(again.map((id) => `evt_${id.slice(4, 30)}`));
   const ends = endsOf(history);
-  const fanned = new Map(
+  const fanned = new Map<string, number>(
     history.log.flatMap(({ what, event, atMs }) =>
       what === 'fanned' ? [[`evt_${event}`, atMs] as const] : [],
     ),

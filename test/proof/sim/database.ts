@@ -14,7 +14,7 @@ const logSql = `
   when old.lease is null and new.lease is not null
     and (select interval_ms from lane where no = new.lane) is not null begin
     insert into sim_log (at_ms, what, event, n, a, b)
-    values (sim_ms(), 'claimed', new.event, new.n, sim_database_ms(), new.lane);
+    values (sim_ms(), 'claimed', new.event, new.n, sim_written_ms(), new.lane);
   end;
   create trigger sim_ended after insert on delivery_done begin
     insert into sim_log (at_ms, what, event, n, a, b)
@@ -52,13 +52,14 @@ const logSql = `
 export interface DatabaseClocks {
   /** The one that no node can see. */
   nowMs: () => number;
-  databaseMs: () => number;
+  /** What a transaction takes for the present. */
+  writtenMs: () => number;
 }
 
-export function openDatabase({ nowMs, databaseMs }: DatabaseClocks): DatabaseSync {
+export function openDatabase({ nowMs, writtenMs }: DatabaseClocks): DatabaseSync {
   const db = migratedMemory();
   db.function('sim_ms', () => nowMs());
-  db.function('sim_database_ms', () => databaseMs());
+  db.function('sim_written_ms', () => writtenMs());
   db.exec('pragma trusted_schema = on'); // The log asks for the time.
   db.exec(logSql);
   return db;

@@ -24,6 +24,7 @@ import { beginFaults, heal } from './faults.ts';
 import { simulatedNetwork } from './network.ts';
 import { epochMs, SimulatedNode, type Simulation } from './node.ts';
 import { drawPlan, type Plan } from './plan.ts';
+import type { SharedStore } from './store.ts';
 
 export interface Run {
   seed: number;
@@ -122,21 +123,19 @@ function prepare(plan: Plan): Looking {
   const chance = seededChance(plan.seed);
   const clock = new Clock();
   const counters = { ...noCounters };
-  const nodes: SimulatedNode[] = [];
-  // Alone, a node's own clock is the database's.
-  const databaseMs = (): number =>
-    epochMs + Math.floor(clock.nowMs) + (plan.isShared ? 0 : (nodes[0]?.aheadMs ?? 0));
-  const db = openDatabase({ nowMs: () => clock.nowMs, databaseMs });
-  const shared = {
+  const db = openDatabase({ nowMs: () => clock.nowMs, writtenMs: () => shared.writtenMs });
+  const shared: SharedStore = {
     sqlite: adapterOn(db),
     db,
     downUntilMs: 0,
     lastDownMs: -1,
     isHealed: false,
+    writtenMs: 0,
     farewells: new Set<number>(),
   };
   const looks = prepareLooks(db);
   const network = simulatedNetwork({ plan, clock, chance, counters });
+  const nodes: SimulatedNode[] = [];
   const sim = {
     plan,
     clock,

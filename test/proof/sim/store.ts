@@ -25,6 +25,8 @@ export interface SharedStore {
   /** Nobody reaches it until then. */
   downUntilMs: number;
   isHealed: boolean;
+  /** What the transaction under way takes for the present. */
+  writtenMs: number;
   /** Incarnations that said goodbye. */
   farewells: Set<number>;
   /** When it was last away. */
@@ -138,7 +140,9 @@ class Way implements Transport {
   }
 
   #writtenMs(nowMs: number): number {
-    return this.#means.plan.isShared ? this.#means.databaseMs() : nowMs;
+    const { shared, plan, databaseMs } = this.#means;
+    shared.writtenMs = plan.isShared ? databaseMs() : nowMs;
+    return shared.writtenMs;
   }
 
   async #call<R extends BatchReply | WorkReply | ReadReply>(asked: {

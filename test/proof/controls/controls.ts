@@ -149,4 +149,99 @@ export const controls: readonly Control[] = [
     breaks: ['I5'],
     by: 'sim',
   },
+  {
+    name: 'lane-cap-off',
+    file: 'src/store/slots.ts',
+    find: '    return Math.min(slots, concurrency - running);',
+    replace: '    return Math.min(slots, Infinity * concurrency - running);',
+    breaks: ['concurrency'],
+    by: 'sim',
+  },
+  {
+    name: 'fan-out-kept-in-memory',
+    file: 'src/store/sqlite/nodes.ts',
+    find: "    const node = integer(one(insert.get({ name, role, version, nowMs })), 'no');",
+    replace:
+      "    const node = integer(one(insert.get({ name, role, version, nowMs })), 'no');\n" +
+      "    db.exec('delete from fanout');",
+    breaks: ['I1'],
+    by: 'sim',
+  },
+  {
+    // Whoever comes after a crash begins anew; by the number of the node, which only rises.
+    name: 'fan-out-from-its-beginning',
+    file: 'src/store/sqlite/fan-out.ts',
+    find: '    const fanningOut = toFanningOut(row);',
+    replace:
+      '    const fanningOut = toFanningOut(row);\n' +
+      '    const node = Math.floor(context.births.slots.lease / 2 ** 32);\n' +
+      '    const known = (next as { at?: Map<string, number> }).at ??= new Map();\n' +
+      '    if (node > (known.get(fanningOut.event) ?? node)) {\n' +
+      "      db.prepare('update fanout set step = 0, callback = 0 where event = ?').run(fanningOut.event);\n" +
+      '      fanningOut.cursor = { step: 0, callback: 0 };\n' +
+      '    }\n' +
+      '    known.set(fanningOut.event, Math.max(node, known.get(fanningOut.event) ?? 0));',
+    breaks: ['I1'],
+    by: 'sim',
+  },
+  {
+    name: 'fan-out-without-its-rest',
+    file: 'src/store/sqlite/fan-out.ts',
+    find: '    if (after === undefined) {',
+    replace: '    if (after === undefined || made > 1) {',
+    breaks: ['I1'],
+    by: 'sim',
+  },
+  {
+    name: 'replay-kept-in-memory',
+    file: 'src/store/verbs/replays.ts',
+    find: "    select ${columns} from replay where state = 'running' order by next_ms, no limit ?1 + 0`,",
+    replace:
+      "    select ${columns} from replay where state = 'running'\n" +
+      '      and created_ms >= (select max(started_ms) from node)\n' +
+      '    order by next_ms, no limit ?1 + 0`,',
+    breaks: ['I1', 'liveness'],
+    by: 'sim',
+  },
+  {
+    name: 'replay-without-its-rest',
+    file: 'src/store/verbs/advance-replay.ts',
+    find: "    isLast ? 'done' : 'running',",
+    replace: "    isLast || replayed > 0 ? 'done' : 'running',",
+    breaks: ['I1'],
+    by: 'sim',
+  },
+  {
+    name: 'replay-of-others',
+    file: 'src/core/fits-delivery.ts',
+    find: "    (found.state === state || (state === 'ended' && isEnded(found.state))) &&",
+    replace: "    (found.state === state || (state !== 'pending' && isEnded(found.state))) &&",
+    breaks: ['I4'],
+    by: 'sim',
+  },
+  {
+    name: 'replay-without-a-fence',
+    file: 'src/store/verbs/advance-replay.ts',
+    find: "  if (state !== 'running' || cursor.event !== from.event || cursor.n !== from.n) return undefined;",
+    replace: "  if (state !== 'running' || cursor.event < '') return undefined;",
+    breaks: ['I4'],
+    by: 'sim',
+  },
+  {
+    name: 'ignore-the-filter',
+    file: 'src/store/listener.ts',
+    find: '  return listeners.filter(({ rules }) => rules === undefined || judge(rules));',
+    replace:
+      '  return listeners.filter(({ rules }) => rules === undefined || judge(rules) || true);',
+    breaks: ['I1'],
+    by: 'sim',
+  },
+  {
+    name: 'ignore-the-rate',
+    file: 'src/core/lane.ts',
+    find: '    most = Math.min(most, Math.floor((savedMs + slackMs) / lane.intervalMs));',
+    replace: '    most = Math.min(most, Math.ceil((savedMs + 50) / lane.intervalMs) + 1);',
+    breaks: ['rate'],
+    by: 'sim',
+  },
 ];

@@ -91,7 +91,7 @@ export function drawPlan(seed: number): Plan {
     pollMs: isShared ? chance.pick([250, 1_000, 1_000, 2_500, 2_500]) : 10_000,
     receivers: chance.whole(1, 5),
     subscriptions: isLarge ? chance.whole(260, 520) : chance.whole(1, 6),
-    events: isLarge ? chance.whole(2, 4) : chance.whole(10, 80),
+    events: isLarge ? chance.whole(2, 4) : chance.whole(10, 60),
     faultsMs: chance.pick([20_000, 40_000, 60_000, 100_000]),
     waitsMs: drawWaits(chance),
     timeoutMs: chance.pick([1_000, 5_000, 15_000]),

@@ -115,7 +115,7 @@ export function drawPlan(seed: number): Plan {
       subscribe: some(0.5, 4),
       edit: some(0.5, 8),
       redrive: some(0.5, 6),
-      replay: some(0.5, 4),
+      replay: some(0.6, 6),
     },
     limits: isLarge ? {} : drawLimits(chance, isCalm),
     store: {

@@ -48,10 +48,12 @@ export const noCounters = {
 
 export type Counters = Record<keyof typeof noCounters, number>;
 
-export function addCounters(sum: Counters, more: Counters): void {
+export function addCounters(one: Counters, other: Counters): Counters {
+  const sum = { ...one };
   for (const name of Object.keys(noCounters)) {
-    if (isCounter(name)) sum[name] += more[name];
+    if (isCounter(name)) sum[name] += other[name];
   }
+  return sum;
 }
 
 function isCounter(name: string): name is keyof Counters {

@@ -29,6 +29,8 @@ import type { SharedStore } from './store.ts';
 export interface Run {
   seed: number;
   flaws: readonly Flaw[];
+  /** Acknowledged events that are not there, or did not reach everybody. */
+  lost: number;
   counters: Counters;
   /** Of all steps. */
   print: string;
@@ -48,19 +50,22 @@ export async function runSeed(seed: number): Promise<Run> {
   return runPlan(drawPlan(seed));
 }
 
-export async function runPlan(plan: Plan): Promise<Run> {
+/** Enough to see what led to a violation, as a rule. */
+const linesKept = 200;
+
+export async function runPlan(plan: Plan, kept = linesKept): Promise<Run> {
   const before = { ...limits };
   // They are constants to the product; a run has them in other sizes, and no other code runs meanwhile.
   Object.assign(limits, plan.limits);
   try {
-    return await simulate(structuredClone(plan));
+    return await simulate(structuredClone(plan), kept);
   } finally {
     Object.assign(limits, before);
   }
 }
 
-async function simulate(drawn: Plan): Promise<Run> {
-  const sim = prepare(drawn);
+async function simulate(drawn: Plan, kept: number): Promise<Run> {
+  const sim = prepare(drawn, kept);
   const { clock, plan, shared, looks, nodes, flaws } = sim;
   const clients = gatherClients(sim);
   const { outside, subscribers } = clients;
@@ -107,6 +112,7 @@ async function simulate(drawn: Plan): Promise<Run> {
   return {
     seed: plan.seed,
     flaws: found,
+    lost: lostIn(found),
     counters: sim.counters,
     print: clock.print(),
     steps: clock.steps,
@@ -119,9 +125,9 @@ interface Looking extends Simulation {
   looks: Looks;
 }
 
-function prepare(plan: Plan): Looking {
+function prepare(plan: Plan, kept: number): Looking {
   const chance = seededChance(plan.seed);
-  const clock = new Clock();
+  const clock = new Clock(kept);
   const counters = { ...noCounters };
   const db = openDatabase({ nowMs: () => clock.nowMs, writtenMs: () => shared.writtenMs });
   const shared: SharedStore = {
@@ -168,6 +174,14 @@ async function hasEnded({ clock, plan, looks }: Looking, isQuiet: () => boolean)
 /** Looking into the database after every step would be most of the work. */
 function isTime(clock: Clock): boolean {
   return clock.steps % 16 === 0;
+}
+
+function lostIn(flaws: readonly Flaw[]): number {
+  const ids = flaws.flatMap(({ invariant, what }) => {
+    const id = /\b(?:evt|dlv)_(\w{26})/.exec(what)?.[1];
+    return invariant === 'I1' && id !== undefined ? [id] : [];
+  });
+  return new Set(ids).size;
 }
 
 function stuck(what: string): Flaw {

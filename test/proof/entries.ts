@@ -4,6 +4,8 @@ import type { LookControl } from './controls/look.ts';
 import type { Part } from './finding.ts';
 import { diskControls } from './power/disk-controls.ts';
 import { crashes, disk, power } from './power/parts.ts';
+import { simulationControls } from './sim/controls.ts';
+import { simulation } from './sim/part.ts';
 
 export interface Entry {
   part: Part;
@@ -17,4 +19,5 @@ export const entries: readonly Entry[] = [
   { part: crashes, controls: diskControls },
   { part: power },
   { part: disk },
+  { part: simulation, isAlone: true, controls: simulationControls },
 ];

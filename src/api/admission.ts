@@ -46,7 +46,9 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   server.addHook('onSend', async ({ raw }, _reply, payload) =>
     tickets.get(raw)?.answer(answerBytes(payload), () => raw.socket.destroy()),
   );
-  server.server.removeAllListeners('request');
+  // Called below, once a request is let in. Whoever else hears of requests still does.
+  // oxlint-disable-next-line typescript/unbound-method -- It is the listener itself that goes.
+  server.server.off('request', server.routing);
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const entrance = entranceOf(request.method ?? '', request.url ?? '');
     if (entrance !== undefined) {

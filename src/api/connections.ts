@@ -20,8 +20,8 @@ interface Line {
   /** Not answered yet, in the order of the requests. */
   open: Set<ServerResponse>;
   newest: ServerResponse | undefined;
-  /** Since when it sends what is no request, and what it has not been told of that yet. */
-  brokenMs: number | undefined;
+  /** Since when nothing is expected of it any more, and what it has not been told of that yet. */
+  overMs: number | undefined;
   refuse: (() => void) | undefined;
 }
 
@@ -40,7 +40,11 @@ export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const line = lines.get(request.socket);
-    if (line !== undefined) ask(house, line, response);
+    if (line !== undefined) ask(house, line, { response, nowMs: world.monotonicMs() });
+  });
+  server.on('dropRequest', (_request, socket: Socket) => {
+    const line = lines.get(socket);
+    if (line !== undefined) cutOff(line, { socket, nowMs: world.monotonicMs() });
   });
   return {
     break: (socket, refuse) => {
@@ -68,7 +72,7 @@ function enter(house: House, socket: Socket): Line | undefined {
     asked: 0,
     open: new Set(),
     newest: undefined,
-    brokenMs: undefined,
+    overMs: undefined,
     refuse: undefined,
   };
   house.all.add(line);
@@ -98,7 +102,11 @@ function leave({ all, silent, idle }: House, line: Line): void {
   idle.delete(line);
 }
 
-function ask(house: House, line: Line, response: ServerResponse): void {
+function ask(
+  house: House,
+  line: Line,
+  { response, nowMs }: { response: ServerResponse; nowMs: number },
+): void {
   house.silent.delete(line);
   house.idle.delete(line);
   line.asked += 1;
@@ -106,6 +114,7 @@ function ask(house: House, line: Line, response: ServerResponse): void {
   line.newest = response;
   // The server says that it closes, but answers what comes behind with an empty 503, and stays open.
   if (line.asked === limits.requestsPerSocketMax) {
+    line.overMs = nowMs;
     response.prependListener('finish', () => response.req.socket.end());
   }
   response.on('close', () => {
@@ -117,15 +126,20 @@ function ask(house: House, line: Line, response: ServerResponse): void {
 
 function breakOff(
   line: Line,
-  { socket, refuse, nowMs }: { socket: Socket; refuse: () => void; nowMs: number },
+  { refuse, ...now }: { socket: Socket; refuse: () => void; nowMs: number },
 ): void {
-  if (line.brokenMs === undefined) {
-    line.brokenMs = nowMs;
-    line.refuse = refuse;
-    refuseInTurn(line);
-  } else if (nowMs - line.brokenMs >= limits.brokenLingerMs) {
-    socket.destroy(); // It has had time to read why, and goes on sending.
+  if (line.overMs !== undefined) {
+    cutOff(line, now);
+    return;
   }
+  line.overMs = now.nowMs;
+  line.refuse = refuse;
+  refuseInTurn(line);
+}
+
+/** It goes on sending. Cut off at once, it might not have read what it was told last. */
+function cutOff({ overMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
+  if (overMs !== undefined && nowMs - overMs >= limits.overLingerMs) socket.destroy();
 }
 
 function refuseInTurn(line: Line): void {
@@ -137,7 +151,7 @@ function refuseInTurn(line: Line): void {
   const isTurn = [...open].every((response) => response === broken && !isAnswered);
   if (!isTurn) return;
   line.refuse = undefined;
-  if (isAnswered) broken.req.socket.end();
+  if (isAnswered) broken.req.socket.destroySoon();
   else refuse();
 }
 

@@ -139,7 +139,10 @@ function refuseBrokenRequest(
   const { status, code } = problem;
   log.info({ requestId, status, code }, 'request');
   onAnswered?.({ operation: undefined, status, tookMs: 0, code });
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Whoever is too slow would go on so, and nobody looks at the time of a request twice.
+  if (problem.code === 'request_timeout') socket.destroySoon();
+  else socket.end();
 }
 
 function brokenRequest(code: string | undefined): { problem: Problem; reason: string } {

@@ -226,8 +226,8 @@ export const limits = {
   connectionsSpare: 512,
   /** How often requests that take too long are looked for. */
   connectionsLookMs: 1_000,
-  /** Whoever sent what is no request, and goes on sending, is cut off after this. */
-  brokenLingerMs: 2_000,
+  /** Whoever goes on sending after the last answer on a connection is cut off after this. */
+  overLingerMs: 2_000,
   /** How long a stop waits for requests under way. */
   stopTimeoutMs: 10_000,
   /** What a stop waits beyond the longest attempt, so that its outcome is written. */

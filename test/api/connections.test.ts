@@ -73,7 +73,7 @@ describe('a connection', () => {
     socket.write('garbage\r\n\r\n');
     const [refused] = await once(socket, 'data');
     assert.deepEqual(statuses(String(refused)), ['400']);
-    world.advance(limits.brokenLingerMs);
+    world.advance(limits.overLingerMs);
     const cutOff = once(socket, 'error'); // It has not ended it itself, so nothing else ends it.
     const goOn = (): void => {
       if (!socket.destroyed) socket.write('more', () => setImmediate(goOn));

@@ -222,6 +222,12 @@ export const limits = {
   keepAliveTimeoutMs: 72_000,
   requestsPerSocketMax: 1_000,
   connectionsMax: 2_048,
+  /** What may come beyond that between two looks: as many as the system keeps in its queue. */
+  connectionsSpare: 512,
+  /** How often requests that take too long are looked for. */
+  connectionsLookMs: 1_000,
+  /** Whoever goes on sending after the last answer on a connection is cut off after this. */
+  overLingerMs: 2_000,
   /** How long a stop waits for requests under way. */
   stopTimeoutMs: 10_000,
   /** What a stop waits beyond the longest attempt, so that its outcome is written. */

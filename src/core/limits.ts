@@ -76,6 +76,8 @@ export const limits = {
   /** Targets above which an event is fanned out in steps, and callbacks per step. */
   targetsAtOnceMax: 256,
   fanOutStepMax: 250,
+  /** Fan-outs that cannot go on and are passed over; more of them end the process. */
+  fanOutsAsideMax: 100,
   /** Events of one batch publish. */
   batchEventsMax: 1_000,
   /** What sending needs to know of callbacks, kept in memory. */

@@ -41,6 +41,8 @@ export const loadLimits = {
   unreadMs: 5_000,
   /** Whether the store answers is asked once for all who want to know it within this time. */
   readyKnownMs: 250,
+  /** That it takes writes is believed for so long after one. */
+  writableKnownMs: 5_000,
   /** Who was turned away is said at most this often. */
   overloadSayMs: 1_000,
 } as const;

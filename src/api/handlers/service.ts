@@ -14,7 +14,7 @@ import * as fields from '../fields.ts';
 
 export interface ServiceMeans extends ReadinessMeans {
   contracts: Contracts;
-  self: Pick<Liveness, 'isFresh' | 'name' | 'role'>;
+  self: Pick<Liveness, 'isFresh' | 'no' | 'name' | 'role'>;
 }
 
 export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { Server, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { behaviours, type Expected } from '../../test/egress/behaviours.ts';
+import { neverAccept, neverListen } from '../../test/egress/deaf.ts';
 import {
   answering,
   makeSender,
@@ -102,26 +100,10 @@ describe('send to a receiver on http that', { concurrency: 8 }, () => {
     });
   }
 
-  it('never accepts', async (t) => {
-    // A process that listens and then stops. Two connections fill its queue, the next gets no answer.
-    const script = `const s = require('net').createServer().listen({port: 0, host: '127.0.0.1', backlog: 1}, () => {
-      require('fs').writeSync(1, String(s.address().port));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-    });`;
-    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const fillers = new Array<Socket>();
-    t.after(() => {
-      for (const socket of fillers) socket.destroy();
-      child.kill('SIGKILL');
-    });
-    const [data] = await once(child.stdout, 'data');
-    const port = Number(String(data));
-    for (let i = 0; i < 8; i += 1) {
-      fillers.push(connect({ port, host: '127.0.0.1' }).on('error', () => undefined));
-    }
-    await Promise.all(fillers.slice(0, 2).map(async (socket) => once(socket, 'connect')));
+  it('never accepts', async () => {
+    await using deaf = await neverAccept(1);
     const sender = makeSender();
-    const url = `http://127.0.0.1:${port}/`;
+    const url = `http://127.0.0.1:${deaf.ports[0]}/`;
     const result = await inTime(async () => sender.send(post(url, { timeoutMs })));
     assert(result.kind === 'failed');
     assert.equal(result.error, 'timeout');
@@ -130,12 +112,10 @@ describe('send to a receiver on http that', { concurrency: 8 }, () => {
   });
 
   it('does not listen', async () => {
-    const server = createServer();
-    const { port } = await startReceiver(() => undefined, server);
-    server.close();
+    await using absent = await neverListen(1);
     const sender = makeSender();
-    const result = await sender.send(post(`http://hooks.example.com:${port}/`));
-    assert.deepEqual(result, {
+    const url = `http://hooks.example.com:${absent.ports[0]}/`;
+    assert.deepEqual(await sender.send(post(url)), {
       kind: 'failed',
       error: 'refused',
       message: 'hooks.example.com refused the connection',

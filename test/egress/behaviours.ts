@@ -141,6 +141,12 @@ const rows: readonly Row[] = [
     { is: '200 cut', body: 'x'.repeat(16_384) },
   ],
   ['never ends its headers', endlessly(head, 'x-name: value\r\n'.repeat(500)), { is: 'too_large' }],
+  ['never ends its empty headers', endlessly(head, 'a:\r\n'.repeat(2_000)), { is: 'too_large' }],
+  [
+    'sends ten thousand headers',
+    answering(`${head}${'a:\r\n'.repeat(10_000)}content-length: 0\r\n\r\n`),
+    { is: '200 whole' },
+  ],
   ['never ends one header', endlessly(`${head}x: `, 'x'.repeat(4_096)), { is: 'too_large' }],
   ['never ends a name', endlessly(head, 'x'.repeat(4_096)), { is: 'too_large' }],
   [

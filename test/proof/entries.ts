@@ -1,0 +1,20 @@
+// All parts of the proof, with the controls that show that each of them can fail. The longest stand first:
+// nothing is worse than to wait for one of them at the end.
+import type { LookControl } from './controls/look.ts';
+import type { Part } from './finding.ts';
+import { diskControls } from './power/disk-controls.ts';
+import { crashes, disk, power } from './power/parts.ts';
+
+export interface Entry {
+  part: Part;
+  /** It measures time, or uses several processes by itself: nothing else runs beside it. */
+  isAlone?: true;
+  /** Ways to break the product that this part must notice. */
+  controls?: readonly LookControl[];
+}
+
+export const entries: readonly Entry[] = [
+  { part: crashes, controls: diskControls },
+  { part: power },
+  { part: disk },
+];

@@ -1,0 +1,35 @@
+// What is kept of a proof, in docs/: its figures, those of the long simulation, and the page made from both.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { proofPage, type LongRun, type ProofRun } from './page.ts';
+
+const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
+const runPath = join(docs, 'proof', 'run.json');
+const longRunPath = join(docs, 'proof', 'long-run.json');
+export const pagePath = join(docs, 'proof.md');
+
+export function keepRun(run: ProofRun): void {
+  keep(runPath, run);
+}
+
+export function keepLongRun(run: LongRun): void {
+  keep(longRunPath, run);
+}
+
+/** The page as it must be, by the figures that are kept. */
+export function pageOfFiles(): string {
+  const run = JSON.parse(readFileSync(runPath, 'utf8')) as ProofRun;
+  const longRun = existsSync(longRunPath)
+    ? (JSON.parse(readFileSync(longRunPath, 'utf8')) as LongRun)
+    : undefined;
+  return proofPage(run, longRun);
+}
+
+export function writePage(): void {
+  writeFileSync(pagePath, pageOfFiles());
+}
+
+function keep(path: string, value: unknown): void {
+  mkdirSync(join(docs, 'proof'), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(value, undefined, 1)}\n`);
+}

@@ -1,0 +1,174 @@
+// docs/proof.md, made from the figures of a run. Nothing on the page is written by hand but sentences.
+import type { LookResult } from '../controls/look.ts';
+import type { Finding } from '../finding.ts';
+import { found } from './found.ts';
+import { notTried } from './not-tried.ts';
+
+export interface ProofRun {
+  commit: string;
+  isChanged: boolean;
+  date: string;
+  machine: string;
+  seed: number;
+  tookMs: number;
+  parts: readonly PartRun[];
+  controls: readonly (LookResult & { part: string })[];
+}
+
+export interface PartRun {
+  name: string;
+  about: string;
+  tookMs: number;
+  findings: readonly Finding[];
+}
+
+/** Many more seeds than `npm run proof` has time for: `npm run sim -- --seeds 20000 --keep`. */
+export interface LongRun {
+  commit: string;
+  date: string;
+  from: number;
+  finding: Finding;
+}
+
+/** Whatever must not be: broken promises, and controls that nobody noticed. */
+export function failuresOf({ parts, controls }: ProofRun): string[] {
+  return [
+    ...parts.flatMap(({ name, findings }) =>
+      findings.flatMap(({ part, violations }) =>
+        violations.map((one) => `${name}, ${part}: ${one}`),
+      ),
+    ),
+    ...controls
+      .filter(({ seen, skipped }) => seen === undefined && skipped === undefined)
+      .map(({ part, name }) => `${part}: nobody noticed the control "${name}"`),
+  ];
+}
+
+export function proofPage(run: ProofRun, longRun: LongRun | undefined): string {
+  const { accepted, lost } = eventsOf(run, longRun);
+  const failures = failuresOf(run);
+  const caught = run.controls.filter(({ seen }) => seen !== undefined).length;
+  const tried = run.controls.filter(({ skipped }) => skipped === undefined).length;
+  return `# The proof
+
+\`npm run proof\` tries to break every promise of Ringback, writes this page, and ends with 1 if it succeeds. Then it
+breaks Ringback on purpose, in ${run.controls.length} ways, and has to notice each: a check that cannot fail proves nothing.
+
+| | |
+|---|---|
+| acknowledged events | ${say(accepted)}, of these lost: **${say(lost)}** |
+| violations | **${failures.length}** |
+| controls caught | **${caught} of ${tried}** |
+| commit | \`${run.commit}\`${run.isChanged ? ', with changes that are not committed' : ''} |
+| run | ${run.date}, seed ${run.seed}, ${minutes(run.tookMs)}, ${run.machine} |
+
+Repeat it: \`npm ci && npm run proof\`. Another chance: \`npm run proof -- --seed 7\`. One part: \`npm run proof -- --only ${run.parts[0]?.name ?? 'power'}\`.
+A seed of the simulation that failed is replayed by \`npm run sim -- --seed N\`, step by step.
+${failures.length === 0 ? '' : `\n## Violations\n\n${failures.map((one) => `- ${plain(one)}`).join('\n')}\n`}
+## What was tried
+
+${run.parts.map(partSection).join('\n')}
+${longRun === undefined ? '' : longRunSection(longRun)}
+## Broken on purpose
+
+The product has no switch for this: its source is changed as it is loaded, in a process that is meant to fail.
+
+| control | part | what was seen | after |
+|---|---|---|---|
+${run.controls.map(controlRow).join('\n')}
+
+## What was found, and mended
+
+${found.map(({ what, test }) => `- ${what} Held by \`${test}\`.`).join('\n')}
+
+## What was not tried
+
+${notTried.map((one) => `- ${one}`).join('\n')}
+
+Made by \`npm run proof\` from [the figures of the run](proof/run.json).
+`;
+}
+
+function partSection({ name, about, tookMs, findings }: PartRun): string {
+  return `### ${name}
+
+${about} ${minutes(tookMs)}.
+
+| | figures | violations |
+|---|---|---|
+${findings.map(findingRow).join('\n')}
+`;
+}
+
+function longRunSection({ commit, date, from, finding }: LongRun): string {
+  const seeds = Number(finding.figures['seeds']);
+  return `### A longer simulation
+
+Seeds ${from} to ${from + seeds - 1}, once, on ${date}, commit \`${commit}\`: \`npm run sim -- --seeds ${seeds} --from ${from} --keep\`.
+
+| | figures | violations |
+|---|---|---|
+${findingRow(finding)}
+`;
+}
+
+function findingRow({ part, figures, violations, events, skipped }: Finding): string {
+  const shown = Object.entries(figures).map(
+    ([name, figure]) => `${words(name)} ${say(figure, name)}`,
+  );
+  if (events !== undefined) {
+    shown.unshift(`acknowledged ${say(events.accepted)}, lost ${say(events.lost)}`);
+  }
+  const text = skipped === undefined ? shown.join('; ') : `not tried here: ${skipped}`;
+  return `| ${plain(part)} | ${plain(text)} | ${violations.length} |`;
+}
+
+function controlRow({ name, part, seen, tookMs, skipped }: ProofRun['controls'][number]): string {
+  const what = skipped === undefined ? (seen ?? '**nothing**') : `not tried here: ${skipped}`;
+  return `| ${name} | ${part} | ${plain(short(what))} | ${(tookMs / 1000).toFixed(1)} s |`;
+}
+
+function eventsOf(run: ProofRun, longRun: LongRun | undefined): { accepted: number; lost: number } {
+  const findings = run.parts.flatMap((part) => part.findings);
+  if (longRun !== undefined) findings.push(longRun.finding);
+  return findings.reduce(
+    (sum, { events }) => ({
+      accepted: sum.accepted + (events?.accepted ?? 0),
+      lost: sum.lost + (events?.lost ?? 0),
+    }),
+    { accepted: 0, lost: 0 },
+  );
+}
+
+const seenCharsMax = 110;
+
+function short(text: string): string {
+  return text.length <= seenCharsMax ? text : `${text.slice(0, seenCharsMax)}…`;
+}
+
+/** Nothing that a table or a page would take for its own. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/\/(?:dev\/shm|tmp|var\/folders)\/[^\s"']+/g, '…') // Of the machine that it ran on.
+    .replaceAll('|', '\\|')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/\s+/g, ' ');
+}
+
+/** `longestHoldMs` is "longest hold". */
+function words(name: string): string {
+  return name
+    .replace(/Ms$/, '')
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .trim();
+}
+
+function say(figure: number | string, name = ''): string {
+  const text = typeof figure === 'number' ? figure.toLocaleString('en') : figure;
+  return name.endsWith('Ms') ? `${text} ms` : text;
+}
+
+function minutes(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

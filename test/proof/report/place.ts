@@ -1,0 +1,28 @@
+// Where a proof was run: which source, which machine.
+import { execFileSync } from 'node:child_process';
+import { arch, availableParallelism, release, totalmem, type } from 'node:os';
+import { join } from 'node:path';
+
+export interface Checkout {
+  commit: string;
+  /** Something was changed and not committed. The proof's own page does not count. */
+  isChanged: boolean;
+}
+
+export function checkout(): Checkout {
+  const cwd = join(import.meta.dirname, '..', '..', '..');
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
+  try {
+    const changed = git('status', '--porcelain', '--', '.', ':!docs/proof.md', ':!docs/proof');
+    return { commit: git('rev-parse', '--short', 'HEAD'), isChanged: changed !== '' };
+  } catch {
+    return { commit: 'unknown', isChanged: true };
+  }
+}
+
+export function machine(): string {
+  const gib = Math.round(totalmem() / 2 ** 30);
+  const system = `${type()} ${release().split('-')[0]} ${arch()}`;
+  return `${availableParallelism()} cores, ${gib} GiB, ${system}, Node ${process.versions.node}`;
+}

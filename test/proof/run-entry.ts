@@ -1,0 +1,42 @@
+// A process of its own for one part of the proof, or for its controls: progress on stderr, and what was found
+// as JSON on stdout.
+import { parseArgs } from 'node:util';
+import { runLookControl, type LookResult } from './controls/look.ts';
+import { entries } from './entries.ts';
+import type { Finding } from './finding.ts';
+
+export interface EntryResult {
+  findings: readonly Finding[];
+  controls: readonly LookResult[];
+}
+
+const { values } = parseArgs({
+  options: {
+    part: { type: 'string', default: '' },
+    breaks: { type: 'boolean', default: false },
+    small: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+const entry = entries.find(({ part }) => part.name === values.part);
+if (entry === undefined) throw new Error(`There is no part "${values.part}" of the proof`);
+const controls: LookResult[] = [];
+let findings: readonly Finding[] = [];
+if (values.breaks) {
+  for (const control of entry.controls ?? []) {
+    const result = await runLookControl(control);
+    controls.push(result);
+    const { name, seen, tookMs, skipped } = result;
+    say(`${name}: ${skipped ?? seen ?? 'NOT CAUGHT'}, ${tookMs} ms`);
+  }
+} else {
+  const scale = values.small ? 'small' : 'full';
+  findings = await entry.part.prove({ scale, seed: Number(values.seed), say });
+}
+const result: EntryResult = { findings, controls };
+process.stdout.write(JSON.stringify(result));
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

@@ -13,6 +13,7 @@ import type { World } from '../core/world.ts';
 import { realWorld } from '../core/world.ts';
 import { isSame, parseAddress } from './address.ts';
 import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from './guard.ts';
+import { inPieces } from './pieces.ts';
 
 export interface Connector {
   /** TCP to exactly this address. Rejects once the signal is aborted, and then leaves nothing. */
@@ -122,8 +123,8 @@ function answer(
   result: DialResult | Refused | Unresolved,
   callback: Parameters<UndiciConnect>[1],
 ): void {
-  if (result.kind === 'connected') callback(null, result.socket);
-  else callback(new DialError(result), null);
+  if (result.kind !== 'connected') return callback(new DialError(result), null);
+  callback(null, inPieces(result.socket, limits.responsePieceBytesMax));
 }
 
 async function openVetted(

@@ -9,6 +9,8 @@ function looking(step: Step): LookControl['look'] {
   return lookInProcess(new URL('./look-targets.ts', import.meta.url), [step]);
 }
 
+const briefly = { step: 800, names: 1, seed: 1, phases: 'closed' } as const;
+
 /** The last look before a dial. */
 const dialUnseen: SourceChange = {
   file: 'src/egress/connect.ts',
@@ -255,7 +257,22 @@ export const targetsControls: readonly LookControl[] = [
       },
     ],
     breaks: /^I15: \d+ connections came to .*it is forbidden/,
-    look: async (changes) =>
-      proveNamespace({ step: 800, names: 1, seed: 1, phases: 'closed', changes }),
+    look: async (changes) => proveNamespace({ ...briefly, changes }),
+  },
+  {
+    name: 'look-up-by-the-system',
+    changes: [
+      {
+        file: 'src/egress/resolve.ts',
+        find: 'await Promise.all([ask(dns.resolve4(name)), ask(dns.resolve6(name))]);',
+        replace:
+          "await import('node:dns/promises').then(async ({ lookup }) => {\n" +
+          '        const all = lookup(name, { all: true });\n' +
+          '        return [await ask(all.then((found) => found.map(({ address }) => address)))];\n' +
+          '      });',
+      },
+    ],
+    breaks: /^I15: looked up/,
+    look: async (changes) => proveNamespace({ ...briefly, only: ['public', 'nxdomain'], changes }),
   },
 ];

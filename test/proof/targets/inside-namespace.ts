@@ -3,14 +3,19 @@
 import { execFileSync } from 'node:child_process';
 import { getServers } from 'node:dns';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { databaseIn } from '../../../src/store/open.ts';
 import { sendTo, type Running } from '../../api/harness.ts';
 import { newFolder, serve, type Env, type Folder } from '../../cli/child.ts';
 import { laundered, readCorpus, type CorpusRow } from '../../egress/corpus.ts';
-import { addresses, startNameServer } from '../../egress/name-server.ts';
+import {
+  addresses,
+  startNameServer,
+  type NameAnswer,
+  type Question,
+} from '../../egress/name-server.ts';
 import { publish, subscribe } from '../../e2e/stage.ts';
 import { changedSource } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
@@ -25,6 +30,8 @@ const opened = ['127.0.0.1', '::1', '169.254.169.254', 'fd00:ec2::254', '10.0.0.
 const canaryPorts = [80, 443, 8080];
 const key = 'k'.repeat(40);
 const events = 3;
+/** What a search list puts behind a name that does not exist. */
+const searched = '.search.example';
 
 interface Stage {
   options: NamespaceOptions;
@@ -66,16 +73,9 @@ async function prove(): Promise<Omit<Finding, 'part'>> {
   const arrived = new Map<string, number>();
   await using cleanup = new AsyncDisposableStack();
   for (const port of canaryPorts) cleanup.use(await canary(port, arrived));
-  for (const host of new Set(getServers())) {
-    const server = await startNameServer(
-      (question) => {
-        if (question.name.endsWith('.rebind.example')) return zone.answer(question);
-        return addresses(question.name === 'public.example' ? open : '10.0.0.1');
-      },
-      { host, port: 53 },
-    );
-    cleanup.use(server);
-  }
+  const names: Names = { zone, open, strangers: new Set() };
+  const unplayed = await playNames(names, cleanup);
+  if (unplayed !== undefined) return { figures: {}, violations: [], skipped: unplayed };
   const folder = cleanup.use(await newFolder());
   const [figures, violations]: [Record<string, number>, string[]] = [{}, []];
   const stage: Stage = { options, folder, ledger, zone, arrived, figures, violations };
@@ -83,7 +83,36 @@ async function prove(): Promise<Omit<Finding, 'part'>> {
   if (options.phases === 'all') await openToSome(stage);
   await closedToAll(stage);
   if (options.phases === 'all') await pastTheReader(stage);
+  for (const name of names.strangers) violations.push(`I15: looked up "${name}": nobody named it`);
   return { figures, violations };
+}
+
+interface Names {
+  zone: Zone;
+  /** What `public.example` is. */
+  open: string;
+  /** What was asked for because a search list says so. */
+  strangers: Set<string>;
+}
+
+/** Stands where the name servers of this machine stand. Why that cannot be, if it cannot. */
+async function playNames(
+  { zone, open, strangers }: Names,
+  cleanup: AsyncDisposableStack,
+): Promise<string | undefined> {
+  for (const host of new Set(getServers())) {
+    if (isIP(host) === 0) return `cannot stand where the name server ${host} stands`;
+    const answer = (question: Question): NameAnswer => {
+      if (question.name.endsWith(searched)) {
+        strangers.add(question.name);
+        return { kind: 'code', code: 3 };
+      }
+      if (question.name.endsWith('.rebind.example')) return zone.answer(question);
+      return addresses(question.name === 'public.example' ? open : '10.0.0.1');
+    };
+    cleanup.use(await startNameServer(answer, { host, port: 53 }));
+  }
+  return undefined;
 }
 
 /** Answers whatever comes, and writes down which address it was meant for. */
@@ -149,7 +178,7 @@ async function closedToAll(stage: Stage): Promise<void> {
   });
   figures['URLs at subscribe'] = rows.length;
   const names = Object.keys(scenarios)
-    .filter((one) => !slowScenarios.has(one) && !one.startsWith('astray'))
+    .filter((one) => options.only?.includes(one) ?? isQuick(one))
     .flatMap((one) => Array.from({ length: options.names }, (_, no) => nameOf(one, no)));
   await forAll(names, async (name) => void (await subscribe(service, `http://${name}:8080/`)));
   stage.zone.turn();
@@ -209,6 +238,8 @@ async function startInside(
     https_proxy: proxy,
     ALL_PROXY: proxy,
     NODE_USE_ENV_PROXY: '1',
+    LOCALDOMAIN: searched.slice(1),
+    RES_OPTIONS: 'ndots:9',
     ...(changes.length === 0 ? {} : changedSource(changes)),
     ...env,
   });
@@ -235,6 +266,11 @@ async function publishTo({ folder }: Stage, service: Running): Promise<void> {
     .get() as { count: number };
   await publish(service, 'a');
   await attemptsOf(db, before + count);
+}
+
+/** A connection that goes astray needs a network that leads it there. */
+function isQuick(scenario: string): boolean {
+  return !slowScenarios.has(scenario) && !scenario.startsWith('astray');
 }
 
 function corpus(): CorpusRow[] {

@@ -105,6 +105,17 @@ export const scenarios: Readonly<Record<string, (draw: Draw) => Both>> = {
 /** Those that take two seconds of waiting, or a thousand records: fewer of them are enough. */
 export const slowScenarios = new Set(['silent', 'half-silent', 'thousand', 'thousand-and-one']);
 
+/** Those that lead nowhere, or where they should: they are there to be told from the others. */
+export const plainScenarios = new Set([
+  'alias-loop',
+  'nxdomain',
+  'servfail',
+  'empty',
+  'broken',
+  'public',
+  'public6',
+]);
+
 /** A name says what it does: `flip-flop-17.rebind.example`. */
 export function nameOf(scenario: string, no: number): string {
   return `${scenario}-${no}.rebind.example`;

@@ -11,6 +11,8 @@ export interface NamespaceOptions {
   step: number;
   /** Names of each scenario. */
   names: number;
+  /** Scenarios; by default all that are quick. */
+  only?: readonly string[];
   seed: number;
   /** `closed`: one start of the service instead of four, where time is short. */
   phases: 'all' | 'closed';

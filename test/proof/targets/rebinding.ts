@@ -8,14 +8,15 @@ import { migratedMemory } from '../../store/migrated-memory.ts';
 import type { Finding } from '../finding.ts';
 import { seededChance, type Chance } from '../sim/chance.ts';
 import { forbidden4, forbidden6, Ledger } from './ledger.ts';
-import { nameOf, scenarios, slowScenarios, zoneOf, type Zone } from './names.ts';
+import { nameOf, plainScenarios, scenarios, slowScenarios, zoneOf, type Zone } from './names.ts';
 import { recorder, type Recorder } from './recorder.ts';
 import { attemptsOf, closed, forAll, startOn } from './stage.ts';
 
 export interface RebindingOptions {
-  /** Of each scenario. */
+  /** Of each scenario that leads elsewhere. */
   names: number;
-  /** Of each that takes long. */
+  /** Of each that does not, and of each that takes long. */
+  plainNames: number;
   slowNames: number;
   /** Attempts at each name. Below ten: then a receiver that fails gets none for a while. */
   events: number;
@@ -55,11 +56,12 @@ export async function proveRebinding(options: RebindingOptions): Promise<Finding
   const attempts = await attemptsOf(db, list.length * options.events);
   const figures = {
     names: list.length,
-    tries: list.length * options.events,
+    attempts: list.length * options.events,
     'look-ups at attempts': zone.lookUps,
-    'with a forbidden address': zone.tainted,
-    dials: dials.dials,
+    'answers with a forbidden address': zone.tainted,
     'connections led astray': elsewhere.seen.accepted,
+    tries: zone.tainted + elsewhere.seen.accepted,
+    dials: dials.dials,
     ...attempts,
   };
   const seen = { zone, dials, receiver, elsewhere, attempts };
@@ -95,9 +97,10 @@ function faultsOf({ zone, dials, receiver, elsewhere, attempts }: Seen): string[
   return violations;
 }
 
-function namesOf({ names, slowNames }: RebindingOptions): string[] {
+function namesOf({ names, plainNames, slowNames }: RebindingOptions): string[] {
   return Object.keys(scenarios).flatMap((scenario) => {
-    const count = slowScenarios.has(scenario) ? slowNames : names;
+    const plain = plainScenarios.has(scenario) ? plainNames : names;
+    const count = slowScenarios.has(scenario) ? slowNames : plain;
     return Array.from({ length: count }, (_, no) => nameOf(scenario, no));
   });
 }

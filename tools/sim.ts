@@ -114,7 +114,9 @@ async function replay(seed: number): Promise<number> {
 
 function commandOf(plan: Plan, drawn: Plan): string {
   const other = JSON.stringify(differences(plan, drawn));
-  return `npm run sim -- --seed ${plan.seed}${other === '{}' ? '' : ` --with '${other}'`}`;
+  const broken = process.env['SIM_CONTROL'];
+  const control = broken === undefined ? '' : ` --control ${broken}`;
+  return `npm run sim --${control} --seed ${plan.seed}${other === '{}' ? '' : ` --with '${other}'`}`;
 }
 
 async function breakOnPurpose(): Promise<number> {
@@ -136,7 +138,7 @@ async function withControl(name: string): Promise<number> {
     throw new Error(`There is no control "${name}": expected one of ${names}`);
   }
   const args = process.argv.slice(1).filter((one) => one !== name && one !== '--control');
-  const env = { ...process.env, ...changedSource(control.changes) };
+  const env = { ...process.env, ...changedSource(control.changes), SIM_CONTROL: name };
   const child = spawn(process.execPath, args, { env, stdio: 'inherit' });
   await once(child, 'close');
   return child.exitCode ?? 1;

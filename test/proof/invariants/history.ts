@@ -78,8 +78,9 @@ export interface Subscribed {
   endAskedMs: number | undefined;
   endAnsweredMs: number | undefined;
   silences: readonly Silence[];
-  /** Whether it was ever held. */
+  /** Whether it was ever held, or asked to be sent elsewhere. */
   wasHeld: boolean;
+  wasMoved: boolean;
   secrets: readonly string[];
 }
 

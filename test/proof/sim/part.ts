@@ -4,7 +4,7 @@ import type { Part } from '../finding.ts';
 import { findingOf, runBatch } from './batch.ts';
 import { runShared } from './share.ts';
 
-const seeds = { small: 25, full: 5_000 };
+const seeds = { small: 15, full: 5_000 };
 /** Seeds of one proof and of the next do not overlap. */
 const apart = 100_000;
 

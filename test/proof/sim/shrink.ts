@@ -56,7 +56,7 @@ const changes: readonly Change[] = [
   ...group('perMinute'),
   ...group('store'),
   ...group('network'),
-  { what: 'limits', change: withoutLimits },
+  { what: 'the limits of the product', change: withoutLimits },
   ...(['nodes', 'events', 'subscriptions', 'receivers'] as const).flatMap((name) => [
     { what: `half the ${name}`, change: fewer(name, (count) => Math.ceil(count / 2)) },
     { what: `${name} less one`, change: fewer(name, (count) => count - 1) },

@@ -43,7 +43,7 @@ describe('the simulation', () => {
   });
 
   it('explains a violation to a stranger', async () => {
-    const plan = { ...drawPlan(7), events: 3, subscriptions: 1 };
+    const plan = { ...drawPlan(7), events: 3, subscriptions: 1, filteredShare: 0 };
     const run = await runPlan(plan, Infinity);
     const sent = run.lines.find((line) => line.includes(' sends dlv_'));
     const delivery = /dlv_\w+/.exec(sent ?? '')?.[0] ?? '';

@@ -49,6 +49,7 @@ export class Subscribers {
             ? []
             : [{ of: 'expiry', fromMs: expiresMs - (plan.isShared ? obeyMs : 0), toMs: Infinity }],
         wasHeld: false,
+        wasMoved: false,
         secrets: [],
         url,
         isUnsure: false,
@@ -137,6 +138,7 @@ export class Subscribers {
     const { url } = chance.pick(network.receivers);
     if (url === one.url) return;
     one.isUnsure = true;
+    one.wasMoved = true;
     for (const silence of one.silences) {
       if (silence.url === url) silence.toMs = Math.min(silence.toMs, clock.nowMs);
     }

@@ -6,10 +6,11 @@ export const egressLimits = {
   dnsAddressesMax: 16,
   connectTimeoutMs: 5_000,
   /**
-   * Responses to callbacks: the head, what is read of it at a time, what is kept of it, and how long the
-   * body is read after it.
+   * Responses to callbacks, as they come over the wire: the head, all after it, what is read at a time; what
+   * is kept of the head, and how long the body is read after it.
    */
   responseHeadBytesMax: 16_384,
+  responseRestBytesMax: 32_768,
   responsePieceBytesMax: 1_024,
   responseHeadersMax: 50,
   responseHeaderNameCharsMax: 128,

@@ -13,7 +13,7 @@ import type { World } from '../core/world.ts';
 import { realWorld } from '../core/world.ts';
 import { isSame, parseAddress } from './address.ts';
 import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from './guard.ts';
-import { inPieces } from './pieces.ts';
+import { inPieces, type Allowance } from './pieces.ts';
 
 export interface Connector {
   /** TCP to exactly this address. Rejects once the signal is aborted, and then leaves nothing. */
@@ -104,12 +104,16 @@ export class DialError extends Error {
 
 /** For undici's `connect` option: whatever a dispatcher asks for is read, vetted and dialled. */
 export function undiciConnect(
-  options: DialOptions & { readonly signal?: AbortSignal },
+  options: DialOptions & { readonly signal?: AbortSignal; readonly allowance?: Allowance },
 ): UndiciConnect {
+  const { allowance = { bytes: Infinity } } = options;
   return ({ protocol, hostname, port }, callback) => {
     const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
     const origin = `${protocol}//${host}${port === '' ? '' : `:${port}`}/`;
-    void openVetted(origin, options).then((result) => answer(result, callback));
+    void openVetted(origin, options).then((result) => {
+      if (result.kind !== 'connected') callback(new DialError(result), null);
+      else callback(null, inPieces(result.socket, allowance));
+    });
   };
 }
 
@@ -118,14 +122,6 @@ export type UndiciConnect = (
   options: { protocol: string; hostname: string; port: string },
   callback: (...result: [null, Socket | TLSSocket] | [Error, null]) => void,
 ) => void;
-
-function answer(
-  result: DialResult | Refused | Unresolved,
-  callback: Parameters<UndiciConnect>[1],
-): void {
-  if (result.kind !== 'connected') return callback(new DialError(result), null);
-  callback(null, inPieces(result.socket, limits.responsePieceBytesMax));
-}
 
 async function openVetted(
   href: string,

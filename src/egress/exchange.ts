@@ -40,6 +40,8 @@ export type SenderResult =
   | { readonly kind: 'aborted'; readonly started: boolean };
 
 export interface ExchangeLimits {
+  readonly responseHeadBytesMax: number;
+  readonly responseRestBytesMax: number;
   readonly responseBytesMax: number;
   readonly responseReadMs: number;
   readonly responsesInterimMax: number;
@@ -134,6 +136,7 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     this.#everStarted = true;
     this.#startedMs = this.#context.world.monotonicMs();
     if (this.#connection !== undefined) this.#connection.requests += 1;
+    this.#allow(this.#context.limits.responseHeadBytesMax);
   }
 
   onResponseStarted(): void {
@@ -150,6 +153,7 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     }
     this.#head = { status, headers: keepHeaders(headers) };
     this.#body = new KeptBody(limits.responseBytesMax);
+    this.#allow(limits.responseRestBytesMax);
     deadlines.clear(this.#deadline);
     const leftMs = this.#deadline.dueMs - world.monotonicMs();
     this.#deadline = deadlines.set(Math.min(leftMs, limits.responseReadMs), this);
@@ -170,6 +174,11 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     if (this.#over) return;
     if (this.#metStaleConnection(error)) this.#repeat();
     else this.#settle(this.#answer('cut') ?? this.#explain(error));
+  }
+
+  /** For the whole head with all interim ones; then for all that comes after it. */
+  #allow(bytes: number): void {
+    if (this.#connection !== undefined) this.#connection.allowance.bytes = bytes;
   }
 
   #mayStart(): boolean {

@@ -145,6 +145,11 @@ const rows: readonly Row[] = [
   [
     'sends ten thousand headers',
     answering(`${head}${'a:\r\n'.repeat(10_000)}content-length: 0\r\n\r\n`),
+    { is: 'too_large' },
+  ],
+  [
+    'sends four thousand headers',
+    answering(`${head}${'a:\r\n'.repeat(4_000)}content-length: 0\r\n\r\n`),
     { is: '200 whole' },
   ],
   ['never ends one header', endlessly(`${head}x: `, 'x'.repeat(4_096)), { is: 'too_large' }],
@@ -154,8 +159,16 @@ const rows: readonly Row[] = [
     answering(`${head}x: ${'x'.repeat(65_536)}\r\ncontent-length: 0\r\n\r\n`),
     { is: 'too_large', message: /16 KiB/ },
   ],
-  ['never ends its status line', endlessly('HTTP/1.1 200 ', 'x'.repeat(4_096)), timeout],
-  ['never ends its trailers', endlessly(`${chunkedHead}0\r\n`, 'x: y\r\n'.repeat(500)), headOnly],
+  [
+    'never ends its status line',
+    endlessly('HTTP/1.1 200 ', 'x'.repeat(4_096)),
+    { is: 'too_large' },
+  ],
+  [
+    'never ends its trailers',
+    endlessly(`${chunkedHead}0\r\n`, 'x: y\r\n'.repeat(500)),
+    { is: '200 cut', body: '' },
+  ],
   ['floods 103', endlessly('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(50)), { is: 'protocol' }],
   ['floods 100', endlessly('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(50)), { is: 'protocol' }],
   [
@@ -173,7 +186,11 @@ const rows: readonly Row[] = [
     endlessly('HTTP/1.1 500 No\r\n\r\n', 'x'.repeat(65_536)),
     { is: '500 cut' },
   ],
-  ['never ends a chunk extension', endlessly(`${chunkedHead}5;x=`, 'x'.repeat(65_536)), headOnly],
+  [
+    'never ends a chunk extension',
+    endlessly(`${chunkedHead}5;x=`, 'x'.repeat(65_536)),
+    { is: '200 cut', body: '' },
+  ],
   ['sends garbage for ever', endlessly('', Buffer.alloc(65_536, 0xee)), { is: 'protocol' }],
   // Not HTTP, or nearly.
   [

@@ -127,10 +127,10 @@ export class Postgres implements AsyncDisposable {
   }
 
   /**
-   * A server of its own that follows this one, from a backup taken while this one works. It is ready to be
-   * read and streams under this name; `pg_promote()` makes it a primary.
+   * A server of its own that follows this one, from a backup taken while this one works. It can be read,
+   * and `pg_promote()` makes it a primary. `through`: the URL that it follows, when there is a proxy.
    */
-  async startStandby(name: string): Promise<Postgres> {
+  async startStandby(through = this.url()): Promise<Postgres> {
     const mine = this.#place;
     const folder = await mkdtemp(join(tmpdir(), 'ringback-postgres-'));
     const watchdog = watch(folder);
@@ -138,10 +138,11 @@ export class Postgres implements AsyncDisposable {
       const account = accountFor(folder);
       const bin = join(await reachable(nativeFolder(), account, folder), 'bin');
       const place = { ...mine, bin, folder, account, watchdog, port: await freePort() };
-      const primary = `host=127.0.0.1 port=${mine.port} user=${user} password=${mine.password}`;
+      const { hostname, port } = new URL(through);
+      const primary = `host=${hostname} port=${port} user=${user} password=${mine.password}`;
       const [from, to] = [join(mine.folder, 'data'), join(folder, 'data')];
       await copyLive({ url: this.url(), from, to });
-      const follow = { primary_conninfo: `${primary} application_name=${name}` };
+      const follow = { primary_conninfo: `${primary} application_name=standby` };
       await appendFile(join(to, 'postgresql.conf'), settingLines(follow));
       const standby = new Postgres(place);
       await standby.startAsStandby();

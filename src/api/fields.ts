@@ -2,6 +2,7 @@
 // contract and the handler disagree: a bug, so it crashes the request instead of guessing.
 import assert from 'node:assert/strict';
 import type { Message } from '../contract/exchange.ts';
+import { instantMs } from '../core/instant.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import { isCursor, type CursorKind } from '../store/cursor.ts';
@@ -78,8 +79,8 @@ export function timeRange({ query }: Message): {
 function optionalTime(fields: Fields, name: string): number | undefined {
   const written = optionalText(fields, name);
   if (written === undefined) return undefined;
-  const ms = Date.parse(written);
-  if (Number.isNaN(ms)) throw badQuery(name, 'is no time that a clock shows');
+  const ms = instantMs(written);
+  if (ms === undefined) throw badQuery(name, 'is no time that a clock shows');
   return ms;
 }
 

@@ -1,5 +1,6 @@
 // Our own contract, openapi.yaml, compiled and looked at in detail.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { composeAnswer } from './answer.ts';
@@ -198,6 +199,20 @@ describe('openapi.yaml', () => {
       'body#/callbacks/0/url must be a string, is a number',
     ]);
     assert.deepEqual(faults(post('editSubscription', '')), ['body is required']);
+  });
+
+  it('declares of every operation what any problem looks like', () => {
+    // A query that cannot be read is refused wherever it comes, and a service may be overloaded.
+    const text = readFileSync(join(import.meta.dirname, '..', '..', 'openapi.yaml'), 'utf8');
+    const paths = text.split(/^components:/m, 1)[0] ?? '';
+    const blocks = paths.split(/^ {6}operationId: /m).slice(1);
+    const lacking = blocks
+      .filter(
+        (block) => !/^ {8}default: \{ \$ref: '#\/components\/responses\/Problem' \}/m.test(block),
+      )
+      .map((block) => block.split('\n', 1)[0]);
+    assert.equal(blocks.length, contract.operations.length);
+    assert.deepEqual(lacking, []);
   });
 
   it('applies defaults of parameters', () => {

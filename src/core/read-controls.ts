@@ -5,6 +5,7 @@ import { readCallbackHeaders } from './callback-headers.ts';
 import type { Controls } from './controls.ts';
 import { durationMs } from './duration.ts';
 import { readFilter } from './filter.ts';
+import { instantMs } from './instant.ts';
 import { limits } from './limits.ts';
 import { isEventPattern } from './pattern.ts';
 import { fieldIn, type Fault } from './problem.ts';
@@ -204,8 +205,7 @@ function timeMs(text: string): number | undefined {
   if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(`${date}T${time}`)) {
     return undefined;
   }
-  const ms = Date.parse(`${date}T${time}${fraction.slice(0, 4)}${zone.toUpperCase()}`);
-  return Number.isNaN(ms) ? undefined : ms;
+  return instantMs(`${date}T${time}${fraction.slice(0, 4)}${zone.toUpperCase()}`);
 }
 
 function isPlain(text: string): boolean {

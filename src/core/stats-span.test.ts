@@ -48,6 +48,22 @@ describe('spanBetween', () => {
     );
   });
 
+  it('has no step that begins or ends where a year needs more than four digits', () => {
+    const [first, last] = ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'].map(Date.parse);
+    assert(first !== undefined && last !== undefined);
+    for (const [fromMs, untilMs] of [
+      [first, last],
+      [first, first + minuteMs],
+      [first, Date.UTC(2026, 0)],
+      [Date.UTC(2026, 0), last],
+      [last - 3 * dayMs, last],
+    ] as const) {
+      const span = spanBetween(fromMs, untilMs);
+      assert(stepsOf(span) >= 1);
+      assert(span.fromMinute * minuteMs >= first && span.untilMinute * minuteMs <= last);
+    }
+  });
+
   it('takes the shortest steps that are few enough', () => {
     const steps = [1, 119 * minuteMs, 121 * minuteMs, dayMs, 7 * dayMs, 30 * dayMs, 400 * dayMs];
     assert.deepEqual(

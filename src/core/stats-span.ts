@@ -16,6 +16,10 @@ const shapes: Readonly<Record<Range, { steps: number; stepMinutes: number }>> = 
 /** What is left of the minutes of a subscription after a while; a divisor of the longer steps. */
 export const coarseMinutes = 30;
 
+/** What can be written with four digits for the year, in whole days. */
+const calendarFirstMs = Date.parse('0000-01-01T00:00:00Z');
+export const calendarLastMs = Date.parse('9999-12-31T00:00:00Z');
+
 /** Most steps of a stretch that is given by its ends. */
 export const stepsMax = 120;
 const dayMinutes = 24 * 60;
@@ -37,7 +41,7 @@ export function spanOf(range: Range, nowMs: number): Span {
   return { fromMinute: untilMinute - steps * stepMinutes, untilMinute, stepMinutes };
 }
 
-/** The shortest readable steps that cover it and are not too many. `fromMs` is before `untilMs`. */
+/** The shortest readable steps that cover it and are not too many. `fromMs` is before `untilMs` and `calendarLastMs`. */
 export function spanBetween(fromMs: number, untilMs: number): Span {
   for (const stepMinutes of readable) {
     const span = coverBy(stepMinutes, { fromMs, untilMs });
@@ -56,11 +60,10 @@ export function minuteOf(ms: number): number {
   return Math.floor(ms / minuteMs);
 }
 
+/** Steps that would begin or end where no calendar of four digits goes are left out: nothing is there. */
 function coverBy(stepMinutes: number, ends: { fromMs: number; untilMs: number }): Span {
   const stepMs = stepMinutes * minuteMs;
-  return {
-    fromMinute: Math.floor(ends.fromMs / stepMs) * stepMinutes,
-    untilMinute: Math.ceil(ends.untilMs / stepMs) * stepMinutes,
-    stepMinutes,
-  };
+  const first = Math.max(Math.floor(ends.fromMs / stepMs), Math.ceil(calendarFirstMs / stepMs));
+  const last = Math.min(Math.ceil(ends.untilMs / stepMs), Math.floor(calendarLastMs / stepMs));
+  return { fromMinute: first * stepMinutes, untilMinute: last * stepMinutes, stepMinutes };
 }

@@ -6,7 +6,7 @@ import { timeOf, withoutPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import type { Range, Span } from '../core/stats-span.ts';
-import { spanBetween, spanOf, stepsOf } from '../core/stats-span.ts';
+import { calendarLastMs, spanBetween, spanOf, stepsOf } from '../core/stats-span.ts';
 import type { Attention, StepFigures } from '../store/figure-verbs.ts';
 import type { Context } from './context.ts';
 
@@ -105,7 +105,7 @@ function ofSubscription({ step, figures }: StepFigures): StepFigures {
 function spanFor(asked: TimeAsked, nowMs: number): Span {
   if ('range' in asked) return spanOf(asked.range, nowMs);
   const { fromMs, untilMs } = asked;
-  if (fromMs < untilMs) return spanBetween(fromMs, untilMs);
+  if (fromMs < Math.min(untilMs, calendarLastMs)) return spanBetween(fromMs, untilMs);
   const message = 'is not after from, expected a later time';
   throw new Problem('invalid_request', `query.until ${message}`, {
     faults: [{ field: 'query.until', message }],

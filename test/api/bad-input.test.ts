@@ -620,6 +620,7 @@ const rows: readonly Row[] = [
       ['a day that is not', '2099-02-30T00:00:00Z'],
       ['an hour that is not', '2099-01-01T24:00:00Z'],
       ['a leap second', '2099-12-31T23:59:60Z'],
+      ['beyond the year 9999', '9999-12-31T23:59:59-23:59'],
       ['in the past', '2020-01-01T00:00:00Z'],
       ['a number', 4_070_908_800],
       ['null', null],

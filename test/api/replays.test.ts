@@ -124,6 +124,15 @@ describe('/replays', () => {
       });
     }
 
+    it('refuses a time that cannot be shown again', async () => {
+      for (const name of ['from', 'until']) {
+        const filter = { [name]: '9999-12-31T23:59:59-23:59' };
+        const { status, json } = await post({ filter, dryRun: true });
+        assert.equal(status, 400);
+        assert.match(String(json['detail']), /9999 in UTC/);
+      }
+    });
+
     it('refuses what it does not know', async () => {
       for (const body of [{ filter: { app: 'x' } }, { rate: 5 }, [], { filter: null }]) {
         assert.equal((await post(body)).status, 400, JSON.stringify(body));

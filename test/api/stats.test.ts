@@ -140,6 +140,13 @@ describe('GET /stats', () => {
     assert.equal(past.totals.published, 0);
     const all = await get<Stats>(service, '/stats?from=0001-01-01T00:00:00Z');
     assert.equal(all.totals.published, 1);
+    const ever = await get<Stats>(
+      service,
+      '/stats?from=0000-01-01T00:00:00Z&until=9999-12-31T23:59:59Z',
+    );
+    assert.equal(ever.totals.published, 1);
+    for (const time of [ever.from, ever.until, ever.steps[0]?.at])
+      assert.match(time ?? '', /^\d{4}-/);
   });
 
   it('refuses times that make no sense', async () => {
@@ -148,6 +155,8 @@ describe('GET /stats', () => {
       ['range=2h', /query\.range/],
       ['from=yesterday', /query\.from/],
       ['from=2026-06-30T23:59:60Z', /query\.from .*leap second/],
+      ['from=9999-12-31T23:59:59-23:59', /query\.from .*9999/],
+      ['from=9999-12-31T12:00:00Z&until=9999-12-31T13:00:00Z', /query\.until/],
       ['until=2026-01-01T00:00:00Z', /query\.from is missing/],
       ['from=2026-01-01T00:00:00Z&until=2026-01-01T00:00:00Z', /query\.until .*later time/],
       ['range=1h&from=2026-01-01T00:00:00Z', /query\.range is given beside/],

@@ -1,4 +1,5 @@
 // Handlers of API keys. A secret leaves only in the answer to the call that made it.
+import { instantExpected, instantMs } from '../../core/instant.ts';
 import { isLive, scopes as allScopes, type Key } from '../../core/key.ts';
 import { Problem } from '../../core/problem.ts';
 import type { Context } from '../../engine/context.ts';
@@ -62,9 +63,9 @@ function operatorOnly(action: string): Problem {
 /** RFC 3339 knows leap seconds, the clock does not: no number may come of that, above all not NaN. */
 function readExpiry(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const expiresMs = Date.parse(text);
-  if (Number.isFinite(expiresMs)) return expiresMs;
-  const message = `is ${JSON.stringify(text)}, expected a time without a leap second`;
+  const expiresMs = instantMs(text);
+  if (expiresMs !== undefined) return expiresMs;
+  const message = `is ${JSON.stringify(text)}, expected ${instantExpected}`;
   throw new Problem('invalid_request', `body#/expiresAt ${message}`, {
     faults: [{ field: 'body#/expiresAt', message }],
   });

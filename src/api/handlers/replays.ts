@@ -1,6 +1,7 @@
 // Handlers of replays: count first, start, see how far one has come, cancel.
 import { endedStates } from '../../core/fits-delivery.ts';
 import { withPrefix } from '../../core/id.ts';
+import { instantExpected, instantMs } from '../../core/instant.ts';
 import { limits } from '../../core/limits.ts';
 import { Problem } from '../../core/problem.ts';
 import { progressOf, type Replay, type ReplayFilter } from '../../core/replay.ts';
@@ -65,14 +66,14 @@ function readWish({ request, bytes }: Call, body: fields.Fields): ReplayWish {
   };
 }
 
-/** RFC 3339 knows leap seconds, the clock does not. */
+/** RFC 3339 knows leap seconds, and offsets that lead out of its years. */
 function readTime(filter: fields.Fields, name: string): number | undefined {
   const text = fields.optionalText(filter, name);
   if (text === undefined) return undefined;
-  const ms = Date.parse(text);
-  if (Number.isFinite(ms)) return ms;
+  const ms = instantMs(text);
+  if (ms !== undefined) return ms;
   const field = `body#/filter/${name}`;
-  const message = `is ${JSON.stringify(text)}, expected a time without a leap second`;
+  const message = `is ${JSON.stringify(text)}, expected ${instantExpected}`;
   throw new Problem('invalid_request', `${field} ${message}`, { faults: [{ field, message }] });
 }
 

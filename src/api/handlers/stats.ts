@@ -2,6 +2,7 @@
 import { withPrefix } from '../../core/id.ts';
 import type { Figures } from '../../core/figures.ts';
 import { latencyOf, successRateOf } from '../../core/figures.ts';
+import { instantExpected, instantMs } from '../../core/instant.ts';
 import type { Span } from '../../core/stats-span.ts';
 import { minuteMs, ranges } from '../../core/stats-span.ts';
 import { Problem } from '../../core/problem.ts';
@@ -61,9 +62,9 @@ function timeAsked(query: Fields, nowMs: number): TimeAsked {
 function readTime(query: Fields, name: string): number | undefined {
   const text = fields.optionalText(query, name);
   if (text === undefined) return undefined;
-  const ms = Date.parse(text);
-  if (Number.isFinite(ms)) return ms;
-  throw refused(name, `is ${JSON.stringify(text)}, expected a time without a leap second`);
+  const ms = instantMs(text);
+  if (ms !== undefined) return ms;
+  throw refused(name, `is ${JSON.stringify(text)}, expected ${instantExpected}`);
 }
 
 function refused(name: string, message: string): Problem {

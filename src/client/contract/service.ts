@@ -100,4 +100,14 @@ export interface VariantReport {
     /** Why it is never made. */
     inactive?: string;
   }[];
+  /** A request that registers them (`sample`), or why there is none. */
+  example: {
+    kind: 'sample' | 'none';
+    method?: string;
+    /** Path and query, as they go over the wire. */
+    target?: string;
+    headers?: Readonly<Record<string, string>>;
+    body?: string;
+    why?: string;
+  };
 }

@@ -6,6 +6,10 @@ import { diskControls } from './power/disk-controls.ts';
 import { crashes, disk, power } from './power/parts.ts';
 import { simulationControls } from './sim/controls.ts';
 import { simulation } from './sim/part.ts';
+import { targetsControls } from './targets/controls.ts';
+import { targets } from './targets/part.ts';
+import { simulationControls } from './sim/controls.ts';
+import { simulation } from './sim/part.ts';
 
 export interface Entry {
   part: Part;
@@ -19,5 +23,7 @@ export const entries: readonly Entry[] = [
   { part: crashes, controls: diskControls },
   { part: power },
   { part: disk },
+  { part: targets, controls: targetsControls },
+  { part: simulation, isAlone: true, controls: simulationControls },
   { part: simulation, isAlone: true, controls: simulationControls },
 ];

@@ -8,8 +8,6 @@ import { simulationControls } from './sim/controls.ts';
 import { simulation } from './sim/part.ts';
 import { targetsControls } from './targets/controls.ts';
 import { targets } from './targets/part.ts';
-import { simulationControls } from './sim/controls.ts';
-import { simulation } from './sim/part.ts';
 
 export interface Entry {
   part: Part;
@@ -24,6 +22,5 @@ export const entries: readonly Entry[] = [
   { part: power },
   { part: disk },
   { part: targets, controls: targetsControls },
-  { part: simulation, isAlone: true, controls: simulationControls },
   { part: simulation, isAlone: true, controls: simulationControls },
 ];

@@ -10,7 +10,8 @@ export const egressLimits = {
    * is kept of the head, and how long the body is read after it.
    */
   responseHeadBytesMax: 16_384,
-  responseRestBytesMax: 32_768,
+  responseHeadLinesMax: 512,
+  responseRestBytesMax: 20_480,
   responsePieceBytesMax: 1_024,
   responseHeadersMax: 50,
   responseHeaderNameCharsMax: 128,

@@ -106,7 +106,7 @@ export class DialError extends Error {
 export function undiciConnect(
   options: DialOptions & { readonly signal?: AbortSignal; readonly allowance?: Allowance },
 ): UndiciConnect {
-  const { allowance = { bytes: Infinity } } = options;
+  const { allowance = { bytes: Infinity, lines: Infinity } } = options;
   return ({ protocol, hostname, port }, callback) => {
     const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
     const origin = `${protocol}//${host}${port === '' ? '' : `:${port}`}/`;

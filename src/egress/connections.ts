@@ -34,6 +34,7 @@ export interface ConnectionLimits {
   readonly connectionIdleMs: number;
   readonly connectionAgeMs: number;
   readonly responseHeadBytesMax: number;
+  readonly responseHeadLinesMax: number;
 }
 
 export interface ConnectionsOptions extends DialOptions {
@@ -154,7 +155,8 @@ export class Connections {
   #connect(origin: string): Connection {
     const { world, limits } = this.#options;
     const dial = new AbortController();
-    const allowance = { bytes: limits.responseHeadBytesMax };
+    const { responseHeadBytesMax: bytes, responseHeadLinesMax: lines } = limits;
+    const allowance = { bytes, lines };
     const client = new Client(origin, {
       connect: undiciConnect({ ...this.#options, signal: dial.signal, allowance }),
       allowH2: false,

@@ -12,6 +12,7 @@ import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
 import type { CallbackUrl } from './guard.ts';
 import type { Link, LinkedList } from './linked-list.ts';
+import type { Allowance } from './pieces.ts';
 
 export interface SendRequest {
   readonly method: string;
@@ -41,6 +42,7 @@ export type SenderResult =
 
 export interface ExchangeLimits {
   readonly responseHeadBytesMax: number;
+  readonly responseHeadLinesMax: number;
   readonly responseRestBytesMax: number;
   readonly responseBytesMax: number;
   readonly responseReadMs: number;
@@ -136,7 +138,8 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     this.#everStarted = true;
     this.#startedMs = this.#context.world.monotonicMs();
     if (this.#connection !== undefined) this.#connection.requests += 1;
-    this.#allow(this.#context.limits.responseHeadBytesMax);
+    const { responseHeadBytesMax: bytes, responseHeadLinesMax: lines } = this.#context.limits;
+    this.#allow({ bytes, lines });
   }
 
   onResponseStarted(): void {
@@ -153,7 +156,7 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     }
     this.#head = { status, headers: keepHeaders(headers) };
     this.#body = new KeptBody(limits.responseBytesMax);
-    this.#allow(limits.responseRestBytesMax);
+    this.#allow({ bytes: limits.responseRestBytesMax, lines: Infinity });
     deadlines.clear(this.#deadline);
     const leftMs = this.#deadline.dueMs - world.monotonicMs();
     this.#deadline = deadlines.set(Math.min(leftMs, limits.responseReadMs), this);
@@ -177,8 +180,8 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
   }
 
   /** For the whole head with all interim ones; then for all that comes after it. */
-  #allow(bytes: number): void {
-    if (this.#connection !== undefined) this.#connection.allowance.bytes = bytes;
+  #allow(more: Allowance): void {
+    if (this.#connection !== undefined) Object.assign(this.#connection.allowance, more);
   }
 
   #mayStart(): boolean {

@@ -16,7 +16,10 @@ export function explainFailure(error: unknown, host: string): Failure {
   }
   const isTooLong = code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW';
   if (error instanceof AnswerTooLong || isTooLong) {
-    return failure('too_large', `The answer of ${host} has more headers than expected, 16 KiB`);
+    return failure(
+      'too_large',
+      `The answer of ${host} has more headers than expected, 16 KiB or 512 lines`,
+    );
   }
   if (code === 'ETIMEDOUT') return failure('timeout', `${host} was not heard of any more`);
   // Anything else means that the answer could not be read, ERR_ASSERTION of undici included. Only

@@ -136,7 +136,7 @@ export function judgeLateness(history: History): Flaw[] {
       const dueMs = before.seenMs + Math.max(waitMs, before.retryAfterMs ?? 0);
       if (timeOf(one) <= dueMs + lateMostMs) continue;
       const others = (ofSubscription.get(one.subscription) ?? []).filter((other) => other !== one);
-      if (isBusy(others, dueMs, timeOf(one)) || isBroken(others, timeOf(one))) continue;
+      if (!isIdle(others, dueMs, timeOf(one)) || wasBroken(others, dueMs, timeOf(one))) continue;
       flaws.push(`${id} attempt ${one.attempt} came ${timeOf(one) - dueMs} ms after its time`);
     }
   }
@@ -146,8 +146,26 @@ export function judgeLateness(history: History): Flaw[] {
 /** A second, and the longest that a connection takes. */
 const lateMostMs = 4_100;
 
-function isBusy(sends: readonly Send[], fromMs: number, toMs: number): boolean {
-  return sends.some((one) => timeOf(one) < toMs && (one.seenMs ?? Infinity) > fromMs);
+/** The longest that a node does not ask for work, besides. */
+const idleMostMs = 7_000;
+
+/** Whether nothing of the lane was under way, all the time or for too long: whoever waits then, waits in vain. */
+function isIdle(sends: readonly Send[], fromMs: number, toMs: number): boolean {
+  const busy = sends
+    .filter((one) => timeOf(one) < toMs && (one.seenMs ?? Infinity) > fromMs)
+    .sort((a, b) => timeOf(a) - timeOf(b));
+  if (busy.length === 0) return true;
+  let idleSinceMs = fromMs;
+  for (const one of busy) {
+    if (timeOf(one) - idleSinceMs > idleMostMs) return true;
+    idleSinceMs = Math.max(idleSinceMs, one.seenMs ?? Infinity);
+  }
+  return toMs - idleSinceMs > idleMostMs;
+}
+
+function wasBroken(sends: readonly Send[], fromMs: number, toMs: number): boolean {
+  const times = sends.map(timeOf).filter((atMs) => atMs > fromMs && atMs < toMs);
+  return [fromMs, ...times, toMs].some((atMs) => isBroken(sends, atMs));
 }
 
 /** Whether the lane has failed so often in a row that it gets one at a time, now and then. */

@@ -104,7 +104,7 @@ async function simulate(drawn: Plan, kept: number): Promise<Run> {
     found.push(stuck(`${running} nodes did not stop`));
   }
   look();
-  found.push(...flaws.map((what) => ({ invariant: flawOf(what), what })));
+  found.push(...flaws.map(flawOf));
   const history = historyOf(sim, clients, [...snapshots]);
   found.push(...judge(history));
   countEnds(sim.counters, history);
@@ -188,8 +188,9 @@ function stuck(what: string): Flaw {
   return { invariant: 'liveness', what };
 }
 
-function flawOf(what: string): string {
-  return /^(I\d+):/.exec(what)?.[1] ?? 'error';
+function flawOf(text: string): Flaw {
+  const [, invariant, what] = /^(I\d+): (.*)$/s.exec(text) ?? [];
+  return { invariant: invariant ?? 'error', what: what ?? text };
 }
 
 function historyOf(

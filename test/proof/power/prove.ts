@@ -4,7 +4,7 @@ import { killAtStatements } from '../crash/points.ts';
 import type { Finding } from '../finding.ts';
 import { failSyncs, fillDisk, killAtCalls } from './disk-faults.ts';
 import { cutPower } from './images.ts';
-import { serveOnFailedSync, serveOnFullDisk } from './service-faults.ts';
+import { serveOnFailedSync } from './service-faults.ts';
 
 const lives = 6;
 const imagesOfLife = 3_300;
@@ -30,10 +30,5 @@ export async function provePowerLoss(): Promise<Finding> {
 }
 
 export async function proveDiskFaults(): Promise<Finding[]> {
-  return [
-    await failSyncs(),
-    await fillDisk({ pointsMax: callsOfPath }),
-    await serveOnFullDisk(),
-    await serveOnFailedSync(),
-  ];
+  return [await failSyncs(), await fillDisk({ pointsMax: callsOfPath }), await serveOnFailedSync()];
 }

@@ -15,6 +15,7 @@ export const million: Part = {
     const isFull = scale === 'full';
     const events = isFull ? fullEvents : smallEvents;
     const killEveryMs = isFull ? { least: 5_000, most: 12_000 } : { least: 50, most: 150 };
-    return [await runMillion({ events, seed, killEveryMs, say })];
+    const endsMax = isFull ? Infinity : 1;
+    return [await runMillion({ events, seed, killEveryMs, endsMax, say })];
   },
 };

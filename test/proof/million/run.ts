@@ -9,6 +9,7 @@ import { limits } from '../../../src/core/limits.ts';
 import { serve, type Serving } from '../../cli/child.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';
+import { settled, statsOf, type Stats } from '../faults/node.ts';
 import type { Finding } from '../finding.ts';
 import { seededChance } from '../sim/chance.ts';
 import { count, judge, newBook, outstanding, type Book, type End } from './book.ts';
@@ -20,6 +21,8 @@ export interface MillionOptions {
   seed: number;
   /** The time from one kill to the next, drawn anew each time. */
   killEveryMs: { least: number; most: number };
+  /** After so many ends it is left alone; by default never. */
+  endsMax?: number;
   say?: (line: string) => void;
   changes?: readonly SourceChange[];
 }
@@ -48,18 +51,13 @@ export async function runMillion(options: MillionOptions): Promise<Finding> {
   }, tmpdir()); // A disk, not memory: what is measured here is what people will see.
 }
 
-interface Stats {
-  totals: { published: number; delivered: number; dead: number; cancelled: number };
-  pending: number;
-}
-
 interface Stage extends AsyncDisposable {
   live: () => Promise<void>;
   finding: () => Finding;
 }
 
 async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
-  const { events, seed, say = () => undefined, changes = [] } = options;
+  const { events, seed, say = () => undefined, changes = [], endsMax = Infinity } = options;
   const isBroken = changes.length > 0;
   const chance = seededChance(seed);
   const book = newBook(events);
@@ -86,10 +84,7 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
 
   /** Accounting holds at every instant: of each event here there is one delivery. */
   const look = async (serving: Serving): Promise<Stats> => {
-    const response = await fetch(`${serving.url}/stats?range=1h`, {
-      headers: { 'x-api-key': key },
-    });
-    const stats = (await response.json()) as Stats;
+    const stats = await statsOf(serving);
     const { published, delivered, dead, cancelled } = stats.totals;
     looks += 1;
     if (published !== delivered + dead + cancelled + stats.pending) {
@@ -157,16 +152,17 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
   return {
     live: async () => {
       let left: number[] = [];
-      for (
-        let isOver = false;
-        !isOver && !publishing.isDone() && !(isBroken && violations.length > 0);
-      ) {
+      const isSeen = (): boolean => isBroken && violations.length > 0;
+      for (let isOver = false; !isOver && ends.length < endsMax && !isSeen();) {
         ({ isOver, left } = await liveOnce(left));
+        isOver ||= publishing.isDone();
         say(progress(book, ends));
       }
       await using serving = await start();
       publishing.tell({ url: serving.url });
       await drained(book, isBroken ? brokenMs : silenceMs);
+      // A receiver has answered a moment before that is written down.
+      if (outstanding(book).length === 0) await settled(serving);
       const stats = await look(serving);
       const { published, delivered } = stats.totals;
       if (published !== events) note(`I13: ${events} events by their keys, ${published} were made`);

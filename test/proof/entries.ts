@@ -2,6 +2,10 @@
 // nothing is worse than to wait for one of them at the end.
 import type { LookControl } from './controls/look.ts';
 import type { Part } from './finding.ts';
+import { millionControls } from './million/controls.ts';
+import { million } from './million/part.ts';
+import { faultsControls } from './faults/controls.ts';
+import { faults } from './faults/part.ts';
 import { diskControls } from './power/disk-controls.ts';
 import { crashes, disk, power } from './power/parts.ts';
 import { simulationControls } from './sim/controls.ts';
@@ -22,5 +26,7 @@ export const entries: readonly Entry[] = [
   { part: power },
   { part: disk },
   { part: targets, controls: targetsControls },
+  { part: faults, controls: faultsControls },
+  { part: million, isAlone: true, controls: millionControls },
   { part: simulation, isAlone: true, controls: simulationControls },
 ];

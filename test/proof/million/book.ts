@@ -84,8 +84,11 @@ export function judge(book: Book, ends: readonly End[], windowMax: number): Verd
   if (lost.length > 0) {
     violations.push(`I1: ${lost.length} accepted events never came, number ${lost[0]} among them`);
   }
-  const others = answeredAs.findIndex((id, number) => id !== 0 && cameAs[number] !== id);
-  if (others >= 0 && cameAs[others] !== 0) {
+  const others = answeredAs.findIndex((id, number) => {
+    const came = cameAs[number];
+    return id !== 0 && came !== 0 && came !== id;
+  });
+  if (others >= 0) {
     violations.push(`I13: number ${others} came as another event than publish had answered`);
   }
   for (const [index, end] of ends.entries()) {

@@ -22,7 +22,6 @@ export type ToPublisher = { url: string | undefined };
 export type FromPublisher = { kind: 'done' } | { kind: 'flaw'; flaw: string };
 
 const againMs = 10;
-const repeatEvery = 50;
 const answerMs = 60_000;
 
 const wish: PublisherWish = workerData;
@@ -39,29 +38,32 @@ await Promise.all(Array.from({ length: publishers }, publishAll));
 parentPort?.postMessage({ kind: 'done' } satisfies FromPublisher);
 parentPort?.close();
 
+/** After every start of the service each sends once more what the one before had answered last. */
 async function publishAll(): Promise<void> {
+  let answered: { by: string; first: number } | undefined;
   while (next < answeredAs.length) {
     const first = next;
     next = Math.min(first + batch, answeredAs.length);
-    const body = bodyOf(first, next);
-    await publish(first, body);
-    if ((first / batch) % repeatEvery === 0) {
-      await publish(first, body);
+    const by = await publish(first);
+    if (answered !== undefined && answered.by !== by) {
+      await publish(answered.first);
       Atomics.add(counters, count.repeated, 1);
     }
+    answered = { by, first };
   }
 }
 
-/** Until it is answered. */
-async function publish(first: number, body: Buffer): Promise<void> {
+/** Until it is answered. Gives where. */
+async function publish(first: number): Promise<string> {
+  const body = bodyOf(first, Math.min(first + batch, answeredAs.length));
   for (;;) {
-    while (url === undefined || ahead() > aheadMax) await wait(againMs);
+    const at = await room();
     Atomics.add(counters, count.asking, 1);
-    const answer = await ask(url, first, body).catch(() => undefined);
+    const answer = await ask(at, first, body).catch(() => undefined);
     Atomics.sub(counters, count.asking, 1);
     if (answer?.status === 202) {
       noteAnswer(first, answer.text);
-      return;
+      return at;
     }
     Atomics.add(counters, answer === undefined ? count.unanswered : count.refused, 1);
     const isExpected = answer === undefined || answer.status === 503;
@@ -70,8 +72,13 @@ async function publish(first: number, body: Buffer): Promise<void> {
   }
 }
 
-function ahead(): number {
-  return (counters[count.answered] ?? 0) - (counters[count.delivered] ?? 0);
+/** Where the service is, once it is there and receivers are not too far behind. */
+async function room(): Promise<string> {
+  for (;;) {
+    const ahead = (counters[count.answered] ?? 0) - (counters[count.delivered] ?? 0);
+    if (url !== undefined && ahead <= aheadMax) return url;
+    await wait(againMs);
+  }
 }
 
 function noteAnswer(first: number, text: string): void {

@@ -1,6 +1,7 @@
 // A million events through the real service on a real disk, which is killed again and again meanwhile: what
 // was accepted comes to its receiver, as it was, and hardly ever twice.
 import { statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -8,6 +9,7 @@ import { limits } from '../../../src/core/limits.ts';
 import { serve, type Serving } from '../../cli/child.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';
+import { settled, statsOf, type Stats } from '../faults/node.ts';
 import type { Finding } from '../finding.ts';
 import { seededChance } from '../sim/chance.ts';
 import { count, judge, newBook, outstanding, type Book, type End } from './book.ts';
@@ -19,6 +21,8 @@ export interface MillionOptions {
   seed: number;
   /** The time from one kill to the next, drawn anew each time. */
   killEveryMs: { least: number; most: number };
+  /** After so many ends it is left alone; by default never. */
+  endsMax?: number;
   say?: (line: string) => void;
   changes?: readonly SourceChange[];
 }
@@ -36,18 +40,15 @@ const statsEveryMs = 1_000;
 /** So long without a callback while something waits: it was lost. */
 const silenceMs = 60_000;
 const leaseMs = limits.nodeSilentMs;
+/** The same where the product is broken on purpose, and nobody needs to be patient. */
+const brokenMs = 4_000;
 
 export async function runMillion(options: MillionOptions): Promise<Finding> {
   return withScratch(async (scratch) => {
     await using stage = await setUp(options, scratch);
     await stage.live();
     return stage.finding();
-  });
-}
-
-interface Stats {
-  totals: { published: number; delivered: number; dead: number; cancelled: number };
-  pending: number;
+  }, tmpdir()); // A disk, not memory: what is measured here is what people will see.
 }
 
 interface Stage extends AsyncDisposable {
@@ -56,7 +57,8 @@ interface Stage extends AsyncDisposable {
 }
 
 async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
-  const { events, seed, say = () => undefined } = options;
+  const { events, seed, say = () => undefined, changes = [], endsMax = Infinity } = options;
+  const isBroken = changes.length > 0;
   const chance = seededChance(seed);
   const book = newBook(events);
   const violations: string[] = [];
@@ -76,16 +78,13 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
       RINGBACK_API_KEY: key,
       RINGBACK_LOG: 'silent',
       RINGBACK_RETRY: Array.from({ length: 12 }, () => '200ms').join(','),
-      ...changedSource(options.changes ?? []),
+      ...changedSource(changes),
     });
   };
 
   /** Accounting holds at every instant: of each event here there is one delivery. */
   const look = async (serving: Serving): Promise<Stats> => {
-    const response = await fetch(`${serving.url}/stats?range=1h`, {
-      headers: { 'x-api-key': key },
-    });
-    const stats = (await response.json()) as Stats;
+    const stats = await statsOf(serving);
     const { published, delivered, dead, cancelled } = stats.totals;
     looks += 1;
     if (published !== delivered + dead + cancelled + stats.pending) {
@@ -99,14 +98,14 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
   /** Until all is recovered that an earlier process left; notes how long that took. */
   const recover = async (left: readonly number[], startedMs: number): Promise<void> => {
     let waiting = left;
-    const lastMs = startedMs + 2 * leaseMs;
+    const mostMs = isBroken ? brokenMs : 2 * leaseMs;
     for (;;) {
       waiting = waiting.filter((number) => book.cameAs[number] === 0);
       const tookMs = performance.now() - startedMs;
       if (waiting.length === 0) recoveriesMs.push(tookMs);
       if (waiting.length === 0) return;
-      if (performance.now() > lastMs) {
-        note(`I18: ${waiting.length} of ${left.length} deliveries not tried in ${2 * leaseMs} ms`);
+      if (tookMs > mostMs) {
+        note(`I18: ${waiting.length} of ${left.length} deliveries not tried in ${mostMs} ms`);
         return;
       }
       await wait(lookMs);
@@ -153,13 +152,17 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
   return {
     live: async () => {
       let left: number[] = [];
-      for (let isOver = false; !isOver && !publishing.isDone();) {
+      const isSeen = (): boolean => isBroken && violations.length > 0;
+      for (let isOver = false; !isOver && ends.length < endsMax && !isSeen();) {
         ({ isOver, left } = await liveOnce(left));
+        isOver ||= publishing.isDone();
         say(progress(book, ends));
       }
       await using serving = await start();
       publishing.tell({ url: serving.url });
-      await drained(book);
+      await drained(book, isBroken ? brokenMs : silenceMs);
+      // A receiver has answered a moment before that is written down.
+      if (outstanding(book).length === 0) await settled(serving);
       const stats = await look(serving);
       const { published, delivered } = stats.totals;
       if (published !== events) note(`I13: ${events} events by their keys, ${published} were made`);
@@ -210,12 +213,12 @@ function progress({ counters }: Book, ends: readonly End[]): string {
 }
 
 /** All that was accepted has come, or nothing has come for long. */
-async function drained(book: Book): Promise<void> {
+async function drained(book: Book, mostMs: number): Promise<void> {
   let [seen, sinceMs] = [-1, 0];
   while (outstanding(book).length > 0 || book.answeredAs.includes(0)) {
     const callbacks = book.counters[count.callbacks] ?? 0;
     if (callbacks !== seen) [seen, sinceMs] = [callbacks, performance.now()];
-    if (performance.now() - sinceMs > silenceMs) return;
+    if (performance.now() - sinceMs > mostMs) return;
     await wait(20 * lookMs);
   }
 }

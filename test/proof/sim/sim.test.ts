@@ -43,15 +43,15 @@ describe('the simulation', () => {
   });
 
   it('explains a violation to a stranger', async () => {
-    const plan = { ...drawPlan(7), events: 3, subscriptions: 1, filteredShare: 0 };
+    const plan = drawPlan(4);
     const run = await runPlan(plan, Infinity);
     const sent = run.lines.find((line) => line.includes(' sends dlv_'));
     const delivery = /dlv_\w+/.exec(sent ?? '')?.[0] ?? '';
     const flaws = [{ invariant: 'I3', what: `${delivery} is delivered, but nobody took it` }];
     const text = explain({ plan, run: { ...run, flaws }, commit: 'c0ffee', replay: 'npm run x' });
-    assert.match(text, /^VIOLATION at seed 7, commit c0ffee/);
+    assert.match(text, /^VIOLATION at seed 4, commit c0ffee/);
     assert.match(text, /I3: what is called delivered was taken by its receiver/);
-    assert.ok(text.includes(`  ${sent}`));
+    assert.ok(sent !== undefined && text.includes(`  ${sent}`));
     assert.match(text, /The last \d+ steps/);
     assert.match(text, /npm run x$/);
   });

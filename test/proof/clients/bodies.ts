@@ -84,7 +84,8 @@ export async function sendBadBodies(
     }
     await streamForEver({ target, figures, violations });
   }
-  figures['bodies that are refused'] = cases.length * rounds;
+  const earlier = Number(figures['bodies that are refused'] ?? 0);
+  figures['bodies that are refused'] = earlier + cases.length * rounds;
 }
 
 /** Chunks without an end: it is refused at the limit, and what still comes is not kept. */

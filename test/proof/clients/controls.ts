@@ -27,7 +27,7 @@ function looking(
 const slowly = looking(async (on) => beSlow(on, { ...slowSmall, spareMs: 2_000 }), { own: quick });
 const asBytes = looking(trickParsers, { own: quick });
 const idly = looking(async (on) => beIdle(on, idleSmall), { own: quick });
-const deafly = looking(async (on) => readNothing(on, { count: 60, streams: 10 }));
+const deafly = looking(async (on) => readNothing(on, { count: 40, streams: 10 }));
 const withBodies = looking(async (on) => sendBadBodies(on, 1), { own: quick });
 const fromElsewhere = looking(async (on) => askFromElsewhere(on, 20), { env: sitesEnv });
 const withTexts = looking(async (on) => inject(on, { texts: 2 }));

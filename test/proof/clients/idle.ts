@@ -14,12 +14,12 @@ export interface IdleOptions {
   forMs: number;
 }
 
-export const idleFull = { count: 5_000, mostKept: limits.connectionsMax, forMs: 6_000 } as const;
+export const idleFull = { count: 5_000, mostKept: limits.connectionsMax, forMs: 3_000 } as const;
 
 export const idleSmall = {
   count: 100,
   mostKept: 64,
-  forMs: 100,
+  forMs: 50,
 } as const;
 
 export async function beIdle(attempt: Attempt, options: IdleOptions): Promise<void> {

@@ -36,9 +36,7 @@ const full: Proofs = {
   idle: async () => attack('clients: idle connections', {}, async (on) => beIdle(on, idleFull)),
   slow: async () => attack('clients: slow senders', {}, async (on) => beSlow(on, slowFull)),
   deaf: async () =>
-    attack('clients: slow readers', {}, async (on) =>
-      readNothing(on, { count: 100, streams: 150 }),
-    ),
+    attack('clients: slow readers', {}, async (on) => readNothing(on, { count: 50, streams: 150 })),
   bytes: async () =>
     attack('clients: requests as bytes', {}, async (on) => {
       await trickParsers(on);
@@ -46,7 +44,7 @@ const full: Proofs = {
     }),
   bodies: async () =>
     attack('clients: bodies', {}, async (on) => {
-      await besiege(on, 'bad bodies', async () => sendBadBodies(on, 5));
+      await besiege(on, 'bad bodies', async () => sendBadBodies(on, 3));
       await keepBytes(on);
     }),
   sites: async () =>

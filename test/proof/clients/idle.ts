@@ -1,0 +1,58 @@
+// Thousands of connections that ask nothing, and come again when they are closed: they cost nothing to
+// open, and must not keep anybody out.
+import { setTimeout as wait } from 'node:timers/promises';
+import { limits } from '../../../src/core/limits.ts';
+import { besiege, until } from './siege.ts';
+import { descriptors, type Attempt } from './target.ts';
+import { openWire, type Wire } from './wire.ts';
+
+export interface IdleOptions {
+  count: number;
+  /** What the service keeps at most. */
+  mostKept: number;
+  /** How long they come again. */
+  forMs: number;
+}
+
+export const idleFull = { count: 5_000, mostKept: limits.connectionsMax, forMs: 3_000 } as const;
+
+export const idleSmall = {
+  count: 100,
+  mostKept: 64,
+  forMs: 50,
+} as const;
+
+export async function beIdle(attempt: Attempt, options: IdleOptions): Promise<void> {
+  const { target, figures, violations } = attempt;
+  const before = descriptors(target);
+  let opened = 0;
+  let mostHeld = 0;
+  await besiege(attempt, 'idle connections', async () => {
+    const wires: (Wire | undefined)[] = Array.from({ length: options.count });
+    const endMs = performance.now() + options.forMs;
+    do {
+      for (const [at, wire] of wires.entries()) {
+        if (wire !== undefined && !wire.isOver()) continue;
+        wire?.[Symbol.dispose]();
+        wires[at] = openWire(target.url);
+        opened += 1;
+        if (opened % pieceMax !== 0) continue;
+        await wait(1);
+        mostHeld = Math.max(mostHeld, descriptors(target) - before);
+      }
+      await wait(20);
+    } while (performance.now() < endMs);
+    for (const wire of wires) wire?.[Symbol.dispose]();
+  });
+  const isFew = mostHeld <= options.mostKept + limits.connectionsSpare + 50;
+  if (!isFew)
+    violations.push(`I11: it held ${mostHeld} descriptors more, at most ${options.mostKept}`);
+  if (!(await until(() => descriptors(target) <= before + 20))) {
+    violations.push(`I11: it holds ${descriptors(target)} descriptors, before ${before}`);
+  }
+  figures['idle connections opened'] = opened;
+  figures['most descriptors held'] = mostHeld;
+}
+
+/** Opened at a time, so that the queue of the system is not what gives out. */
+const pieceMax = 100;

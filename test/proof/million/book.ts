@@ -33,6 +33,8 @@ export const count = {
   repeated: 7,
   /** Publishes that wait for their answer. */
   asking: 8,
+  /** 1: nothing new is published any more. */
+  isOver: 9,
 } as const;
 
 const processesMax = 1_024;

@@ -41,7 +41,7 @@ parentPort?.close();
 /** After every start of the service each sends once more what the one before had answered last. */
 async function publishAll(): Promise<void> {
   let answered: { by: string; first: number } | undefined;
-  while (next < answeredAs.length) {
+  while (next < answeredAs.length && counters[count.isOver] === 0) {
     const first = next;
     next = Math.min(first + batch, answeredAs.length);
     const by = await publish(first);

@@ -23,6 +23,8 @@ export interface MillionOptions {
   killEveryMs: { least: number; most: number };
   /** After so many ends it is left alone; by default never. */
   endsMax?: number;
+  /** A machine that is too slow publishes nothing new after this, and says how far it came. */
+  mostMs?: number;
   say?: (line: string) => void;
   changes?: readonly SourceChange[];
 }
@@ -153,19 +155,22 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
     live: async () => {
       let left: number[] = [];
       const isSeen = (): boolean => isBroken && violations.length > 0;
+      const { mostMs = Infinity } = options;
       for (let isOver = false; !isOver && ends.length < endsMax && !isSeen();) {
         ({ isOver, left } = await liveOnce(left));
         isOver ||= publishing.isDone();
+        if (performance.now() - began > mostMs) book.counters[count.isOver] = 1;
         say(progress(book, ends));
       }
       await using serving = await start();
       publishing.tell({ url: serving.url });
-      await drained(book, isBroken ? brokenMs : silenceMs);
+      await drained(book, publishing, isBroken ? brokenMs : silenceMs);
       // A receiver has answered a moment before that is written down.
       if (outstanding(book).length === 0) await settled(serving);
       const stats = await look(serving);
       const { published, delivered } = stats.totals;
-      if (published !== events) note(`I13: ${events} events by their keys, ${published} were made`);
+      const accepted = book.counters[count.answered] ?? 0;
+      if (published !== accepted) note(`I13: ${accepted} events by their keys, ${published} made`);
       if (delivered !== published) note(`I14: ${published} events, ${delivered} delivered`);
       bytes = statSync(join(scratch, 'data', 'ringback.db')).size;
     },
@@ -213,9 +218,9 @@ function progress({ counters }: Book, ends: readonly End[]): string {
 }
 
 /** All that was accepted has come, or nothing has come for long. */
-async function drained(book: Book, mostMs: number): Promise<void> {
+async function drained(book: Book, { isDone }: Publishing, mostMs: number): Promise<void> {
   let [seen, sinceMs] = [-1, 0];
-  while (outstanding(book).length > 0 || book.answeredAs.includes(0)) {
+  while (!isDone() || outstanding(book).length > 0) {
     const callbacks = book.counters[count.callbacks] ?? 0;
     if (callbacks !== seen) [seen, sinceMs] = [callbacks, performance.now()];
     if (performance.now() - sinceMs > mostMs) return;

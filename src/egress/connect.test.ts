@@ -305,8 +305,8 @@ describe('undiciConnect', () => {
     const size = 64 * 1_024;
     const port = await portOf(createServer((socket) => socket.end(Buffer.alloc(size))));
     const { promise, resolve } = Promise.withResolvers<Socket | null>();
-    const open = undiciConnect({ guard: guardOf('loopback') });
-    open({ protocol: 'http:', hostname: '127.0.0.1', port: `${port}` }, (_error, socket) =>
+    const connectTo = undiciConnect({ guard: guardOf('loopback') });
+    connectTo({ protocol: 'http:', hostname: '127.0.0.1', port: `${port}` }, (_error, socket) =>
       resolve(socket),
     );
     const socket = await promise;

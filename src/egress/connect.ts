@@ -110,10 +110,8 @@ export function undiciConnect(
   return ({ protocol, hostname, port }, callback) => {
     const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
     const origin = `${protocol}//${host}${port === '' ? '' : `:${port}`}/`;
-    void openVetted(origin, options).then((result) => {
-      if (result.kind !== 'connected') callback(new DialError(result), null);
-      else callback(null, inPieces(result.socket, allowance));
-    });
+    const opened = openVetted(origin, options);
+    void opened.then((result) => answer(result, { callback, allowance }));
   };
 }
 
@@ -122,6 +120,14 @@ export type UndiciConnect = (
   options: { protocol: string; hostname: string; port: string },
   callback: (...result: [null, Socket | TLSSocket] | [Error, null]) => void,
 ) => void;
+
+function answer(
+  result: DialResult | Refused | Unresolved,
+  { callback, allowance }: { callback: Parameters<UndiciConnect>[1]; allowance: Allowance },
+): void {
+  if (result.kind === 'connected') callback(null, inPieces(result.socket, allowance));
+  else callback(new DialError(result), null);
+}
 
 async function openVetted(
   href: string,

@@ -24,7 +24,7 @@ import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
 import { crossOriginFault } from './origin.ts';
 import { toProblem } from './problem.ts';
-import { readHead, unreadableParameter, type RawHead } from './raw-request.ts';
+import { pathAndQuery, readHead, unreadableParameter, type RawHead } from './raw-request.ts';
 import { routeOf } from './route.ts';
 import { createScrapeIdentifier } from './scrape-identifier.ts';
 import { deedOf, note, noteSpan, subjectOf } from './request-log.ts';
@@ -139,7 +139,7 @@ function mountOperation(
           return given.length === 1 ? given[0]?.[1] : undefined;
         },
         ...understood(reading),
-        target: request.url,
+        target: pathAndQuery(request.url),
         isStillWelcome: async () => isWelcome(identify(head)),
         ...observed(request, operation, head),
         bytes,

@@ -29,6 +29,11 @@ function readQuery(url: string): [string, string][] {
   return mark < 0 ? [] : [...new URLSearchParams(url.slice(mark + 1))];
 }
 
+/** What is asked for without an origin: a proxy may send one along (RFC 9112, 3.2.2), which says nothing here. */
+export function pathAndQuery(url: string): string {
+  return url.replace(/^https?:\/\/[^/]*/i, '');
+}
+
 /** The first parameter whose name or value is no percent-encoded UTF-8, as errors call it. */
 export function unreadableParameter(url: string): string | undefined {
   const mark = url.indexOf('?');

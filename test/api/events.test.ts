@@ -962,6 +962,7 @@ const rows: readonly Row[] = [
     'query.event',
   ],
   ['an empty url', list('/subscriptions?url='), '400 invalid_request', 'query.url'],
+  ['a NUL as url', list('/subscriptions?url=a%00b'), '400 invalid_request', 'query.url'],
   [
     'a long url',
     list(`/subscriptions?url=${'u'.repeat(2_049)}`),

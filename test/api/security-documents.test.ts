@@ -337,6 +337,22 @@ describe('$url', () => {
     assert.ok(!on.logged().includes(on.key.slice(12)));
   });
 
+  it('is on our own origin, whichever the request line names', async () => {
+    await using on = await mountContract(subscribing('{$request.query.url}?from={$url}'));
+    using client = rawClient(on.url);
+    const path = 'http://elsewhere.example/hooks?url=http://127.0.0.1:9000/cb';
+    const headers: Lines = [['X-API-Key', on.key]];
+    const answer = await client.send({ method: 'POST', path, headers });
+    assert.equal(answer.status, 201, answer.text);
+    const { items } = await on.context.store.read('subscriptions', {
+      appNo: on.context.defaultApp.no,
+      page: { limit: 1, after: undefined },
+      state: undefined,
+    });
+    const url = new URL(items[0]?.callbacks[0]?.url ?? '');
+    assert.equal(url.searchParams.get('from')?.split('?')[0], `${on.url}/hooks`);
+  });
+
   it('has lost the key that another operation of the document takes there', async () => {
     const document = subscribing('{$request.query.url}?from={$url}');
     const get = { operationId: 'other', security: [{ T: [] }], responses: { 200: {} } };

@@ -18,6 +18,7 @@ import {
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { start, type Answer, type Call, type Running } from './harness.ts';
 import { mountContract, type Mounted } from './mount-contract.ts';
+import { rawClient } from './raw-client.ts';
 
 const ownDocument = readDocument(join(import.meta.dirname, '..', '..', 'openapi.yaml'))
   .root as Record<string, unknown>;
@@ -598,6 +599,23 @@ describe('Idempotency-Key on subscribe', () => {
     const first = await on.service.call(keyed('k'));
     const path = `/subscribe?api_key=${key}`;
     const again = await on.service.call(keyed('k', { path, key: null }));
+    assert.deepEqual([again.status, again.text], [first.status, first.text]);
+  });
+
+  it('takes the same request with an origin before the path for the same, as proxies send it', async () => {
+    await using on = await stage();
+    using client = rawClient(on.service.url);
+    const first = await on.service.call(keyed('k'));
+    const again = await client.send({
+      method: 'POST',
+      path: 'http://elsewhere.example/subscribe',
+      headers: [
+        ['X-API-Key', on.service.key],
+        ['Idempotency-Key', 'k'],
+        ['Content-Type', 'application/json'],
+      ],
+      body: JSON.stringify({ callbackUrl: hook }),
+    });
     assert.deepEqual([again.status, again.text], [first.status, first.text]);
   });
 

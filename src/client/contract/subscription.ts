@@ -129,7 +129,10 @@ export interface ListSubscriptionsQuery {
   state?: SubscriptionState | undefined;
   /** Only subscriptions that hear events of this name. */
   event?: EventName | undefined;
-  /** Only subscriptions with a callback whose URL contains this text, in upper or lower case. */
+  /**
+   * Only subscriptions with a callback whose URL contains this text, in upper or lower case.
+   * Without control characters.
+   */
   url?: string | undefined;
   /** Items per page. */
   limit?: number | undefined;

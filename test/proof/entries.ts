@@ -1,5 +1,7 @@
 // All parts of the proof, with the controls that show that each of them can fail. The longest stand first:
 // nothing is worse than to wait for one of them at the end.
+import { clientsControls } from './clients/controls.ts';
+import { clients } from './clients/part.ts';
 import type { LookControl } from './controls/look.ts';
 import type { Part } from './finding.ts';
 import { millionControls } from './million/controls.ts';
@@ -8,6 +10,10 @@ import { faultsControls } from './faults/controls.ts';
 import { faults } from './faults/part.ts';
 import { diskControls } from './power/disk-controls.ts';
 import { crashes, disk, power } from './power/parts.ts';
+import { postgresControls } from './postgres/controls.ts';
+import { postgres } from './postgres/part.ts';
+import { receiversControls } from './receivers/controls.ts';
+import { receivers } from './receivers/part.ts';
 import { simulationControls } from './sim/controls.ts';
 import { simulation } from './sim/part.ts';
 import { targetsControls } from './targets/controls.ts';
@@ -22,11 +28,14 @@ export interface Entry {
 }
 
 export const entries: readonly Entry[] = [
+  { part: postgres, controls: postgresControls },
   { part: crashes, controls: diskControls },
   { part: power },
   { part: disk },
   { part: targets, controls: targetsControls },
   { part: faults, controls: faultsControls },
+  { part: clients, controls: clientsControls },
+  { part: receivers, isAlone: true, controls: receiversControls },
   { part: million, isAlone: true, controls: millionControls },
   { part: simulation, isAlone: true, controls: simulationControls },
 ];

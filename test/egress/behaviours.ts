@@ -35,12 +35,15 @@ export function meaningOf({ is }: Expected): Meaning {
   return { state: 'failed', status, error: status <= 399 ? 'redirect' : 'status' };
 }
 
-/** Writes until nobody reads any more. */
+/**
+ * Writes until nobody reads any more, or fifty times what anybody should: what is left in the buffers of the
+ * system costs time, too.
+ */
 function endlessly(first: string, again: string | Uint8Array): (socket: Socket) => void {
   const piece = Buffer.from(again);
   return (socket) => {
     const pour = (): void => {
-      while (!socket.destroyed && socket.write(piece));
+      while (!socket.destroyed && socket.bytesWritten < floodBytes && socket.write(piece));
     };
     socket.on('drain', pour);
     socket.once('data', () => {
@@ -49,6 +52,8 @@ function endlessly(first: string, again: string | Uint8Array): (socket: Socket) 
     });
   };
 }
+
+const floodBytes = 1 << 20;
 
 /** Writes a text byte by byte, far too slowly. */
 function dripping(first: string, rest: string): (socket: Socket) => void {

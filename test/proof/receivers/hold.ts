@@ -6,7 +6,7 @@ import { makeCertificates } from '../../egress/secure-behaviours.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import { cases } from './cases.ts';
-import { startCrowd } from './crowd-process.ts';
+import { startCrowd, type Crowd } from './crowd-process.ts';
 import { startSubject } from './subject.ts';
 
 /** Longer than this takes on any machine: no attempt at it ends meanwhile. */
@@ -29,9 +29,9 @@ export async function holdOne(changes: readonly SourceChange[] = []): Promise<Fi
   });
   await hanging.behave(cases.findIndex(({ does }) => does === 'hangs after accept'));
   await good.behave('well');
-  await subject.subscribe(`http://127.0.0.1:${hanging.places.http[0]}/hook`, 'hold.*');
+  await subject.subscribe({ url: urlOf(hanging), events: 'hold.*' });
   for (let lane = 0; lane < neighbours; lane += 1) {
-    await subject.subscribe(`http://127.0.0.1:${good.places.http[0]}/hook`, 'good.*');
+    await subject.subscribe({ url: urlOf(good), events: 'good.*' });
   }
   await subject.publish('hold.on', events);
   // Each of them after the last: if there were no room beside the one that hangs, none would end.
@@ -55,4 +55,8 @@ export async function holdOne(changes: readonly SourceChange[] = []): Promise<Fi
     figures: { 'events for it': events, 'slots that it held': most, 'served beside it': served },
     violations,
   };
+}
+
+function urlOf({ places }: Crowd): string {
+  return `http://127.0.0.1:${places.http[0]}/hook`;
 }

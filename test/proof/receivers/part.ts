@@ -11,7 +11,7 @@ const full: Size = {
   other: 5_000,
   lanes: { http: 125, https: 50, deaf: 125, absent: 500 },
   warmUp: 5_000,
-  restMs: 10_000,
+  restMs: 20_000,
   patienceMs: 120_000,
 };
 

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { compileCache, serve, type Env } from '../../cli/child.ts';
 
 export interface Subject extends AsyncDisposable {
-  subscribe: (url: string, events: string) => Promise<void>;
+  subscribe: (wanted: Wanted) => Promise<void>;
   /** So many events of that name. */
   publish: (event: string, count: number) => Promise<void>;
   /** Resolves when so many deliveries have ended in all, or after that time, with what is missing. */
@@ -20,6 +20,14 @@ export interface Subject extends AsyncDisposable {
   /** As a person stops it. */
   stop: () => Promise<number | string>;
   readLog: () => Promise<LogRead>;
+}
+
+/** A subscription whose deliveries have one attempt each. */
+export interface Wanted {
+  url: string;
+  events: string;
+  /** How many attempts of it may be under way; as many as its receiver takes well, unless said otherwise. */
+  concurrency?: number;
 }
 
 export interface Weight {
@@ -74,9 +82,9 @@ export async function startSubject(folder: string, env: Env): Promise<Subject> {
   const totals = async (): Promise<Totals> =>
     ((await call('/stats?range=1h', 200)) as { totals: Totals }).totals;
   return {
-    subscribe: async (url, events) => {
-      const body = { callbackUrl: url, 'x-ringback': { events: [events], retry: [] } };
-      await call('/subscribe', 201, body);
+    subscribe: async ({ url, events, ...more }) => {
+      const controls = { events: [events], retry: [], ...more };
+      await call('/subscribe', 201, { callbackUrl: url, 'x-ringback': controls });
     },
     publish: async (event, count) => {
       const one = { event, payload: { message: 'are you there' } };

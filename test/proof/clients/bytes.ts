@@ -213,9 +213,11 @@ const enough = 3;
 export async function trickParsers({ target, figures, violations }: Attempt): Promise<void> {
   const tricks = tricksWith(target.key);
   const good = requestOf('GET /healthz', ['X-Request-Id: good']);
+  let tried = 0;
   for (const { name, bytes, answers, isAlone } of tricks) {
     if (violations.length >= enough) break;
     for (const behind of isAlone === true ? [''] : ['', good]) {
+      tried += 1;
       const expected = behind === '' ? answers : [200, ...answers];
       const heard = await exchange(target.url, behind + bytes, Math.max(expected.length, 1));
       const found = heard.answers.map(({ status }) => status);
@@ -229,7 +231,7 @@ export async function trickParsers({ target, figures, violations }: Attempt): Pr
   const { json } = await target.call({ path: `/events?event=${hidden}` });
   const done = (json['items'] as unknown[]).length;
   if (done > 0) violations.push(`smuggled: ${done} requests that were hidden in others were done`);
-  figures['ways to write a request'] = tricks.length * 2;
+  figures['ways to write a request'] = tried;
 }
 
 /** Hundreds of requests of all kinds in one write: as many answers, in that order, whole. */

@@ -4,9 +4,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../../../src/core/limits.ts';
 import { besiege, until } from './siege.ts';
 import { descriptors, type Attempt } from './target.ts';
-import { openWire, type Wire } from './wire.ts';
+import { exchange, openWire, requestOf, type Wire } from './wire.ts';
 
 export interface IdleOptions {
+  rounds: 1 | 2;
   count: number;
   /** What the service keeps at most. */
   mostKept: number;
@@ -14,9 +15,15 @@ export interface IdleOptions {
   forMs: number;
 }
 
-export const idleFull = { count: 5_000, mostKept: limits.connectionsMax, forMs: 3_000 } as const;
+export const idleFull = {
+  rounds: 2,
+  count: 5_000,
+  mostKept: limits.connectionsMax,
+  forMs: 3_000,
+} as const;
 
 export const idleSmall = {
+  rounds: 1,
   count: 100,
   mostKept: 64,
   forMs: 50,
@@ -27,7 +34,7 @@ export async function beIdle(attempt: Attempt, options: IdleOptions): Promise<vo
   const before = descriptors(target);
   let opened = 0;
   let mostHeld = 0;
-  await besiege(attempt, 'idle connections', async () => {
+  await besiege(attempt, { name: 'idle connections', rounds: options.rounds }, async () => {
     const wires: (Wire | undefined)[] = Array.from({ length: options.count });
     const endMs = performance.now() + options.forMs;
     do {
@@ -42,6 +49,11 @@ export async function beIdle(attempt: Attempt, options: IdleOptions): Promise<vo
       }
       await wait(20);
     } while (performance.now() < endMs);
+    // All are there now, and still somebody who comes is served.
+    const { answers } = await exchange(target.url, requestOf('GET /healthz'));
+    if (answers[0]?.status !== 200) {
+      violations.push('I12: during idle connections: whoever comes is not served');
+    }
     for (const wire of wires) wire?.[Symbol.dispose]();
   });
   const isFew = mostHeld <= options.mostKept + limits.connectionsSpare + 50;

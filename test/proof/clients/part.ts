@@ -44,7 +44,7 @@ const full: Proofs = {
     }),
   bodies: async () =>
     attack('clients: bodies', {}, async (on) => {
-      await besiege(on, 'bad bodies', async () => sendBadBodies(on, 3));
+      await besiege(on, { name: 'bad bodies', rounds: 2 }, async () => sendBadBodies(on, 3));
       await keepBytes(on);
     }),
   sites: async () =>

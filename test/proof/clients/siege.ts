@@ -9,21 +9,23 @@ const driftMiBMax = 64;
 const descriptorsMore = 8;
 
 /**
- * Runs the attack twice; says what the others went through, and what is left of it. The first time the
- * service grows to what such a load needs, as it would under any other; what is held in excess of that
- * after the second time would be more after the next.
+ * Runs the attack; says what the others went through, and what is left of it. The first time the service
+ * grows to what such a load needs, as it would under any other: so in full it is attacked twice, and what it
+ * holds in excess of that after the second time would be more after the next.
  */
 export async function besiege(
   { target, figures, violations }: Attempt,
-  name: string,
+  { name, rounds }: { name: string; rounds: 1 | 2 },
   siege: () => Promise<void>,
 ): Promise<void> {
   await warmUp(target);
-  const before = { fds: descriptors(target), mib: 0 };
+  const before = { fds: descriptors(target), mib: await residentMiB(target) };
   const others = useWell(target);
   await siege();
-  before.mib = await residentMiB(target);
-  await siege();
+  if (rounds === 2) {
+    before.mib = await residentMiB(target);
+    await siege();
+  }
   const seen = await others.stop();
   violations.push(...seen.failures.slice(0, 3).map((one) => `I12: during ${name}: ${one}`));
   const isFree = await until(() => descriptors(target) <= before.fds + descriptorsMore);
@@ -39,7 +41,7 @@ export async function besiege(
   if (driftMiB > driftMiBMax) {
     violations.push(`I11: after ${name} it holds ${driftMiB} MiB more than before`);
   }
-  figures[`${name}: others' requests, all answered`] = seen.count;
+  figures[`${name}: others' requests, of them failed`] = `${seen.count}, ${seen.failures.length}`;
   figures[`${name}: the slowest of them, ms`] = Math.round(seen.worstMs);
   figures[`${name}: memory kept, peak, MiB`] = `${driftMiB}, ${peakMiB(target)}`;
 }
@@ -87,7 +89,7 @@ function useWell(target: Target): { stop: () => Promise<Seen> } {
       for (const failure of await useOnce(target)) failures.push(failure);
       count += uses.length;
       worstMs = Math.max(worstMs, performance.now() - beganMs);
-      await wait(50);
+      await wait(100);
     }
   };
   const gone = go();
@@ -111,15 +113,26 @@ async function useOnce(target: Target): Promise<string[]> {
   const failures: string[] = [];
   for (const use of uses) {
     const what = `${'method' in use ? use.method : 'GET'} ${use.path}`;
-    try {
-      const { status, text } = await target.call(use);
-      if (status !== 200 && status !== 202) failures.push(`${what} got ${status} ${text}`);
-    } catch (error) {
-      const cause = error instanceof Error ? error.cause : undefined;
-      failures.push(`${what} got no answer: ${String(error)} ${String(cause)}`);
-    }
+    const failure = await tried(target, use);
+    if (failure !== undefined) failures.push(`${what} ${failure}`);
   }
   return failures;
+}
+
+/** A busy machine may be too slow for the deadline of the store: then it is asked again. */
+const turnsMax = 3;
+
+async function tried(target: Target, use: (typeof uses)[number]): Promise<string | undefined> {
+  for (let turn = 1; ; turn += 1) {
+    try {
+      const { status, text } = await target.call(use);
+      if (status === 200 || status === 202) return undefined;
+      if (!text.includes('store_unavailable') || turn === turnsMax) return `got ${status} ${text}`;
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined;
+      return `got no answer: ${String(error)} ${String(cause)}`;
+    }
+  }
 }
 
 /** Whether it became so; asked again and again, with patience for a busy machine. */

@@ -58,6 +58,8 @@ export interface StartOptions {
   /** Whatever the settings say: on SQLite they allow one role only. */
   role?: Config['role'];
   openStore?: Outside['openStore'];
+  /** Hears each line of the log instead of keeping it: for services that write more than memory holds. */
+  hear?: (line: string) => void;
 }
 
 export async function start(options: StartOptions = {}): Promise<Started> {
@@ -70,7 +72,8 @@ export async function start(options: StartOptions = {}): Promise<Started> {
   });
   if (reading.kind === 'mistakes') throw new Error(reading.mistakes.join('\n'));
   const lines: string[] = [];
-  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+  const { hear = (line: string): void => void lines.push(line) } = options;
+  const log = pino({ level: 'trace' }, { write: hear });
   const role = options.role ?? reading.config.role;
   const service = await startService(
     { ...reading.config, role },

@@ -1,0 +1,266 @@
+// Makes one request for an operation out of the document, the pool and chance.
+import type { Operation, Parameter } from './document.ts';
+import { drawId, drawValue, type DrawMeans } from './draw.ts';
+import { isObject } from './misfits.ts';
+import type { Kind } from './pool.ts';
+import { encode, type Caller, type FuzzRequest, type Intent, type Pair } from './request.ts';
+import { spoilBody, spoilParameter } from './spoil.ts';
+
+export interface ComposeMeans extends Omit<DrawMeans, 'rules' | 'drewForeign'> {
+  caller: Caller | undefined;
+  carrier: FuzzRequest['carrier'];
+}
+
+/** Undefined where the operation has no rule that could be broken. */
+export function compose(
+  operation: Operation,
+  intent: Exclude<Intent, 'wild'>,
+  given: ComposeMeans,
+): FuzzRequest | undefined {
+  const rules = intent === 'written' ? 'written' : 'told';
+  const means: DrawMeans = { ...given, rules, drewForeign: false };
+  const path = drawPath(operation, means);
+  const isForeign = means.drewForeign;
+  const { query, headers } = drawParameters(operation, means);
+  const value = drawBody(operation, means);
+  const draft: Draft = { query, headers, value, rule: intent };
+  const settled = intent === 'written' ? draft : settle(operation, draft, means);
+  const whole = intent === 'broken' ? spoil(operation, settled, means) : settled;
+  if (whole === undefined) return undefined;
+  const credential = credentialOf(given);
+  const body = whole.value === undefined ? undefined : Buffer.from(JSON.stringify(whole.value));
+  return {
+    operation,
+    intent,
+    rule: whole.rule,
+    caller: given.caller,
+    carrier: given.carrier,
+    isForeign,
+    method: operation.method,
+    path,
+    query: [...whole.query, ...credential.query],
+    headers: [
+      ...whole.headers,
+      ...credential.headers,
+      ...(body === undefined ? [] : [['Content-Type', 'application/json'] as const]),
+    ],
+    body,
+  };
+}
+
+interface Draft {
+  query: readonly Pair[];
+  headers: readonly Pair[];
+  value: unknown;
+  rule: string;
+}
+
+function credentialOf({ caller, carrier, pool, chance }: ComposeMeans): {
+  query: Pair[];
+  headers: Pair[];
+} {
+  const key = caller?.key ?? '';
+  switch (caller === undefined ? 'none' : carrier) {
+    case 'header':
+      return { query: [], headers: [['X-API-Key', key]] };
+    case 'query':
+      return { query: [['api_key', key]], headers: [] };
+    case 'cookie':
+      return { query: [], headers: [['Cookie', `X-API-KEY=${key}`]] };
+    case 'session': {
+      const session = pool.text('session', chance) ?? 'none';
+      return { query: [], headers: [['Cookie', `ringback_session=${session}`]] };
+    }
+    case 'none':
+      return { query: [], headers: [] };
+  }
+}
+
+const kindOfPath: Readonly<Record<string, Kind>> = {
+  subscriptions: 'sub',
+  events: 'evt',
+  deliveries: 'dlv',
+  replays: 'rpl',
+  keys: 'key',
+  apps: 'app',
+};
+const kindOfQuery: Readonly<Record<string, Kind>> = {
+  Id: 'sub',
+  subscriberId: 'sub',
+  eventId: 'evt',
+};
+const pages = [
+  'deliveries',
+  'subscriptions',
+  'events',
+  'replays',
+  'keys',
+  'contract',
+  'sign-in',
+  'x',
+];
+
+function drawPath({ path }: Operation, means: DrawMeans): string {
+  const { chance, pool } = means;
+  const kind = kindOfPath[path.split('/')[1] ?? ''];
+  return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    if (kind !== undefined) return encode(drawId(means, kind));
+    if (name === 'title') return chance.isLucky(0.8) ? 'Ringback' : encode(`${chance.next()}`);
+    if (name === 'page') return chance.pick(pages);
+    return pool.text('file', chance) ?? 'none.js';
+  });
+}
+
+const optionalLuck = 0.3;
+
+function drawParameters(operation: Operation, means: DrawMeans): Pick<Draft, 'query' | 'headers'> {
+  const query: Pair[] = [];
+  const headers: Pair[] = [];
+  for (const parameter of operation.parameters) {
+    const { name, in: place, required } = parameter;
+    if (place === 'path') continue;
+    if (required !== true && !means.chance.isLucky(optionalLuck)) continue;
+    const text = drawParameter(operation, parameter, means);
+    if (text === undefined) continue;
+    if (place === 'query') query.push([name, text]);
+    else headers.push([name, text]);
+  }
+  return { query, headers };
+}
+
+function drawParameter(
+  { operationId }: Operation,
+  parameter: Parameter,
+  means: DrawMeans,
+): string | undefined {
+  const { chance, pool } = means;
+  const { name, schema, in: place } = parameter;
+  const kind = kindOfQuery[name];
+  if (kind !== undefined) return drawId(means, kind);
+  if (name === 'cursor') return pool.text(`cursor ${operationId}`, chance);
+  if (name === 'contract') return 'Ringback';
+  if (name === 'Idempotency-Key') return `key-${chance.whole(1, 60)}`;
+  if (name === 'If-None-Match') return pool.text('etag', chance) ?? '"x"';
+  if (name === 'Accept-Encoding')
+    return chance.pick(['gzip', 'br, gzip;q=0.5', 'identity', '*', '']);
+  if (schema.type === 'array') {
+    return Array.from({ length: chance.whole(1, 5) }, () =>
+      drawId(means, 'sub').replaceAll(',', ''),
+    ).join(',');
+  }
+  const text = String(drawValue(means, schema));
+  return place === 'header' ? text.replaceAll(/[^\x20-\x7e]/g, '') : text;
+}
+
+function drawBody({ body, operationId }: Operation, means: DrawMeans): unknown {
+  const { chance, pool } = means;
+  if (body === undefined || (!body.required && chance.isLucky(0.3))) return undefined;
+  if (operationId === 'signIn' && chance.isLucky(0.7)) {
+    return { key: pool.text('secret', chance) ?? 'x' };
+  }
+  return drawValue(means, body.schema);
+}
+
+/** What only descriptions tell of an operation as a whole. */
+function settle({ operationId }: Operation, draft: Draft, means: DrawMeans): Draft {
+  const { chance } = means;
+  switch (operationId) {
+    case 'subscribeOperation':
+      return settleSubscribe(draft, means);
+    case 'getStats':
+    case 'getSubscriptionStats': {
+      const names = draft.query.map(([name]) => name);
+      const isByEnds =
+        names.includes('from') && names.includes('until') && !names.includes('range');
+      return isByEnds
+        ? orderEnds(draft)
+        : { ...draft, query: without(draft.query, ['from', 'until']) };
+    }
+    case 'createReplay': {
+      const value = isObject(draft.value) ? draft.value : {};
+      const filter = isObject(value['filter']) ? value['filter'] : undefined;
+      if (filter === undefined) return draft;
+      const { from, until, ...rest } = filter;
+      const ends = [from, until].filter((one) => typeof one === 'string').sort();
+      const sorted = ends.length === 2 ? { from: ends[0], until: ends[1] } : { from };
+      const kept = ends.length === 0 ? {} : sorted;
+      return { ...draft, value: { ...value, filter: { ...rest, ...definedOf(kept) } } };
+    }
+    case 'createKey': {
+      const value = isObject(draft.value) ? draft.value : {};
+      if (value['expiresAt'] === undefined) return draft;
+      const expiresAt = new Date(means.nowMs + chance.whole(60_000, 1e9)).toISOString();
+      return { ...draft, value: { ...value, expiresAt } };
+    }
+    case 'editSubscription': {
+      const value = isObject(draft.value) ? draft.value : {};
+      const { callbacks } = value;
+      if (!Array.isArray(callbacks)) return draft;
+      const [first] = callbacks as readonly object[];
+      const one = { events: ['order.*'], ...first, position: 0 };
+      return { ...draft, value: { ...value, callbacks: [one] } };
+    }
+    default:
+      return orderEnds(draft);
+  }
+}
+
+function definedOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function orderEnds(draft: Draft): Draft {
+  const ends = draft.query.filter(([name]) => name === 'from' || name === 'until');
+  if (ends.length < 2) return draft;
+  const [from = '', until = ''] = ends
+    .map(([, text]) => text)
+    .sort((a, b) => Date.parse(a) - Date.parse(b));
+  const rest = without(draft.query, ['from', 'until']);
+  return { ...draft, query: [...rest, ['from', from], ['until', until]] };
+}
+
+function without(pairs: readonly Pair[], names: readonly string[]): Pair[] {
+  return pairs.filter(([name]) => !names.includes(name));
+}
+
+/** One variant, and no other one. */
+function settleSubscribe(draft: Draft, means: DrawMeans): Draft {
+  const { chance, urls } = means;
+  const query = without(draft.query, ['callbackUrl', 'event']);
+  if (chance.isLucky(0.3)) {
+    const pairs: Pair[] = [
+      ['callbackUrl', chance.pick(urls)],
+      ['event', 'order.created'],
+    ];
+    return { ...draft, query: [...query, ...pairs], value: undefined };
+  }
+  const value = isObject(draft.value) ? draft.value : { callbackUrl: chance.pick(urls) };
+  const controls = value['x-ringback'];
+  if (value['callbackUrl'] !== undefined || !isObject(controls)) return { ...draft, query, value };
+  // Events are chosen where a callback would hear all.
+  const { events: _events, ...rest } = controls;
+  return { ...draft, query, value: { ...value, 'x-ringback': rest } };
+}
+
+function spoil(operation: Operation, draft: Draft, means: DrawMeans): Draft | undefined {
+  const { chance, document } = means;
+  const { body, parameters } = operation;
+  if (body !== undefined && draft.value !== undefined && chance.isLucky(0.8)) {
+    const given = { schema: body.schema, value: draft.value };
+    const spoiled = spoilBody(document, chance, given);
+    const isLeftOut = spoiled?.value === undefined && !body.required;
+    return spoiled === undefined || isLeftOut ? undefined : { ...draft, ...spoiled };
+  }
+  const some = parameters.filter(({ in: place }) => place !== 'path');
+  if (some.length === 0) return undefined;
+  const parameter = chance.pick(some);
+  const schema = document.resolve(parameter.schema);
+  const spoiled = spoilParameter(chance, { ...parameter, schema });
+  if (spoiled === undefined) return undefined;
+  const { name, in: place } = parameter;
+  const pairs = spoiled.value.map((text): Pair => [name, text]);
+  const { rule } = spoiled;
+  return place === 'query'
+    ? { ...draft, rule, query: [...without(draft.query, [name]), ...pairs] }
+    : { ...draft, rule, headers: [...without(draft.headers, [name]), ...pairs] };
+}

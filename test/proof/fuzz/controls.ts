@@ -1,0 +1,112 @@
+// Ways to break the product that the fuzzer has to notice.
+import type { SourceChange } from '../controls/change-source.ts';
+import { lookInProcess, type LookControl } from '../controls/look.ts';
+
+const file = new URL('./look-fuzz.ts', import.meta.url);
+
+/** Only these operations, so that few requests are enough. */
+function look(only: readonly string[], requests = 250): LookControl['look'] {
+  return lookInProcess(file, [JSON.stringify({ seed: 7, requests, only })]);
+}
+
+const subscriptions = ['subscribeOperation', 'getSubscription', 'deleteSubscription'];
+
+interface Broken {
+  name: string;
+  change: SourceChange;
+  breaks: RegExp;
+  only: readonly string[];
+}
+
+const broken: readonly Broken[] = [
+  {
+    name: 'fuzz-lookup-by-id-only',
+    change: {
+      file: 'src/store/verbs/subscriptions.ts',
+      find: 'from subscription where id = ?1 and app = ?2`,',
+      replace: 'from subscription where id = ?1 and ?2 >= 0`,',
+    },
+    breaks: /^I17: answered 200 to another app's id/,
+    only: subscriptions,
+  },
+  {
+    name: 'fuzz-undeclared-field',
+    change: {
+      file: 'src/api/handlers/subscriptions.ts',
+      find: '    callbacks: callbacks.map(showCallback),',
+      replace: '    callbacks: callbacks.map(showCallback), internal: 1,',
+    },
+    breaks: /^undeclared: status 200, \/internal is not declared/,
+    only: subscriptions,
+  },
+  {
+    name: 'fuzz-undeclared-status',
+    change: {
+      file: 'src/api/handlers/subscriptions.ts',
+      find: 'return { status: 204 };',
+      replace: "return { status: 200, body: { ended: 'yes' } };",
+    },
+    breaks: /^undeclared: status 200 /,
+    only: subscriptions,
+  },
+  {
+    name: 'fuzz-throws-at-an-edge',
+    change: {
+      file: 'src/api/fields.ts',
+      find: '  const after = optionalText(fields, ',
+      replace: "  assert(fields['limit'] !== 500);\n  const after = optionalText(fields, ",
+    },
+    breaks: /^5xx: answered 500/,
+    only: ['listSubscriptions', 'listEvents', 'listKeys'],
+  },
+  {
+    name: 'fuzz-members-not-checked',
+    change: {
+      file: 'src/contract/bundle.ts',
+      find: "    patterns !== undefined && keywords.get('patternProperties')",
+      replace: "    patterns === undefined || keywords.get('patternProperties')",
+    },
+    breaks: /^accepted: .*additional member/,
+    only: ['createKey', 'createReplay', 'createApp', 'publishEvent'],
+  },
+  {
+    name: 'fuzz-scope-not-asked-for',
+    change: {
+      file: 'src/api/authenticate.ts',
+      find: 'if (scope !== undefined && !best.key.scopes.includes(scope)) {',
+      replace: 'if (scope !== undefined && best.key.scopes.length === 0) {',
+    },
+    breaks: /^I17: answered \d+, expected 403/,
+    only: ['listKeys', 'listApps', 'listEvents'],
+  },
+  {
+    name: 'fuzz-url-in-the-log',
+    change: {
+      file: 'src/api/request-log.ts',
+      find: '    method: request.method,\n    status: reply.statusCode,\n    tookMs',
+      replace:
+        '    method: request.method,\n    url: request.url,\n    status: reply.statusCode,\n    tookMs',
+    },
+    breaks: /^I16: the log holds/,
+    only: ['listEvents'],
+  },
+  {
+    name: 'fuzz-time-beyond-the-calendar',
+    change: {
+      file: 'src/core/instant.ts',
+      find: '  return ms >= firstMs && ms <= lastMs ? ms : undefined;',
+      replace: '  return Number.isNaN(ms) || firstMs > lastMs ? undefined : ms;',
+    },
+    breaks: /^undeclared: status 201, \/\S+ is no date-time/,
+    only: ['createKey', 'createReplay'],
+  },
+];
+
+export const fuzzControls: readonly LookControl[] = broken.map(
+  ({ name, change, breaks, only }): LookControl => ({
+    name,
+    changes: [change],
+    breaks,
+    look: look(only),
+  }),
+);

@@ -1,0 +1,292 @@
+// Values that fit a schema, drawn by seed. Some fields have rules that only their description tells: for
+// these there is a drawer by the name of the schema, unless what is wanted is what the schema alone allows.
+import type { Chance } from '../sim/chance.ts';
+import { nameOf, type Document, type Schema } from './document.ts';
+import { flatten } from './misfits.ts';
+import type { Kind, Pool } from './pool.ts';
+import { strangeId } from './pool.ts';
+import { drawCount, drawInteger, drawJson, drawText, drawWildText, oddNumbers } from './texts.ts';
+
+export interface DrawMeans {
+  chance: Chance;
+  document: Document;
+  pool: Pool;
+  /** Whose ids are drawn, mostly. */
+  app: string;
+  nowMs: number;
+  /** Callback URLs on this machine. */
+  urls: readonly string[];
+  /** `told`: what descriptions say holds too. */
+  rules: 'told' | 'written';
+  /** Set where somebody else's id was drawn. */
+  drewForeign: boolean;
+}
+
+const optionalLuck = 0.35;
+const farIntegers = [0, 1, 2 ** 31, 2 ** 53 - 1, 2 ** 53, 1e21];
+
+export function drawValue(means: DrawMeans, schema: Schema): unknown {
+  const { chance, document, rules } = means;
+  const name = nameOf(schema);
+  const drawer = name === undefined ? undefined : drawers[name];
+  const parts = flatten(document, schema);
+  const [own = {}] = parts;
+  if (own.nullable === true && chance.isLucky(0.08)) return null;
+  if (drawer !== undefined && (rules === 'told' || chance.isLucky(0.3))) return drawer(means);
+  if (own.oneOf !== undefined) return drawValue(means, chance.pick(own.oneOf));
+  const allowed = parts.find((part) => part.enum !== undefined)?.enum;
+  if (allowed !== undefined) return chance.pick(allowed);
+  switch (parts.find(({ type }) => type !== undefined)?.type ?? 'any') {
+    case 'boolean':
+      return chance.isLucky(0.5);
+    case 'integer':
+      return own.maximum === undefined && rules === 'written'
+        ? chance.pick(farIntegers)
+        : drawInteger(chance, own.minimum ?? 0, own.maximum ?? 3);
+    case 'number':
+      return drawNumber(chance, own);
+    case 'string':
+      return drawString(means, own);
+    case 'array':
+      return drawArray(means, own);
+    case 'object':
+      return drawObject(means, parts);
+    default:
+      return drawJson(chance);
+  }
+}
+
+function drawNumber(chance: Chance, { minimum = -1e6, maximum = 1e6 }: Schema): number {
+  const edge = chance.pick([minimum, maximum, chance.between(minimum, maximum)]);
+  const fitting = oddNumbers.filter((one) => one >= minimum && one <= maximum);
+  return chance.isLucky(0.2) && fitting.length > 0 ? chance.pick(fitting) : edge;
+}
+
+function drawString(means: DrawMeans, schema: Schema): string {
+  const { chance, rules } = means;
+  const { format, pattern, minLength = 0, maxLength = 200 } = schema;
+  if (format === 'date-time') return drawTime(means);
+  if (format === 'uri') return rules === 'told' ? drawUrl(means) : drawStrangeUrl(means);
+  if (pattern === namePattern(means)) return drawName(chance);
+  if (pattern !== undefined) return drawByPattern(means, schema);
+  return rules === 'told'
+    ? drawText(chance, minLength, maxLength)
+    : drawWildText(chance, minLength, maxLength);
+}
+
+/** A pattern that nobody can draw for is a gap of the fuzzer, and says so. */
+function drawByPattern(
+  means: DrawMeans,
+  { pattern = '', minLength = 0, maxLength = 200 }: Schema,
+): string {
+  const { chance } = means;
+  const drawn = [
+    drawText(chance, minLength, maxLength),
+    chance.pick(['2xx', '5xx', '200', '404', '999', '100']),
+    drawEventPattern(means),
+    drawEventName(chance),
+    drawName(chance),
+  ];
+  const fitting = drawn.find((text) => new RegExp(pattern, 'u').test(text));
+  if (fitting === undefined) throw new Error(`Cannot draw a text for the pattern ${pattern}`);
+  return fitting;
+}
+
+function namePattern({ document }: DrawMeans): string | undefined {
+  const [{ pattern } = {}] = flatten(document, { $ref: '#/components/schemas/Name' });
+  return pattern;
+}
+
+function drawArray(means: DrawMeans, schema: Schema): unknown[] {
+  const { minItems = 0, maxItems = 5, items = {}, uniqueItems } = schema;
+  const count = drawCount(means.chance, minItems, maxItems);
+  const drawn = Array.from({ length: count }, () => drawValue(means, items));
+  return uniqueItems === true ? [...new Set(drawn)] : drawn;
+}
+
+function drawObject(means: DrawMeans, parts: readonly Schema[]): Record<string, unknown> {
+  const { chance } = means;
+  const drawn: Record<string, unknown> = {};
+  for (const part of parts) {
+    const required = new Set(part.required);
+    const alternative = part.anyOf === undefined ? [] : (chance.pick(part.anyOf).required ?? []);
+    const entries = Object.entries(part.properties ?? {});
+    for (const [name, schema] of entries) {
+      const isAsked = required.has(name) || alternative.includes(name);
+      if (isAsked || chance.isLucky(optionalLuck)) drawn[name] = drawValue(means, schema);
+    }
+    const least = part.minProperties ?? 0;
+    if (Object.keys(drawn).length < least && entries.length > 0) {
+      const [name, schema] = chance.pick(entries);
+      drawn[name] = drawValue(means, schema);
+    }
+    const { additionalProperties: others, maxProperties = 4 } = part;
+    if (typeof others !== 'object') continue;
+    for (let i = drawCount(chance, 0, maxProperties); i > 0; i -= 1) {
+      drawn[drawWildText(chance, 0, 12)] = drawValue(means, others);
+    }
+  }
+  return drawn;
+}
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** Around now, and far from it; in all ways to write it. */
+function drawTime({ chance, nowMs, rules }: DrawMeans): string {
+  const far = [
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59.999Z',
+    '1969-12-31T23:59:59Z',
+    '9999-12-31T23:59:59-23:59',
+    '0000-01-01T00:00:00+23:59',
+    '2026-12-31T23:59:59.123456789Z',
+  ];
+  if (rules === 'written' && chance.isLucky(0.3)) return chance.pick(far);
+  const text = new Date(nowMs + chance.whole(-dayMs, dayMs)).toISOString();
+  const plain = text.replace('Z', '+00:00').toLowerCase().replace('t', 'T');
+  return chance.isLucky(0.8) ? text : plain;
+}
+
+function drawFuture({ chance, nowMs }: DrawMeans): string {
+  const aheadMs = chance.pick([minuteMs, 30 * minuteMs, dayMs, 300 * dayMs]);
+  return new Date(nowMs + aheadMs + chance.whole(0, minuteMs)).toISOString();
+}
+
+function drawUrl({ chance, urls }: DrawMeans): string {
+  const query = chance.isLucky(0.2) ? `?q=${encodeURIComponent(drawText(chance, 0, 12))}` : '';
+  return chance.pick(urls) + query;
+}
+
+const strangeUrls = [
+  'http://127.0.0.1:1/',
+  'http://10.0.0.1/hook',
+  'http://169.254.169.254/latest',
+  'http://[::1]:8080/x',
+  'http://user:pass@127.0.0.1/',
+  'http://0x7f.1/',
+  'http://unknown.example/hook',
+  'https://127.0.0.1/',
+  'ftp://127.0.0.1/file',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'urn:isbn:1',
+  'http://127.0.0.1/%00',
+  'http://127.0.0.1/a#b',
+  'http://127.0.0.1:65535/?a={b}'.replaceAll(/[{}]/g, ''),
+  'HTTP://127.0.0.1/',
+  'http://127.0.0.1:99999/',
+  'http://xn--a/',
+  'http://münchen.example/',
+];
+
+function drawStrangeUrl(means: DrawMeans): string {
+  const { chance } = means;
+  if (chance.isLucky(0.5)) return drawUrl(means);
+  if (chance.isLucky(0.1)) return `http://127.0.0.1/${'x'.repeat(chance.whole(1900, 9000))}`;
+  return chance.pick(strangeUrls);
+}
+
+const events = ['order.created', 'order.paid', 'order', 'inProgress', 'failed', 'success', 'a.b.c'];
+
+function drawEventName(chance: Chance): string {
+  const luck = chance.next();
+  if (luck < 0.8) return chance.pick(events);
+  if (luck < 0.83) return 'e'.repeat(128);
+  return Array.from({ length: chance.whole(1, 4) }, () =>
+    chance.pick(['a', 'b-1', '_', '-', '0', 'Z9']),
+  ).join('.');
+}
+
+function drawEventPattern({ chance }: Pick<DrawMeans, 'chance'>): string {
+  const luck = chance.next();
+  if (luck < 0.3) return '*';
+  if (luck < 0.6)
+    return chance.pick(['order.*', 'a.*', 'a.b.*', 'ringback.*', 'ringback.delivery.dead']);
+  return drawEventName(chance);
+}
+
+/** Fits its own pattern: some character that is no space, and none that is a control. */
+function drawName(chance: Chance): string {
+  const text = drawText(chance, 1, 110).replaceAll(/[\u0085\u200b\ufeff]/gu, '');
+  return `${text}${chance.whole(0, 1e9)}`.slice(-128).toWellFormed();
+}
+
+/** An id of a kind: the app's own, mostly; else somebody else's, nobody's, or what is no id. */
+export function drawId(means: DrawMeans, kind: Kind): string {
+  const { chance, pool, app } = means;
+  const luck = chance.next();
+  const own = pool.id(kind, app, chance);
+  if (luck < 0.8 && own !== undefined) return own;
+  const foreign = kind === 'app' ? undefined : pool.foreign(kind, app, chance);
+  if (luck < 0.92 && foreign !== undefined) {
+    means.drewForeign = true;
+    return foreign;
+  }
+  return luck < 0.97 || means.rules === 'told'
+    ? strangeId(kind, chance)
+    : drawOddId(chance, own ?? strangeId(kind, chance));
+}
+
+function drawOddId(chance: Chance, id: string): string {
+  switch (chance.whole(0, 6)) {
+    case 0:
+      return id.toUpperCase();
+    case 1:
+      return id.slice(0, -1);
+    case 2:
+      return `${id}0`;
+    case 3:
+      return id.replace(/_/, '_\u0000');
+    case 4:
+      return `${id.slice(0, 4)}z${id.slice(5)}`;
+    case 5:
+      return `${id}' or 1=1 --`;
+    default:
+      return drawWildText(chance, 1, 300);
+  }
+}
+
+type Drawer = (means: DrawMeans) => unknown;
+
+/** Canaries: they may stand in no answer, log or error. */
+export const canary = 'canary-3f9c1e7a5b2d8046';
+
+/** What only descriptions tell. */
+const drawers: Readonly<Record<string, Drawer>> = {
+  EventName: ({ chance }) => drawEventName(chance),
+  EventPattern: drawEventPattern,
+  ChosenPattern: drawEventPattern,
+  Description: ({ chance }) => drawText(chance, 1, 512),
+  Metadata: ({ chance }) =>
+    Object.fromEntries(
+      Array.from({ length: chance.pick([0, 1, 2, 3, 20]) }, (_none, i) => [
+        `${drawText(chance, 1, 40)}${i}`.replaceAll('__proto__', 'proto'),
+        drawText(chance, 0, 60),
+      ]),
+    ),
+  Filter: ({ chance }) =>
+    Object.fromEntries(
+      Array.from({ length: chance.whole(0, 3) }, () => [
+        chance.pick(['/message', '/order/country', '', '/a~1b', '/0']),
+        chance.pick(['x', 1, -1.5, true, null, ['NL', 'BE', 7, null], [false]]),
+      ]),
+    ),
+  Retry: ({ chance }) =>
+    chance.isLucky(0.5)
+      ? []
+      : chance.pick([['1s'], ['0ms'], ['10ms', '20ms'], ['7d'], Array(20).fill('5m')]),
+  Timeout: ({ chance }) => chance.pick(['100ms', '5s', '60s', '1m', '1000ms']),
+  CallbackHeaders: ({ chance }) => ({
+    Authorization: `Bearer ${canary}`,
+    ...(chance.isLucky(0.3) ? { 'X-Team': 'warehouse' } : {}),
+  }),
+  ExpiresAt: drawFuture,
+  SubscriptionId: (means) => drawId(means, 'sub'),
+  Addressee: (means) => drawId(means, 'sub'),
+  ContractTitle: () => 'Ringback',
+  Payload: ({ chance }) =>
+    chance.isLucky(0.9)
+      ? { message: drawWildText(chance, 0, 60), more: drawJson(chance) }
+      : drawJson(chance),
+};

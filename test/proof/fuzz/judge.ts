@@ -1,0 +1,317 @@
+// What must hold for every answer, whatever was asked: it is declared, it fits what is declared, it gives
+// away nothing, and it lets in nobody who may not come in.
+import type { Document, Operation, Response } from './document.ts';
+import { canary } from './draw.ts';
+import { isObject, misfits } from './misfits.ts';
+import { idsIn, type Pool } from './pool.ts';
+import { asJson, bytesOf, type FuzzRequest } from './request.ts';
+import type { WireAnswer } from './wire.ts';
+
+export interface JudgeMeans {
+  document: Document;
+  pool: Pool;
+}
+
+/** Each violation begins with what it breaks. */
+export function judge(
+  means: JudgeMeans,
+  request: FuzzRequest,
+  answer: WireAnswer | undefined,
+): string[] {
+  if (answer === undefined) {
+    return request.raw === undefined ? ['no answer: the connection ended'] : [];
+  }
+  const operation = operationFor(means.document, request);
+  return [
+    ...ofStatus(operation, answer),
+    ...(operation === undefined ? ofUnrouted(means, answer) : ofAnswer(means, operation, answer)),
+    ...ofHeaders(answer),
+    ...ofIntent(request, operation, answer),
+    ...ofSecrets(request, operation, answer),
+    ...ofOwners(means, request, answer),
+  ];
+}
+
+/** Of an operation whose document is somebody else's: it is answered, by what fails no less than by us. */
+export function judgeForeign(
+  means: JudgeMeans,
+  request: FuzzRequest,
+  answer: WireAnswer | undefined,
+): string[] {
+  if (answer === undefined) {
+    return request.raw === undefined ? ['no answer: the connection ended'] : [];
+  }
+  const { intent } = request;
+  const isRefused = intent === 'valid' && answer.status >= 400 && answer.status !== 422;
+  return [
+    ...ofStatus(undefined, answer),
+    ...ofUnrouted(means, answer),
+    ...ofHeaders(answer),
+    ...(isRefused ? [`refused: a sample got ${answer.status} ${cut(answer.body.toString())}`] : []),
+    ...(answer.status >= 400 ? ofSecrets(request, undefined, answer) : []),
+  ];
+}
+
+/** The operation that the request is for; undefined where that is not known. */
+export function operationFor(document: Document, request: FuzzRequest): Operation | undefined {
+  const { intent, operation, method, path, raw } = request;
+  if (intent !== 'wild') return operation;
+  if (raw !== undefined || !/^\/[\w/-]*$/.test(path)) return undefined;
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const found = document.operations.filter(
+    (one) =>
+      one.method === asked &&
+      new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  );
+  return found.find((one) => one.path === path) ?? found[0];
+}
+
+function ofStatus(operation: Operation | undefined, { status, body }: WireAnswer): string[] {
+  if (status < 500) return [];
+  const isDeclared =
+    operation?.responses[status] !== undefined && operation.path.startsWith('/console');
+  return isDeclared ? [] : [`5xx: answered ${status} ${cut(body.toString())}`];
+}
+
+/** Nothing is there, or nobody can tell what was asked. */
+function ofUnrouted(means: JudgeMeans, answer: WireAnswer): string[] {
+  return answer.status >= 400 ? ofProblem(means, answer) : [];
+}
+
+function ofAnswer(means: JudgeMeans, operation: Operation, answer: WireAnswer): string[] {
+  const { status } = answer;
+  const { responses } = operation;
+  const isGood = status < 400;
+  const declared = responses[status] ?? (isGood ? undefined : responses['default']);
+  if (declared === undefined) {
+    // Node's own parser and the router speak before any operation does.
+    return [`undeclared: status ${status} ${cut(answer.body.toString())}`];
+  }
+  return ofDeclared(means, declared, answer);
+}
+
+function ofDeclared(
+  { document }: JudgeMeans,
+  { content = {}, headers = {} }: Response,
+  answer: WireAnswer,
+): string[] {
+  const { body, header, status } = answer;
+  const missing = Object.entries(headers)
+    .filter(([name, { required }]) => required === true && header(name.toLowerCase()) === undefined)
+    .map(([name]) => `undeclared: status ${status} without the header ${name}`);
+  const type = header('content-type')?.split(';')[0];
+  if (body.length === 0) return missing; // Nothing, or the head alone.
+  const offered = Object.keys(content);
+  const isAny = offered.includes('*/*');
+  if (type === undefined || !(offered.includes(type) || isAny)) {
+    return [
+      ...missing,
+      `undeclared: status ${status} as ${type}, expected ${offered.join() || 'no body'}`,
+    ];
+  }
+  if (!type.endsWith('json') || isAny) return missing;
+  const value = asJson(body);
+  if (value === undefined)
+    return [...missing, `undeclared: status ${status}, no JSON: ${cut(body.toString())}`];
+  const schema = content[type]?.schema ?? {};
+  const flaws = misfits(document, schema, value, 'nothing undeclared');
+  const own = status >= 400 ? ofProblemBody(value, status) : [];
+  return [...missing, ...[...flaws, ...own].map((flaw) => `undeclared: status ${status}, ${flaw}`)];
+}
+
+function ofProblem({ document }: JudgeMeans, answer: WireAnswer): string[] {
+  const { body, header, status } = answer;
+  if (body.length === 0) return []; // To HEAD, there is none.
+  if (header('content-type')?.split(';')[0] !== 'application/problem+json') {
+    return [`no problem: status ${status} as ${header('content-type')}: ${cut(body.toString())}`];
+  }
+  const value = asJson(body);
+  const schema = { $ref: '#/components/schemas/Problem' };
+  const flaws = misfits(document, schema, value, 'nothing undeclared');
+  return [...flaws, ...ofProblemBody(value, status)].map((flaw) => `no problem: ${flaw}`);
+}
+
+/** Says what was wrong and, of a request that does not fit, where. */
+function ofProblemBody(value: unknown, status: number): string[] {
+  if (!isObject(value)) return [];
+  const { code, detail, errors } = value;
+  const isPlaced = code !== 'invalid_request' || (Array.isArray(errors) && errors.length > 0);
+  return [
+    ...(value['status'] === status ? [] : [`says ${String(value['status'])}`]),
+    ...(typeof detail === 'string' && detail.length > 10 ? [] : ['says nothing']),
+    ...(isPlaced ? [] : ['does not say where']),
+  ];
+}
+
+const usualHeaders = new Set([
+  'cache-control',
+  'content-security-policy',
+  'referrer-policy',
+  'x-content-type-options',
+  'vary',
+  'x-request-id',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'date',
+  'connection',
+  'keep-alive',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'allow',
+  'etag',
+  'location',
+  'set-cookie',
+  'www-authenticate',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'x-accel-buffering',
+]);
+
+function ofHeaders({ headers, header }: WireAnswer): string[] {
+  const unusual = headers.filter(([name]) => !usualHeaders.has(name)).map(([name]) => name);
+  const lacking = ['x-request-id', 'cache-control', 'x-content-type-options'].filter(
+    (name) => header(name) === undefined,
+  );
+  return [
+    ...unusual.map((name) => `undeclared: header ${name}`),
+    ...lacking.map((name) => `headers: without ${name}`),
+  ];
+}
+
+/** What chance knows about the request, the answer must know too. */
+function ofIntent(
+  request: FuzzRequest,
+  operation: Operation | undefined,
+  { status, body }: WireAnswer,
+): string[] {
+  const { intent, isForeign, rule } = request;
+  if (operation === undefined)
+    return status < 400 && intent !== 'wild' ? ['no such operation'] : [];
+  const refusal = refusalFor(request, operation);
+  if (intent === 'wild') {
+    const isLetIn = refusal !== undefined && status < 300 && request.raw === undefined;
+    return isLetIn && !request.rule.includes('another key')
+      ? [`I17: let in, expected ${refusal}`]
+      : [];
+  }
+  if (refusal !== undefined)
+    return status === refusal ? [] : [`I17: answered ${status}, expected ${refusal}`];
+  if (intent === 'broken') return status < 400 ? [`accepted: ${rule}, answered ${status}`] : [];
+  if (isForeign && intent === 'valid' && status !== 404) {
+    return [`I17: answered ${status} to another app's id, expected 404`];
+  }
+  const isRefused =
+    [400, 405, 414, 415, 431].includes(status) ||
+    (status === 401 && operation.operationId !== 'signIn' && request.carrier !== 'session') ||
+    (status === 403 && !mayForbid(operation));
+  return intent === 'valid' && isRefused
+    ? [`refused: a valid request got ${status} ${cut(body.toString())}`]
+    : [];
+}
+
+/** Only operators hand out what operators may do, and rotate such a key. */
+function mayForbid({ operationId }: Operation): boolean {
+  return ['createKey', 'rotateKey', 'signIn'].includes(operationId);
+}
+
+/** 401 or 403 where the caller may not ask for this at all. */
+export function refusalFor(
+  { caller, carrier }: FuzzRequest,
+  operation: Operation,
+): number | undefined {
+  // A session may have ended, and with whose key it began only the service knows.
+  if (operation.isOpen || carrier === 'session') return undefined;
+  if (
+    caller === undefined ||
+    carrier === 'none' ||
+    caller.isDead === true ||
+    operation.isForSessions
+  )
+    return 401;
+  const { scope } = operation;
+  return scope === undefined || caller.scopes.includes(scope) ? undefined : 403;
+}
+
+const secretShapes = /rbk_[0-9A-Za-z]{57}|whsec_[\w+/=]{24,}|whsk_[\w+/=]{24,}/;
+/** Their examples have the shape of secrets. */
+const documents = [
+  'getOpenapiJson',
+  'getOpenapiYaml',
+  'getContract',
+  'getContractReport',
+  'getDocs',
+  'listEventTypes',
+];
+/** Where a secret is shown to whom it belongs. */
+const showing = [
+  'createKey',
+  'rotateKey',
+  'createApp',
+  'subscribeOperation',
+  'getSecret',
+  'rotateSecret',
+];
+
+function ofSecrets(
+  request: FuzzRequest,
+  operation: Operation | undefined,
+  { status, body }: WireAnswer,
+): string[] {
+  const text = body.toString();
+  if (documents.includes(request.operation.operationId) && !text.includes(canary)) return [];
+  // Where nobody can tell what was asked, it was asked for in an odd way.
+  const { operationId } = operation ?? request.operation;
+  const isShowing = status < 300 && showing.includes(operationId);
+  const found = secretIn(isShowing ? text.replaceAll(new RegExp(secretShapes, 'g'), '') : text);
+  const isOwn =
+    found !== undefined &&
+    Buffer.from(bytesOf(request, '')).includes(found) &&
+    found !== request.caller?.key;
+  return found === undefined || isOwn
+    ? []
+    : [`I16: the answer holds ${found.slice(0, 9)}…: ${cut(text)}`];
+}
+
+/** A secret, or a canary that stands for one. */
+export function secretIn(text: string): string | undefined {
+  return text.includes(canary) ? canary : secretShapes.exec(text)?.[0];
+}
+
+/** For operators; for whoever signs in with another key; and documents, whose examples are nobody's. */
+export const ofNobody = new Set([
+  'listApps',
+  'getApp',
+  'editApp',
+  'createApp',
+  'signIn',
+  ...documents,
+]);
+
+/** Nothing of another app, unless the caller has said it first. */
+function ofOwners({ pool }: JudgeMeans, request: FuzzRequest, { body }: WireAnswer): string[] {
+  const { caller, carrier, operation } = request;
+  if (caller === undefined || carrier === 'session' || ofNobody.has(operation.operationId))
+    return [];
+  const asked = Buffer.from(bytesOf(request, '')).toString('latin1');
+  const own = [...idsIn(asked), ...idsIn(decoded(asked))];
+  const foreign = idsIn(body.toString()).find((id) => {
+    const owner = pool.ownerOf(id);
+    return owner !== undefined && owner !== caller.app && !own.includes(id);
+  });
+  return foreign === undefined ? [] : [`I17: the answer names ${foreign} of another app`];
+}
+
+function decoded(text: string): string {
+  return text.replaceAll(/%([0-9a-f]{2})/gi, (_whole, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+const cutChars = 300;
+
+function cut(text: string): string {
+  return text.length <= cutChars ? text : `${text.slice(0, cutChars)}…`;
+}

@@ -1,0 +1,57 @@
+// Takes out of an answer what later requests can be made of, and what was promised.
+import { isObject } from './misfits.ts';
+import { idsIn, kindOf, type Pool } from './pool.ts';
+import { ofNobody } from './judge.ts';
+import { asJson, type FuzzRequest } from './request.ts';
+import type { WireAnswer } from './wire.ts';
+
+/** What was acknowledged, by app. */
+export interface Promised {
+  /** Events, and how many deliveries each was said to have. */
+  events: Map<string, number | null>;
+}
+
+export interface LearnMeans {
+  pool: Pool;
+  promised: Map<string, Promised>;
+  /** Keys that the fuzzer needs for itself. */
+  spared: ReadonlySet<string>;
+}
+
+export function learn(means: LearnMeans, request: FuzzRequest, answer: WireAnswer): void {
+  const { pool, spared } = means;
+  const { operation, caller } = request;
+  const { status, body, header } = answer;
+  if (status >= 300) return;
+  const session = /^ringback_session=([^;]+)/.exec(header('set-cookie') ?? '')?.[1];
+  if (session !== undefined) pool.learnText('session', session);
+  if (request.carrier === 'session') return;
+  const text = body.toString();
+  const app = caller?.app ?? '';
+  if (ofNobody.has(operation.operationId) && operation.scope !== 'operator') return;
+  const isOfApps = operation.path.startsWith('/apps');
+  for (const id of idsIn(text)) {
+    if (pool.ownerOf(id) === undefined && !isOfApps && app !== '') pool.own(id, app);
+    if (!spared.has(id) && app !== '') pool.learn(kindOf(id), app, id);
+  }
+  for (const [, file = ''] of text.matchAll(/\/console\/assets\/([\w.-]+)/g))
+    pool.learnText('file', file);
+  const tag = header('etag');
+  if (tag !== undefined) pool.learnText('etag', tag);
+  const json = asJson(body);
+  if (!isObject(json)) return;
+  const { nextCursor, key } = json;
+  if (typeof nextCursor === 'string') pool.learnText(`cursor ${operation.operationId}`, nextCursor);
+  if (typeof key === 'string') pool.learnText('secret', key);
+  if (status === 202) promise(means.promised.get(app), json);
+}
+
+function promise(promised: Promised | undefined, json: Readonly<Record<string, unknown>>): void {
+  const items = Array.isArray(json['items']) ? (json['items'] as readonly unknown[]) : [json];
+  for (const item of items) {
+    if (!isObject(item)) continue;
+    const { eventId, deliveries } = item;
+    if (typeof eventId !== 'string') continue;
+    promised?.events.set(eventId, typeof deliveries === 'number' ? deliveries : null);
+  }
+}

@@ -1,0 +1,10 @@
+// A process of its own that lives one life of the fuzzer, and prints what it found: for controls, and to see
+// a life again. node test/proof/fuzz/look-fuzz.ts '{"seed":1000,"requests":400}'
+import { runLife, type LifeOptions } from './life.ts';
+import { findingOf } from './part.ts';
+
+const given = JSON.parse(process.argv[2] ?? '{}') as Partial<LifeOptions>;
+const store = { RINGBACK_DATA: ':memory:' };
+const result = await runLife({ seed: 1, requests: 300, store, ...given });
+process.stdout.write(JSON.stringify(findingOf('look', [result])));
+process.exit(); // Some controls break what would have to end.

@@ -1,0 +1,195 @@
+// The part of the proof that asks for everything the document offers, in good ways and in bad ones.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Finding, Part, PartOptions } from '../finding.ts';
+import { freshStoreDatabase } from '../../postgres/store-database.ts';
+import { readDocument } from './document.ts';
+import { fuzzForeign } from './foreign.ts';
+import { runLife, type LifeResult } from './life.ts';
+
+export const fuzz: Part = {
+  name: 'fuzz',
+  about:
+    'Requests drawn by seed from openapi.yaml alone, over real sockets: valid ones, ones that break one ' +
+    'rule of one schema, and wild ones, by callers with keys of every kind, with the ids, cursors and keys ' +
+    'that earlier answers gave. No answer may be a 5xx, undeclared, unlike its schema (a judge that shares ' +
+    'nothing with the product), hold a secret or name what is of another app; what is valid is not refused ' +
+    'as malformed, what is broken is not accepted. Afterwards the books must balance, also after a restart.',
+  prove: async ({ scale, seed, say }) => {
+    const sizes = scale === 'small' ? small : full;
+    const own = await fuzzOwn(sizes, { seed, say });
+    const foreign = await fuzzOthers(sizes, { seed, say });
+    return [...own, foreign];
+  },
+};
+
+type StoreKind = 'file' | 'memory' | 'postgres';
+
+interface Sizes {
+  lives: readonly (readonly [store: StoreKind, requests: number])[];
+  /** Lives at a time: each waits for the disk, and for connections that end. */
+  atOnce: number;
+  foreign: { requests: number; documentsMax: number };
+  /** Every operation must have done what was asked. */
+  isWhole: boolean;
+}
+
+const full: Sizes = {
+  lives: [
+    ...Array.from({ length: 10 }, () => ['memory', 8_000] as const),
+    ...Array.from({ length: 3 }, () => ['file', 7_000] as const),
+    ['postgres', 3_000],
+  ],
+  atOnce: 2,
+  foreign: { requests: 60, documentsMax: 1_000 },
+  isWhole: true,
+};
+const small: Sizes = {
+  lives: [['file', 300]],
+  atOnce: 1,
+  foreign: { requests: 12, documentsMax: 1 },
+  isWhole: false,
+};
+
+/** A process more is too dear for a small life. */
+const examinedMin = 1_000;
+const driftMiBMax = 64;
+const seedStride = 1_000;
+
+async function fuzzOwn(
+  { lives, atOnce, isWhole }: Sizes,
+  { seed, say }: Pick<PartOptions, 'seed' | 'say'>,
+): Promise<Finding[]> {
+  const results: [StoreKind, LifeResult][] = [];
+  const memory: number[] = [];
+  const waiting = [...lives.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, [store, requests]] = next;
+      const result = await liveOn(store, { seed: seed * seedStride + index, requests });
+      results.push([store, result]);
+      memory.push(memoryMiB());
+      say(`${results.length} of ${lives.length} lives, ${result.violations.length} violations`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  const kinds = [...new Set(lives.map(([store]) => store))];
+  const all = results.map(([, result]) => result);
+  const never = readDocument()
+    .operations.map(({ operationId }) => operationId)
+    .filter((id) => !all.some(({ done }) => done.has(id)));
+  const drift = driftOf(memory);
+  const whole = findingOf('all requests', all, {
+    operations: readDocument().operations.length,
+    ...(isWhole ? { memoryDriftMiB: drift } : {}),
+  });
+  const violations = [
+    ...(isWhole ? never.map((id) => `fuzz: ${id} never did what was asked`) : []),
+    ...(isWhole && drift > driftMiBMax ? [`I11: memory grew by ${drift} MiB`] : []),
+  ];
+  return [
+    { ...whole, violations },
+    ...kinds.map((kind) => {
+      const some = results.flatMap(([store, result]) => (store === kind ? [result] : []));
+      return { ...findingOf(titles[kind], some), ...keptOf(some) };
+    }),
+  ];
+}
+
+const titles: Readonly<Record<StoreKind, string>> = {
+  memory: 'SQLite in memory',
+  file: 'SQLite in a file, opened again afterwards',
+  postgres: 'PostgreSQL, opened again afterwards',
+};
+
+/** Collected first: what a collection would take is no growth. */
+function memoryMiB(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return Math.round(process.memoryUsage().rss / 2 ** 20);
+}
+
+/** From when everything was loaded and used once. */
+function driftOf(memory: readonly number[]): number {
+  const first = Math.max(...memory.slice(0, 3));
+  return Math.max(0, (memory.at(-1) ?? 0) - first);
+}
+
+async function liveOn(
+  store: StoreKind,
+  options: { seed: number; requests: number },
+): Promise<LifeResult> {
+  switch (store) {
+    case 'memory':
+      return runLife({ ...options, store: { RINGBACK_DATA: ':memory:' } });
+    case 'file': {
+      const folder = await mkdtemp(join(tmpdir(), 'ringback-fuzz-'));
+      try {
+        const isExamined = options.requests > examinedMin;
+        return await runLife({ ...options, isExamined, store: { RINGBACK_DATA: folder } });
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    }
+    case 'postgres': {
+      await using database = await freshStoreDatabase();
+      return await runLife({ ...options, store: { DATABASE_URL: database.url } });
+    }
+  }
+}
+
+export function findingOf(
+  part: string,
+  results: readonly LifeResult[],
+  more: Finding['figures'] = {},
+): Finding {
+  const sum = (read: (one: LifeResult) => number): number =>
+    results.reduce((total, one) => total + read(one), 0);
+  const { valid, written, broken, wild } = {
+    valid: sum(({ intents }) => intents.valid),
+    written: sum(({ intents }) => intents.written),
+    broken: sum(({ intents }) => intents.broken),
+    wild: sum(({ intents }) => intents.wild),
+  };
+  const good = sum(({ statuses }) =>
+    [...statuses].reduce((total, [status, count]) => total + (status < 400 ? count : 0), 0),
+  );
+  return {
+    part,
+    figures: {
+      lives: results.length,
+      requests: valid + written + broken + wild,
+      valid,
+      validBySchemaOnly: written,
+      broken,
+      wild,
+      succeeded: good,
+      deliveries: sum(({ deliveries }) => deliveries),
+      ...more,
+    },
+    violations: results.flatMap(({ violations }) => violations),
+  };
+}
+
+function keptOf(results: readonly LifeResult[]): Pick<Finding, 'events'> {
+  const accepted = results.reduce((total, one) => total + one.accepted, 0);
+  const lost = results.reduce((total, one) => total + one.lost, 0);
+  return { events: { accepted, lost } };
+}
+
+async function fuzzOthers(
+  { foreign }: Sizes,
+  { seed, say }: Pick<PartOptions, 'seed' | 'say'>,
+): Promise<Finding> {
+  const part = 'documents of others, as contracts';
+  const result = await fuzzForeign({ seed, ...foreign });
+  if (result === undefined) {
+    return { part, figures: {}, violations: [], skipped: 'the corpus of documents is absent' };
+  }
+  const { violations, ...figures } = result;
+  say(`${figures.documents} documents of others, ${violations.length} violations`);
+  return { part, figures: { ...figures }, violations };
+}

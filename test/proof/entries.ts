@@ -4,6 +4,8 @@ import { clientsControls } from './clients/controls.ts';
 import { clients } from './clients/part.ts';
 import type { LookControl } from './controls/look.ts';
 import type { Part } from './finding.ts';
+import { fuzzControls } from './fuzz/controls.ts';
+import { fuzz } from './fuzz/part.ts';
 import { millionControls } from './million/controls.ts';
 import { million } from './million/part.ts';
 import { faultsControls } from './faults/controls.ts';
@@ -32,6 +34,7 @@ export const entries: readonly Entry[] = [
   { part: crashes, controls: diskControls },
   { part: power },
   { part: disk },
+  { part: fuzz, controls: fuzzControls },
   { part: targets, controls: targetsControls },
   { part: faults, controls: faultsControls },
   { part: clients, controls: clientsControls },

@@ -124,7 +124,8 @@ const terminate = `
   where application_name like 'ringback%'`;
 
 const waiting = "select from pg_stat_activity where wait_event = 'SyncRep'";
-const answeredMs = 500;
+const answeredMs = 300;
+const terminations = 5;
 const patienceMs = 10_000;
 
 /** Until nodes have come back, have asked what became of their commits, and have acted upon it. */
@@ -138,9 +139,12 @@ async function leaveUnheard(primary: Postgres, way: PostgresProxy): Promise<void
     const untilMs = nowMs() + patienceMs;
     while ((await there.query(waiting)).length === 0 && nowMs() < untilMs) await wait(20);
   };
-  await someWait();
-  await wait(answeredMs);
-  await there.query(terminate);
+  // A node has one batch under way: outcomes and claims, or publishes. All of them are to meet this.
+  for (let times = 1; times <= terminations; times += 1) {
+    await someWait();
+    await wait(answeredMs);
+    await there.query(terminate);
+  }
   await someWait();
   await wait(2 * answeredMs);
 }

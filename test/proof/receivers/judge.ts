@@ -22,11 +22,14 @@ const mib = (value: number): number => Math.round(value);
 
 export function judge(meeting: Meeting, bounds: Bounds): Finding[] {
   const { met, attempts } = meeting;
-  const endless = met.filter(({ one }) => one.isEndless === true);
-  const others = met.filter(({ one }) => one.isEndless !== true);
+  const kinds = [
+    ['whom only the deadline ends', met.filter(({ one }) => one.isEndless === true)],
+    ['all others', met.filter(({ one }) => one.isEndless !== true)],
+  ] as const;
   return [
-    outcomes('hostile receivers: whom only the deadline ends', endless, bounds),
-    outcomes('hostile receivers: all others', others, bounds),
+    ...kinds
+      .filter(([, some]) => some.length > 0)
+      .map(([title, some]) => outcomes(`hostile receivers: ${title}`, some, bounds)),
     process(meeting, bounds, attempts),
   ];
 }

@@ -181,6 +181,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
       isLenient: config.lenient,
       self,
       probed,
+      failures: parts.failures,
       publicUrl,
       consoleFiles: readConsole(consoleFolder),
       hub,

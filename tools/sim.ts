@@ -1,13 +1,30 @@
-// `npm run sim -- --seeds N [--from S] [--seed S] [--controls]`: the deterministic simulation. One seed is
-// one run; the same seed goes the same way. Ends with 1 when anything was violated.
-// What is simulated, and what is not, stands in test/proof/sim/README.md.
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+// `npm run sim`: the deterministic simulation. One seed is one run; the same seed goes the same way. Ends with
+// 1 when anything was violated. What is simulated, and what is not, stands in test/proof/sim/README.md.
+//   --seeds 500 --from 1000   these seeds, on all cores
+//   --processes 1             on so many
+//   --all                     goes on after a violation
+//   --seed 42                 one seed, with every step if it fails
+//   --shrink                  and looks for a smaller plan that fails the same way
+//   --with '{"nodes":2}'      and has this otherwise than the seed draws it
+//   --keep                    writes the figures into docs/proof/long-run.json
+//   --controls                breaks the product on purpose, and shows when that is noticed
+//   --control no-fencing      any of the above with a product that is broken in this way
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/world.ts';
-import { runControls } from '../test/proof/controls/run-controls.ts';
-import { findingOf, runBatch, type Sum } from '../test/proof/sim/batch.ts';
-import type { Run } from '../test/proof/sim/run.ts';
+import { changedSource } from '../test/proof/controls/change-source.ts';
+import { runLookControl } from '../test/proof/controls/look.ts';
+import { keepLongRun } from '../test/proof/report/files.ts';
+import { checkout } from '../test/proof/report/place.ts';
+import { findingOf } from '../test/proof/sim/batch.ts';
+import { simulationControls } from '../test/proof/sim/controls.ts';
+import { explain } from '../test/proof/sim/explain.ts';
+import { drawPlan, type Plan } from '../test/proof/sim/plan.ts';
+import { runPlan } from '../test/proof/sim/run.ts';
+import { runShared } from '../test/proof/sim/share.ts';
+import { differences, planWith, shrink } from '../test/proof/sim/shrink.ts';
 
 const progressMs = 10_000;
 const linesMax = 20;
@@ -17,69 +34,114 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '100' },
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
-    controls: { type: 'boolean', default: false },
-    /** Goes on after a violation. */
+    processes: { type: 'string', default: String(availableParallelism()) },
     all: { type: 'boolean', default: false },
+    shrink: { type: 'boolean', default: false },
+    with: { type: 'string', default: '{}' },
+    keep: { type: 'boolean', default: false },
+    controls: { type: 'boolean', default: false },
+    control: { type: 'string' },
   },
 });
 
-process.exitCode = await (values.controls ? breakOnPurpose() : simulate());
+process.exitCode = await chosen();
+
+async function chosen(): Promise<number> {
+  if (values.control !== undefined) return withControl(values.control);
+  if (values.controls) return breakOnPurpose();
+  return values.seed === undefined ? simulate() : replay(Number(values.seed));
+}
 
 async function simulate(): Promise<number> {
-  const from = Number(values.seed ?? values.from);
-  const seeds = values.seed === undefined ? Number(values.seeds) : 1;
+  const [from, seeds] = [Number(values.from), Number(values.seeds)];
   const beganMs = world.monotonicMs();
+  const rate = (count: number): string =>
+    ((count * 1000) / (world.monotonicMs() - beganMs)).toFixed(1);
   let saidMs = beganMs;
-  const rate = (sum: Sum): string =>
-    ((sum.seeds * 1000) / (world.monotonicMs() - beganMs)).toFixed(1);
-  const sum = await runBatch({
+  const failing: number[] = [];
+  const sum = await runShared({
     from,
     seeds,
+    processes: Number(values.processes),
     isPatient: values.all,
-    onRun: (run, so) => {
-      if (run.flaws.length > 0) report(run);
-      if (seeds === 1) say(`${'print'.padEnd(22)} ${run.print}`);
+    onFailed: ({ seed, flaws }) => {
+      failing.push(seed);
+      const [first] = flaws;
+      say(`VIOLATION at seed ${seed}: ${first?.invariant}: ${first?.what}`);
+    },
+    onSeeds: (done) => {
       if (world.monotonicMs() - saidMs < progressMs) return;
       saidMs = world.monotonicMs();
-      say(`${so.seeds} of ${seeds} seeds, ${rate(so)} seeds/s, ${so.failed.length} failed`);
+      say(`${done} of ${seeds} seeds, ${rate(done)} seeds/s, ${failing.length} failed`);
     },
   });
-  const { figures, violations } = findingOf(sum);
-  for (const [name, figure] of Object.entries(figures)) say(`${name.padEnd(22)} ${figure}`);
-  say(`${'seeds/s'.padEnd(22)} ${rate(sum)}`);
+  const finding = findingOf(sum);
+  const { figures, violations, events } = finding;
+  for (const [name, figure] of Object.entries({ ...events, ...figures })) {
+    say(`${name.padEnd(22)} ${figure}`);
+  }
+  say(`${'seeds/s'.padEnd(22)} ${rate(sum.seeds)}`);
+  const [first] = failing;
+  if (first !== undefined) await replay(first);
+  if (values.keep) {
+    const date = new Date(world.nowMs()).toISOString().slice(0, 10);
+    keepLongRun({ commit: checkout().commit, date, from, finding });
+  }
   say(violations.length === 0 ? 'No violation.' : violations.slice(0, linesMax).join('\n'));
   return violations.length === 0 ? 0 : 1;
 }
 
-function report({ seed, flaws, lines, print }: Run): void {
-  say(`\nVIOLATION at seed ${seed}, commit ${commit()}, print ${print}`);
-  for (const { invariant, what } of flaws.slice(0, linesMax)) say(`  ${invariant}: ${what}`);
-  say(`The last ${lines.length} steps (ms since the start, then what happened):`);
-  for (const line of lines) say(`  ${line}`);
-  say(`Replay with: npm run sim -- --seed ${seed}\n`);
+/** One seed, with every step. */
+async function replay(seed: number): Promise<number> {
+  const drawn = drawPlan(seed);
+  const plan = planWith(drawn, values.with);
+  const run = await runPlan(plan, Infinity);
+  const { commit } = checkout();
+  say(explain({ plan, run, commit, replay: commandOf(plan, drawn) }));
+  const [first] = run.flaws;
+  if (first === undefined) return 0;
+  if (!values.shrink) {
+    say(`Look for a smaller one: ${commandOf(plan, drawn)} --shrink`);
+    return 1;
+  }
+  const shrunk = await shrink(plan, first.invariant, (what) => say(`it fails too with ${what}`));
+  const whole = await runPlan(shrunk.plan, Infinity);
+  say(`\nThe smallest of ${shrunk.tries} others that fail with ${first.invariant}:\n`);
+  const smaller = commandOf(shrunk.plan, drawn);
+  say(explain({ plan: shrunk.plan, run: whole, commit, replay: smaller }));
+  return 1;
+}
+
+function commandOf(plan: Plan, drawn: Plan): string {
+  const other = JSON.stringify(differences(plan, drawn));
+  const broken = process.env['SIM_CONTROL'];
+  const control = broken === undefined ? '' : ` --control ${broken}`;
+  return `npm run sim --${control} --seed ${plan.seed}${other === '{}' ? '' : ` --with '${other}'`}`;
 }
 
 async function breakOnPurpose(): Promise<number> {
-  const results = await runControls({
-    onResult: ({ name, caughtBy, seed, tookMs }) =>
-      say(
-        caughtBy === undefined
-          ? `${name.padEnd(28)} NOT CAUGHT`
-          : `${name.padEnd(28)} ${caughtBy} at seed ${seed} after ${(tookMs / 1000).toFixed(1)} s`,
-      ),
-  });
-  const missed = results.filter(({ caughtBy }) => caughtBy === undefined);
-  say(`${results.length - missed.length} of ${results.length} controls caught.`);
-  return missed.length === 0 ? 0 : 1;
+  let missed = 0;
+  for (const control of simulationControls) {
+    const { name, seen, tookMs } = await runLookControl(control);
+    if (seen === undefined) missed += 1;
+    say(`${name.padEnd(28)} ${(tookMs / 1000).toFixed(1).padStart(5)} s  ${seen ?? 'NOT CAUGHT'}`);
+  }
+  say(`${simulationControls.length - missed} of ${simulationControls.length} controls caught.`);
+  return missed === 0 ? 0 : 1;
 }
 
-function commit(): string {
-  const cwd = join(import.meta.dirname, '..');
-  try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd, encoding: 'utf8' }).trim();
-  } catch {
-    return 'unknown';
+/** The same command again, in a process whose source is changed. */
+async function withControl(name: string): Promise<number> {
+  const control = simulationControls.find((one) => one.name === name);
+  if (control === undefined) {
+    const names = simulationControls.map((one) => one.name).join(', ');
+    throw new Error(`There is no control "${name}": expected one of ${names}`);
   }
+  const args = process.argv.slice(1).filter((one) => one !== name && one !== '--control');
+  const env = { ...process.env, ...changedSource(control.changes), SIM_CONTROL: name };
+  const child = spawn(process.execPath, args, { env, stdio: 'inherit' });
+  await once(child, 'close');
+  return child.exitCode ?? 1;
 }
 
 function say(line: string): void {

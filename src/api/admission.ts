@@ -12,6 +12,7 @@ import type { World } from '../core/world.ts';
 import type { Admission, LoadKind, Ticket } from '../engine/admission.ts';
 import type { Answered } from '../engine/meter.ts';
 import { problemBody, problemMediaType } from './problem.ts';
+import { hasKey } from './request-log.ts';
 import { routeOf } from './route.ts';
 import { answerHeaders, readRequestId } from './server.ts';
 
@@ -43,10 +44,15 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
     refuseUnless(tickets.get(raw)?.expect(bodyBytes(raw, routeOptions.bodyLimit))),
   );
   server.addHook('preHandler', async ({ raw }) => refuseUnless(tickets.get(raw)?.begin()));
-  server.addHook('onSend', async ({ raw }, _reply, payload) =>
-    tickets.get(raw)?.answer(answerBytes(payload), () => raw.socket.destroy()),
-  );
-  server.server.removeAllListeners('request');
+  server.addHook('onSend', async (request, _reply, payload) => {
+    const { raw } = request;
+    const isPublic = !hasKey(request);
+    const cut = (): void => void raw.socket.destroy();
+    tickets.get(raw)?.answer({ bytes: answerBytes(payload), isPublic, cut });
+  });
+  // Called below, once a request is let in. Whoever else hears of requests still does.
+  // oxlint-disable-next-line typescript/unbound-method -- It is the listener itself that goes.
+  server.server.off('request', server.routing);
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const entrance = entranceOf(request.method ?? '', request.url ?? '');
     if (entrance !== undefined) {

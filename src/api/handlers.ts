@@ -30,6 +30,7 @@ export interface HandlerMeans {
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store as the readiness probe asks it: impatiently. */
   probed: ServiceMeans['store'];
+  failures: ServiceMeans['failures'];
   /** Without a slash at the end; known when the first request comes. */
   publicUrl: () => string;
   /** Undefined: it was not built. */
@@ -54,6 +55,12 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...metricsHandlers(means.metrics),
     ...sessionHandlers({ context, identifier, publicUrl }),
     ...consoleHandlers(consoleFiles),
-    ...serviceHandlers({ contracts, self, store: probed, world: context.world }),
+    ...serviceHandlers({
+      contracts,
+      self,
+      store: probed,
+      world: context.world,
+      failures: means.failures,
+    }),
   };
 }

@@ -43,6 +43,11 @@ export function note(request: FastifyRequest, facts: Facts): void {
   notes.set(request, { ...notes.get(request), ...facts });
 }
 
+/** Whether somebody was let in by a key. */
+export function hasKey(request: FastifyRequest): boolean {
+  return notes.get(request)?.key !== undefined;
+}
+
 /** The span of a request that publishes; it ends with the answer. */
 export function noteSpan(request: FastifyRequest, span: Begun, route: string): void {
   spans.set(request, { ...span, route });

@@ -23,7 +23,15 @@ export interface ProcessLog extends AsyncDisposable {
 export function openLog(options: LogOptions, world: Pick<World, 'sleep'>): ProcessLog {
   const { logBytesWaitingMax: maxLength } = limits;
   // With a least length a flush waits until all is written.
-  const file = pino.destination({ dest: 2, sync: false, minLength: 1, maxLength });
+  let isGivenUp = false;
+  const file = pino.destination({
+    dest: 2,
+    sync: false,
+    minLength: 1,
+    maxLength,
+    // A full pipe is tried again and again, also after the end: nobody would ever get out of here.
+    retryEAGAIN: () => !isGivenUp,
+  });
   // pino has dealt with a broken pipe; a full one drops lines, and there is nobody to tell.
   file.on('error', () => undefined);
   return {
@@ -33,6 +41,7 @@ export function openLog(options: LogOptions, world: Pick<World, 'sleep'>): Proce
       const patience = world.sleep(limits.logFlushMs, given.signal).catch(() => undefined);
       await Promise.race([flushed(file), patience]);
       given.abort();
+      isGivenUp = true;
       file.destroy();
     },
   };

@@ -5,8 +5,14 @@ export const egressLimits = {
   dnsTimeoutMs: 2_000,
   dnsAddressesMax: 16,
   connectTimeoutMs: 5_000,
-  /** Responses to callbacks: the head, what is kept of it, and how long the body is read after it. */
+  /**
+   * Responses to callbacks, as they come over the wire: the head, all after it, what is read at a time; what
+   * is kept of the head, and how long the body is read after it.
+   */
   responseHeadBytesMax: 16_384,
+  responseHeadLinesMax: 512,
+  responseRestBytesMax: 20_480,
+  responsePieceBytesMax: 1_024,
   responseHeadersMax: 50,
   responseHeaderNameCharsMax: 128,
   responseHeaderCharsMax: 1_024,

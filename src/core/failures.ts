@@ -67,7 +67,7 @@ export const failures: Readonly<Record<AttemptError | Ending, Failure>> = {
   },
   too_large: {
     title: 'The answer is too large',
-    happened: 'The headers of the answer have more than 16 KiB.',
+    happened: 'The headers of the answer have more than 16 KiB or 512 lines.',
     receiver: 'Send fewer and shorter headers; cookies are not needed.',
     operator:
       'Ask whoever runs the receiver. The body does not matter: what is too long of it is left out.',

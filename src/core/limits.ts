@@ -76,6 +76,8 @@ export const limits = {
   /** Targets above which an event is fanned out in steps, and callbacks per step. */
   targetsAtOnceMax: 256,
   fanOutStepMax: 250,
+  /** Fan-outs that cannot go on and are passed over; more of them end the process. */
+  fanOutsAsideMax: 100,
   /** Events of one batch publish. */
   batchEventsMax: 1_000,
   /** What sending needs to know of callbacks, kept in memory. */
@@ -222,6 +224,12 @@ export const limits = {
   keepAliveTimeoutMs: 72_000,
   requestsPerSocketMax: 1_000,
   connectionsMax: 2_048,
+  /** What may come beyond that between two looks: as many as the system keeps in its queue. */
+  connectionsSpare: 512,
+  /** How often requests that take too long are looked for. */
+  connectionsLookMs: 1_000,
+  /** Whoever goes on sending after the last answer on a connection is cut off after this. */
+  overLingerMs: 2_000,
   /** How long a stop waits for requests under way. */
   stopTimeoutMs: 10_000,
   /** What a stop waits beyond the longest attempt, so that its outcome is written. */

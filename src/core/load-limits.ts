@@ -34,11 +34,15 @@ export const loadLimits = {
   /**
    * Answers larger than a small body that nobody has read yet: so many bytes and no more reads are let in,
    * and whoever has not read for so long is cut off. 40 who did not read pages of 10 MB took 282 MiB.
+   * Those to callers without a key have room of their own, and nobody is turned away because of them.
    */
   unreadBytesMax: 64 * 1_048_576,
+  unreadPublicBytesMax: 16 * 1_048_576,
   unreadMs: 5_000,
   /** Whether the store answers is asked once for all who want to know it within this time. */
   readyKnownMs: 250,
+  /** That it takes writes is believed for so long after one. */
+  writableKnownMs: 5_000,
   /** Who was turned away is said at most this often. */
   overloadSayMs: 1_000,
 } as const;

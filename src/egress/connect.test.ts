@@ -8,6 +8,7 @@ import { after, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { Pool } from 'undici';
 import { makeCertificate } from '../../test/egress/certificate.ts';
+import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type { Connector, DialResult } from './connect.ts';
 import { DialError, dial, systemConnector, undiciConnect } from './connect.ts';
@@ -298,6 +299,29 @@ describe('undiciConnect', () => {
     assert.equal(await body.text(), 'ok');
     assert.deepEqual(hosts, [`hooks.example.com:${port}`]);
     await pool.close();
+  });
+
+  it('hands out a socket that is read in small pieces, and not at all once it is given up', async () => {
+    const size = 64 * 1_024;
+    const port = await portOf(createServer((socket) => socket.end(Buffer.alloc(size))));
+    const { promise, resolve } = Promise.withResolvers<Socket | null>();
+    const connectTo = undiciConnect({ guard: guardOf('loopback') });
+    connectTo({ protocol: 'http:', hostname: '127.0.0.1', port: `${port}` }, (_error, socket) =>
+      resolve(socket),
+    );
+    const socket = await promise;
+    assert(socket);
+    for (let pieces = 0; pieces < 8;) {
+      const piece: Buffer | null = socket.read();
+      if (piece === null) await once(socket, 'readable');
+      else pieces += 1;
+      assert(
+        (piece?.length ?? 0) <= limits.responsePieceBytesMax,
+        `${piece?.length} bytes at once`,
+      );
+    }
+    socket.destroy();
+    assert.equal(socket.read(), null);
   });
 
   it('reaches an IPv6 address', { skip: ipv6 ? false : 'no ::1 here' }, async () => {

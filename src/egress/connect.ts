@@ -13,6 +13,7 @@ import type { World } from '../core/world.ts';
 import { realWorld } from '../core/world.ts';
 import { isSame, parseAddress } from './address.ts';
 import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from './guard.ts';
+import { inPieces, type Allowance } from './pieces.ts';
 
 export interface Connector {
   /** TCP to exactly this address. Rejects once the signal is aborted, and then leaves nothing. */
@@ -103,12 +104,14 @@ export class DialError extends Error {
 
 /** For undici's `connect` option: whatever a dispatcher asks for is read, vetted and dialled. */
 export function undiciConnect(
-  options: DialOptions & { readonly signal?: AbortSignal },
+  options: DialOptions & { readonly signal?: AbortSignal; readonly allowance?: Allowance },
 ): UndiciConnect {
+  const { allowance = { bytes: Infinity, lines: Infinity } } = options;
   return ({ protocol, hostname, port }, callback) => {
     const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
     const origin = `${protocol}//${host}${port === '' ? '' : `:${port}`}/`;
-    void openVetted(origin, options).then((result) => answer(result, callback));
+    const opened = openVetted(origin, options);
+    void opened.then((result) => answer(result, { callback, allowance }));
   };
 }
 
@@ -120,9 +123,9 @@ export type UndiciConnect = (
 
 function answer(
   result: DialResult | Refused | Unresolved,
-  callback: Parameters<UndiciConnect>[1],
+  { callback, allowance }: { callback: Parameters<UndiciConnect>[1]; allowance: Allowance },
 ): void {
-  if (result.kind === 'connected') callback(null, result.socket);
+  if (result.kind === 'connected') callback(null, inPieces(result.socket, allowance));
   else callback(new DialError(result), null);
 }
 

@@ -7,12 +7,14 @@ import type { DialOptions } from './connect.ts';
 import { undiciConnect } from './connect.ts';
 import type { Link } from './linked-list.ts';
 import { LinkedList } from './linked-list.ts';
+import type { Allowance } from './pieces.ts';
 
 export interface Connection extends Link<Connection> {
   /** As `https://example.com:8443`. */
   readonly origin: string;
   readonly client: Client;
   readonly dial: AbortController;
+  readonly allowance: Allowance;
   /** On the monotonic clock. */
   readonly bornMs: number;
   /** Requests that were written to it. */
@@ -32,6 +34,7 @@ export interface ConnectionLimits {
   readonly connectionIdleMs: number;
   readonly connectionAgeMs: number;
   readonly responseHeadBytesMax: number;
+  readonly responseHeadLinesMax: number;
 }
 
 export interface ConnectionsOptions extends DialOptions {
@@ -152,8 +155,10 @@ export class Connections {
   #connect(origin: string): Connection {
     const { world, limits } = this.#options;
     const dial = new AbortController();
+    const { responseHeadBytesMax: bytes, responseHeadLinesMax: lines } = limits;
+    const allowance = { bytes, lines };
     const client = new Client(origin, {
-      connect: undiciConnect({ ...this.#options, signal: dial.signal }),
+      connect: undiciConnect({ ...this.#options, signal: dial.signal, allowance }),
       allowH2: false,
       useMilo: false,
       pipelining: 1,
@@ -167,6 +172,7 @@ export class Connections {
       origin,
       client,
       dial,
+      allowance,
       bornMs: world.monotonicMs(),
       requests: 0,
       before: undefined,

@@ -12,6 +12,7 @@ import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
 import type { CallbackUrl } from './guard.ts';
 import type { Link, LinkedList } from './linked-list.ts';
+import type { Allowance } from './pieces.ts';
 
 export interface SendRequest {
   readonly method: string;
@@ -40,6 +41,9 @@ export type SenderResult =
   | { readonly kind: 'aborted'; readonly started: boolean };
 
 export interface ExchangeLimits {
+  readonly responseHeadBytesMax: number;
+  readonly responseHeadLinesMax: number;
+  readonly responseRestBytesMax: number;
   readonly responseBytesMax: number;
   readonly responseReadMs: number;
   readonly responsesInterimMax: number;
@@ -134,6 +138,8 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     this.#everStarted = true;
     this.#startedMs = this.#context.world.monotonicMs();
     if (this.#connection !== undefined) this.#connection.requests += 1;
+    const { responseHeadBytesMax: bytes, responseHeadLinesMax: lines } = this.#context.limits;
+    this.#allow({ bytes, lines });
   }
 
   onResponseStarted(): void {
@@ -150,6 +156,7 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     }
     this.#head = { status, headers: keepHeaders(headers) };
     this.#body = new KeptBody(limits.responseBytesMax);
+    this.#allow({ bytes: limits.responseRestBytesMax, lines: Infinity });
     deadlines.clear(this.#deadline);
     const leftMs = this.#deadline.dueMs - world.monotonicMs();
     this.#deadline = deadlines.set(Math.min(leftMs, limits.responseReadMs), this);
@@ -170,6 +177,11 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     if (this.#over) return;
     if (this.#metStaleConnection(error)) this.#repeat();
     else this.#settle(this.#answer('cut') ?? this.#explain(error));
+  }
+
+  /** For the whole head with all interim ones; then for all that comes after it. */
+  #allow(more: Allowance): void {
+    if (this.#connection !== undefined) Object.assign(this.#connection.allowance, more);
   }
 
   #mayStart(): boolean {

@@ -3,6 +3,7 @@
 import type { SendResult } from '../core/attempt.ts';
 import { ConnectionGone } from './connections.ts';
 import { DialError } from './connect.ts';
+import { AnswerTooLong } from './pieces.ts';
 
 export type Failure = Extract<SendResult, { kind: 'failed' }>;
 
@@ -13,8 +14,12 @@ export function explainFailure(error: unknown, host: string): Failure {
   if (isLost(error)) {
     return failure('reset', `${host} closed the connection before its answer was complete`);
   }
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
-    return failure('too_large', `The answer of ${host} has more headers than expected, 16 KiB`);
+  const isTooLong = code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW';
+  if (error instanceof AnswerTooLong || isTooLong) {
+    return failure(
+      'too_large',
+      `The answer of ${host} has more headers than expected, 16 KiB or 512 lines`,
+    );
   }
   if (code === 'ETIMEDOUT') return failure('timeout', `${host} was not heard of any more`);
   // Anything else means that the answer could not be read, ERR_ASSERTION of undici included. Only

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import {
+  corpusMissing,
+  decoyName,
+  hiddenAddress,
+  laundered,
+  readCorpus,
+  type CorpusRow,
+} from '../../test/egress/corpus.ts';
 import { fc } from '../../test/fast-check.ts';
 import { limits } from '../core/limits.ts';
 import type { Connector } from './connect.ts';
@@ -407,51 +414,15 @@ describe('known bypasses', () => {
   });
 });
 
-interface Row {
-  target: string;
-  spelling: string;
-  wrap: string;
-  url: string;
-}
-
-function readCorpus(file: URL): Row[] {
-  const rows: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  assert(Array.isArray(rows));
-  return rows.map((row: unknown) => {
-    assert(typeof row === 'object' && row !== null);
-    const text = (key: string): string => {
-      const value: unknown = Reflect.get(row, key);
-      assert(typeof value === 'string');
-      return value;
-    };
-    return {
-      target: text('target'),
-      spelling: text('spelling'),
-      wrap: text('wrap'),
-      url: text('url'),
-    };
-  });
-}
-
 /** The corpus hides `target` behind each name, except for the decoy that really is public. */
-function corpusResolver(row: Row): Resolver {
-  const hidden = /^\d/.test(row.target) ? row.target : '10.0.0.1';
+function corpusResolver(row: CorpusRow): Resolver {
+  const hidden = hiddenAddress(row);
   return {
     resolve: async (name) => ({
       kind: 'addresses',
-      addresses: [name === 'example.com' ? publicAddress : hidden],
+      addresses: [name === decoyName ? publicAddress : hidden],
     }),
   };
-}
-
-/** What the URL parser alone makes of it, with everything removed that the text layer refuses. */
-function laundered(url: string): string {
-  const parsed = URL.parse(url);
-  if (parsed === null) return url;
-  parsed.username = '';
-  parsed.password = '';
-  parsed.hash = '';
-  return parsed.href;
 }
 
 /** Reads, vets and dials; the connector only notes where it was sent. */
@@ -467,13 +438,8 @@ async function deliver(guard: Guard, url: string, dials: string[]): Promise<stri
   return result.kind === 'refused' ? result.reason : result.kind;
 }
 
-const corpusFile = new URL('../../../shared/corpus/ssrf-urls.json', import.meta.url);
-const skip = existsSync(corpusFile)
-  ? false
-  : 'the corpus ../shared/corpus/ssrf-urls.json is absent';
-
-describe('corpus', { skip }, () => {
-  const rows = skip === false ? readCorpus(corpusFile) : [];
+describe('corpus', { skip: corpusMissing ?? false }, () => {
+  const rows = readCorpus();
 
   for (const [title, launder] of [
     ['as written', (url: string) => url],

@@ -1,71 +1,40 @@
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
+import {
+  addresses,
+  startNameServer,
+  type NameAnswer,
+  type NameServer,
+} from '../../test/egress/name-server.ts';
 import type { World } from '../core/world.ts';
-import { parseAddress } from './address.ts';
 import type { Resolver } from './resolve.ts';
 import { localhostAddresses, systemResolver } from './resolve.ts';
 
-// A name server on loopback; no test asks a real one.
-const server = createSocket('udp4');
 const asked: string[] = [];
-const zone: Record<
-  string,
-  { a?: string[]; aaaa?: string[]; code?: number; silent?: true; lameA?: true }
-> = {
-  'both.test': { a: ['192.0.2.1', '192.0.2.2'], aaaa: ['2001:db8::1'] },
-  'four.test': { a: ['192.0.2.1'] },
-  'six.test': { aaaa: ['2001:db8::1'] },
-  'empty.test': {},
-  'broken.test': { code: 2 },
-  'silent.test': { silent: true },
-  'half.test': { lameA: true, aaaa: ['2001:db8::1'] },
+const fails = { kind: 'code', code: 2 } as const;
+const both = addresses('192.0.2.1', '192.0.2.2', '2001:db8::1');
+const zone: Readonly<Record<string, (family: 4 | 6) => NameAnswer>> = {
+  'both.test': () => both,
+  'four.test': () => addresses('192.0.2.1'),
+  'six.test': () => addresses('2001:db8::1'),
+  'empty.test': () => addresses(),
+  'broken.test': () => fails,
+  'silent.test': () => ({ kind: 'silent' }),
+  'half.test': (family) => (family === 4 ? fails : addresses('2001:db8::1')),
 };
 
-function reply(query: Buffer): Buffer | undefined {
-  const labels: string[] = [];
-  let at = 12;
-  while (query.readUInt8(at) > 0) {
-    const length = query.readUInt8(at);
-    labels.push(query.toString('ascii', at + 1, at + 1 + length));
-    at += length + 1;
-  }
-  const wantsA = query.readUInt16BE(at + 1) === 1;
-  const name = labels.join('.').toLowerCase();
-  asked.push(name);
-  const entry = zone[name];
-  if (entry?.silent === true) return undefined;
-  const addresses = (wantsA ? entry?.a : entry?.aaaa) ?? [];
-  const head = Buffer.from(query.subarray(0, 12));
-  const code = wantsA && entry?.lameA === true ? 2 : (entry?.code ?? 0);
-  head.writeUInt16BE(0x8180 | (entry === undefined ? 3 : code), 2);
-  head.writeUInt16BE(addresses.length, 6);
-  head.writeUInt32BE(0, 8);
-  const records = addresses.map((text) => record(text, wantsA ? 1 : 28));
-  return Buffer.concat([head, query.subarray(12, at + 5), ...records]);
-}
-
-function record(text: string, type: 1 | 28): Buffer {
-  const hex = parseAddress(text)?.value.toString(16) ?? '';
-  const data = Buffer.from(hex.padStart(type === 1 ? 8 : 32, '0'), 'hex');
-  const head = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length]);
-  return Buffer.concat([head, data]);
-}
-
+let server: NameServer | undefined;
 before(async () => {
-  server.on('message', (query, from) => {
-    const answer = reply(query);
-    if (answer !== undefined) server.send(answer, from.port, from.address);
+  server = await startNameServer(({ name, family }) => {
+    asked.push(name);
+    return zone[name]?.(family) ?? { kind: 'code', code: 3 };
   });
-  server.bind(0, '127.0.0.1');
-  await once(server, 'listening');
 });
-after(() => server.close());
+after(async () => server?.[Symbol.asyncDispose]());
 
 function resolver(world?: Pick<World, 'sleep'>): Resolver {
-  return systemResolver(world, { servers: [`127.0.0.1:${server.address().port}`] });
+  return systemResolver(world, { servers: [server?.at ?? ''] });
 }
 
 /** A world whose time is up as soon as the test says so. */

@@ -4,7 +4,7 @@
 import { nextLimit } from '../core/admission.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
-import { createUnread, type Unread } from './unread.ts';
+import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
 
 /** `end`: what ends something. It is let in for longer, because it makes less to do. */
 export type LoadKind = 'publish' | 'change' | 'end' | 'read';
@@ -14,8 +14,8 @@ export interface Ticket {
   expect(bytes: number): boolean;
   /** The whole request is there, and its work begins. False: it came late, and there is no room now. */
   begin(): boolean;
-  /** The work is done, and an answer of so many bytes waits to be read. `cut` ends its connection. */
-  answer(bytes: number, cut: () => void): void;
+  /** The work is done, and an answer waits to be read. */
+  answer(answer: LargeAnswer): void;
   /** Answered and read, or given up. More than once does no harm. */
   finish(): void;
 }
@@ -108,11 +108,11 @@ function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined 
   return {
     expect: (body) => expect(house, one, largeOf(body)),
     begin: () => begin(house, one),
-    answer: (size, cut) => {
+    answer: (answer) => {
       // Nobody is there any more.
       if (one.state === 'over') return;
       finish(house, one);
-      if (largeOf(size) > 0) one.taken = house.unread.add(size, cut);
+      if (largeOf(answer.bytes) > 0) one.taken = house.unread.add(answer);
     },
     finish: () => {
       finish(house, one);

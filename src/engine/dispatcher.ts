@@ -156,6 +156,8 @@ export class Dispatcher implements Worker {
     // A claim has seen all that was ready when it was made; what was heard meanwhile is newer.
     this.#readyMs = Math.min(readyMs, asked.claim ? this.#heardMs : this.#readyMs);
     if (asked.fanOut) this.#isFanningOut = worked.fannedOut.isMore;
+    const { failure } = worked.fannedOut;
+    if (failure !== undefined) this.#means.onError(new Error(failure));
     this.#start(worked.claimed);
     this.#start(worked.fannedOut.deliveries);
     this.#ask();

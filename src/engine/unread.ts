@@ -4,43 +4,76 @@ import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 
 export interface Unread {
-  /** An answer was handed to its connection, which `cut` ends. Call what comes back when it is gone. */
-  add(bytes: number, cut: () => void): () => void;
+  /** An answer was handed to its connection. Call what comes back when it is gone. */
+  add(answer: LargeAnswer): () => void;
   hasRoom(): boolean;
   bytes(): number;
 }
 
-interface Answer {
+export interface LargeAnswer {
   bytes: number;
-  sinceMs: number;
+  /** To somebody without a key. */
+  isPublic: boolean;
+  /** Ends its connection. */
   cut: () => void;
 }
 
+interface Waiting extends LargeAnswer {
+  sinceMs: number;
+}
+
+/**
+ * What anybody may read has little room of its own, and whoever waits there for longest makes way at once:
+ * without a key nobody can have those turned away who have one.
+ */
 export function createUnread(world: Pick<World, 'monotonicMs'>): Unread {
+  const known = createRoom(limits.unreadBytesMax);
+  const strangers = createRoom(limits.unreadPublicBytesMax);
+  const isSlow = ({ sinceMs }: Waiting): boolean =>
+    world.monotonicMs() - sinceMs >= limits.unreadMs;
+  return {
+    add: (answer) => {
+      const one = { ...answer, sinceMs: world.monotonicMs() };
+      const room = answer.isPublic ? strangers : known;
+      room.add(one);
+      if (answer.isPublic) strangers.clear((other) => other !== one);
+      else known.clear(isSlow);
+      return () => room.remove(one);
+    },
+    hasRoom: () => known.clear(isSlow),
+    bytes: () => known.bytes() + strangers.bytes(),
+  };
+}
+
+interface Room {
+  add(one: Waiting): void;
+  remove(one: Waiting): void;
+  bytes(): number;
+  /** Cuts off the oldest while they may be and it is full; says whether there is room now. */
+  clear(mayGo: (one: Waiting) => boolean): boolean;
+}
+
+function createRoom(most: number): Room {
   // In the order of their times, so that the oldest is the first.
-  const answers = new Set<Answer>();
+  const answers = new Set<Waiting>();
   let total = 0;
-  const remove = (one: Answer): void => {
+  const remove = (one: Waiting): void => {
     if (answers.delete(one)) total -= one.bytes;
   };
-  const hasRoom = (): boolean => {
-    for (const one of answers) {
-      const isSlow = world.monotonicMs() - one.sinceMs >= limits.unreadMs;
-      if (total < limits.unreadBytesMax || !isSlow) break;
-      remove(one);
-      one.cut();
-    }
-    return total < limits.unreadBytesMax;
-  };
   return {
-    add: (bytes, cut) => {
-      const one = { bytes, sinceMs: world.monotonicMs(), cut };
+    add: (one) => {
       answers.add(one);
-      total += bytes;
-      hasRoom();
-      return () => remove(one);
+      total += one.bytes;
     },
-    hasRoom,
+    remove,
     bytes: () => total,
+    clear: (mayGo) => {
+      for (const one of answers) {
+        if (total < most || !mayGo(one)) break;
+        remove(one);
+        one.cut();
+      }
+      return total < most;
+    },
   };
 }

@@ -14,6 +14,7 @@ import { createQuotas } from '../engine/quotas.ts';
 import { createReach, type Reach } from '../engine/start-delivering.ts';
 import { noTending, startTending } from '../engine/start-tending.ts';
 import { openRing } from '../engine/unlock.ts';
+import type { BatchFacts } from '../store/batcher.ts';
 import { openStore } from '../store/open.ts';
 import type { Outside } from './outside.ts';
 
@@ -22,6 +23,8 @@ export interface Opened {
   reach: Reach;
   journal: Journal;
   meter: Meter;
+  /** How many batches the store could not write, so far. */
+  failures: () => number;
   /** Told when something was noticed that is to be published. */
   noticed: () => void;
   defaultApp: App;
@@ -39,7 +42,12 @@ export async function openContext(
   const { database, encryptionKey } = config;
   const open = outside.openStore ?? openStore;
   const meter = createMeter();
-  const store = await open({ ...database, world, onFatal, onBatch: meter.batch });
+  let failures = 0;
+  const onBatch = (batch: BatchFacts): void => {
+    if (!batch.isDone) failures += 1;
+    meter.batch(batch);
+  };
+  const store = await open({ ...database, world, onFatal, onBatch });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
   // By the store's clock: retention judges an event by its id.
@@ -88,5 +96,6 @@ export async function openContext(
   const quotas = createQuotas({ world, store, fallback: config.quotas });
   const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
   const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
-  return { context, reach, noticed: () => tending.noticed(), journal, meter, ...first };
+  const noticed = (): void => tending.noticed();
+  return { context, reach, noticed, journal, meter, failures: () => failures, ...first };
 }

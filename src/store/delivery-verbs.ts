@@ -223,7 +223,8 @@ export interface Worked {
   /** In the order of the settlements. */
   settled: readonly Settled[];
   claimed: readonly Leased[];
-  fannedOut: { deliveries: readonly Leased[]; isMore: boolean };
+  /** `failure`: why a fan-out cannot go on; it is passed over. */
+  fannedOut: { deliveries: readonly Leased[]; isMore: boolean; failure?: string };
   /**
    * When the next lane is ready; undefined when none ever is. Lanes that the claim's offer calls full
    * do not count: whoever frees a slot asks again.

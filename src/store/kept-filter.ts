@@ -39,9 +39,22 @@ export function rulesIn(row: Row): Rules | undefined {
   if (filter === undefined) return undefined;
   const known = remembered.get(filter);
   if (known !== undefined) return known;
-  const rules = rulesOf(decodeFilter(filter));
-  remember(filter, rules);
+  const rules = readRules(filter);
+  if (rules !== undefined) remember(filter, rules);
   return rules;
+}
+
+/**
+ * A filter that cannot be read lets everything pass: the delivery is made and waits until somebody mends
+ * the row, because its sender cannot read it either. Anything else would drop events in silence, or
+ * refuse them to all who listen besides.
+ */
+function readRules(filter: string): Rules | undefined {
+  try {
+    return rulesOf(decodeFilter(filter));
+  } catch {
+    return undefined;
+  }
 }
 
 /**

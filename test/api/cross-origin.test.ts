@@ -3,53 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { start, type Running } from './harness.ts';
+import { cases, isRefused, publicUrl, types, type Case } from './origin-cases.ts';
 import { mountContract } from './mount-contract.ts';
 import { rawClient, type RawAnswer, type RawClient } from './raw-client.ts';
 
 type Lines = [string, string][];
-const publicUrl = 'https://hooks.example';
-
-const carriers = ['cookie', 'header'] as const;
-const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET'] as const;
-const sites = [undefined, 'none', 'same-origin', 'same-site', 'cross-site'] as const;
-const origins = [undefined, publicUrl, 'https://evil.example', 'null'] as const;
-/** `none`: no body at all; `missing`: a body without a Content-Type. */
-const types = {
-  none: undefined,
-  missing: undefined,
-  json: 'application/json',
-  text: 'text/plain',
-  form: 'application/x-www-form-urlencoded',
-  multipart: 'multipart/form-data; boundary=x',
-  tab: 'application/json\ta',
-} as const;
-const typeNames = Object.keys(types) as (keyof typeof types)[];
-
-interface Case {
-  carrier: (typeof carriers)[number];
-  method: (typeof methods)[number];
-  site: (typeof sites)[number];
-  origin: (typeof origins)[number];
-  type: keyof typeof types;
-}
-
-const cases: Case[] = carriers.flatMap((carrier) =>
-  methods.flatMap((method) =>
-    sites.flatMap((site) =>
-      origins.flatMap((origin) =>
-        typeNames.map((type) => ({ carrier, method, site, origin, type })),
-      ),
-    ),
-  ),
-);
-
-/** The model: ruling 26. */
-function isRefused({ carrier, method, site, origin, type }: Case): boolean {
-  if (carrier !== 'cookie' || method === 'GET') return false;
-  if (type !== 'none' && type !== 'json') return true;
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  return origin !== undefined && origin !== publicUrl;
-}
 
 /** What the route answers to a request that is let in. */
 function statusOf({ method, type }: Case): number {

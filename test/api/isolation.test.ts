@@ -6,41 +6,22 @@ import { after, before, describe, it } from 'node:test';
 import type { Operation, Parameter } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { deliveryStates } from '../../src/core/delivery.ts';
-import { idMaker, withPrefix } from '../../src/core/id.ts';
-import { makeKey } from '../../src/core/key.ts';
-import { realWorld } from '../../src/core/world.ts';
-import { start, type Answer, type Call, type Running } from './harness.ts';
+import { start, type Answer, type Running } from './harness.ts';
+import {
+  callOf,
+  hook,
+  idParameter,
+  isId,
+  isOfNobody,
+  kindOf,
+  normal,
+  random,
+  tenantsOf,
+  type Kind,
+  type Tenant,
+} from './tenants.ts';
 
 const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
-const hook = 'http://127.0.0.1:9000/hook';
-const world = realWorld();
-const newId = idMaker(world);
-
-type Kind = 'subscription' | 'event' | 'delivery' | 'replay' | 'key' | 'app';
-
-/** What an id parameter names, by the path; an operation that fits nothing must be added here. */
-function kindOf({ path }: Operation): Kind {
-  if (/^\/(?:subscriptions|unsubscribe$)/.test(path)) return 'subscription';
-  if (path.startsWith('/events')) return 'event';
-  if (path.startsWith('/deliveries')) return 'delivery';
-  if (path.startsWith('/replays')) return 'replay';
-  if (path.startsWith('/keys')) return 'key';
-  if (path.startsWith('/apps/')) return 'app';
-  throw new Error(`Cannot tell what the id of ${path} names: say it in isolation.test.ts`);
-}
-
-function idParameter({ parameters }: Operation): Parameter | undefined {
-  return parameters.find((one) => one.in === 'path' || (one.required && isId(one)));
-}
-
-/** Documents and pages belong to the service, and everybody may read them. */
-function isOfNobody({ path, security }: Operation): boolean {
-  return /^\/(contracts|console)\//.test(path) && security.length === 0;
-}
-
-function isId({ name }: Parameter): boolean {
-  return /(?:^id|Id)$/i.test(name);
-}
 
 function isAskedFor(parameter: Parameter): boolean {
   return parameter.in === 'query' && /Ids?$/i.test(parameter.name);
@@ -81,35 +62,6 @@ function filtersOf({ parameters, path }: Operation): string[] {
   return [...byState, ...byOthers];
 }
 
-/** Bodies with which an operation would do something, if it were let. */
-const bodies: Record<string, object> = {
-  editSubscription: { state: 'paused', callbacks: [{ position: 0, url: `${hook}/stolen` }] },
-  rotateSecret: { overlapSeconds: 0 },
-  rotateKey: { overlapSeconds: 0 },
-};
-
-function callOf(operation: Operation, id: string, key: string): Call {
-  const { method, path, operationId } = operation;
-  const parameter = idParameter(operation);
-  const target =
-    parameter?.in === 'path'
-      ? path.replace(`{${parameter.name}}`, id)
-      : `${path}?${parameter?.name}=${id}`;
-  const body = bodies[operationId];
-  return {
-    method,
-    path: target,
-    key,
-    headers: { 'X-Request-Id': 'fixed' },
-    ...(body === undefined ? {} : { body }),
-  };
-}
-
-interface Tenant {
-  key: string;
-  appId: string;
-}
-
 describe('another app', () => {
   let service: Running;
   let ours: Tenant;
@@ -121,77 +73,13 @@ describe('another app', () => {
   });
   after(async () => service[Symbol.asyncDispose]());
 
-  const newApp = async (name: string): Promise<Tenant> => {
-    const { json } = await service.call({ method: 'POST', path: '/apps', body: { name } });
-    return { key: String(json['key']), appId: String(json['id']) };
-  };
-
-  const ok = async (call: Call): Promise<Answer> => {
-    const answer = await service.call(call);
-    assert.ok(answer.status >= 200 && answer.status < 300, answer.text);
-    return answer;
-  };
-
-  const make = async (kind: Kind, { key, appId }: Tenant): Promise<string> => {
-    if (kind === 'app') return appId;
-    if (kind === 'subscription') {
-      const body = { callbackUrl: hook };
-      const { json } = await ok({ method: 'POST', path: '/subscribe', key, body });
-      return String(json['subscriberId']);
-    }
-    if (kind === 'key') {
-      const body = { name: 'a key', scopes: ['read'] };
-      return String((await ok({ method: 'POST', path: '/keys', key, body })).json['id']);
-    }
-    if (kind === 'replay') {
-      // With nothing to send again it is done at once.
-      return String((await ok({ method: 'POST', path: '/replays', key, body: {} })).json['id']);
-    }
-    // Paused, so that nothing moves by itself while it is looked at.
-    const subscriberId = await make('subscription', { key, appId });
-    const path = `/subscriptions/${subscriberId}`;
-    await ok({ method: 'PATCH', path, key, body: { state: 'paused' } });
-    const body = { event: 'e', payload: { message: 'm' }, subscriberId };
-    const { json } = await ok({ method: 'POST', path: '/events', key, body });
-    assert.equal(json['deliveries'], 1);
-    const eventId = String(json['eventId']);
-    return kind === 'event' ? eventId : `${eventId.replace('evt_', 'dlv_')}_0`;
-  };
+  const { newApp, ok, make, look } = tenantsOf(async (call) => service.call(call));
 
   /** A subscription that has a delivery. */
   const subscriberOf = async (tenant: Tenant): Promise<string> => {
     const delivery = await make('delivery', tenant);
     const { json } = await ok({ path: `/deliveries/${delivery}`, key: tenant.key });
     return String(json['subscriberId']);
-  };
-
-  const random = (kind: Kind): string => {
-    const prefixes = { subscription: 'sub', event: 'evt', replay: 'rpl', app: 'app' } as const;
-    if (kind === 'key') return `rbk_${makeKey(world).id}`;
-    return kind === 'delivery' ? `dlv_${newId()}_0` : withPrefix(prefixes[kind], newId());
-  };
-
-  /** All that its owner can see of it. */
-  const look = async (kind: Kind, id: string, { key }: Tenant): Promise<string[]> => {
-    const paths = {
-      subscription: [
-        `/subscriptions/${id}`,
-        `/subscriptions/${id}/secret`,
-        `/deliveries?subscriberId=${id}`,
-      ],
-      event: [`/events/${id}`, `/deliveries?eventId=${id}`],
-      delivery: [`/deliveries/${id}`],
-      replay: [`/replays/${id}`],
-      key: [`/keys/${id}`],
-      app: [],
-    }[kind];
-    return Promise.all(paths.map(async (one) => (await ok({ path: one, key })).text));
-  };
-
-  /** Status, body and headers; what must differ between two requests is made equal. */
-  const normal = ({ status, headers, text }: Answer, id: string): object => {
-    const kept = [...headers].filter(([name]) => name !== 'date');
-    return { status, text: text.replaceAll(id, '<id>'), headers: Object.fromEntries(kept) };
   };
 
   it('is tried with every operation that takes an id', () => {

@@ -157,6 +157,7 @@ describe('operationsWithoutHandler', async () => {
     identifier: {} as Parameters<typeof managementHandlers>[0]['identifier'],
     self: {} as Parameters<typeof managementHandlers>[0]['self'],
     probed: {} as Parameters<typeof managementHandlers>[0]['probed'],
+    failures: () => 0,
     publicUrl: () => '',
     consoleFiles: undefined,
     metrics: async () => [],

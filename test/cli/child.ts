@@ -32,6 +32,8 @@ export interface Child extends AsyncDisposable {
   /** Resolves when the text has come; rejects when the process ends without it. */
   says: (pattern: RegExp, stream?: 'out' | 'err') => Promise<RegExpExecArray>;
   signal: (name: NodeJS.Signals) => void;
+  /** From now on nobody reads what it says. Resolves when it has ended nevertheless. */
+  deafen: () => Promise<number | string>;
   /** The exit code, or the name of the signal that ended it. */
   ended: Promise<number | string>;
 }
@@ -96,6 +98,16 @@ export function startChild(
     err: () => texts.err,
     says,
     signal: (name) => void child.kill(name),
+    deafen: async () => {
+      const pipes = [child.stdout, child.stderr];
+      for (const pipe of pipes) pipe?.pause();
+      return new Promise((resolve) => {
+        child.on('exit', (code, signal) => {
+          for (const pipe of pipes) pipe?.resume(); // Else it would never count as closed.
+          resolve(code ?? String(signal));
+        });
+      });
+    },
     ended,
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');

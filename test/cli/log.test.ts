@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { receive } from '../e2e/receiver.ts';
-import { newFolder, serve } from './child.ts';
+import { inTime } from '../e2e/tally.ts';
+import { newFolder, serve, startChild } from './child.ts';
 
 const key = 'l'.repeat(40);
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
@@ -161,5 +162,14 @@ describe('the log of ringback serve', () => {
     } finally {
       child.kill('SIGKILL');
     }
+  });
+
+  it('does not keep a process alive whose log nobody reads', async () => {
+    const program = [process.execPath, join(import.meta.dirname, 'full-log.ts')] as const;
+    await using child = startChild([], {}, program);
+    await child.says(/ready/);
+    const ended = child.deafen();
+    child.signal('SIGTERM');
+    assert.equal(await inTime(ended, 60_000, () => 'it does not end'), 0);
   });
 });

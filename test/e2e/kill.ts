@@ -7,6 +7,7 @@ import { newFolder, serve, type Serving } from '../cli/child.ts';
 import { virtualWorld } from '../engine/virtual-world.ts';
 import { checkLists, KillRecord } from './kill-record.ts';
 import type { DeliveryRow, KillStats, Publishing } from './kill-record.ts';
+import { payloadOf } from './payload.ts';
 import { header, receive, type Receiver, type Reply } from './receiver.ts';
 import { until } from './stage.ts';
 import { Tally } from './tally.ts';
@@ -263,12 +264,6 @@ export async function setUp(
     },
   };
   return stage;
-}
-
-/** Bytes that a parser and printer would change: order, big numbers, escapes, a key twice. */
-function payloadOf(number: number): string {
-  const big = `9007199254740993${number}`;
-  return `{ "z":${big},"message":"n\\u00famber ${number} ✓ \\ud83d\\ude00","a":1.0, "a":1e2,"\\u0061b":[ ]}`;
 }
 
 function sha256(data: string | Uint8Array): string {

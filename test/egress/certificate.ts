@@ -6,14 +6,22 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Signed by itself, for one name and 127.0.0.1. Days are `YYYYMMDD`. */
+/** Days are `YYYYMMDD`. */
+export interface CertificateOptions {
+  from?: string;
+  until?: string;
+  address?: '127.0.0.1' | 'none';
+}
+
+/** Signed by itself, for one name and, unless told otherwise, 127.0.0.1. */
 export function makeCertificate(
   name: string,
-  { from = '20200101', until = '20991231' }: { from?: string; until?: string } = {},
+  { from = '20200101', until = '20991231', address = '127.0.0.1' }: CertificateOptions = {},
 ): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const commonName = der(0x30, der(0x31, der(0x30, oid('550403'), der(0x0c, Buffer.from(name)))));
-  const altNames = der(0x30, der(0x82, Buffer.from(name)), der(0x87, Buffer.from([127, 0, 0, 1])));
+  const addresses = address === 'none' ? [] : [der(0x87, Buffer.from([127, 0, 0, 1]))];
+  const altNames = der(0x30, der(0x82, Buffer.from(name)), ...addresses);
   const ecdsaSha256 = der(0x30, oid('2a8648ce3d040302'));
   const unsigned = der(
     0x30,

@@ -135,8 +135,8 @@ describe('enter', () => {
     const { admission, fill } = stage();
     const half = limits.unreadBytesMax / 2;
     const [first, second, third] = fill('read');
-    first?.answer(half, assert.fail);
-    second?.answer(half, assert.fail);
+    first?.answer({ bytes: half, isPublic: false, cut: assert.fail });
+    second?.answer({ bytes: half, isPublic: false, cut: assert.fail });
     assert.equal(admission.enter('read', 0), undefined);
     assert.notEqual(admission.enter('publish', 100), undefined);
     first?.finish();
@@ -144,7 +144,7 @@ describe('enter', () => {
     assert.equal(admission.figures().unreadBytes, half);
     assert.notEqual(admission.enter('read', 0), undefined);
     third?.finish();
-    third?.answer(half, assert.fail);
+    third?.answer({ bytes: half, isPublic: false, cut: assert.fail });
     assert.equal(admission.figures().unreadBytes, half, 'its reader was gone before');
   });
 
@@ -152,10 +152,11 @@ describe('enter', () => {
     const { world, admission, fill } = stage();
     const cut: number[] = [];
     for (const [index, ticket] of fill('read').slice(0, 4).entries()) {
-      ticket.answer(limits.unreadBytesMax / 2, () => {
+      const goes = (): void => {
         cut.push(index);
         ticket.finish();
-      });
+      };
+      ticket.answer({ bytes: limits.unreadBytesMax / 2, isPublic: false, cut: goes });
       world.advance(1);
     }
     world.advance(limits.unreadMs - 5);
@@ -165,6 +166,19 @@ describe('enter', () => {
     assert.notEqual(admission.enter('read', 0), undefined);
     assert.deepEqual(cut, [0, 1, 2]);
     assert.equal(admission.figures().unreadBytes, limits.unreadBytesMax / 2);
+  });
+
+  it('turns nobody away for who has no key and reads nothing: the oldest of these is cut off', () => {
+    const { admission, fill } = stage();
+    const cut: number[] = [];
+    const half = limits.unreadPublicBytesMax / 2;
+    for (const [index, ticket] of fill('read').entries()) {
+      ticket.answer({ bytes: half, isPublic: true, cut: () => cut.push(index) });
+    }
+    assert.notEqual(admission.enter('read', 0), undefined);
+    assert.equal(admission.figures().unreadBytes, half);
+    assert.deepEqual(cut.slice(0, 3), [0, 1, 2]);
+    assert.equal(cut.length, limits.readsUnderWayMax - 1);
   });
 
   it('lets fewer publishes in while they take long, and more when they do not', () => {

@@ -11,14 +11,20 @@ interface Stage {
   readiness: () => Promise<Readiness>;
   /** How often the store was asked. */
   asked: () => number;
-  be: (mood: 'well' | 'down' | 'stale') => void;
+  /** How often it was written to. */
+  wrote: () => number;
+  be: (mood: Mood) => void;
+  /** A batch of somebody else could not be written. */
+  fail: () => void;
 }
+
+type Mood = 'well' | 'down' | 'stale' | 'full';
 
 function stage(): Stage {
   const world = frozenWorld();
   const { read } = openMemory();
-  let asked = 0;
-  let mood = 'well';
+  let [asked, wrote, failures] = [0, 0, 0];
+  let mood: Mood = 'well';
   const readiness = createReadiness({
     world,
     store: {
@@ -27,10 +33,24 @@ function stage(): Stage {
         if (mood === 'down') throw new Error('down');
         return read(verb, input);
       },
+      edit: async (verb) => {
+        assert.equal(verb, 'heartbeat');
+        wrote += 1;
+        if (mood === 'full') throw new Error('full');
+        return { kind: 'alive' } as never;
+      },
     },
-    self: { isFresh: () => mood !== 'stale' },
+    self: { isFresh: () => mood !== 'stale', no: () => 1 },
+    failures: () => failures,
   });
-  return { world, readiness, asked: () => asked, be: (next) => (mood = next) };
+  return {
+    world,
+    readiness,
+    asked: () => asked,
+    wrote: () => wrote,
+    be: (next) => (mood = next),
+    fail: () => (failures += 1),
+  };
 }
 
 describe('readiness', () => {
@@ -60,6 +80,36 @@ describe('readiness', () => {
       world.advance(limits.readyKnownMs);
       assert.equal((await readiness()).kind, mood === 'well' ? 'ready' : 'unready');
     }
+  });
+
+  it('hears of a store that can be read but not written, as soon as a write of anybody fails', async () => {
+    const { world, readiness, be, fail } = stage();
+    assert.equal((await readiness()).kind, 'ready');
+    be('full');
+    fail();
+    world.advance(limits.readyKnownMs);
+    const found = await readiness();
+    assert.equal(found.kind === 'unready' && found.reason, 'the store takes nothing in');
+    be('well');
+    world.advance(limits.readyKnownMs);
+    assert.equal((await readiness()).kind, 'ready');
+  });
+
+  it('hears of it some seconds later where nobody writes', async () => {
+    const { world, readiness, be } = stage();
+    assert.equal((await readiness()).kind, 'ready');
+    be('full');
+    world.advance(limits.writableKnownMs);
+    assert.equal((await readiness()).kind, 'unready');
+  });
+
+  it('writes no more often than it must', async () => {
+    const { world, readiness, wrote } = stage();
+    for (let ms = 0; ms < limits.writableKnownMs; ms += limits.readyKnownMs) {
+      assert.equal((await readiness()).kind, 'ready');
+      world.advance(limits.readyKnownMs);
+    }
+    assert.equal(wrote(), 1);
   });
 
   it('says at once when the heartbeat is too old', async () => {

@@ -69,7 +69,7 @@ export class PostgresProxy implements AsyncDisposable {
   readonly counts: Record<Side, number> = { frontend: 0, backend: 0 };
   readonly url: string;
   readonly #listener: Server;
-  readonly #target: URL;
+  #target: URL;
   readonly #links = new Set<Link>();
   readonly #rules = new Set<Rule>();
   #accepted = 0;
@@ -110,6 +110,12 @@ export class PostgresProxy implements AsyncDisposable {
   /** Cuts what is open now. New connections pass. */
   cutAll(): void {
     for (const link of this.#links) this.#cut(link);
+  }
+
+  /** Cuts what is open now; new connections go to another server from now on. */
+  pointTo(url: string): void {
+    this.#target = new URL(url);
+    this.cutAll();
   }
 
   /** Nothing passes any more on any connection, not even its end; nothing is closed. */

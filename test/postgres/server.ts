@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Client, escapeIdentifier } from 'pg';
 import { accountFor, reachable, type Account } from './account.ts';
 import { nativeFolder } from './binaries.ts';
+import { copyLive } from './copy-live.ts';
 import { familyOf, freezeFamily, signalAll } from './processes.ts';
 import { run, type Program } from './program.ts';
 import { watch, type Watchdog } from './watchdog.ts';
@@ -21,6 +22,9 @@ export interface PostgresOptions {
 }
 
 const user = 'postgres';
+
+export type StopMode = 'smart' | 'fast' | 'immediate';
+const stopSignals = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 /** Takes about a second. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
@@ -91,7 +95,7 @@ export class Postgres implements AsyncDisposable {
     await this.#start('ready to accept connections');
   }
 
-  /** As a replica without a primary: it can be read, and `pg_promote()` makes it a primary again. */
+  /** As a replica, of a primary if its settings name one: it can be read, and `pg_promote()` makes it a primary again. */
   async startAsStandby(): Promise<void> {
     await writeFile(join(this.#place.folder, 'data', 'standby.signal'), '');
     await this.#start('ready to accept read-only connections');
@@ -111,12 +115,42 @@ export class Postgres implements AsyncDisposable {
     program.unref(); // A test that forgets it can still end; the watchdog does the rest.
   }
 
-  /** In order: connections are ended, everything is written. */
-  async stop(): Promise<void> {
+  /**
+   * As `pg_ctl stop -m` does. `fast`: connections are ended, everything is written. `immediate`: as after a
+   * crash. `smart`: waits until everybody has left by himself, and lets nobody in meanwhile.
+   */
+  async stop(mode: StopMode = 'fast'): Promise<void> {
     await this.#end((pid) => {
-      signalAll([pid], 'SIGINT');
+      signalAll([pid], stopSignals[mode]);
       this.thaw();
     });
+  }
+
+  /**
+   * A server of its own that follows this one, from a backup taken while this one works. It can be read,
+   * and `pg_promote()` makes it a primary. `through`: the URL that it follows, when there is a proxy.
+   */
+  async startStandby(through = this.url()): Promise<Postgres> {
+    const mine = this.#place;
+    const folder = await mkdtemp(join(tmpdir(), 'ringback-postgres-'));
+    const watchdog = watch(folder);
+    try {
+      const account = accountFor(folder);
+      const bin = join(await reachable(nativeFolder(), account, folder), 'bin');
+      const place = { ...mine, bin, folder, account, watchdog, port: await freePort() };
+      const { hostname, port } = new URL(through);
+      const primary = `host=${hostname} port=${port} user=${user} password=${mine.password}`;
+      const [from, to] = [join(mine.folder, 'data'), join(folder, 'data')];
+      await copyLive({ url: this.url(), from, to });
+      const follow = { primary_conninfo: `${primary} application_name=standby` };
+      await appendFile(join(to, 'postgresql.conf'), settingLines(follow));
+      const standby = new Postgres(place);
+      await standby.startAsStandby();
+      return standby;
+    } catch (error) {
+      await watchdog.end();
+      throw error;
+    }
   }
 
   /** As in a power cut: all processes at once, without a chance to write anything. */
@@ -186,12 +220,15 @@ async function initialise(place: Place, settings: Readonly<Record<string, string
 }
 
 function confLines(settings: Readonly<Record<string, string>>): string {
-  const lines = {
+  return settingLines({
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     ...settings,
-  };
-  const texts = Object.entries(lines).map(([name, value]) => {
+  });
+}
+
+function settingLines(settings: Readonly<Record<string, string>>): string {
+  const texts = Object.entries(settings).map(([name, value]) => {
     return `\n${name} = '${value.replaceAll("'", "''")}'`;
   });
   return `${texts.join('')}\n`;

@@ -1,9 +1,25 @@
 // All parts of the proof, with the controls that show that each of them can fail. The longest stand first:
 // nothing is worse than to wait for one of them at the end.
+import { clientsControls } from './clients/controls.ts';
+import { clients } from './clients/part.ts';
 import type { LookControl } from './controls/look.ts';
 import type { Part } from './finding.ts';
+import { fuzzControls } from './fuzz/controls.ts';
+import { fuzz } from './fuzz/part.ts';
+import { millionControls } from './million/controls.ts';
+import { million } from './million/part.ts';
+import { faultsControls } from './faults/controls.ts';
+import { faults } from './faults/part.ts';
 import { diskControls } from './power/disk-controls.ts';
 import { crashes, disk, power } from './power/parts.ts';
+import { postgresControls } from './postgres/controls.ts';
+import { postgres } from './postgres/part.ts';
+import { receiversControls } from './receivers/controls.ts';
+import { receivers } from './receivers/part.ts';
+import { simulationControls } from './sim/controls.ts';
+import { simulation } from './sim/part.ts';
+import { targetsControls } from './targets/controls.ts';
+import { targets } from './targets/part.ts';
 
 export interface Entry {
   part: Part;
@@ -14,7 +30,15 @@ export interface Entry {
 }
 
 export const entries: readonly Entry[] = [
+  { part: postgres, controls: postgresControls },
   { part: crashes, controls: diskControls },
   { part: power },
   { part: disk },
+  { part: fuzz, controls: fuzzControls },
+  { part: targets, controls: targetsControls },
+  { part: faults, controls: faultsControls },
+  { part: clients, controls: clientsControls },
+  { part: receivers, isAlone: true, controls: receiversControls },
+  { part: million, isAlone: true, controls: millionControls },
+  { part: simulation, isAlone: true, controls: simulationControls },
 ];

@@ -1,6 +1,14 @@
 // What the embedded store does with its folder, its files and its connections.
 import { strict as assert } from 'node:assert';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -50,6 +58,38 @@ describe('connect', () => {
     );
     reader.close();
     db.close();
+  });
+});
+
+describe('a database whose files are taken away while it is open', () => {
+  const refused = { name: 'StoreUnavailable', message: /deleted, moved or replaced/ };
+
+  it('takes nothing in until it is put back', async () => {
+    const dataDir = join(root, 'data');
+    const path = join(dataDir, 'ringback.db');
+    const store = await open(dataDir);
+    await newApp(store);
+    renameSync(path, `${path}.away`);
+    await assert.rejects(newApp(store), refused);
+    writeFileSync(path, '');
+    await assert.rejects(newApp(store), refused);
+    renameSync(`${path}.away`, path);
+    await newApp(store);
+  });
+
+  it('takes nothing in without its log, and loses nothing when it is closed', async () => {
+    const dataDir = join(root, 'data');
+    const store = await open(dataDir);
+    const app = await newApp(store);
+    rmSync(join(dataDir, 'ringback.db-wal'));
+    await assert.rejects(newApp(store), refused);
+    await store.close();
+    const again = await open(dataDir);
+    const { items } = await again.read('apps', { page: { limit: 10, after: undefined } });
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      [app.id],
+    );
   });
 });
 

@@ -38,6 +38,14 @@ export const nodesSql = {
   freeLeased: `
     update delivery_live set lease = null where ${leased('$2')} and lane = any($1::bigint[])
     returning lane`,
+  heldBy: `
+    select event, n, lease, lane from delivery_live where lease is not null and lease >> 32 = $1`,
+  freeNamed: `
+    update delivery_live set lease = null
+    from unnest($2::text[], $3::int[], $4::bigint[]) as x (event, n, lease)
+    where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+      and delivery_live.lease = x.lease and lane + 0 = any($1::bigint[])
+    returning lane`,
   sweepAgain: `
     update lane set swept = 0, quiet_ms = null, quiet_xid = null
     where no = any($1::bigint[]) and state = 2`,
@@ -85,7 +93,7 @@ export async function rescue(
   { givenMs, nowMs }: { givenMs: GivenMs; nowMs: number },
 ): Promise<EditOutput<'rescue'>> {
   const gone = (await tx.query(nodesSql.silent, [givenMs, silentMs])).length;
-  const found = await tx.query(nodesSql.orphans, []);
+  const found = lanesOf(await tx.query(nodesSql.orphans, []));
   const freed = await freeIn(tx, found, nowMs, async (lanes) => tx.query(nodesSql.free, [lanes]));
   return { gone, freed };
 }
@@ -101,19 +109,42 @@ export async function freeLeases(
   leases: readonly number[],
   nowMs: number,
 ): Promise<number> {
-  const found = await tx.query(nodesSql.leased, [leases]);
+  const found = lanesOf(await tx.query(nodesSql.leased, [leases]));
   return freeIn(tx, found, nowMs, async (lanes) => tx.query(nodesSql.freeLeased, [lanes, leases]));
+}
+
+export interface NamedLease {
+  event: string;
+  n: number;
+  lease: number;
+  lane: number;
+}
+
+/** Gives back these, as far as they still have the lease. Gives how many that were. */
+export async function freeNamed(
+  tx: Tx,
+  leases: readonly NamedLease[],
+  nowMs: number,
+): Promise<number> {
+  return freeIn(tx, leases, nowMs, async (lanes) =>
+    tx.query(nodesSql.freeNamed, [
+      lanes,
+      leases.map(({ event }) => event),
+      leases.map(({ n }) => n),
+      leases.map(({ lease }) => lease),
+    ]),
+  );
 }
 
 /** Only a lane in which something was freed is opened again: another node may have been faster. */
 async function freeIn(
   tx: Tx,
-  found: readonly Row[],
+  found: readonly { lane: number }[],
   nowMs: number,
   free: (lanes: readonly number[]) => Promise<readonly Row[]>,
 ): Promise<number> {
   if (found.length === 0) return 0;
-  const lanes = await lockLanes(tx, new Set(found.map((row) => integer(row, 'lane'))));
+  const lanes = await lockLanes(tx, new Set(found.map(({ lane }) => lane)));
   const freed = await free([...lanes.keys()]);
   const numbers = [...new Set(freed.map((row) => integer(row, 'lane')))];
   if (numbers.length === 0) return 0;
@@ -127,4 +158,8 @@ async function freeIn(
     writeLanes(tx, woken),
   ]);
   return freed.length;
+}
+
+function lanesOf(rows: readonly Row[]): { lane: number }[] {
+  return rows.map((row) => ({ lane: integer(row, 'lane') }));
 }

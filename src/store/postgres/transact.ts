@@ -15,15 +15,22 @@ import { txOn } from './tx.ts';
 export const transactSql = {
   // And how far back the oldest transaction lies that was under way just before: whatever is older than
   // that ended before this one had its number, which the marks of quiet lanes rely on (`laneIsOlder`).
+  // The message is for a transaction that writes nothing else, such as a repeated publish: its commit waits
+  // for the standby as any other does, and so for all that it has found here (see `reach`).
   number: `
     select pg_current_xact_id()::text as xid, set_config('ringback.oldest_age',
       (pg_current_xact_id()::text::bigint
-        - pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text, true)`,
+        - pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text, true),
+      pg_logical_emit_message(true, 'ringback', '')`,
   // A number that was not given out yet comes from another server: this one never heard of it.
   status: `
     select case when $1::text::xid8 < pg_current_xact_id() then pg_xact_status($1::text::xid8)
       else 'aborted' end as status`,
   events: 'select count(*) as found from event where id = any($1::text[])',
+  // A connection that is ended while its commit waits for a synchronous standby leaves it committed here,
+  // for all to see, and maybe nowhere else: a failover then undid what was answered (found by trial). This
+  // is a commit of its own, which waits until the standby has it and all before it.
+  reach: "select pg_logical_emit_message(true, 'ringback', '')",
 } as const;
 
 /** Of a lane called `lane`: whether its row was committed before this transaction had its number. */
@@ -128,7 +135,12 @@ async function statusOf(
   if (status !== 'committed') {
     return typeof status === 'string' ? status : 'unknown'; // Also `in progress`: asked again.
   }
-  if (written.length === 0) return (await readLife(tx)) === life ? 'committed' : 'anybodys';
-  const [found] = await tx.query(transactSql.events, [written]);
-  return integer(one(found), 'found') === written.length ? 'committed' : 'aborted';
+  if (written.length === 0) {
+    if ((await readLife(tx)) !== life) return 'anybodys';
+  } else {
+    const [found] = await tx.query(transactSql.events, [written]);
+    if (integer(one(found), 'found') !== written.length) return 'aborted';
+  }
+  await tx.query(transactSql.reach, []);
+  return 'committed';
 }

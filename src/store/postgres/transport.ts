@@ -21,9 +21,10 @@ import { Ear } from './ear.ts';
 import { storeFailure, unavailable, verbFailure } from './failure.ts';
 import { eventsOf } from './events-of.ts';
 import { takeWriter } from './write-figures.ts';
+import { createHeld, type Held } from './held.ts';
 import { House } from './house.ts';
 import { Link } from './link.ts';
-import { createPersist, isFailure, type Persist } from './persist.ts';
+import { createPersist, isFailure, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
 import { createSlices } from './slices.ts';
 import { createSweep } from './sweep.ts';
@@ -90,6 +91,7 @@ class PostgresNode {
   readonly #gathered = createGathered();
   readonly #doubts = createDoubts();
   readonly #persist: Persist;
+  readonly #held: Held;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
   /** Whose figures are whose; see migrations/postgres/0006_stats.sql. */
@@ -113,6 +115,7 @@ class PostgresNode {
     const figures = { gathered: this.#gathered, writer: () => this.#writer };
     this.#house = new House({ making, keeping, world, ...figures });
     this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
+    this.#held = createHeld({ link: this.#work, persist: this.#persist });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
     this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();
@@ -148,11 +151,18 @@ class PostgresNode {
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#ear.tell();
     const { replies, born, outlook } = written;
+    this.#held.took(born, batch.offer);
     const readyMs = shifted(outlook.readyMs, batch.nowMs - nowMs);
     return { kind: 'written', edits: replies, born, outlook: { ...outlook, readyMs } };
   }
 
   async work(work: Work): Promise<WorkReply> {
+    const reply = await this.#workOn(work);
+    this.#held.worked(work, reply);
+    return reply;
+  }
+
+  async #workOn(work: Work): Promise<WorkReply> {
     const nowMs = this.#clock.at(work.nowMs);
     const shiftMs = nowMs - work.nowMs;
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
@@ -164,7 +174,7 @@ class PostgresNode {
       gathered: this.#gathered,
       writer: this.#writer,
     };
-    const failed = await this.#freeDoubted(nowMs);
+    const failed = (await this.#freeDoubted(nowMs)) ?? (await this.#held.freeForgotten(nowMs));
     if (failed !== undefined) return failed;
     const isIdle = settlements.length === 0;
     const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, nowMs);
@@ -280,11 +290,6 @@ class PostgresNode {
       if (!signal.aborted) await this.#syncClock().catch(() => undefined);
     }
   }
-}
-
-/** What is moved within the queue needs no day. */
-async function noEvents(): Promise<string[]> {
-  return [];
 }
 
 function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {

@@ -8,10 +8,12 @@ import type { Fact } from '../counting.ts';
 import type { Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
 import { readScript } from '../verbs/reads.ts';
+import { createAside } from './aside.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect } from './connect.ts';
 import { createPrivate } from './create-private.ts';
 import { storeFailure, verbFailure } from './failure.ts';
+import { alwaysInPlace, watchPlace, type InPlace } from './in-place.ts';
 import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
 import type { Plan, Written } from './transaction.ts';
@@ -51,7 +53,7 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
       const db = connect({ path, access: 'write' });
       return closing(db, () => {
         applyMigrations(db, { database: path, ...options });
-        return adapterOn(db, lock);
+        return adapterOn(db, lock, path === ':memory:' ? alwaysInPlace : watchPlace(path));
       });
     } catch (error) {
       lock.release();
@@ -73,15 +75,21 @@ interface Counted {
 }
 
 /** The adapter on a connection whose schema is up to date. */
-export function adapterOn(db: DatabaseSync, lock: Lock = noLock): Sqlite {
+export function adapterOn(
+  db: DatabaseSync,
+  lock: Lock = noLock,
+  inPlace: InPlace = alwaysInPlace,
+): Sqlite {
   const gathered = createGathered();
-  const planWrite = prepareWrite(db, gathered);
-  const planWork = prepareWork(db, gathered);
+  const means = { gathered, aside: createAside() };
+  const planWrite = prepareWrite(db, means);
+  const planWork = prepareWork(db, means);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
   const write = <T, R extends Counted>(plan: Plan<T, R>, nowMs: number): Written<T, R> => {
-    if (broken !== undefined) return broken;
-    const written = writeTogether(db, plan);
+    const elsewhere = broken ?? inPlace();
+    if (elsewhere !== undefined) return elsewhere;
+    const written = committed(writeTogether(db, plan), inPlace);
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
       gathered.done();
@@ -109,6 +117,12 @@ export function adapterOn(db: DatabaseSync, lock: Lock = noLock): Sqlite {
       lock.release();
     },
   };
+}
+
+/** What was committed to a file that nobody will find again is not written. */
+function committed<T, R>(written: Written<T, R>, inPlace: InPlace): Written<T, R> {
+  const elsewhere = written.kind === 'written' ? inPlace() : undefined;
+  return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };
 }
 
 function readerOn(db: DatabaseSync): SqliteReader {

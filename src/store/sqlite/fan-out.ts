@@ -14,8 +14,11 @@ import { toFanningOut } from '../fanning-out.ts';
 import type { Found } from '../kept-filter.ts';
 import { toFound } from '../kept-filter.ts';
 import { fitting } from '../listener.ts';
-import { text } from '../row.ts';
+import { unlessUndone } from '../counting.ts';
+import { text, type Row } from '../row.ts';
+import type { Aside } from './aside.ts';
 import type { EditContext } from './edit.ts';
+import { storeFailure } from './failure.ts';
 
 const alive = 'born <= :version and (died is null or died > :version)';
 
@@ -23,7 +26,8 @@ export const fanOutSql = {
   oldest: `
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
       event.name, event.slice, event.payload, event.trace
-    from fanout join event on event.id = fanout.event order by fanout.event limit 1`,
+    from fanout join event on event.id = fanout.event
+    where fanout.event not in (select value from json_each(?)) order by fanout.event limit 1`,
   listeners: `
     select pattern.callback, filtered, lane.subscription, ${laneColumns}
     from pattern join lane on lane.no = pattern.lane
@@ -38,11 +42,42 @@ export const fanOutSql = {
   end: 'delete from fanout where event = ?',
 } as const;
 
-/** What was born with the lease of the step. */
-export type FanOut = (context: EditContext) => Leased[];
+export interface FanOutStep {
+  /** What was born with the lease of the step. */
+  deliveries: readonly Leased[];
+  /** Why a fan-out was set aside. */
+  failure?: string;
+}
 
-export function prepareFanOut(db: DatabaseSync): FanOut {
+export type FanOut = (context: EditContext) => FanOutStep;
+
+export const noStep: FanOutStep = { deliveries: [] };
+
+/** One that cannot go on is set aside: it must not take everybody else with it, at every start again. */
+export function prepareFanOut(db: DatabaseSync, aside: Aside): FanOut {
   const oldest = db.prepare(fanOutSql.oldest);
+  const take = prepareStep(db);
+  return (context) => {
+    const row = oldest.get(aside.list());
+    if (row === undefined) return noStep;
+    db.exec('savepoint fan_out');
+    try {
+      const deliveries = unlessUndone(context.facts, () => take(row, context));
+      db.exec('release fan_out');
+      return { deliveries };
+    } catch (error) {
+      if (storeFailure(error) !== undefined) throw error;
+      db.exec('rollback to fan_out');
+      db.exec('release fan_out');
+      const event = text(row, 'event');
+      aside.add(event);
+      const reason = error instanceof Error ? error.message : String(error);
+      return { deliveries: [], failure: `Cannot fan out "${event}", it is passed over: ${reason}` };
+    }
+  };
+}
+
+function prepareStep(db: DatabaseSync): (row: Row, context: EditContext) => Leased[] {
   const move = db.prepare(fanOutSql.move);
   const count = db.prepare(fanOutSql.count);
   const end = db.prepare(fanOutSql.end);
@@ -50,9 +85,7 @@ export function prepareFanOut(db: DatabaseSync): FanOut {
   const next = prepareNext(db);
   const withRules = prepareFilters(db);
 
-  return (context) => {
-    const row = oldest.get();
-    if (row === undefined) return [];
+  return (row, context) => {
     const fanningOut = toFanningOut(row);
     const { event, appNo, slice, cursor, sent } = fanningOut;
     const { listeners, after } = next(fanningOut);

@@ -3,12 +3,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Row } from '../row.ts';
 import { integer, maybe } from '../row.ts';
 import type { Slots } from '../slots.ts';
+import type { Aside } from './aside.ts';
 
 export const outlookSql = {
   ready: `
     select no, concurrency, ready_ms from lane where ready_ms < 9007199254740991
     order by ready_ms, no limit ? + 0`,
   fanOut: 'select event from fanout order by event limit 1',
+  otherFanOut: `
+    select event from fanout where event not in (select value from json_each(?))
+    order by event limit 1`,
 } as const;
 
 export interface Foresee {
@@ -17,16 +21,18 @@ export interface Foresee {
   isFanningOut(): boolean;
 }
 
-export function prepareForesee(db: DatabaseSync): Foresee {
+export function prepareForesee(db: DatabaseSync, aside: Aside): Foresee {
   const ready = db.prepare(outlookSql.ready);
   const fanOut = db.prepare(outlookSql.fanOut);
+  const otherFanOut = db.prepare(outlookSql.otherFanOut);
   return {
     readyMs: (slots) => {
       const rows = ready.iterate(slots.fullMax() + 1);
       const row = rows.find((one) => !slots.isFull(toCapped(one)));
       return row === undefined ? undefined : integer(row, 'ready_ms');
     },
-    isFanningOut: () => fanOut.get() !== undefined,
+    isFanningOut: () =>
+      (aside.isEmpty() ? fanOut.get() : otherFanOut.get(aside.list())) !== undefined,
   };
 }
 

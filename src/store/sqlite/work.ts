@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Fact } from '../counting.ts';
 import { unlessUndone } from '../counting.ts';
 import type { Settled, Work, Worked } from '../delivery-verbs.ts';
-import type { Gathered } from '../gathered.ts';
 import { prepareClaim } from './claim.ts';
-import { prepareFanOut } from './fan-out.ts';
+import { noStep, prepareFanOut } from './fan-out.ts';
+import type { WriteMeans } from './write.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import { prepareForesee } from './outlook.ts';
 import { prepareSettle } from './settle.ts';
@@ -20,11 +20,11 @@ export interface Done {
 
 export type PlanWork = (work: Work) => Plan<Settled, Done>;
 
-export function prepareWork(db: DatabaseSync, gathered: Gathered): PlanWork {
+export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): PlanWork {
   const settle = prepareSettle(db);
   const claim = prepareClaim(db);
-  const fanOut = prepareFanOut(db);
-  const foresee = prepareForesee(db);
+  const fanOut = prepareFanOut(db, aside);
+  const foresee = prepareForesee(db, aside);
   const keep = prepareKeepFigures(db, gathered);
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
 
@@ -42,11 +42,11 @@ export function prepareWork(db: DatabaseSync, gathered: Gathered): PlanWork {
           const claimed = claimOffer === undefined ? [] : claim(slots, nowMs);
           const births = birthsFor(fanOutOffer);
           for (const { lane } of claimed) births.slots.take(lane); // Both offers are of one window.
-          const deliveries = fanOutOffer === undefined ? [] : fanOut({ nowMs, births, facts });
+          const step = fanOutOffer === undefined ? noStep : fanOut({ nowMs, births, facts });
           writeFigures(facts, nowMs);
           const isMore = foresee.isFanningOut();
           const readyMs = foresee.readyMs(claimOffer === undefined ? births.slots : slots);
-          return { worked: { claimed, fannedOut: { deliveries, isMore }, readyMs }, facts };
+          return { worked: { claimed, fannedOut: { ...step, isMore }, readyMs }, facts };
         },
       };
     };

@@ -7,6 +7,7 @@ import type { Born, Outlook } from '../delivery-verbs.ts';
 import type { Gathered } from '../gathered.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
+import type { Aside } from './aside.ts';
 import { prepareForesee } from './outlook.ts';
 import { birthsFor } from '../slots.ts';
 import type { Plan } from './transaction.ts';
@@ -21,11 +22,16 @@ export interface Left {
 
 export type PlanWrite = (batch: Batch) => Plan<EditOutput<EditVerb>, Left>;
 
-export function prepareWrite(db: DatabaseSync, gathered: Gathered): PlanWrite {
+export interface WriteMeans {
+  gathered: Gathered;
+  aside: Aside;
+}
+
+export function prepareWrite(db: DatabaseSync, { gathered, aside }: WriteMeans): PlanWrite {
   const keep = prepareKeepFigures(db, gathered);
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
   const applyEdit = prepareEdits(db, keep);
-  const foresee = prepareForesee(db);
+  const foresee = prepareForesee(db, aside);
   return ({ nowMs, edits: calls, offer }) =>
     (way) => {
       gathered.undo(); // What an earlier try has taken was not written.

@@ -202,8 +202,11 @@ export async function makeTemplate(cut: Cut, scratch: string): Promise<Template>
   return { cut, dataDir, history, args: [childScript, cut, JSON.stringify(stage)] };
 }
 
-export async function withScratch<T>(body: (scratch: string) => Promise<T>): Promise<T> {
-  const scratch = mkdtempSync(join(scratchRoot, 'ringback-proof-'));
+export async function withScratch<T>(
+  body: (scratch: string) => Promise<T>,
+  root = scratchRoot,
+): Promise<T> {
+  const scratch = mkdtempSync(join(root, 'ringback-proof-'));
   try {
     return await body(scratch);
   } finally {

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { Flaw, History, Send } from './history.ts';
 import { isTaken } from './ends.ts';
+import { sentAgain } from './sent-again.ts';
 
 /** The one-second rule. */
 export const obeyMs = 1_000;
@@ -11,7 +12,7 @@ const silentLeastMs = 29_999;
 
 /** I5: whatever comes again has a reason: its answer was lost, or the node that had it died or was lost. */
 export function judgeDuplicates(history: History): Flaw[] {
-  const { deaths, log, redriven } = history;
+  const { deaths, log } = history;
   const flaws: string[] = [];
   const over = new Map<number, number>();
   const note = (incarnation: number, atMs: number): void => {
@@ -27,7 +28,6 @@ export function judgeDuplicates(history: History): Flaw[] {
     }
   }
   for (const [id, sends] of byDelivery(history)) {
-    if (redriven.has(id)) continue;
     for (const [at, { startedMs: againMs }] of sends.entries()) {
       if (againMs === undefined) continue; // It never reached its receiver.
       const unexplained = sends
@@ -76,10 +76,21 @@ function isSigned(one: Send, secrets: readonly string[]): boolean {
 
 /** I7: never sooner than the schedule or the receiver says, never more often than it has waits. */
 export function judgeSchedule(history: History): Flaw[] {
-  const { waitsMs, redriven } = history;
+  const { waitsMs, redriven, clockSteps } = history;
+  const { revived } = sentAgain(history);
+  const ofSubscription = Map.groupBy(history.sends, ({ subscription }) => subscription);
+  const movedInOrder = new Set(
+    history.subscriptions.flatMap(({ id, isOrdered, wasMoved }) =>
+      isOrdered && wasMoved ? [id] : [],
+    ),
+  );
+  // With another receiver a breaker is closed, and the first in order waits for nothing else.
+  const isRenewed = (one: Send): boolean =>
+    movedInOrder.has(one.subscription) &&
+    isBroken(ofSubscription.get(one.subscription) ?? [], timeOf(one));
   const flaws: string[] = [];
   for (const [id, sends] of byDelivery(history)) {
-    if (redriven.has(id)) continue;
+    if (redriven.has(id) || revived.has(id)) continue;
     // A receiver that was left wants no more; the one that is meant now gets its try at once.
     const left = sends.filter(({ reply }) => reply === 410).length;
     for (const [at, one] of sends.entries()) {
@@ -92,8 +103,11 @@ export function judgeSchedule(history: History): Flaw[] {
       const waitMs = isGone ? 0 : (waitsMs[before.attempt - 1] ?? 0) * (1 - jitter);
       const askedMs = before.seen === 'answer' ? (before.retryAfterMs ?? 0) : 0;
       const leastMs = Math.max(waitMs, askedMs);
-      const waitedMs = timeOf(one) - before.seenMs;
-      if (waitedMs < leastMs - slackMs) {
+      const { seenMs } = before;
+      const waitedMs = timeOf(one) - seenMs;
+      // Whoever sets the only clock there is sets what is due by it.
+      const isStepped = clockSteps.some((ms) => ms >= seenMs && ms <= timeOf(one));
+      if (waitedMs < leastMs - slackMs && !isStepped && !isRenewed(one)) {
         flaws.push(`${id} attempt ${one.attempt} came after ${waitedMs} ms, not ${leastMs}`);
       }
     }
@@ -105,23 +119,24 @@ export function judgeSchedule(history: History): Flaw[] {
 export function judgeLateness(history: History): Flaw[] {
   if (!history.isCalm) return [];
   const { waitsMs, redriven } = history;
+  const { revived } = sentAgain(history);
   const flaws: string[] = [];
   const judged = new Set(
-    history.subscriptions.flatMap(({ id, isOrdered, isLimited, wasHeld }) =>
-      isOrdered || isLimited || wasHeld ? [] : [id],
+    history.subscriptions.flatMap(({ id, isOrdered, concurrency, ratePerSecond, wasHeld }) =>
+      isOrdered || wasHeld || (concurrency ?? ratePerSecond) !== undefined ? [] : [id],
     ),
   );
   const ofSubscription = Map.groupBy(history.sends, ({ subscription }) => subscription);
   for (const [id, sends] of byDelivery(history)) {
     for (const [at, one] of sends.entries()) {
       const before = sends[at - 1];
-      if (before?.seenMs === undefined || redriven.has(id) || !judged.has(one.subscription))
-        continue;
+      if (before?.seenMs === undefined || !judged.has(one.subscription)) continue;
+      if (redriven.has(id) || revived.has(id)) continue;
       const waitMs = (waitsMs[before.attempt - 1] ?? 0) * (1 + jitter);
       const dueMs = before.seenMs + Math.max(waitMs, before.retryAfterMs ?? 0);
       if (timeOf(one) <= dueMs + lateMostMs) continue;
       const others = (ofSubscription.get(one.subscription) ?? []).filter((other) => other !== one);
-      if (isBusy(others, dueMs, timeOf(one)) || isBroken(others, timeOf(one))) continue;
+      if (!isIdle(others, dueMs, timeOf(one)) || wasBroken(others, dueMs, timeOf(one))) continue;
       flaws.push(`${id} attempt ${one.attempt} came ${timeOf(one) - dueMs} ms after its time`);
     }
   }
@@ -131,8 +146,26 @@ export function judgeLateness(history: History): Flaw[] {
 /** A second, and the longest that a connection takes. */
 const lateMostMs = 4_100;
 
-function isBusy(sends: readonly Send[], fromMs: number, toMs: number): boolean {
-  return sends.some((one) => timeOf(one) < toMs && (one.seenMs ?? Infinity) > fromMs);
+/** The longest that a node does not ask for work, besides. */
+const idleMostMs = 7_000;
+
+/** Whether nothing of the lane was under way, all the time or for too long: whoever waits then, waits in vain. */
+function isIdle(sends: readonly Send[], fromMs: number, toMs: number): boolean {
+  const busy = sends
+    .filter((one) => timeOf(one) < toMs && (one.seenMs ?? Infinity) > fromMs)
+    .sort((a, b) => timeOf(a) - timeOf(b));
+  if (busy.length === 0) return true;
+  let idleSinceMs = fromMs;
+  for (const one of busy) {
+    if (timeOf(one) - idleSinceMs > idleMostMs) return true;
+    idleSinceMs = Math.max(idleSinceMs, one.seenMs ?? Infinity);
+  }
+  return toMs - idleSinceMs > idleMostMs;
+}
+
+function wasBroken(sends: readonly Send[], fromMs: number, toMs: number): boolean {
+  const times = sends.map(timeOf).filter((atMs) => atMs > fromMs && atMs < toMs);
+  return [fromMs, ...times, toMs].some((atMs) => isBroken(sends, atMs));
 }
 
 /** Whether the lane has failed so often in a row that it gets one at a time, now and then. */
@@ -140,7 +173,8 @@ function isBroken(sends: readonly Send[], atMs: number): boolean {
   const seen = sends
     .filter(({ seenMs = Infinity }) => seenMs <= atMs)
     .sort((a, b) => (a.seenMs ?? 0) - (b.seenMs ?? 0));
-  return seen.slice(-brokenAfter).filter((one) => !isTaken(one)).length === brokenAfter;
+  const hasFailed = (one: Send): boolean => !isTaken(one) || one.seen !== 'answer';
+  return seen.slice(-brokenAfter).filter(hasFailed).length === brokenAfter;
 }
 
 const brokenAfter = 10;
@@ -168,11 +202,13 @@ export function judgeBarriers(history: History): Flaw[] {
 /** I9: an ordered subscription gets one after the other, in the order in which they were accepted. */
 export function judgeOrder(history: History): Flaw[] {
   const flaws: string[] = [];
-  const numberOf = new Map<string, number>(
-    history.log.flatMap(({ what, event, n, a }) =>
-      what === 'made' ? [[`dlv_${event}_${n}`, a] as const] : [],
-    ),
+  const made = Map.groupBy(
+    history.log.filter(({ what }) => what === 'made'),
+    ({ event, n }) => `dlv_${event}_${n}`,
   );
+  // What was dead and is sent again goes to the end.
+  const numberOf = (one: Send): number =>
+    made.get(one.delivery)?.findLast(({ atMs }) => atMs <= timeOf(one))?.a ?? -1;
   const over = new Set(history.log.flatMap(({ what, n }) => (what === 'gone' ? [n] : [])));
   for (const { incarnation } of history.deaths) over.add(incarnation);
   const ofSubscription = Map.groupBy(history.sends, ({ subscription }) => subscription);
@@ -193,7 +229,7 @@ export function judgeOrder(history: History): Flaw[] {
       busy = one;
       if (!isTaken(one) || first.has(one.delivery)) continue;
       first.add(one.delivery);
-      const number = numberOf.get(one.delivery) ?? -1;
+      const number = numberOf(one);
       if (number < last) flaws.push(`${one.delivery} (${number}) came after ${last}`);
       last = number;
     }

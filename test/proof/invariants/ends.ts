@@ -1,5 +1,6 @@
 // I3, I4, I14: how deliveries end, against what their receivers did.
 import type { DeliveryRow, Flaw, History, Send } from './history.ts';
+import { sentAgain } from './sent-again.ts';
 
 /** I3: what is called delivered was taken by its receiver. */
 export function judgeDelivered({ deliveries, sends }: History): Flaw[] {
@@ -13,15 +14,18 @@ export function isTaken({ reply }: Send): boolean {
   return reply !== undefined && reply >= 200 && reply <= 299;
 }
 
-/** I4: what has ended stays so, unless somebody sends it again by hand. */
-export function judgeTerminal({ log, redriven }: History): Flaw[] {
+/** I4: what has ended stays so, unless somebody sends it again, by hand or by a replay. */
+export function judgeTerminal(history: History): Flaw[] {
+  const { log, redriven } = history;
+  const { revived } = sentAgain(history);
   const flaws: string[] = [];
   for (const { what, event, n, a, b } of log) {
     const id = `dlv_${event}_${n}`;
     if (what === 'changed') flaws.push(`${id} went from ${a} to ${b}`);
     if (what !== 'left') continue;
     if (a !== dead) flaws.push(`${id} left the end state ${a}`);
-    else if (!redriven.has(id)) flaws.push(`${id} was dead, and nobody has sent it again`);
+    else if (!redriven.has(id) && !revived.has(id))
+      flaws.push(`${id} was dead, and nobody has sent it again`);
   }
   return flaws.map((what) => ({ invariant: 'I4', what }));
 }
@@ -32,10 +36,7 @@ const dead = 2;
 export function judgeAccounts(history: History): Flaw[] {
   const flaws = [...history.snapshotFlaws];
   const sends = Map.groupBy(history.sends, ({ delivery }) => delivery);
-  const ending = new Set(
-    history.subscriptions.flatMap(({ id, endAskedMs }) => (endAskedMs === undefined ? [] : [id])),
-  );
-  for (const { subscription, reply } of history.sends) if (reply === 410) ending.add(subscription);
+  const ending = endingOf(history);
   const known = new Set(history.subscriptions.map(({ id }) => id));
   for (const one of history.deliveries) {
     flaws.push(...judgeEnd(one, sends.get(one.id) ?? [], history));
@@ -48,6 +49,15 @@ export function judgeAccounts(history: History): Flaw[] {
     }
   }
   return flaws.map((what) => ({ invariant: 'I14', what }));
+}
+
+/** Subscriptions that somebody ended: their owner, their time or their receiver. */
+export function endingOf({ subscriptions, sends }: History): Set<string> {
+  const ending = new Set(
+    subscriptions.flatMap(({ id, endAskedMs }) => (endAskedMs === undefined ? [] : [id])),
+  );
+  for (const { subscription, reply } of sends) if (reply === 410) ending.add(subscription);
+  return ending;
 }
 
 function judgeEnd(

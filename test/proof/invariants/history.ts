@@ -16,6 +16,11 @@ export interface History {
   deliveries: readonly DeliveryRow[];
   /** Retries by hand that were asked for, by delivery. */
   redriven: ReadonlySet<string>;
+  /** Replays that were asked for, and those that there are. */
+  replaysAsked: readonly ReplayAsked[];
+  replays: readonly ReplayRow[];
+  /** When the only clock of the database was set. */
+  clockSteps: readonly number[];
   /** What was written about deliveries and nodes, in order. */
   log: readonly LogRow[];
   /** Incarnations, and when their process died. */
@@ -31,6 +36,8 @@ export interface History {
 export interface Publish {
   marker: string;
   name: string;
+  /** What filters ask for. */
+  kind: number;
   body: string;
   key: string | undefined;
   calls: readonly PublishCall[];
@@ -60,13 +67,20 @@ export interface Subscribed {
   answeredMs: number;
   /** One event name, or `*`. */
   hears: string;
+  /** The kinds that its filter lets pass. */
+  kinds: readonly number[] | undefined;
   isOrdered: boolean;
-  isLimited: boolean;
+  /** Under way at a time, on one node. */
+  concurrency: number | undefined;
+  ratePerSecond: number | undefined;
+  /** When it ends by itself. */
+  expiresMs: number | undefined;
   endAskedMs: number | undefined;
   endAnsweredMs: number | undefined;
   silences: readonly Silence[];
-  /** Whether it was ever held. */
+  /** Whether it was ever held, or asked to be sent elsewhere. */
   wasHeld: boolean;
+  wasMoved: boolean;
   secrets: readonly string[];
 }
 
@@ -112,11 +126,34 @@ export interface DeliveryRow {
   attempts: number;
 }
 
+export interface ReplayAsked {
+  key: string;
+  state: 'ended' | 'delivered' | 'dead' | 'cancelled';
+  /** The name of its events. */
+  event: string | undefined;
+  subscriberId: string | undefined;
+  ratePerSecond: number;
+  /** What it was answered: one id, however often it was asked for. */
+  ids: ReadonlySet<string>;
+  cancelAskedMs: number | undefined;
+}
+
+export interface ReplayRow extends Pick<ReplayAsked, 'event' | 'subscriberId' | 'ratePerSecond'> {
+  id: string;
+  wanted: ReplayAsked['state'];
+  state: 'running' | 'done' | 'cancelled';
+  replayed: number;
+  createdMs: number;
+}
+
 export interface LogRow {
   atMs: number;
   /**
-   * `made` of a delivery: `a` is when it is due, or its place; `left` or `changed` after its end, from state
-   * `a` to `b`; `gone` of node `n`, which was seen last at `a`.
+   * Of a delivery: `made`, `a` is when it is due, or its place; `claimed` from a lane with a rate, at `a` by
+   * the database's clock; `ended` in state `a`, at `b` by that clock; `left` or `changed` after its
+   * end, from state `a` to `b`. Of node `n`: `gone`, seen last at `a`. Of the replay `event`: `replay` when it was made;
+   * what happens between `step` and `stepped` is a step of it. Of an event: `fan-out` when it was begun,
+   * `fanned` when all its deliveries were made.
    */
   what: string;
   event: string;

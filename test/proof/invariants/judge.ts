@@ -10,6 +10,8 @@ import {
 import { judgeAccounts, judgeDelivered, judgeTerminal } from './ends.ts';
 import { judgeKeys, judgeLoss, judgePhantoms } from './events.ts';
 import type { Flaw, History } from './history.ts';
+import { judgeConcurrency, judgeRate } from './pace.ts';
+import { judgeReplays } from './replays.ts';
 
 export function judge(history: History): Flaw[] {
   return [
@@ -25,5 +27,8 @@ export function judge(history: History): Flaw[] {
     judgeOrder,
     judgeKeys,
     judgeAccounts,
+    judgeReplays,
+    judgeRate,
+    judgeConcurrency,
   ].flatMap((one) => one(history));
 }

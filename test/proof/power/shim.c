@@ -8,8 +8,9 @@
  *   PROOF_EIO    number of the sync, from 1, that fails with EIO
  *   PROOF_FULL   number of the call, from 1, from which on nothing can be written: ENOSPC
  *
- * Two files are switches for a process that runs: while PROOF_ROOT.full exists, every write fails with
- * ENOSPC; while PROOF_ROOT.eio exists, every sync with EIO. */
+ * Three files are switches for a process that runs: while PROOF_ROOT.full exists, every write fails with
+ * ENOSPC; while PROOF_ROOT.eio exists, every sync with EIO; while PROOF_ROOT.rofs exists, everything that
+ * would change something with EROFS. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -98,7 +99,11 @@ static int is_switched(const char *name) {
   return access(path, F_OK) == 0;
 }
 
-static int is_full(void) { return (full_at > 0 && calls >= full_at) || is_switched("full"); }
+/* The error that a write meets, or 0. */
+static int write_error(void) {
+  if (is_switched("rofs")) return EROFS;
+  return (full_at > 0 && calls >= full_at) || is_switched("full") ? ENOSPC : 0;
+}
 
 /* Counts a call, and ends the process at the one that was asked for. */
 static int is_last(void) {
@@ -145,7 +150,8 @@ ssize_t pwrite64(int fd, const void *data, size_t length, off64_t at) {
     end();
   }
   ssize_t written = -1;
-  if (is_full()) errno = ENOSPC;
+  int fault = write_error();
+  if (fault != 0) errno = fault;
   else written = real_pwrite(fd, data, length, at);
   int error = errno;
   if (written > 0) record('W', path, (uint64_t)at, data, (size_t)written);
@@ -168,7 +174,8 @@ ssize_t write(int fd, const void *data, size_t length) {
   }
   ssize_t written = -1;
   off64_t at = 0;
-  if (is_full()) errno = ENOSPC;
+  int fault = write_error();
+  if (fault != 0) errno = fault;
   else {
     written = real_write(fd, data, length);
     at = written > 0 ? lseek64(fd, 0, SEEK_CUR) - written : 0;
@@ -268,7 +275,8 @@ static int open_by(int (*real)(const char *, int, ...), const char *path, int fl
   int was_there = access(path, F_OK) == 0;
   if (is_last()) end();
   int fd = -1;
-  if (!was_there && is_full()) errno = ENOSPC;
+  int fault = was_there ? 0 : write_error();
+  if (fault != 0) errno = fault;
   else fd = real(path, flags, mode);
   int error = errno;
   if (fd >= 0 && !was_there) record('C', path, 0, "", 0);

@@ -6,6 +6,8 @@ import { runSeed, type Run } from './run.ts';
 export interface BatchOptions {
   from: number;
   seeds: number;
+  /** Every so manyth seed: others run the rest. */
+  stride?: number;
   /** Told after every seed. */
   onRun?: (run: Run, sum: Sum) => void;
   /** Goes on after a violation. */
@@ -16,49 +18,65 @@ export interface Sum {
   seeds: number;
   steps: number;
   simulatedMs: number;
+  lost: number;
   counters: Counters;
   failed: Run[];
 }
 
-export async function runBatch({ from, seeds, onRun, isPatient }: BatchOptions): Promise<Sum> {
-  const sum: Sum = {
-    seeds: 0,
-    steps: 0,
-    simulatedMs: 0,
-    counters: { ...noCounters },
-    failed: [],
-  };
-  for (let seed = from; seed < from + seeds; seed += 1) {
+export const nothing: Readonly<Sum> = {
+  seeds: 0,
+  steps: 0,
+  simulatedMs: 0,
+  lost: 0,
+  counters: noCounters,
+  failed: [],
+};
+
+export async function runBatch(options: BatchOptions): Promise<Sum> {
+  const { from, seeds, stride = 1, onRun, isPatient } = options;
+  let sum: Sum = nothing;
+  for (let seed = from; seed < from + seeds; seed += stride) {
     const run = await runSeed(seed);
-    sum.seeds += 1;
-    sum.steps += run.steps;
-    sum.simulatedMs += run.simulatedMs;
-    addCounters(sum.counters, run.counters);
-    if (run.flaws.length > 0) sum.failed.push(run);
+    const { steps, simulatedMs, lost, counters, flaws } = run;
+    const failed = flaws.length > 0 ? [run] : [];
+    sum = added(sum, { seeds: 1, steps, simulatedMs, lost, counters, failed });
     onRun?.(run, sum);
     if (sum.failed.length > 0 && isPatient !== true) break;
   }
   return sum;
 }
 
+export function added(one: Sum, other: Sum): Sum {
+  return {
+    seeds: one.seeds + other.seeds,
+    steps: one.steps + other.steps,
+    simulatedMs: one.simulatedMs + other.simulatedMs,
+    lost: one.lost + other.lost,
+    counters: addCounters(one.counters, other.counters),
+    failed: [...one.failed, ...other.failed],
+  };
+}
+
 /** A batch of a few hundred seeds that never met something proves nothing about it. */
-export const seedsForAll = 200;
+export const seedsForAll = 400;
 
 export function findingOf(sum: Sum): Finding {
   const unmet = sum.seeds >= seedsForAll ? neverMet(sum.counters) : [];
+  const { acknowledged, ...others } = sum.counters;
   return {
     part: 'simulation',
     figures: {
       seeds: sum.seeds,
       steps: sum.steps,
       simulatedHours: Math.round(sum.simulatedMs / 360_000) / 10,
-      ...sum.counters,
+      ...others,
     },
     violations: [
       ...sum.failed.flatMap(({ seed, flaws }) =>
-        flaws.map(({ invariant, what }) => `seed ${seed}: ${invariant}: ${what}`),
+        flaws.map(({ invariant, what }) => `${invariant}: seed ${seed}: ${what}`),
       ),
       ...unmet.map((name) => `the whole batch never met "${name}"`),
     ],
+    events: { accepted: acknowledged, lost: sum.lost },
   };
 }

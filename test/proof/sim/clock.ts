@@ -20,17 +20,19 @@ export interface Step {
   run: (() => void) | undefined;
 }
 
-/** Enough to see what led to a violation, as a rule; SIM_STEPS shows more of a seed that is replayed. */
-const stepsKept = Number(process.env['SIM_STEPS'] ?? 200);
-
 export class Clock {
   readonly #heap = new Heap<Step>((a, b) => a.atMs - b.atMs || a.no - b.no);
   readonly #lines: string[] = [];
+  readonly #linesKept: number;
   #nowMs = 0;
   #steps = 0;
   #said = 0;
   #high = 0x811c9dc5;
   #low = 0x01234567;
+
+  constructor(linesKept: number) {
+    this.#linesKept = linesKept;
+  }
 
   /** Since the beginning. */
   get nowMs(): number {
@@ -60,12 +62,12 @@ export class Clock {
     const text = `${this.#nowMs.toFixed(1)} ${line}`;
     this.#mix(text);
     this.#lines.push(text);
-    if (this.#lines.length > 2 * stepsKept) this.#lines.splice(0, stepsKept);
+    if (this.#lines.length > 2 * this.#linesKept) this.#lines.splice(0, this.#linesKept);
   }
 
   /** The last ones. */
   lines(): readonly string[] {
-    return this.#lines.slice(-stepsKept);
+    return this.#lines.slice(-this.#linesKept);
   }
 
   /** Two runs with the same print went the same way. */

@@ -33,16 +33,27 @@ export const noCounters = {
   editsUnderWay: 0,
   goneAnswers: 0,
   redriven: 0,
+  replays: 0,
+  replayed: 0,
+  replaysInterrupted: 0,
+  fanOuts: 0,
+  fanOutsInterrupted: 0,
+  filteredOut: 0,
+  rateLimited: 0,
+  capped: 0,
+  clockStepsAlone: 0,
   orderedFailures: 0,
   rescuesJudged: 0,
 };
 
 export type Counters = Record<keyof typeof noCounters, number>;
 
-export function addCounters(sum: Counters, more: Counters): void {
+export function addCounters(one: Counters, other: Counters): Counters {
+  const sum = { ...one };
   for (const name of Object.keys(noCounters)) {
-    if (isCounter(name)) sum[name] += more[name];
+    if (isCounter(name)) sum[name] += other[name];
   }
+  return sum;
 }
 
 function isCounter(name: string): name is keyof Counters {

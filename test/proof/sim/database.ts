@@ -1,7 +1,7 @@
 // The database of a simulation, with a log that its own transactions keep, and what is read out of it.
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { migratedMemory } from '../../store/migrated-memory.ts';
-import type { DeliveryRow, EventRow, LogRow } from '../invariants/history.ts';
+import type { DeliveryRow, EventRow, LogRow, ReplayRow } from '../invariants/history.ts';
 
 const logSql = `
   create table sim_log (no integer primary key, at_ms real, what text, event text, n integer, a integer,
@@ -9,6 +9,33 @@ const logSql = `
   create trigger sim_made after insert on delivery_live begin
     insert into sim_log (at_ms, what, event, n, a, b)
     values (sim_ms(), 'made', new.event, new.n, new.due_ms, new.lane);
+  end;
+  create trigger sim_claimed after update of lease on delivery_live
+  when old.lease is null and new.lease is not null
+    and (select interval_ms from lane where no = new.lane) is not null begin
+    insert into sim_log (at_ms, what, event, n, a, b)
+    values (sim_ms(), 'claimed', new.event, new.n, sim_written_ms(), new.lane);
+  end;
+  create trigger sim_ended after insert on delivery_done begin
+    insert into sim_log (at_ms, what, event, n, a, b)
+    values (sim_ms(), 'ended', new.event, new.n, new.state, new.ended_ms);
+  end;
+  create trigger sim_fan_out after insert on fanout begin
+    insert into sim_log (at_ms, what, event, n, a, b) values (sim_ms(), 'fan-out', new.event, 0, 0, 0);
+  end;
+  create trigger sim_fanned after delete on fanout begin
+    insert into sim_log (at_ms, what, event, n, a, b) values (sim_ms(), 'fanned', old.event, 0, 0, 0);
+  end;
+  create trigger sim_replay after insert on replay begin
+    insert into sim_log (at_ms, what, event, n, a, b) values (sim_ms(), 'replay', new.id, 0, 0, 0);
+  end;
+  -- A step begins with an update that changes nothing.
+  create trigger sim_step after update of n on replay
+  when (new.event, new.n, new.matched, new.state) is (old.event, old.n, old.matched, old.state) begin
+    insert into sim_log (at_ms, what, event, n, a, b) values (sim_ms(), 'step', new.id, 0, 0, 0);
+  end;
+  create trigger sim_stepped after update of matched on replay begin
+    insert into sim_log (at_ms, what, event, n, a, b) values (sim_ms(), 'stepped', new.id, 0, 0, 0);
   end;
   create trigger sim_left after delete on delivery_done begin
     insert into sim_log (at_ms, what, event, n, a, b)
@@ -22,9 +49,17 @@ const logSql = `
     insert into sim_log (at_ms, what, event, n, a, b) values (sim_ms(), 'gone', '', new.no, old.seen_ms, 0);
   end`;
 
-export function openDatabase(nowMs: () => number): DatabaseSync {
+export interface DatabaseClocks {
+  /** The one that no node can see. */
+  nowMs: () => number;
+  /** What a transaction takes for the present. */
+  writtenMs: () => number;
+}
+
+export function openDatabase({ nowMs, writtenMs }: DatabaseClocks): DatabaseSync {
   const db = migratedMemory();
   db.function('sim_ms', () => nowMs());
+  db.function('sim_written_ms', () => writtenMs());
   db.exec('pragma trusted_schema = on'); // The log asks for the time.
   db.exec(logSql);
   return db;
@@ -77,6 +112,28 @@ export function readDeliveries(db: DatabaseSync): DeliveryRow[] {
     }));
 }
 
+export function readReplays(db: DatabaseSync): ReplayRow[] {
+  return db
+    .prepare('select * from replay order by no')
+    .all()
+    .map((row) => ({
+      id: String(row['id']),
+      wanted: oneOf(['ended', 'delivered', 'dead', 'cancelled'] as const, row['wanted']),
+      state: oneOf(['running', 'done', 'cancelled'] as const, row['state']),
+      event: row['name'] === null ? undefined : String(row['name']),
+      subscriberId: row['subscription'] === null ? undefined : `sub_${String(row['subscription'])}`,
+      ratePerSecond: Number(row['rate']),
+      replayed: Number(row['replayed']),
+      createdMs: Number(row['created_ms']),
+    }));
+}
+
+function oneOf<T extends string>(list: readonly T[], value: SQLOutputValue | undefined): T {
+  const found = list.find((one) => one === value);
+  if (found === undefined) throw new Error(`Cannot read "${String(value)}"`);
+  return found;
+}
+
 /** What is asked again and again. */
 export interface Looks {
   countPending: () => number;
@@ -86,7 +143,8 @@ export interface Looks {
 
 export function prepareLooks(db: DatabaseSync): Looks {
   const pending = db.prepare(
-    'select (select count(*) from delivery_live) + (select count(*) from fanout) as count',
+    `select (select count(*) from delivery_live) + (select count(*) from fanout)
+      + (select count(*) from replay where state = 'running') as count`,
   );
   const snapshot = db.prepare(snapshotSql);
   return {
@@ -96,7 +154,8 @@ export function prepareLooks(db: DatabaseSync): Looks {
 }
 
 const snapshotSql = `select
-        (select coalesce(sum(deliveries), 0) from event) as accepted,
+        (select coalesce(sum(deliveries), 0) from event)
+          + (select coalesce(sum(made), 0) from fanout) as accepted,
         (select count(*) from delivery_done) as ended,
         (select count(*) from delivery_live) as pending,
         (select coalesce(sum(made + revived - delivered - dead - cancelled), 0) from stat_app

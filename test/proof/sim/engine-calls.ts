@@ -2,27 +2,34 @@
 import { withPrefix } from '../../../src/core/id.ts';
 import { noChoice } from '../../../src/core/read-controls.ts';
 import { publish } from '../../../src/engine/publish.ts';
+import { createReplay } from '../../../src/engine/replays.ts';
 import { subscribe } from '../../../src/engine/subscribe.ts';
 import { changeSubscription } from '../../../src/engine/subscriptions.ts';
 import { contract, type Engine } from './engine.ts';
-import type { Publishing } from './records.ts';
+import type { Publishing, Replaying } from './records.ts';
 
 const rules = { contracts: [contract], isLenient: true };
 
 export async function publishIn(
   { context }: Engine,
-  { name, key }: Pick<Publishing, 'name' | 'key'>,
-  body: string,
-): Promise<string> {
-  const payload = Buffer.from(body);
+  records: readonly Pick<Publishing, 'name' | 'key' | 'body'>[],
+): Promise<string[]> {
+  const asked = records.map(({ name, body }, at) => ({
+    name,
+    value: JSON.parse(body),
+    payload: Buffer.from(body),
+    at: `body#/events/${at}`,
+  }));
+  const key = records[0]?.key;
+  const parts = asked.map(({ payload }) => payload);
   const { events } = await publish(context, rules, {
     app: context.defaultApp,
     contract: undefined,
-    events: [{ name, value: JSON.parse(body), payload, at: 'body#' }],
+    events: asked,
     subscriberId: undefined,
-    idempotency: key === undefined ? undefined : { key, operation: 'publish', parts: [payload] },
+    idempotency: key === undefined ? undefined : { key, operation: 'publish', parts },
   });
-  return withPrefix('evt', events[0]?.id ?? '');
+  return events.map(({ id }) => withPrefix('evt', id));
 }
 
 export async function subscribeIn(
@@ -61,4 +68,15 @@ export async function change(
 ): Promise<void> {
   const asked = { state, callbacks, choice: noChoice };
   await changeSubscription(context, context.defaultApp, { id, change: asked });
+}
+
+export async function replayIn({ context }: Engine, wish: Replaying): Promise<string> {
+  const { key, state, event, subscriberId, ratePerSecond } = wish;
+  const anything = { status: undefined, error: undefined, fromMs: undefined, untilMs: undefined };
+  const { id } = await createReplay(context, context.defaultApp, {
+    filter: { state, event, subscriberId, ...anything },
+    ratePerSecond,
+    idempotency: { key, operation: 'createReplay', parts: [] },
+  });
+  return withPrefix('rpl', id);
 }

@@ -2,7 +2,10 @@
 import type { Clients } from './clients.ts';
 import type { SimulatedNode, Simulation } from './node.ts';
 
-export function beginFaults(sim: Simulation, clients: Clients): void {
+export function beginFaults(
+  sim: Simulation,
+  { outside, publishers, subscribers, redrivers }: Clients,
+): void {
   const { plan, chance, clock, counters, nodes, network, shared } = sim;
   const { perMinute } = plan;
   const nowAndThen = (rate: number, act: () => void): void => {
@@ -21,10 +24,20 @@ export function beginFaults(sim: Simulation, clients: Clients): void {
   const leftMs = (): number => plan.faultsMs - clock.nowMs;
   nowAndThen(perMinute.crash, () => {
     const node = someNode();
-    if (node.state === 'down') return;
-    node.crash();
-    const awayMs = chance.isLucky(0.7) ? chance.between(100, 5_000) : chance.between(5_000, 60_000);
-    clock.after(Math.min(awayMs, leftMs() + 1_000), () => node.start());
+    const crash = (): void => {
+      if (node.state === 'down') return;
+      node.crash();
+      const awayMs = chance.isLucky(0.7)
+        ? chance.between(100, 5_000)
+        : chance.between(5_000, 60_000);
+      clock.after(Math.min(awayMs, leftMs() + 1_000), () => node.start());
+    };
+    if (chance.isLucky(0.5)) crash();
+    else {
+      // While it has something to do.
+      outside.begin(async () => publishers.publish());
+      clock.after(chance.between(1, 40), crash);
+    }
   });
   nowAndThen(perMinute.pause, () => {
     const node = someNode();
@@ -47,8 +60,15 @@ export function beginFaults(sim: Simulation, clients: Clients): void {
   });
   nowAndThen(perMinute.clockStep, () => {
     const node = someNode();
-    const ms = chance.pick([1_000, 60_000, 3_600_000, 86_400_000]) * chance.pick([-1, 1]);
-    node.aheadMs += Math.round(ms * chance.next());
+    // Where it is the clock of the database too, what is due waits for it, and must come in time.
+    const most = plan.isShared ? [1_000, 60_000, 3_600_000, 86_400_000] : [1_000, 20_000, 120_000];
+    const ms = chance.pick(most) * chance.pick([-1, 1]);
+    if (plan.isShared) node.aheadMs += Math.round(ms * chance.next());
+    else {
+      node.aheadMs = Math.round(ms * chance.next());
+      sim.clockSteps.push(clock.nowMs);
+      counters.clockStepsAlone += 1;
+    }
     counters.clockSteps += 1;
     clock.note(`the clock of ${node.name} is ${node.aheadMs} ms ahead`);
   });
@@ -57,23 +77,30 @@ export function beginFaults(sim: Simulation, clients: Clients): void {
     receiver.deadUntilMs = clock.nowMs + chance.between(1_000, 60_000);
     clock.note(`${receiver.url} is dead for a while`);
   });
-  nowAndThen(perMinute.unsubscribe, () => clients.begin(async () => clients.unsubscribe()));
-  nowAndThen(perMinute.subscribe, () => clients.begin(async () => clients.subscribe()));
-  nowAndThen(perMinute.edit, () => clients.begin(async () => clients.edit()));
-  nowAndThen(perMinute.redrive, () => clients.begin(async () => clients.redrive()));
+  nowAndThen(perMinute.unsubscribe, () => outside.begin(async () => subscribers.unsubscribe()));
+  nowAndThen(perMinute.subscribe, () => outside.begin(async () => subscribers.subscribe()));
+  nowAndThen(perMinute.edit, () => outside.begin(async () => subscribers.edit()));
+  nowAndThen(perMinute.redrive, () => outside.begin(async () => redrivers.redrive()));
+  nowAndThen(perMinute.replay, () => outside.begin(async () => redrivers.replay()));
   for (let count = 0; count < plan.events; count += 1) {
     // Some at once: they share a batch, and their receivers a lane.
     const atMs = chance.isLucky(0.3) ? 100 : chance.between(0, plan.faultsMs);
-    clock.after(atMs, () => clients.begin(async () => clients.publish()));
+    clock.after(atMs, () => outside.begin(async () => publishers.publish()));
   }
 }
 
 /** From here on nothing goes wrong any more. */
-export function heal({ clock, network, shared, nodes }: Simulation): void {
+export function heal({ plan, clock, network, shared, nodes, clockSteps }: Simulation): void {
   clock.note('all is healed');
   network.isHealed = true;
   for (const receiver of network.receivers) receiver.deadUntilMs = 0;
   shared.isHealed = true;
   shared.downUntilMs = 0;
-  for (const node of nodes) node.start();
+  for (const node of nodes) {
+    if (!plan.isShared && node.aheadMs !== 0) {
+      node.aheadMs = 0;
+      clockSteps.push(clock.nowMs);
+    }
+    node.start();
+  }
 }

@@ -142,7 +142,7 @@ class Sending {
       }
       this.#send.startedMs = clock.nowMs;
       network.sends.push(this.#send);
-      clock.note(`${node.name} sends ${this.#send.delivery} attempt ${this.#send.attempt}`);
+      clock.note(`${node.name} sends ${this.#named()}`);
       this.#receive(receiver, timeoutMs - connectMs);
     });
   }
@@ -207,9 +207,18 @@ class Sending {
   }
 
   #fail(error: 'timeout' | 'refused' | 'reset'): void {
-    if (this.#send.startedMs === undefined) this.#means.network.sends.push(this.#send);
+    const { clock, network, node } = this.#means;
+    if (this.#send.startedMs === undefined) {
+      clock.note(`${node.name} cannot send ${this.#named()}: ${error}`);
+      network.sends.push(this.#send);
+    }
     this.#see('failure');
     this.#finish({ kind: 'failed', error, message: error });
+  }
+
+  #named(): string {
+    const { delivery, attempt, subscription } = this.#send;
+    return `${delivery} attempt ${attempt} for ${subscription}`;
   }
 
   #see(seen: Send['seen']): void {

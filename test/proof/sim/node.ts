@@ -23,6 +23,8 @@ export interface Simulation {
   network: Network;
   nodes: SimulatedNode[];
   deaths: Death[];
+  /** When the clock was set that the database goes by, too. */
+  clockSteps: number[];
   /** What a node could not explain: a bug. */
   flaws: string[];
 }
@@ -95,6 +97,14 @@ export class SimulatedNode implements Mortal {
         lease: Number(row['lease']),
       }));
     clock.note(`${this.name} dies with ${held.length}`);
+    const begun = shared.db
+      .prepare(
+        `select (select count(*) from fanout where made > 0) as fanouts,
+          (select count(*) from replay where state = 'running' and matched > 0) as replays`,
+      )
+      .get();
+    counters.fanOutsInterrupted += Number(begun?.['fanouts']);
+    counters.replaysInterrupted += Number(begun?.['replays']);
     counters.crashes += 1;
     if (held.length > 0) counters.crashesUnderWay += 1;
     if (incarnation > 0) {

@@ -1,5 +1,11 @@
 // What clients write down of what they were told.
-import type { PublishCall, Publish, Silence, Subscribed } from '../invariants/history.ts';
+import type {
+  Publish,
+  PublishCall,
+  ReplayAsked,
+  Silence,
+  Subscribed,
+} from '../invariants/history.ts';
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -13,3 +19,5 @@ export interface Subscriber extends Writable<Omit<Subscribed, 'silences'>> {
 }
 
 export type Publishing = Omit<Publish, 'calls'> & { calls: Writable<PublishCall>[] };
+
+export type Replaying = Writable<Omit<ReplayAsked, 'ids'>> & { ids: Set<string> };

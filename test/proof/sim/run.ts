@@ -1,30 +1,36 @@
 // One seed: nodes start, things go wrong, all is healed, everything must end; then the history is judged.
 // The same seed goes the same way, step by step.
+import { limits } from '../../../src/core/limits.ts';
 import { openSecrets } from '../../../src/engine/secrets.ts';
 import { adapterOn } from '../../../src/store/sqlite/adapter.ts';
 import type { Flaw, History } from '../invariants/history.ts';
 import { judge } from '../invariants/judge.ts';
 import { seededChance } from './chance.ts';
-import { Clients } from './clients.ts';
+import { gatherClients, type Clients } from './clients.ts';
 import { Clock } from './clock.ts';
 import { noCounters, type Counters } from './counters.ts';
+import { countEnds } from './count-ends.ts';
 import {
   openDatabase,
   prepareLooks,
   readDeliveries,
   readEvents,
   readLog,
+  readReplays,
   type Looks,
 } from './database.ts';
 import { ring } from './engine.ts';
 import { beginFaults, heal } from './faults.ts';
 import { simulatedNetwork } from './network.ts';
 import { epochMs, SimulatedNode, type Simulation } from './node.ts';
-import { drawPlan } from './plan.ts';
+import { drawPlan, type Plan } from './plan.ts';
+import type { SharedStore } from './store.ts';
 
 export interface Run {
   seed: number;
   flaws: readonly Flaw[];
+  /** Acknowledged events that are not there, or did not reach everybody. */
+  lost: number;
   counters: Counters;
   /** Of all steps. */
   print: string;
@@ -41,9 +47,28 @@ const stopMs = 60_000;
 const snapshotEveryMs = 5_000;
 
 export async function runSeed(seed: number): Promise<Run> {
-  const sim = prepare(seed);
+  return runPlan(drawPlan(seed));
+}
+
+/** Enough to see what led to a violation, as a rule. */
+const linesKept = 200;
+
+export async function runPlan(plan: Plan, kept = linesKept): Promise<Run> {
+  const before = { ...limits };
+  // They are constants to the product; a run has them in other sizes, and no other code runs meanwhile.
+  Object.assign(limits, plan.limits);
+  try {
+    return await simulate(structuredClone(plan), kept);
+  } finally {
+    Object.assign(limits, before);
+  }
+}
+
+async function simulate(drawn: Plan, kept: number): Promise<Run> {
+  const sim = prepare(drawn, kept);
   const { clock, plan, shared, looks, nodes, flaws } = sim;
-  const clients = new Clients(sim);
+  const clients = gatherClients(sim);
+  const { outside, subscribers } = clients;
   const snapshots = new Set<string>();
   for (const node of nodes) node.start();
   const isUp = (): boolean => nodes.every(({ state }) => state === 'up');
@@ -51,9 +76,9 @@ export async function runSeed(seed: number): Promise<Run> {
   shared.isHealed = true; // Until all have begun.
   if (!(await clock.runUntil(startMs, isUp))) found.push(stuck('nodes did not start'));
   for (let count = 0; count < plan.subscriptions; count += 1) {
-    clients.begin(async () => clients.subscribe());
+    outside.begin(async () => subscribers.subscribe());
   }
-  await clock.runUntil(startMs, () => clients.open === 0);
+  await clock.runUntil(startMs, () => outside.open === 0);
   shared.isHealed = false;
   const beganMs = clock.nowMs;
   sim.plan.faultsMs += beganMs;
@@ -66,12 +91,12 @@ export async function runSeed(seed: number): Promise<Run> {
   await clock.runUntil(plan.faultsMs, () => false);
   heal(sim);
   const isQuiet = (): boolean =>
-    clients.open === 0 && nodes.every((one) => one.state === 'up' && !one.isFrozen);
+    outside.open === 0 && nodes.every((one) => one.state === 'up' && !one.isFrozen);
   await clock.runUntil(plan.faultsMs + healMs, isQuiet);
   await clock.runUntil(clock.nowMs + quietMs, () => false);
-  clients.begin(async () => clients.resumeAll());
+  outside.begin(async () => subscribers.resumeAll());
   if (!(await hasEnded(sim, isQuiet))) {
-    found.push(stuck(`${looks.countPending()} are pending, ${clients.open} calls are open`));
+    found.push(stuck(`${looks.countPending()} are pending, ${outside.open} calls are open`));
   }
   let running = nodes.length;
   for (const node of nodes) node.stop(() => (running -= 1));
@@ -79,16 +104,15 @@ export async function runSeed(seed: number): Promise<Run> {
     found.push(stuck(`${running} nodes did not stop`));
   }
   look();
-  found.push(...flaws.map((what) => ({ invariant: flawOf(what), what })));
-  found.push(...judge(historyOf(sim, clients, [...snapshots])));
-  countEnds(
-    sim,
-    clients.subscribers.flatMap(({ id, isOrdered }) => (isOrdered ? [id] : [])),
-  );
+  found.push(...flaws.map(flawOf));
+  const history = historyOf(sim, clients, [...snapshots]);
+  found.push(...judge(history));
+  countEnds(sim.counters, history);
   shared.sqlite.close();
   return {
-    seed,
+    seed: plan.seed,
     flaws: found,
+    lost: lostIn(found),
     counters: sim.counters,
     print: clock.print(),
     steps: clock.steps,
@@ -101,18 +125,18 @@ interface Looking extends Simulation {
   looks: Looks;
 }
 
-function prepare(seed: number): Looking {
-  const plan = drawPlan(seed);
-  const chance = seededChance(seed);
-  const clock = new Clock();
+function prepare(plan: Plan, kept: number): Looking {
+  const chance = seededChance(plan.seed);
+  const clock = new Clock(kept);
   const counters = { ...noCounters };
-  const db = openDatabase(() => clock.nowMs);
-  const shared = {
+  const db = openDatabase({ nowMs: () => clock.nowMs, writtenMs: () => shared.writtenMs });
+  const shared: SharedStore = {
     sqlite: adapterOn(db),
     db,
     downUntilMs: 0,
     lastDownMs: -1,
     isHealed: false,
+    writtenMs: 0,
     farewells: new Set<number>(),
   };
   const looks = prepareLooks(db);
@@ -128,6 +152,7 @@ function prepare(seed: number): Looking {
     nodes,
     looks,
     deaths: [],
+    clockSteps: [],
     flaws: [],
   };
   for (let at = 1; at <= plan.nodes; at += 1) nodes.push(new SimulatedNode(sim, `n${at}`));
@@ -151,17 +176,26 @@ function isTime(clock: Clock): boolean {
   return clock.steps % 16 === 0;
 }
 
+function lostIn(flaws: readonly Flaw[]): number {
+  const ids = flaws.flatMap(({ invariant, what }) => {
+    const id = /\b(?:evt|dlv)_(\w{26})/.exec(what)?.[1];
+    return invariant === 'I1' && id !== undefined ? [id] : [];
+  });
+  return new Set(ids).size;
+}
+
 function stuck(what: string): Flaw {
   return { invariant: 'liveness', what };
 }
 
-function flawOf(what: string): string {
-  return /^(I\d+):/.exec(what)?.[1] ?? 'error';
+function flawOf(text: string): Flaw {
+  const [, invariant, what] = /^(I\d+): (.*)$/s.exec(text) ?? [];
+  return { invariant: invariant ?? 'error', what: what ?? text };
 }
 
 function historyOf(
-  { plan, network, shared, deaths }: Simulation,
-  { publishes, subscribers, unknownSubscribes, redriven }: Clients,
+  { plan, network, shared, deaths, clockSteps }: Simulation,
+  { publishers: { publishes }, subscribers, redrivers }: Clients,
   snapshots: readonly string[],
 ): History {
   const { db } = shared;
@@ -169,7 +203,7 @@ function historyOf(
     `select secrets, app.id as app from subscription join app on app.no = subscription.app
     where subscription.id = ?`,
   );
-  const subscriptions = subscribers.map((one) => {
+  const subscriptions = subscribers.all.map((one) => {
     const row = secrets.get(one.id.slice(4));
     const owner = { appId: String(row?.['app']), subscriptionId: one.id.slice(4) };
     const sealed = row?.['secrets'];
@@ -182,28 +216,18 @@ function historyOf(
     isCalm: plan.isCalm,
     publishes,
     subscriptions,
-    unknownSubscribes,
+    unknownSubscribes: subscribers.unknown,
     sends: network.sends,
     events: readEvents(db),
     deliveries: readDeliveries(db),
-    redriven,
+    redriven: redrivers.redriven,
+    replaysAsked: redrivers.replays,
+    replays: readReplays(db),
+    clockSteps,
     log: readLog(db),
     deaths,
     snapshotFlaws: snapshots,
     farewells: shared.farewells,
     epochMs,
   };
-}
-
-function countEnds({ counters, network, shared }: Simulation, isOrdered: readonly string[]): void {
-  for (const { state } of readDeliveries(shared.db)) {
-    if (state !== 'pending') counters[state] += 1;
-  }
-  const ordered = new Set(isOrdered);
-  const taken = new Set<string>();
-  for (const { delivery, reply = 0, startedMs, subscription } of network.sends) {
-    if (reply >= 400 && ordered.has(subscription)) counters.orderedFailures += 1;
-    if (startedMs !== undefined && taken.has(delivery)) counters.duplicates += 1;
-    if (reply >= 200 && reply <= 299) taken.add(delivery);
-  }
 }

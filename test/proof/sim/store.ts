@@ -25,6 +25,8 @@ export interface SharedStore {
   /** Nobody reaches it until then. */
   downUntilMs: number;
   isHealed: boolean;
+  /** What the transaction under way takes for the present. */
+  writtenMs: number;
   /** Incarnations that said goodbye. */
   farewells: Set<number>;
   /** When it was last away. */
@@ -67,7 +69,7 @@ class Way implements Transport {
     const shiftMs = this.#shiftMs(batch.nowMs);
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
     const reply = await this.#call<BatchReply>({
-      label: `edit ${verbs.join()}`,
+      says: verbs.length === 0 ? undefined : `writes ${verbs.join()}`,
       leases: batch.offer === undefined ? [] : [batch.offer.lease],
       run: () => {
         const written = shared.sqlite.run({ ...batch, nowMs: this.#writtenMs(batch.nowMs) });
@@ -86,7 +88,10 @@ class Way implements Transport {
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const { claim, fanOut } = work;
     const reply = await this.#call<WorkReply>({
-      label: `work ${settlements.map(({ event, n, outcome }) => `${event.slice(-6)}_${n} ${outcome.kind}`).join()}`,
+      says:
+        settlements.length === 0
+          ? undefined
+          : `writes ${settlements.map((one) => `${shortOf(one)} ${one.outcome.kind}`).join(', ')}`,
       leases: [claim, fanOut].flatMap((offer) => (offer === undefined ? [] : [offer.lease])),
       run: () => {
         const nowMs = this.#writtenMs(work.nowMs);
@@ -94,6 +99,7 @@ class Way implements Transport {
         const held = settlements.map((one) => this.#isHeld(one));
         const done = shared.sqlite.work({ ...work, settlements, nowMs });
         if (done.kind !== 'worked') return done;
+        this.#noteTaken([...done.claimed, ...done.fannedOut.deliveries]);
         for (const [at, one] of done.settled.entries()) {
           if (one.kind !== 'done') continue;
           const isStale = one.output.kind === 'stale';
@@ -110,11 +116,17 @@ class Way implements Transport {
   async read(call: ReadCall): Promise<ReadReply> {
     const { shared } = this.#means;
     const run = (): ReadReply => shared.sqlite.read(call);
-    return this.#call<ReadReply>({ label: `read ${call.verb}`, leases: [], run, isRead: true });
+    return this.#call<ReadReply>({ says: undefined, leases: [], run, isRead: true });
   }
 
   async close(): Promise<void> {
     await Promise.resolve();
+  }
+
+  #noteTaken(deliveries: readonly { event: string; n: number }[]): void {
+    const { clock, node } = this.#means;
+    if (deliveries.length === 0) return;
+    clock.note(`${node.name} takes ${deliveries.map(shortOf).join(', ')}`);
   }
 
   #isHeld({ event, n, lease }: Settlement): boolean {
@@ -138,11 +150,14 @@ class Way implements Transport {
   }
 
   #writtenMs(nowMs: number): number {
-    return this.#means.plan.isShared ? this.#means.databaseMs() : nowMs;
+    const { shared, plan, databaseMs } = this.#means;
+    shared.writtenMs = plan.isShared ? databaseMs() : nowMs;
+    return shared.writtenMs;
   }
 
   async #call<R extends BatchReply | WorkReply | ReadReply>(asked: {
-    label: string;
+    /** For people; undefined: it is not worth a word. */
+    says: string | undefined;
     leases: readonly number[];
     run: () => R;
     isRead?: boolean;
@@ -154,6 +169,9 @@ class Way implements Transport {
     const wayMs = (fate === 'late' ? chance.between(500, 4_500) : 0) + chance.between(0.05, 2);
     const backMs = chance.between(0.05, 2);
     const survives = chance.isLucky(0.5);
+    const note = (result: string): void => {
+      if (asked.says !== undefined) clock.note(`${node.name} ${asked.says}: ${result}`);
+    };
     clock.after(wayMs, () => {
       // What a process had sent when it died may arrive or not.
       if (node.life !== life && !survives) return;
@@ -163,14 +181,12 @@ class Way implements Transport {
       };
       if (fate === 'before' || shared.downUntilMs > clock.nowMs) {
         counters.refusedBefore += 1;
-        if (!asked.label.endsWith(' ')) clock.note(`${node.name} ${asked.label}: refused`);
+        note('the store refuses');
         answer(failure('refused'), backMs);
         return;
       }
       const reply = asked.run();
-      if (asked.isRead !== true && !asked.label.endsWith(' ')) {
-        clock.note(`${node.name} ${asked.label}: ${reply.kind}`);
-      }
+      note(reply.kind === 'written' || reply.kind === 'worked' ? 'done' : reply.kind);
       if (fate !== 'after') {
         answer(reply, backMs);
         return;
@@ -182,7 +198,7 @@ class Way implements Transport {
         return;
       }
       if (node.life === life) this.#doubts.push(...asked.leases);
-      clock.note(`${node.name} ${asked.label}: nobody knows`);
+      clock.note(`${node.name} ${asked.says ?? 'claims'}: it will never hear that this is done`);
       answer(failure('The connection broke at the commit'), chance.between(1, 5_000));
     });
     return promise;
@@ -250,6 +266,11 @@ const routine = new Set<string>([
 ]);
 
 const telling = new Set<string>(['publish', 'retryDelivery', 'editSubscription', 'rescue']);
+
+/** As much of its name as a person needs. */
+function shortOf({ event, n }: { event: string; n: number }): string {
+  return `…${event.slice(-6)}_${n}`;
+}
 
 function failure(message: string): StoreFailure {
   return { kind: 'unavailable', message, trace: '' };

@@ -1,16 +1,15 @@
-// Negative controls: each breaks one promise on purpose, and the proof must catch it. `find` occurs exactly
-// once in the file, so that a control cannot rot without a word.
-import type { SourceChange } from './change-source.ts';
+// Negative controls of the simulation: each breaks one promise on purpose, and some seed must show it.
+// `find` occurs exactly once in its file, so that a control cannot rot without a word.
+import type { SourceChange } from '../controls/change-source.ts';
+import { lookInProcess, type LookControl } from '../controls/look.ts';
 
-export interface Control extends SourceChange {
+interface Break extends SourceChange {
   name: string;
   /** The invariants that it breaks; one of them must be what catches it. */
   breaks: readonly string[];
-  /** Which part of the proof catches it. */
-  by: 'sim';
 }
 
-export const controls: readonly Control[] = [
+const breaks: readonly Break[] = [
   {
     name: 'ack-before-commit',
     file: 'src/engine/publish.ts',
@@ -22,7 +21,6 @@ export const controls: readonly Control[] = [
       '  }\n' +
       "  const result = await store.edit('publish', input).catch((error: unknown) => {",
     breaks: ['I1', 'I13'],
-    by: 'sim',
   },
   {
     name: 'ack-then-send',
@@ -30,7 +28,6 @@ export const controls: readonly Control[] = [
     find: '  const outcome: Outcome = isLeft ?',
     replace: "  const outcome: Outcome = true ? { kind: 'delivered' } : isLeft ?",
     breaks: ['I3'],
-    by: 'sim',
   },
   {
     name: 'no-fencing',
@@ -38,7 +35,6 @@ export const controls: readonly Control[] = [
     find: 'where event = ? and n = ? and lease = ?`',
     replace: 'where event = ? and n = ? and ifnull(lease, 0) >= 0 * ?`',
     breaks: ['I5', 'I9', 'I14', 'I7'],
-    by: 'sim',
   },
   {
     name: 'rescue-the-living',
@@ -47,7 +43,6 @@ export const controls: readonly Control[] = [
     replace:
       "  silent: 'update node set gone = 1 where gone = 0 and seen_ms < ? + 1e15 returning no',",
     breaks: ['I5', 'I9'],
-    by: 'sim',
   },
   {
     name: 'free-what-is-held',
@@ -57,7 +52,6 @@ export const controls: readonly Control[] = [
       '(lease >> 32) not in (select no from node where gone = 0)`,',
     replace: '  free: `\n    update delivery_live set lease = null where lease is not null`,',
     breaks: ['I5', 'I9', 'I14'],
-    by: 'sim',
   },
   {
     name: 'no-rescue',
@@ -65,7 +59,6 @@ export const controls: readonly Control[] = [
     find: '      if (rescues && this.#isSteady()) {',
     replace: '      if (rescues && this.#isSteady() && onRescued === onError) {',
     breaks: ['I18', 'liveness', 'I1'],
-    by: 'sim',
   },
   {
     name: 'ignore-unsubscribe',
@@ -73,7 +66,6 @@ export const controls: readonly Control[] = [
     find: "  if (state !== 'open') return state;",
     replace: "  if (state === 'held') return state;",
     breaks: ['I8'],
-    by: 'sim',
   },
   {
     name: 'no-confirmation',
@@ -81,7 +73,6 @@ export const controls: readonly Control[] = [
     find: 'store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;',
     replace: 'store.isShared ? noConfirmer : noConfirmer;',
     breaks: ['I8'],
-    by: 'sim',
   },
   {
     name: 'no-back-off',
@@ -89,7 +80,6 @@ export const controls: readonly Control[] = [
     find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
     replace: '  const jittered = nowMs + 0 * waitMs * (1 - jitter + 2 * jitter * chance);',
     breaks: ['I7'],
-    by: 'sim',
   },
   {
     name: 'too-much-back-off',
@@ -97,7 +87,6 @@ export const controls: readonly Control[] = [
     find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
     replace: '  const jittered = nowMs + 4 * waitMs * (1 - jitter + 2 * jitter * chance);',
     breaks: ['I7'],
-    by: 'sim',
   },
   {
     name: 'ignore-retry-after',
@@ -105,7 +94,6 @@ export const controls: readonly Control[] = [
     find: '  return Math.round(Math.max(jittered, asked));',
     replace: '  return Math.round(Math.max(jittered, 0 * asked));',
     breaks: ['I7'],
-    by: 'sim',
   },
   {
     name: 'burn-attempts-of-our-own',
@@ -113,7 +101,6 @@ export const controls: readonly Control[] = [
     find: '    const count = attempt === undefined ? 0 : 1;',
     replace: '    const count = 1;',
     breaks: ['I14', 'I7'],
-    by: 'sim',
   },
   {
     name: 're-serialise-payload',
@@ -123,7 +110,6 @@ export const controls: readonly Control[] = [
       'events.map(({ name, value }) => ({ id: context.newId(), name,' +
       ' payload: Buffer.from(JSON.stringify(value)) })),',
     breaks: ['I2'],
-    by: 'sim',
   },
   {
     name: 'forget-the-key',
@@ -131,7 +117,6 @@ export const controls: readonly Control[] = [
     find: '    idempotency: call.idempotency && idempotencyOf(call.idempotency),',
     replace: '    idempotency: undefined,',
     breaks: ['I13'],
-    by: 'sim',
   },
   {
     name: 'ordered-without-order',
@@ -139,7 +124,6 @@ export const controls: readonly Control[] = [
     find: '  if (lane.ordered && took > 0) return { ...after, gateMs: never, readyMs: never };',
     replace: '  if (lane.ordered && took < 0) return { ...after, gateMs: never, readyMs: never };',
     breaks: ['I9'],
-    by: 'sim',
   },
   {
     name: 'retry-what-was-delivered',
@@ -147,6 +131,102 @@ export const controls: readonly Control[] = [
     find: '  const isLeft = classified.kind ===',
     replace: "  const isLeft = classified.kind === 'delivered' || classified.kind ===",
     breaks: ['I5'],
-    by: 'sim',
+  },
+  {
+    name: 'lane-cap-off',
+    file: 'src/store/slots.ts',
+    find: '    return Math.min(slots, concurrency - running);',
+    replace: '    return Math.min(slots, Infinity * concurrency - running);',
+    breaks: ['concurrency'],
+  },
+  {
+    name: 'fan-out-kept-in-memory',
+    file: 'src/store/sqlite/nodes.ts',
+    find: "    const node = integer(one(insert.get({ name, role, version, nowMs })), 'no');",
+    replace:
+      "    const node = integer(one(insert.get({ name, role, version, nowMs })), 'no');\n" +
+      "    db.exec('delete from fanout');",
+    breaks: ['I1'],
+  },
+  {
+    // Whoever comes after a crash begins anew; by the number of the node, which only rises.
+    name: 'fan-out-from-its-beginning',
+    file: 'src/store/sqlite/fan-out.ts',
+    find: '    const fanningOut = toFanningOut(row);',
+    replace:
+      '    const fanningOut = toFanningOut(row);\n' +
+      '    const node = Math.floor(context.births.slots.lease / 2 ** 32);\n' +
+      '    const known = (next as { at?: Map<string, number> }).at ??= new Map();\n' +
+      '    if (node > (known.get(fanningOut.event) ?? node)) {\n' +
+      "      db.prepare('update fanout set step = 0, callback = 0 where event = ?').run(fanningOut.event);\n" +
+      '      fanningOut.cursor = { step: 0, callback: 0 };\n' +
+      '    }\n' +
+      '    known.set(fanningOut.event, Math.max(node, known.get(fanningOut.event) ?? 0));',
+    breaks: ['I1'],
+  },
+  {
+    name: 'fan-out-without-its-rest',
+    file: 'src/store/sqlite/fan-out.ts',
+    find: '    if (after === undefined) {',
+    replace: '    if (after === undefined || made > 1) {',
+    breaks: ['I1'],
+  },
+  {
+    name: 'replay-kept-in-memory',
+    file: 'src/store/verbs/replays.ts',
+    find: "    select ${columns} from replay where state = 'running' order by next_ms, no limit ?1 + 0`,",
+    replace:
+      "    select ${columns} from replay where state = 'running'\n" +
+      '      and created_ms >= (select max(started_ms) from node)\n' +
+      '    order by next_ms, no limit ?1 + 0`,',
+    breaks: ['I1', 'liveness'],
+  },
+  {
+    name: 'replay-without-its-rest',
+    file: 'src/store/verbs/advance-replay.ts',
+    find: "    isLast ? 'done' : 'running',",
+    replace: "    isLast || replayed > 0 ? 'done' : 'running',",
+    breaks: ['I1'],
+  },
+  {
+    name: 'replay-of-others',
+    file: 'src/core/fits-delivery.ts',
+    find: "    (found.state === state || (state === 'ended' && isEnded(found.state))) &&",
+    replace: "    (found.state === state || (state !== 'pending' && isEnded(found.state))) &&",
+    breaks: ['I4'],
+  },
+  {
+    name: 'replay-without-a-fence',
+    file: 'src/store/verbs/advance-replay.ts',
+    find: "  if (state !== 'running' || cursor.event !== from.event || cursor.n !== from.n) return undefined;",
+    replace: "  if (state !== 'running' || cursor.event < '') return undefined;",
+    breaks: ['I4'],
+  },
+  {
+    name: 'ignore-the-filter',
+    file: 'src/store/listener.ts',
+    find: '  return listeners.filter(({ rules }) => rules === undefined || judge(rules));',
+    replace:
+      '  return listeners.filter(({ rules }) => rules === undefined || judge(rules) || true);',
+    breaks: ['I1'],
+  },
+  {
+    name: 'ignore-the-rate',
+    file: 'src/core/lane.ts',
+    find: '    most = Math.min(most, Math.floor((savedMs + slackMs) / lane.intervalMs));',
+    replace: '    most = Math.min(most, Math.ceil((savedMs + 50) / lane.intervalMs) + 1);',
+    breaks: ['rate'],
   },
 ];
+
+const seedsMax = 300;
+
+/** Seed after seed, in a process of its own, until one shows it. */
+export const simulationControls: readonly LookControl[] = breaks.map(
+  ({ name, breaks: invariants, ...change }) => ({
+    name,
+    changes: [change],
+    breaks: new RegExp(`^(?:${invariants.join('|')}): `),
+    look: lookInProcess(new URL('hunt.ts', import.meta.url), [invariants.join(), `${seedsMax}`]),
+  }),
+);

@@ -1,0 +1,87 @@
+// What this node holds, as far as it knows. A failover may undo the last that was written: then an outcome
+// is gone, and its delivery stands there as if this node, which is alive, were still at it. Nobody else
+// would ever free it (found by trial).
+import { holderOf } from '../../core/lease.ts';
+import type { DeliveryName } from '../../core/delivery.ts';
+import type { StoreFailure, WorkReply } from '../call.ts';
+import type { Offer, Work } from '../delivery-verbs.ts';
+import { integer, text } from '../row.ts';
+import { unavailable } from './failure.ts';
+import { lifeOn } from './life.ts';
+import type { Link } from './link.ts';
+import { freeNamed, nodesSql } from './nodes.ts';
+import { isFailure, noEvents, type Persist } from './persist.ts';
+
+export interface Held {
+  /** What was leased to this node, by a publish. */
+  took: (born: readonly DeliveryName[], offer: Offer | undefined) => void;
+  /** What a cycle of work has leased and settled. */
+  worked: (work: Work, reply: WorkReply) => void;
+  /**
+   * In another life of the server than the last: frees what is leased to this node and is not in its
+   * hands. Must not run while something is being leased.
+   */
+  freeForgotten: (nowMs: number) => Promise<StoreFailure | undefined>;
+}
+
+/** It is as large as the window of the node, and what waits to be settled. */
+export function createHeld({ link, persist }: { link: Link; persist: Persist }): Held {
+  let held = new Map<string, number>();
+  let life: string | undefined;
+  let node: number | undefined;
+  const offered = (offer: Offer | undefined): void => {
+    if (offer === undefined || holderOf(offer.lease) === node) return;
+    node = holderOf(offer.lease);
+    held = new Map(); // Whatever it held under another number is others' by now.
+  };
+  const take = (some: readonly (DeliveryName & { lease: number })[]): void => {
+    for (const one of some) held.set(keyOf(one), one.lease);
+  };
+  return {
+    took: (born, offer) => {
+      offered(offer);
+      if (offer !== undefined) take(born.map((one) => ({ ...one, lease: offer.lease })));
+    },
+    worked: ({ settlements, claim, fanOut }, reply) => {
+      if (reply.kind !== 'worked') return;
+      for (const [at, { kind }] of reply.settled.entries()) {
+        const one = settlements[at];
+        if (kind !== 'done' || one === undefined || held.get(keyOf(one)) !== one.lease) continue;
+        held.delete(keyOf(one));
+      }
+      offered(claim ?? fanOut);
+      take(reply.claimed);
+      take(reply.fannedOut.deliveries);
+    },
+    freeForgotten: async (nowMs) => {
+      let now: string;
+      try {
+        now = await link.withClient(lifeOn);
+      } catch (error) {
+        return unavailable(error);
+      }
+      const isAnother = life !== undefined && life !== now;
+      if (isAnother && node !== undefined) {
+        const holder = node;
+        const freed = await persist({ link, leases: [], events: noEvents }, async (tx) => {
+          const rows = await tx.query(nodesSql.heldBy, [holder]);
+          const all = rows.map((row) => ({
+            event: text(row, 'event'),
+            n: integer(row, 'n'),
+            lease: integer(row, 'lease'),
+            lane: integer(row, 'lane'),
+          }));
+          const forgotten = all.filter((one) => held.get(keyOf(one)) !== one.lease);
+          return { result: { freed: await freeNamed(tx, forgotten, nowMs) }, written: [] };
+        });
+        if (isFailure(freed)) return freed;
+      }
+      life = now;
+      return undefined;
+    },
+  };
+}
+
+function keyOf({ event, n }: DeliveryName): string {
+  return `${event} ${n}`;
+}

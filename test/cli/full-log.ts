@@ -1,0 +1,15 @@
+// A process that says more than any pipe holds, and ends: with its log, as the service does.
+import { openLog } from '../../src/cli/log.ts';
+import { realWorld } from '../../src/core/world.ts';
+
+process.stderr.on('error', () => undefined); // As the program does, which makes the pipe one that never blocks.
+const look = { level: 'info', format: 'json', isTerminal: false, isColoured: false } as const;
+await using logging = openLog(look, realWorld());
+const stay = setInterval(() => undefined, 1_000);
+await new Promise((resolve) => {
+  process.once('SIGTERM', resolve);
+  process.stdout.write('ready\n');
+});
+clearInterval(stay);
+for (let line = 0; line < 2_000; line += 1)
+  logging.log.info({ line, text: 'some words '.repeat(100) });

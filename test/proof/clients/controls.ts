@@ -1,0 +1,260 @@
+// The product broken on purpose, in ways that somebody could break it by mistake; each must be seen by the
+// attack that is meant for it.
+import type { SourceChange } from '../controls/change-source.ts';
+import { lookInProcess, type LookControl } from '../controls/look.ts';
+import { sendBadBodies } from './bodies.ts';
+import { trickParsers } from './bytes.ts';
+import { useForeignIds } from './foreign.ts';
+import { beIdle, idleSmall } from './idle.ts';
+import { inject } from './injection.ts';
+import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
+import { quick } from './quick.ts';
+import { sendSecrets } from './secrets.ts';
+import { askFromElsewhere, sitesEnv } from './sites.ts';
+import { beSlow, readNothing, slowSmall } from './slow.ts';
+import { attack, type Attempt } from './target.ts';
+
+type Look = LookControl['look'];
+
+function looking(
+  body: (attempt: Attempt) => Promise<void>,
+  { env = {}, own = [] }: { env?: Record<string, string>; own?: readonly SourceChange[] } = {},
+): Look {
+  return async (changes) =>
+    attack('clients: control', { changes: [...own, ...changes], env }, body);
+}
+
+const slowly = looking(async (on) => beSlow(on, { ...slowSmall, spareMs: 2_000 }), { own: quick });
+const asBytes = looking(trickParsers, { own: quick });
+const idly = looking(async (on) => beIdle(on, idleSmall), { own: quick });
+const deafly = looking(async (on) => readNothing(on, { count: 40, streams: 10 }));
+const withBodies = looking(async (on) => sendBadBodies(on, 1), { own: quick });
+const fromElsewhere = looking(async (on) => askFromElsewhere(on, 20), { env: sitesEnv });
+const withTexts = looking(async (on) => inject(on, { texts: 2 }));
+
+export const clientsControls: readonly LookControl[] = [
+  {
+    name: 'clients-slow-heads-stay',
+    changes: [
+      {
+        file: 'src/api/server.ts',
+        find: 'connectionsCheckingInterval: limits.connectionsLookMs,',
+        replace: '',
+      },
+    ],
+    breaks: /^I11: who sends/,
+    look: slowly,
+  },
+  {
+    name: 'clients-no-time-limit',
+    changes: [
+      {
+        file: 'src/api/server.ts',
+        find: 'requestTimeout: limits.requestTimeoutMs,',
+        replace: 'requestTimeout: 0,',
+      },
+      {
+        file: 'src/api/server.ts',
+        find: 'headersTimeout: limits.headersTimeoutMs,',
+        replace: 'headersTimeout: 0,',
+      },
+    ],
+    breaks: /^I11: who sends a body/,
+    look: slowly,
+  },
+  {
+    name: 'clients-half-closed-is-enough',
+    changes: [
+      {
+        file: 'src/api/server.ts',
+        find: "if (problem.code === 'request_timeout') socket.destroySoon();",
+        replace: "if (problem.code === 'malformed_request') socket.end();",
+      },
+    ],
+    breaks: /^I11: who sends/,
+    look: slowly,
+  },
+  {
+    name: 'clients-idle-ones-stay',
+    changes: [
+      {
+        file: 'src/api/connections.ts',
+        find: '  if (line === undefined) return false;',
+        replace: '  if (line === undefined || line.asked >= 0) return false;',
+      },
+    ],
+    breaks: /^I12: during idle connections/,
+    look: idly,
+  },
+  {
+    name: 'clients-deaf-ones-fill-the-room',
+    changes: [
+      {
+        file: 'src/engine/unread.ts',
+        find: '      const room = answer.isPublic ? strangers : known;',
+        replace: '      const room = answer.isPublic ? known : strangers;',
+      },
+    ],
+    breaks: /^I12: during slow readers/,
+    look: deafly,
+  },
+  {
+    name: 'clients-refusal-overtakes',
+    changes: [
+      {
+        file: 'src/api/connections.ts',
+        find: '  if (!isTurn) return;',
+        replace: '  if (!isTurn && line.asked < 0) return;',
+      },
+    ],
+    breaks: /^desync/,
+    look: asBytes,
+  },
+  {
+    name: 'clients-lenient-parser',
+    changes: [
+      {
+        file: 'src/api/server.ts',
+        find: '    requireHostHeader: false,',
+        replace: '    insecureHTTPParser: true,\n    requireHostHeader: false,',
+      },
+    ],
+    breaks: /^(smuggled|desync)/,
+    look: asBytes,
+  },
+  {
+    name: 'clients-no-body-limit',
+    changes: [
+      {
+        file: 'src/api/mount.ts',
+        find: '    bodyLimit: bodyBytesMaxOf(operation),',
+        replace: '    bodyLimit: 2 ** 40 + 0 * bodyBytesMaxOf(operation),',
+      },
+    ],
+    breaks: /^I11: (a body|a length|17 KiB|chunks)/,
+    look: withBodies,
+  },
+  {
+    name: 'clients-no-depth-limit',
+    changes: [
+      {
+        file: 'src/core/json.ts',
+        find: 'if (frames.length > limits.jsonDepthMax) {',
+        replace: 'if (frames.length > 1e9) {',
+      },
+    ],
+    breaks: /^I11: a depth/,
+    look: withBodies,
+  },
+  {
+    name: 'clients-no-origin-check',
+    changes: [
+      {
+        file: 'src/api/authenticate.ts',
+        find: 'const fault = best.usesCookie ?',
+        replace: "const fault = best.usesCookie && method === 'NONE' ?",
+      },
+    ],
+    breaks: /^cross-origin/,
+    look: fromElsewhere,
+  },
+  {
+    name: 'clients-any-media-type',
+    changes: [
+      {
+        file: 'src/api/origin.ts',
+        find: '  return bodyFault(head);',
+        replace: "  return method === 'NONE' ? bodyFault(head) : undefined;",
+      },
+    ],
+    breaks: /^cross-origin/,
+    look: fromElsewhere,
+  },
+  {
+    name: 'clients-key-by-id-only',
+    changes: [
+      {
+        file: 'src/engine/keys.ts',
+        find: 'if (key === undefined || key.appNo !== app.no) throw notFound(id);',
+        replace: 'if (key === undefined || app.no < 0) throw notFound(id);',
+      },
+    ],
+    breaks: /^I17: getKey/,
+    look: looking(useForeignIds),
+  },
+  {
+    name: 'clients-one-of-two-will-do',
+    changes: [
+      {
+        file: 'src/api/authenticate.ts',
+        find: 'return given.length === 1 &&',
+        replace: 'return given.length >= 1 &&',
+      },
+    ],
+    breaks: /^pollution/,
+    look: looking(sayTwice),
+  },
+  {
+    name: 'clients-and-as-or',
+    changes: [
+      {
+        file: 'src/api/authenticate.ts',
+        find: 'return appIds.every((scheme)',
+        replace: 'return appIds.length > 0 || appIds.every((scheme)',
+      },
+    ],
+    breaks: /^security: the key alone/,
+    look: looking(askWithAppId, { env: appIdEnv }),
+  },
+  {
+    name: 'clients-raw-url-in-log',
+    changes: [
+      {
+        file: 'src/api/request-log.ts',
+        find: '    method: request.method,\n    status:',
+        replace: '    method: request.method,\n    url: request.url,\n    status:',
+      },
+      { file: 'src/cli/log.ts', find: 'const safe = redact(line);', replace: 'const safe = line;' },
+    ],
+    breaks: /^I16: the log/,
+    look: looking(sendSecrets),
+  },
+  {
+    name: 'clients-header-value-unchecked',
+    changes: [
+      {
+        file: 'src/core/callback-headers.ts',
+        find: '  if (printable.test(value)) return undefined;',
+        replace: '  if (printable.test(value) || value.length > 0) return undefined;',
+      },
+    ],
+    breaks: /^(I12: it failed|injection)/,
+    look: withTexts,
+  },
+  {
+    name: 'clients-terminal-obeys',
+    changes: [
+      {
+        file: 'src/cli/harmless.ts',
+        find: '  return text.replaceAll(',
+        replace: '  if (text.length > 0) return text;\n  return text.replaceAll(',
+      },
+    ],
+    breaks: /^terminal/,
+    look: withTexts,
+  },
+  {
+    name: 'clients-unknown-key-is-quick',
+    changes: [
+      {
+        file: 'src/engine/identify.ts',
+        find: '      const key = (await keys.find(id)) ?? nobody;',
+        replace:
+          '      const key = (await keys.find(id)) ?? nobody;\n' +
+          '      if (key === nobody) return undefined;',
+      },
+    ],
+    breaks: /^timing: a key of nobody/,
+    look: lookInProcess(new URL('./look-timing.ts', import.meta.url)),
+  },
+];

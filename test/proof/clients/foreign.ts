@@ -1,0 +1,81 @@
+// Nothing crosses apps (I17): for every operation of the document that takes an id, wherever it takes it,
+// another app's id is answered like one that was never given out, and nothing happens to it.
+import {
+  callOf,
+  idParameter,
+  isOfNobody,
+  kindOf,
+  normal,
+  random,
+  tenantsOf,
+  type Kind,
+} from '../../api/tenants.ts';
+import type { Call } from '../../api/harness.ts';
+import { operations } from './operations.ts';
+import type { Attempt } from './target.ts';
+
+export async function useForeignIds({ target, figures, violations }: Attempt): Promise<void> {
+  const { newApp, make, look } = tenantsOf(target.call);
+  const [ours, theirs] = [await newApp('ours'), await newApp('theirs')];
+  let tried = 0;
+  const compare = async (name: string, kind: Kind, ask: (id: string) => Call): Promise<void> => {
+    const foreign = await make(kind, theirs);
+    const untouched = await look(kind, foreign, theirs);
+    const unknown = random(kind);
+    const answer = normal(await target.call(ask(foreign)), foreign);
+    const wanted = normal(await target.call(ask(unknown)), unknown);
+    tried += 1;
+    if (JSON.stringify(answer) !== JSON.stringify(wanted)) {
+      violations.push(
+        `I17: ${name}: ${JSON.stringify(answer)}, an unknown id: ${JSON.stringify(wanted)}`,
+      );
+    }
+    if (JSON.stringify(await look(kind, foreign, theirs)) !== JSON.stringify(untouched)) {
+      violations.push(`I17: ${name} has changed something of another app`);
+    }
+  };
+  for (const operation of await operations()) {
+    if (idParameter(operation) === undefined || isOfNobody(operation)) continue;
+    const name = operation.operationId;
+    await compare(name, kindOf(operation), (id) => callOf(operation, id, ours.key));
+  }
+  const event = { event: 'e', payload: { message: 'm' } };
+  const headers = { 'X-Request-Id': 'fixed' };
+  const { key } = ours;
+  const post = (path: string, body: object): Call => ({ method: 'POST', path, key, headers, body });
+  const elsewhere: Record<string, [Kind, (id: string) => Call]> = {
+    'publishEvent to': [
+      'subscription',
+      (subscriberId) => post('/events', { ...event, subscriberId }),
+    ],
+    'publishEvents to': [
+      'subscription',
+      (subscriberId) => post('/events/batch', { events: [event], subscriberId }),
+    ],
+    'createReplay of': [
+      'subscription',
+      (subscriberId) => post('/replays', { filter: { subscriberId }, dryRun: true }),
+    ],
+    'listDeliveries of a subscription': [
+      'subscription',
+      (id) => ({ path: `/deliveries?subscriberId=${id}`, key, headers }),
+    ],
+    'listDeliveries of an event': [
+      'event',
+      (id) => ({ path: `/deliveries?eventId=${id}`, key, headers }),
+    ],
+    'getStats of': [
+      'subscription',
+      (id) => ({ path: `/stats?subscriberId=${id}&${span}`, key, headers }),
+    ],
+    'getSubscriptionStats of': [
+      'subscription',
+      (id) => ({ path: `/stats/subscriptions?subscriberIds=${id}&${span}`, key, headers }),
+    ],
+  };
+  for (const [name, [kind, ask]] of Object.entries(elsewhere)) await compare(name, kind, ask);
+  figures['places that take an id'] = tried;
+}
+
+/** Fixed, so that two answers can be equal. */
+const span = 'from=2026-01-01T00:00:00Z&until=2026-01-01T01:00:00Z';

@@ -1,0 +1,82 @@
+// Every operation of the document with a request that would do something, on things that are there. A new
+// operation is attacked by being there; one whose body nobody knows fails until it is said here.
+import { join } from 'node:path';
+import type { Operation } from '../../../src/contract/contract.ts';
+import { loadContract } from '../../../src/contract/load.ts';
+import { once } from '../../../src/core/once.ts';
+import {
+  callOf,
+  hook,
+  idParameter,
+  isOfNobody,
+  kindOf,
+  tenantsOf,
+  type Tenant,
+} from '../../api/tenants.ts';
+import type { Target } from './target.ts';
+
+const load = once(async () =>
+  loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml')),
+);
+
+export async function operations(): Promise<readonly Operation[]> {
+  return (await load()).operations;
+}
+
+export interface Request {
+  operation: Operation;
+  method: string;
+  path: string;
+  body: string | undefined;
+}
+
+const event = { event: 'a.b', payload: { message: 'm' } };
+
+/** Of operations that take no id. */
+const bodies: Record<string, object | undefined> = {
+  subscribeOperation: { callbackUrl: hook },
+  publishEvent: event,
+  publishEvents: { events: [event] },
+  createReplay: { filter: { state: 'ended' } },
+  createKey: { name: 'made by a stranger', scopes: ['read'] },
+  createApp: { name: 'made by a stranger' },
+  signIn: { key: 'k'.repeat(40) },
+  signOut: undefined,
+};
+
+/** Each on a thing of its own, of the app that has the target's key. */
+export async function requestsOf(target: Target): Promise<Request[]> {
+  const { make } = tenantsOf(target.call);
+  const own: Tenant = { key: target.key, appId: target.appId };
+  const requests: Request[] = [];
+  for (const operation of await operations()) {
+    const { method, path, operationId } = operation;
+    if (idParameter(operation) !== undefined && !isOfNobody(operation)) {
+      const call = callOf(operation, await make(kindOf(operation), own), target.key);
+      const more = operationId === 'editApp' ? { name: 'named by a stranger' } : undefined;
+      const body = call.body ?? more;
+      requests.push({ operation, method, path: call.path, body: body && JSON.stringify(body) });
+    } else if (method === 'GET') {
+      const filled = path.replace(/\{\w+\}/, 'anything');
+      requests.push({ operation, method, path: filled, body: undefined });
+    } else {
+      if (!Object.hasOwn(bodies, operationId)) throw new Error(`Say what ${operationId} takes`);
+      const body = bodies[operationId];
+      requests.push({ operation, method, path, body: body && JSON.stringify(body) });
+    }
+  }
+  return requests;
+}
+
+/** All that a caller could have changed, but for when keys were used. */
+export async function stateOf({ call }: Target): Promise<string> {
+  const paths = ['subscriptions', 'keys', 'apps', 'replays', 'events', 'deliveries'];
+  const texts: string[] = [];
+  for (const path of paths) {
+    const { json } = await call({ path: `/${path}?limit=500` });
+    texts.push(
+      JSON.stringify(json, (name, value: unknown) => (name === 'lastUsedAt' ? undefined : value)),
+    );
+  }
+  return texts.join('\n');
+}

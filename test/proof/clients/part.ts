@@ -1,0 +1,70 @@
+// Hostile clients of the HTTP interface, against the real service in a process of its own.
+import type { Finding, Part } from '../finding.ts';
+import { keepBytes, sendBadBodies } from './bodies.ts';
+import { pipeline, trickParsers } from './bytes.ts';
+import { useForeignIds } from './foreign.ts';
+import { beIdle, idleFull, idleSmall } from './idle.ts';
+import { inject, injectFull, injectPretty } from './injection.ts';
+import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
+import { quick } from './quick.ts';
+import { besiege } from './siege.ts';
+import { sendSecrets } from './secrets.ts';
+import { askFromElsewhere, sitesEnv } from './sites.ts';
+import { beSlow, readNothing, slowFull, slowSmall } from './slow.ts';
+import { attack } from './target.ts';
+import { timeKeys } from './timing.ts';
+
+export const clients: Part = {
+  name: 'clients',
+  about:
+    'Clients that mean harm: slow, idle, deaf, pipelining, smuggling; with bodies that are too large, too deep ' +
+    'or packed; from foreign sites; with texts that end lines, with things said twice, with ids of another app. ' +
+    'Everybody else is served meanwhile, nothing is done that nobody may do, and nothing is held afterwards.',
+  prove: async ({ scale, say }) => {
+    const findings: Finding[] = [];
+    for (const [name, prove] of Object.entries(scale === 'full' ? full : small)) {
+      say(name);
+      findings.push(await prove());
+    }
+    return findings;
+  },
+};
+
+type Proofs = Record<string, () => Promise<Finding>>;
+
+const full: Proofs = {
+  idle: async () => attack('clients: idle connections', {}, async (on) => beIdle(on, idleFull)),
+  slow: async () => attack('clients: slow senders', {}, async (on) => beSlow(on, slowFull)),
+  deaf: async () =>
+    attack('clients: slow readers', {}, async (on) => readNothing(on, { count: 50, streams: 150 })),
+  bytes: async () =>
+    attack('clients: requests as bytes', {}, async (on) => {
+      await trickParsers(on);
+      await pipeline(on, 20);
+    }),
+  bodies: async () =>
+    attack('clients: bodies', {}, async (on) => {
+      await besiege(on, { name: 'bad bodies', rounds: 2 }, async () => sendBadBodies(on, 3));
+      await keepBytes(on);
+    }),
+  sites: async () =>
+    attack('clients: foreign sites', { env: sitesEnv }, async (on) => askFromElsewhere(on)),
+  foreign: async () => attack('clients: ids of another app', {}, useForeignIds),
+  twice: async () => attack('clients: things said twice', {}, sayTwice),
+  both: async () =>
+    attack('clients: keys that must come with an app', { env: appIdEnv }, askWithAppId),
+  inject: async () =>
+    attack('clients: texts that end lines', {}, async (on) => inject(on, injectFull)),
+  pretty: async () => injectPretty({}),
+  secrets: async () => attack('clients: secrets in odd places', {}, sendSecrets),
+  timing: async () => timeKeys({ rounds: 7, samples: 3_000 }),
+};
+
+/** One service for all, with shorter times. */
+const small: Proofs = {
+  small: async () =>
+    attack('clients: in small', { changes: quick }, async (on) => {
+      await beIdle(on, idleSmall);
+      await Promise.all([beSlow(on, slowSmall), trickParsers(on)]);
+    }),
+};

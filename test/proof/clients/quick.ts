@@ -1,0 +1,13 @@
+// The service with shorter times and fewer connections, so that what looks after them can be seen at work
+// in seconds. Shorter ones would cut off honest clients of a busy machine. Nothing else of it is changed.
+import type { SourceChange } from '../controls/change-source.ts';
+
+const file = 'src/core/limits.ts';
+
+export const quick: readonly SourceChange[] = [
+  { file, find: 'headersTimeoutMs: 10_000', replace: 'headersTimeoutMs: 2_000' },
+  { file, find: 'requestTimeoutMs: 15_000', replace: 'requestTimeoutMs: 2_500' },
+  { file, find: 'connectionsLookMs: 1_000', replace: 'connectionsLookMs: 100' },
+  { file, find: 'overLingerMs: 2_000', replace: 'overLingerMs: 200' },
+  { file, find: 'connectionsMax: 2_048', replace: 'connectionsMax: 64' },
+];

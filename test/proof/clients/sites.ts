@@ -1,0 +1,101 @@
+// Somebody is signed in, and visits a page of somebody else's: whatever that page can make the browser
+// send, to whichever operation, nothing changes.
+import { cases, isRefused, publicUrl, types, type Case } from '../../api/origin-cases.ts';
+import { rawClient, type RawClient } from '../../api/raw-client.ts';
+import { random, idParameter, isOfNobody, kindOf } from '../../api/tenants.ts';
+import { requestsOf, stateOf, type Request } from './operations.ts';
+import type { Attempt, Target } from './target.ts';
+
+export const sitesEnv = { RINGBACK_PUBLIC_URL: publicUrl } as const;
+
+/** `oneIn`: how many of the cells are taken, evenly. */
+export async function askFromElsewhere(
+  { target, figures, violations }: Attempt,
+  oneIn = 1,
+): Promise<void> {
+  using client = rawClient(target.url);
+  const session = await signIn(client, target);
+  const cookies = [session, `X-API-KEY=${target.key}`];
+  const requests = await requestsOf(target);
+  const cells = cases.filter(({ carrier }) => carrier === 'cookie');
+  const before = await stateOf(target);
+  let refused = 0;
+  let passed = 0;
+  let n = 0;
+  for (const request of requests) {
+    for (const cell of cells.filter(({ method }) => method === request.method)) {
+      for (const cookie of cookies) {
+        n += 1;
+        if (n % oneIn !== 0) continue;
+        if (request.method === 'GET') {
+          if (cell.type === 'none') await client.send(rawCall(request, cell, cookie));
+        } else if (isRefused(cell)) {
+          refused += 1;
+          const { status, json, headers } = await client.send(rawCall(request, cell, cookie));
+          const name = `${request.operation.operationId} ${JSON.stringify(cell)}`;
+          // Where no key is needed the body is read first, and what is wrong with that may come first.
+          // A key in a cookie means nothing where only a session is taken.
+          const { security } = request.operation;
+          const isOpen = security.length === 0;
+          const isUnasked = security.length === 1 && cookie !== session;
+          const isEarly = (isOpen && [400, 415].includes(status)) || (isUnasked && status === 401);
+          if (!isEarly && (status !== 403 || json['code'] !== 'cross_origin')) {
+            violations.push(`cross-origin: ${name}: answered ${status}`);
+          }
+          if (headers['access-control-allow-origin'] !== undefined) {
+            violations.push(`cross-origin: ${name}: another site may read the answer`);
+          }
+        } else if (request.operation.operationId !== 'signOut') {
+          passed += 1;
+          const { status } = await client.send(rawCall(harmless(request), cell, cookie));
+          if (status === 403) violations.push(`same origin: refused ${JSON.stringify(cell)}`);
+        }
+      }
+    }
+  }
+  if ((await stateOf(target)) !== before) violations.push('cross-origin: something has changed');
+  const still = await client.send({ path: '/console/session', headers: [['Cookie', session]] });
+  if (still.status !== 200) violations.push('cross-origin: the session was ended');
+  figures['cells that must be refused'] = refused;
+  figures['cells that must pass'] = passed;
+  figures['operations that change something'] = requests.filter(
+    ({ method }) => method !== 'GET',
+  ).length;
+}
+
+async function signIn(client: RawClient, { key }: Target): Promise<string> {
+  const { status, headers, text } = await client.send({
+    method: 'POST',
+    path: '/console/session',
+    headers: [
+      ['Content-Type', 'application/json'],
+      ['Origin', publicUrl],
+    ],
+    body: JSON.stringify({ key }),
+  });
+  if (status !== 201) throw new Error(text);
+  return headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+}
+
+function rawCall(
+  { method, path, body = '{}' }: Pick<Request, 'method' | 'path' | 'body'>,
+  { site, origin, type }: Case,
+  cookie: string,
+): Parameters<RawClient['send']>[0] {
+  const mediaType = types[type];
+  const headers: [string, string][] = [['Cookie', cookie]];
+  if (site !== undefined) headers.push(['Sec-Fetch-Site', site]);
+  if (origin !== undefined) headers.push(['Origin', origin]);
+  if (mediaType !== undefined) headers.push(['Content-Type', mediaType]);
+  return { method, path, headers, ...(type === 'none' ? {} : { body }) };
+}
+
+/** The same to nobody, so that a request that is let in changes nothing. */
+function harmless({ operation, method, path }: Request): Request {
+  const body = '{"nothing":1}';
+  if (idParameter(operation) === undefined || isOfNobody(operation)) {
+    return { operation, method, path, body };
+  }
+  const to = path.replace(/(?:sub|evt|dlv|rpl|rbk|app)_\w+/, random(kindOf(operation)));
+  return { operation, method, path: to, body };
+}

@@ -1,0 +1,128 @@
+// How long it takes to refuse a key says nothing about it: wrong from the first character or in the last
+// one only, of nobody, revoked, of another app. Measured where the key is checked, in this process: over
+// HTTP a difference of microseconds drowns in noise, and would only be harder to see.
+//
+// A comparison that stops at the first difference cannot be seen here, and need not be: a key is compared
+// by its SHA-256, so how far the comparison came says how much two hashes agree, which nobody can steer.
+// What could be seen is a way out before the hash, and that is what the control breaks. Whether an id is
+// known is no secret (it stands in lists and logs): one that nobody asked for lately costs a look into the
+// store, and so the ids here are all asked for all the time.
+import { crc32 } from 'node:zlib';
+import { base62 } from '../../../src/core/base62.ts';
+import { makeKey } from '../../../src/core/key.ts';
+import { realWorld } from '../../../src/core/world.ts';
+import { createIdentifier, type Identifier } from '../../../src/engine/identify.ts';
+import { revokeKey } from '../../../src/engine/keys.ts';
+import { mountContract } from '../../api/mount-contract.ts';
+import type { Finding } from '../finding.ts';
+
+export interface TimingOptions {
+  rounds: number;
+  /** Measurements of each kind of key in a round. */
+  samples: number;
+}
+
+/** Keys checked in one measurement: one alone takes about as long as the clock is coarse. */
+const keysAtOnce = 16;
+/** As dudect has it; and a difference that nobody could measure is none. */
+const tMost = 4.5;
+const partMost = 0.05;
+/** The slowest are of the machine. */
+const kept = 0.7;
+
+export async function timeKeys({ rounds, samples }: TimingOptions): Promise<Finding> {
+  await using service = await mountContract(nothing);
+  const { context } = service;
+  const onTouchError = (error: unknown): never => {
+    throw error;
+  };
+  const identifier = createIdentifier({ world: realWorld(), store: context.store, onTouchError });
+  const key = await service.keyWith('read');
+  const revoked = await service.keyWith('read');
+  await revokeKey(context, context.defaultApp, revoked.slice(0, 12));
+  const { key: foreign } = await service.newApp('another');
+  const kinds: Record<string, string> = {
+    'wrong from the first character': makeKey(realWorld(), idOf(key)).key,
+    'wrong in the last one only': nearly(key),
+    'of nobody': makeKey(realWorld()).key,
+    revoked,
+    'another app’s, and wrong': makeKey(realWorld(), idOf(foreign)).key,
+  };
+  const names = Object.keys(kinds);
+  const figures: Finding['figures'] = {};
+  const leaks = new Map<string, number>(names.map((name) => [name, 0]));
+  const parts = new Map<string, number[]>(names.map((name) => [name, []]));
+  await measure(identifier, kinds, samples); // Compiles what is measured.
+  for (let round = 0; round < rounds; round += 1) {
+    const times = await measure(identifier, kinds, samples);
+    const [base = []] = times.values();
+    for (const [name, own] of times) {
+      const { t, part } = welch(own, base);
+      parts.get(name)?.push(part);
+      const isSeen = Math.abs(t) > tMost && Math.abs(part) > partMost;
+      leaks.set(name, (leaks.get(name) ?? 0) + (isSeen ? Math.sign(part) : 0));
+    }
+  }
+  for (const [name, all] of parts) {
+    const middle = all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
+    figures[`${name}: takes more by, %`] = Math.round(middle * 1_000) / 10;
+  }
+  figures['measurements'] = rounds * samples * names.length;
+  // A machine that is busy with something else may show anything once, but not again and again.
+  const seen = [...leaks].filter(([, count]) => Math.abs(count) >= Math.ceil(rounds * 0.8));
+  const violations = seen.map(([name]) => `timing: a key ${name} can be told by the time it takes`);
+  return { part: 'clients: timing of keys', figures, violations };
+}
+
+const nothing = { openapi: '3.1.0', info: { title: 'None', version: '1' }, paths: {} };
+
+function idOf(key: string): string {
+  return key.slice('rbk_'.length, 'rbk_'.length + 8);
+}
+
+/** Another secret whose checksum is right. */
+function nearly(key: string): string {
+  const body = key.slice(0, -6);
+  const changed = body.slice(0, -1) + (body.endsWith('0') ? '1' : '0');
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, crc32(changed));
+  return changed + base62(bytes, 6);
+}
+
+/** All kinds in turn, so that whatever disturbs disturbs all of them alike. */
+async function measure(
+  identifier: Identifier,
+  kinds: Readonly<Record<string, string>>,
+  samples: number,
+): Promise<Map<string, number[]>> {
+  const entries = Object.entries(kinds);
+  const times = new Map<string, number[]>(entries.map(([name]) => [name, []]));
+  for (let n = 0; n < samples; n += 1) {
+    for (let i = 0; i < entries.length; i += 1) {
+      const [name = '', key = ''] = entries[(i + n) % entries.length] ?? [];
+      const began = process.hrtime.bigint();
+      for (let each = 0; each < keysAtOnce; each += 1) {
+        if ((await identifier.identify(key)) !== undefined)
+          throw new Error(`A key ${name} was let in`);
+      }
+      times.get(name)?.push(Number(process.hrtime.bigint() - began));
+    }
+  }
+  for (const [name, all] of times) {
+    times.set(name, all.toSorted((a, b) => a - b).slice(0, Math.floor(samples * kept)));
+  }
+  return times;
+}
+
+/** Welch's t, and how much more it is, as a part of the other. */
+function welch(one: readonly number[], other: readonly number[]): { t: number; part: number } {
+  const [a, b] = [moments(one), moments(other)];
+  const spread = Math.sqrt(a.variance / one.length + b.variance / other.length);
+  return { t: (a.mean - b.mean) / spread, part: (a.mean - b.mean) / b.mean };
+}
+
+function moments(values: readonly number[]): { mean: number; variance: number } {
+  const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+  const squares = values.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  return { mean, variance: squares / Math.max(values.length - 1, 1) };
+}

@@ -1,0 +1,93 @@
+// Negative controls of the faults around a node: the product, broken on purpose, and the fault that shows it.
+import type { LookControl } from '../controls/look.ts';
+import { liveBackup, secondService, stopSignals } from './around.ts';
+import { poisonFanOut, poisonRows } from './poison.ts';
+import { deletedDatabase, fullDisk } from './store-faults.ts';
+
+export const faultsControls: readonly LookControl[] = [
+  {
+    name: 'ready-on-a-full-disk',
+    changes: [
+      {
+        file: 'src/engine/readiness.ts',
+        find: "    await store.edit('heartbeat', { node: self.no() });\n",
+        replace: '',
+      },
+    ],
+    breaks: /^I12: the disk is full: \/readyz says 200/,
+    look: async (changes) => fullDisk(changes),
+  },
+  {
+    name: 'no-lock-of-the-folder',
+    changes: [
+      { file: 'src/store/sqlite/lock.ts', find: "    db.exec('begin exclusive');\n", replace: '' },
+    ],
+    breaks: /^I4: a second service/,
+    look: async (changes) => secondService(changes),
+  },
+  {
+    name: 'write-into-a-deleted-file',
+    changes: [
+      {
+        file: 'src/store/sqlite/adapter.ts',
+        find: "path === ':memory:' ? alwaysInPlace : watchPlace(path)",
+        replace: "path === ':memory:' ? alwaysInPlace : alwaysInPlace",
+      },
+      {
+        file: 'src/store/sqlite/adapter.ts',
+        find: 'import { alwaysInPlace, watchPlace, type InPlace }',
+        replace: 'import { alwaysInPlace, type InPlace }',
+      },
+    ],
+    breaks: /^I12: the database is deleted: answered 202/,
+    look: async (changes) => deletedDatabase(changes),
+  },
+  {
+    name: 'a-fan-out-that-ends-all',
+    changes: [
+      {
+        file: 'src/store/sqlite/fan-out.ts',
+        find: 'if (storeFailure(error) !== undefined) throw error;',
+        replace: 'if (storeFailure(error) !== error) throw error;',
+      },
+    ],
+    breaks: /^I14: a fan-out that cannot be read: (a publish was answered|the process has ended)/,
+    look: async (changes) => poisonFanOut(changes),
+  },
+  {
+    name: 'a-filter-that-refuses-all',
+    changes: [
+      {
+        file: 'src/store/kept-filter.ts',
+        find: '  } catch {\n    return undefined;',
+        replace: '  } catch (error) {\n    throw error;',
+      },
+    ],
+    breaks: /^I14: poison rows: a publish was answered with 5/,
+    look: async (changes) => poisonRows(changes),
+  },
+  {
+    name: 'backup-of-the-file-alone',
+    changes: [
+      {
+        file: 'src/store/sqlite/backup.ts',
+        find: "    db.prepare('vacuum into ?').run(part);",
+        replace: "    process.getBuiltinModule('node:fs').copyFileSync(path, part);",
+      },
+    ],
+    breaks: /^I1: (\d+ events are not in the backup|the backup ended with)/,
+    look: async (changes) => liveBackup(changes),
+  },
+  {
+    name: 'deliver-again-after-a-stop',
+    changes: [
+      {
+        file: 'src/engine/start-delivering.ts',
+        find: '      await dispatcher.stop(graceMs);',
+        replace: '      await dispatcher.stop(() => 0 * graceMs());',
+      },
+    ],
+    breaks: /^I5: SIGTERM with work under way: \d+ came twice/,
+    look: async (changes) => stopSignals(changes),
+  },
+];

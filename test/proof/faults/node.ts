@@ -1,0 +1,200 @@
+// One node on a folder of its own, with a receiver, for faults of the world around it: what it accepts is
+// written down, and must come to the receiver in the end.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { serve, type Env, type Serving } from '../../cli/child.ts';
+import { header, receive, type Receiver } from '../../e2e/receiver.ts';
+import { changedSource, type SourceChange } from '../controls/change-source.ts';
+import { withScratch } from '../crash/points.ts';
+import type { Finding } from '../finding.ts';
+import { compileShim } from '../power/shim.ts';
+
+export type Changes = readonly SourceChange[];
+
+/** How the shim makes the disk fail, while a file of that name is there. */
+export type DiskFault = 'full' | 'eio' | 'rofs';
+
+export interface Node {
+  data: string;
+  scratch: string;
+  acked: string[];
+  violations: string[];
+  /** The product is broken on purpose: whoever waits for what never comes, waits for less long. */
+  isBroken: boolean;
+  /** What a machine that has more to do than it can adds to what is measured by the clock. */
+  busyMs: number;
+  figures: Record<string, number | string>;
+  receiver: Receiver;
+  start: (env?: Env) => Promise<Serving>;
+  fault: (kind: DiskFault, body: () => Promise<void>) => Promise<void>;
+  /** Publishes until it is accepted. */
+  accept: (serving: Serving, event?: string) => Promise<string>;
+  /** Notes what was accepted and is not in the list. What was refused need not be gone. */
+  missing: (serving: Serving, when: string) => Promise<void>;
+  /** Notes what was accepted and never came. */
+  undelivered: (when: string, mostMs?: number) => Promise<void>;
+}
+
+export const key = 'k'.repeat(40);
+export const auth = { 'x-api-key': key, 'content-type': 'application/json' };
+const patientTurns = 40;
+const againMs = 100;
+const settledTurns = 3_000;
+export const brokenMs = 3_000;
+/** See NodeOptions. */
+export const patientBusyMs = 120_000;
+
+interface NodeOptions {
+  part: string;
+  changes: Changes;
+  /** It needs a disk that can be made to fail. */
+  disk?: boolean;
+  /** Tests that run beside many others give it so much that none ever fails for it. */
+  busyMs?: number;
+}
+
+export async function onNode(
+  { part, changes, disk = false, busyMs = 5_000 }: NodeOptions,
+  body: (node: Node) => Promise<void>,
+): Promise<Finding> {
+  return withScratch(async (scratch) => {
+    const shim = disk ? compileShim(scratch) : undefined;
+    if (shim?.kind === 'missing') return { part, figures: {}, violations: [], skipped: shim.why };
+    const root = join(scratch, 'root');
+    mkdirSync(root);
+    await using receiver = await receive();
+    const shimEnv = shim === undefined ? {} : { LD_PRELOAD: shim.path, PROOF_ROOT: root };
+    const node = makeNode({
+      scratch,
+      root,
+      receiver,
+      env: { ...shimEnv, ...changedSource(changes) },
+      isBroken: changes.length > 0,
+      busyMs,
+    });
+    await body(node);
+    const { acked, violations, figures } = node;
+    const came = new Set(receiver.requests.map((request) => header(request, 'webhook-id')));
+    const lost = acked.filter((id) => !came.has(id)).length;
+    const events = { accepted: acked.length, lost };
+    return { part, figures: { accepted: acked.length, ...figures }, violations, events };
+  });
+}
+
+interface Parts {
+  scratch: string;
+  root: string;
+  receiver: Receiver;
+  env: Env;
+  isBroken: boolean;
+  busyMs: number;
+}
+
+function makeNode({ scratch, root, receiver, env, isBroken, busyMs }: Parts): Node {
+  const acked: string[] = [];
+  const violations: string[] = [];
+  const data = join(root, 'data');
+  const settings = {
+    RINGBACK_DATA: data,
+    RINGBACK_API_KEY: key,
+    RINGBACK_LOG: 'silent',
+    RINGBACK_RETRY: Array.from({ length: 20 }, () => '200ms').join(','),
+  };
+  return {
+    data,
+    scratch,
+    acked,
+    violations,
+    isBroken,
+    busyMs,
+    figures: {},
+    receiver,
+    start: async (more = {}) => serve({ ...settings, ...env, ...more }),
+    fault: async (kind, act) => {
+      writeFileSync(`${root}.${kind}`, '');
+      await act().finally(() => rmSync(`${root}.${kind}`));
+    },
+    accept: async (serving, event) => {
+      const response = await patiently(async () => publish(serving, event), 202);
+      const { eventId } = (await response.json()) as { eventId: string };
+      acked.push(eventId);
+      return eventId;
+    },
+    missing: async (serving, when) => {
+      const found = new Set(await listed(serving));
+      const lost = acked.filter((id) => !found.has(id));
+      if (lost.length > 0) violations.push(`I1: ${when}: lost ${lost.join()}`);
+    },
+    undelivered: async (when, mostMs = 60_000) => {
+      const lastMs = performance.now() + (isBroken ? brokenMs : mostMs);
+      const waiting = (): string[] => {
+        const came = new Set(receiver.requests.map((request) => header(request, 'webhook-id')));
+        return acked.filter((id) => !came.has(id));
+      };
+      while (waiting().length > 0 && performance.now() < lastMs) await wait(againMs / 10);
+      const left = waiting();
+      if (left.length > 0) violations.push(`I1: ${when}: ${left.length} never came, ${left[0]}`);
+    },
+  };
+}
+
+export async function subscribe({ url }: Serving, { url: callbackUrl }: Receiver): Promise<string> {
+  const body = JSON.stringify({ callbackUrl });
+  const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: auth, body });
+  if (response.status !== 201) throw new Error(`Cannot subscribe: ${await response.text()}`);
+  const { subscriberId } = (await response.json()) as { subscriberId: string };
+  return subscriberId;
+}
+
+export async function publish({ url }: Serving, event = 'some.fault'): Promise<Response> {
+  const body = JSON.stringify({ event, payload: { message: 'hello' } });
+  return fetch(`${url}/events`, { method: 'POST', headers: auth, body });
+}
+
+/** A busy machine may be too slow for the store's deadline: then it is asked again. */
+export async function patiently(ask: () => Promise<Response>, status: number): Promise<Response> {
+  for (let turn = 1; ; turn += 1) {
+    const response = await ask();
+    if (response.status === status) return response;
+    if (response.status !== 503 || turn === patientTurns) {
+      throw new Error(`I12: answered with ${response.status}, expected ${status}`);
+    }
+    await wait(againMs);
+  }
+}
+
+export interface Stats {
+  totals: { published: number; delivered: number; dead: number; cancelled: number };
+  pending: number;
+}
+
+export async function statsOf({ url }: Serving): Promise<Stats> {
+  const ask = async (): Promise<Response> => fetch(`${url}/stats?range=1h`, { headers: auth });
+  return (await (await patiently(ask, 200)).json()) as Stats;
+}
+
+/** Nothing is under way, and nothing waits: what receivers have answered is written down, too. */
+export async function settled(serving: Serving): Promise<void> {
+  for (let turn = 0; turn < settledTurns; turn += 1) {
+    if ((await statsOf(serving)).pending === 0) return;
+    await wait(againMs / 5);
+  }
+  throw new Error('I1: deliveries are pending, and nothing happens');
+}
+
+export async function listed({ url }: Serving): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const more: string = cursor === '' ? '' : `&cursor=${cursor}`;
+    const list = async (): Promise<Response> =>
+      fetch(`${url}/events?limit=500${more}`, { headers: auth });
+    const page = (await (await patiently(list, 200)).json()) as {
+      items: { id: string }[];
+      nextCursor: string | null;
+    };
+    ids.push(...page.items.map(({ id }) => id));
+    cursor = page.nextCursor;
+  }
+  return ids;
+}

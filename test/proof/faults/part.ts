@@ -1,0 +1,56 @@
+// The part of the proof about the world around one node on SQLite.
+import type { Finding, Part } from '../finding.ts';
+import * as around from './around.ts';
+import { patientBusyMs } from './node.ts';
+import { poisonFanOut, poisonRows } from './poison.ts';
+import * as store from './store-faults.ts';
+
+type Fault = () => Promise<Finding>;
+
+const all: Readonly<Record<string, Fault>> = {
+  'disk full': async () => store.fullDisk(),
+  'disk read-only': async () => store.readOnlyDisk(),
+  'database locked by another process': async () => store.lockedDatabase(),
+  'database moved away': async () => store.movedDatabase(),
+  'log deleted': async () => store.deletedLog(),
+  'database deleted': async () => store.deletedDatabase(),
+  'long reader': async () => store.longReader(),
+  'poison rows': async () => poisonRows(),
+  'poison fan-out': async () => poisonFanOut(),
+  'second service': async () => around.secondService(),
+  'copied folder': async () => around.clonedFolder(),
+  'live backup': async () => around.liveBackup(),
+  'blocked log': async () => around.blockedLog(),
+  'scrape storm': async () => around.scrapeStorm(),
+  'clock set': async () => around.clockSteps(),
+  signals: async () => around.stopSignals(),
+};
+
+/** The quickest; a full disk and poison rows are tried by other tests as well. */
+const few: Readonly<Record<string, Fault>> = {
+  'database moved away': async () => store.movedDatabase([], patientBusyMs),
+};
+
+export const faults: Part = {
+  name: 'faults',
+  about:
+    'The disk, the files, the clock, the log, neighbours and rows that nobody can read, under a real node ' +
+    'on SQLite: nothing that was accepted is lost, nothing is accepted that could be, and all goes on by itself.',
+  prove: async ({ scale, say }) => {
+    const found: Finding[] = [];
+    for (const [name, fault] of Object.entries(scale === 'full' ? all : few)) {
+      say(name);
+      found.push(await failing(name, fault));
+    }
+    return found;
+  },
+};
+
+/** What throws is a violation of that fault; the others are tried all the same. */
+async function failing(name: string, fault: Fault): Promise<Finding> {
+  return fault().catch((error: unknown) => ({
+    part: name,
+    figures: {},
+    violations: [error instanceof Error ? error.message : String(error)],
+  }));
+}

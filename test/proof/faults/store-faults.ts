@@ -1,0 +1,212 @@
+// The store cannot write for a while: the disk is full or read-only, somebody else has the database locked,
+// its file is moved away. Meanwhile nothing is accepted and the node says that it is not ready; afterwards all
+// goes on without a restart (I12).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { limits } from '../../../src/core/limits.ts';
+import { status, type Serving } from '../../cli/child.ts';
+import type { Finding } from '../finding.ts';
+import type { Changes, Node } from './node.ts';
+import { brokenMs, onNode, publish, subscribe } from './node.ts';
+
+const several = 5;
+/** What a publish may take until it is refused, and a delivery after all is well again. */
+const answerMs = 5_000;
+const healMs = 5_000;
+const lookMs = 50;
+
+type During = (body: () => Promise<void>) => Promise<void>;
+
+export async function fullDisk(changes: Changes = [], busyMs?: number): Promise<Finding> {
+  const options = { part: 'disk full under the service', changes, disk: true };
+  return onNode({ ...options, ...patience(busyMs) }, async (node) =>
+    failAndHeal(node, 'the disk is full', async (body) => node.fault('full', body)),
+  );
+}
+
+export async function readOnlyDisk(changes: Changes = []): Promise<Finding> {
+  return onNode({ part: 'disk turns read-only', changes, disk: true }, async (node) =>
+    failAndHeal(node, 'the disk is read-only', async (body) => node.fault('rofs', body)),
+  );
+}
+
+/** For longer than a write waits for a lock. */
+export async function lockedDatabase(changes: Changes = []): Promise<Finding> {
+  return onNode({ part: 'another process holds the database', changes }, async (node) =>
+    failAndHeal(node, 'another process holds a transaction', async (body) => {
+      const holder = await holdDatabase(node, 'begin immediate');
+      await body();
+      await holder.letGo();
+    }),
+  );
+}
+
+/** Moved away and back: what is written meanwhile stands in a file that the next start would not find. */
+export async function movedDatabase(changes: Changes = [], busyMs?: number): Promise<Finding> {
+  const options = { part: 'database file moved away', changes };
+  return onNode({ ...options, ...patience(busyMs) }, async (node) => {
+    const path = join(node.data, 'ringback.db');
+    await failAndHeal(node, 'the database is moved away', async (body) => {
+      renameSync(path, `${path}.away`);
+      await body().finally(() => renameSync(`${path}.away`, path));
+    });
+  });
+}
+
+/** The log of SQLite is deleted: nothing more is accepted, and a stop saves all that was. */
+export async function deletedLog(changes: Changes = []): Promise<Finding> {
+  return onNode({ part: 'write-ahead log deleted', changes }, async (node) => {
+    {
+      await using serving = await begin(node);
+      rmSync(join(node.data, 'ringback.db-wal'));
+      await refuses(node, serving, 'the log is deleted');
+      serving.signal('SIGTERM');
+      const code = await serving.ended;
+      if (code !== 0)
+        node.violations.push(`I12: a stop after the log was deleted ended with ${code}`);
+    }
+    await using next = await node.start();
+    await node.missing(next, 'the log was deleted');
+    await node.accept(next);
+    await node.undelivered('the log was deleted');
+  });
+}
+
+/** The database itself is deleted: nobody can save it, but nothing may be accepted any more. */
+export async function deletedDatabase(changes: Changes = []): Promise<Finding> {
+  return onNode({ part: 'database file deleted', changes }, async (node) => {
+    await using serving = await begin(node);
+    await node.undelivered('before the database was deleted');
+    for (const end of ['', '-wal', '-shm']) rmSync(join(node.data, `ringback.db${end}`));
+    await refuses(node, serving, 'the database is deleted');
+  });
+}
+
+/** Somebody reads for long: the log cannot be folded in meanwhile. Afterwards it must not grow for ever. */
+export async function longReader(changes: Changes = [], events = 1_500): Promise<Finding> {
+  return onNode({ part: 'a reader that stays for long', changes }, async (node) => {
+    await using serving = await begin(node);
+    const log = join(node.data, 'ringback.db-wal');
+    const holder = await holdDatabase(node, 'begin; select count(*) from event');
+    const publishMany = async (count: number): Promise<void> => {
+      for (let sent = 0; sent < count; sent += several * 20) {
+        await Promise.all(Array.from({ length: several * 20 }, async () => node.accept(serving)));
+      }
+    };
+    await publishMany(events);
+    await node.undelivered('while somebody reads');
+    const grownBytes = statSync(log).size;
+    await holder.letGo();
+    await publishMany(events);
+    await node.undelivered('after somebody has read');
+    const laterBytes = statSync(log).size;
+    node.figures['log while it is read (MB)'] = megabytes(grownBytes);
+    node.figures['log after as much again (MB)'] = megabytes(laterBytes);
+    // It is folded in and used from its start again, so it does not grow as it did before.
+    const folded = limits.storeLogPages * 4096;
+    if (laterBytes > grownBytes + 2 * folded) {
+      node.violations.push(`I11: the log grew to ${grownBytes}, and then to ${laterBytes} bytes`);
+    }
+  });
+}
+
+function patience(busyMs: number | undefined): { busyMs?: number } {
+  return busyMs === undefined ? {} : { busyMs };
+}
+
+/** A start, a subscription, and some events that were accepted. */
+async function begin(node: Node): Promise<Serving> {
+  const serving = await node.start();
+  try {
+    await subscribe(serving, node.receiver);
+    for (let sent = 0; sent < several; sent += 1) await node.accept(serving);
+    return serving;
+  } catch (error) {
+    await serving[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function failAndHeal(node: Node, what: string, during: During): Promise<void> {
+  await using serving = await begin(node);
+  await during(async () => refuses(node, serving, what));
+  const healedMs = performance.now();
+  // What was accepted before may have been on its way: it goes on, too.
+  const first = await node.accept(serving);
+  await node.undelivered(`after ${what}`);
+  const tookMs = performance.now() - healedMs;
+  node.figures['first delivery after it healed (ms)'] = Math.round(tookMs);
+  if (tookMs > healMs + node.busyMs)
+    node.violations.push(`I12: ${first} came ${tookMs} ms after the end`);
+  await becomes(node, serving, { ready: 200, what: `after ${what}` });
+  await node.missing(serving, what);
+}
+
+/** Nothing is accepted, everybody is answered in time, and it is not ready. */
+async function refuses(node: Node, serving: Serving, what: string): Promise<void> {
+  let worstMs = 0;
+  const tryOnce = async (): Promise<void> => {
+    const askedMs = performance.now();
+    const response = await publish(serving);
+    await response.arrayBuffer();
+    const tookMs = performance.now() - askedMs;
+    worstMs = Math.max(worstMs, tookMs);
+    if (response.status !== 503) node.violations.push(`I12: ${what}: answered ${response.status}`);
+    if (tookMs > answerMs + node.busyMs)
+      node.violations.push(`I12: ${what}: answered in ${tookMs} ms`);
+  };
+  await tryOnce();
+  await Promise.all(Array.from({ length: several }, tryOnce));
+  node.figures['publish refused within, worst (ms)'] = Math.round(worstMs);
+  await becomes(node, serving, { ready: 503, what });
+  if ((await status(`${serving.url}/healthz`)) !== 200) {
+    node.violations.push(`I12: ${what}: the process says that it is not there`);
+  }
+}
+
+/** Within the time in which a publish must be refused. */
+async function becomes(
+  node: Node,
+  { url }: Serving,
+  { ready, what }: { ready: number; what: string },
+): Promise<void> {
+  const askedMs = performance.now();
+  let found = await status(`${url}/readyz`);
+  const mostMs = node.isBroken ? brokenMs : answerMs + node.busyMs;
+  while (found !== ready && performance.now() - askedMs < mostMs) {
+    await wait(lookMs);
+    found = await status(`${url}/readyz`);
+  }
+  if (found !== ready)
+    node.violations.push(`I12: ${what}: /readyz says ${found}, expected ${ready}`);
+}
+
+interface Holder {
+  letGo: () => Promise<void>;
+}
+
+/** A process that has the database open, in a transaction. */
+async function holdDatabase(node: Node, sql: string): Promise<Holder> {
+  const program =
+    `const { DatabaseSync } = require('node:sqlite');` +
+    `const db = new DatabaseSync(process.argv[1], { timeout: 5000 });` +
+    `db.exec(process.argv[2]); console.log('held'); process.stdin.resume();` +
+    `process.stdin.on('end', () => { db.exec('rollback'); db.close(); });`;
+  const args = ['-e', program, join(node.data, 'ringback.db'), sql];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return {
+    letGo: async () => {
+      const ended = once(child, 'close');
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1e5) / 10;
+}

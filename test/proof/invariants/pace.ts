@@ -1,0 +1,123 @@
+// How fast and how many at a time, where a subscription says so.
+import type { Flaw, History, Send } from './history.ts';
+
+/** Clocks have whole milliseconds, and a look that comes less than one after its time is in time. */
+const slackMs = 2;
+/** The longest that a connection takes. */
+const connectMs = 3_100;
+
+/**
+ * `rateLimit`: in no span of time more than it allows, over all nodes, by the clock of the database; what
+ * is unused is saved for a second, or for one attempt. Judged where attempts are given out. On the
+ * wire it shows too, where nothing but a slow connection is in between.
+ */
+export function judgeRate(history: History): Flaw[] {
+  const flaws: string[] = [];
+  const sends = Map.groupBy(history.sends, ({ subscription }) => subscription);
+  for (const { id, ratePerSecond, claims } of limitedOf(history)) {
+    const given = tooMany(claims, { ratePerSecond, spare: slackMs });
+    flaws.push(...given.map((what) => `${id} gave out ${what}`));
+    const started = (sends.get(id) ?? []).flatMap(({ startedMs }) => startedMs ?? []);
+    if (started.length > claims.length) {
+      flaws.push(`${id} got ${started.length} requests, and ${claims.length} were given out`);
+    }
+    if (!history.isCalm) continue;
+    const wire = { ratePerSecond, spare: connectMs };
+    flaws.push(...tooMany(started, wire).map((what) => `${id} got ${what}`));
+  }
+  return flaws.map((what) => ({ invariant: 'rate', what }));
+}
+
+function tooMany(
+  times: readonly number[],
+  { ratePerSecond, spare }: { ratePerSecond: number; spare: number },
+): string[] {
+  const burst = Math.max(ratePerSecond, 1);
+  for (const [from, fromMs] of times.entries()) {
+    for (let to = from + 1; to < times.length; to += 1) {
+      const spanMs = Math.max((times[to] ?? 0) - fromMs, 0);
+      const count = to - from + 1;
+      if (count <= burst + (ratePerSecond * (spanMs + spare)) / 1_000 + tiny) continue;
+      return [`${count} within ${Math.round(spanMs)} ms, at ${ratePerSecond} a second`];
+    }
+  }
+  return [];
+}
+
+const tiny = 1e-6;
+
+/** Claims that came as soon as the rate allowed it: that was what they had waited for. */
+export function countLimited(history: History): number {
+  const last = new Map<string, number>();
+  let count = 0;
+  for (const { id, ratePerSecond, claims } of limitedOf(history)) {
+    const intervalMs = 1_000 / ratePerSecond;
+    for (const atMs of claims) {
+      const gapMs = atMs - (last.get(id) ?? -Infinity);
+      if (gapMs >= intervalMs - 1 && gapMs <= intervalMs * 1.2 + 20) count += 1;
+      last.set(id, atMs);
+    }
+  }
+  return count;
+}
+
+interface Limited {
+  id: string;
+  ratePerSecond: number;
+  /** When its deliveries were given out, by the clock of the database. */
+  claims: readonly number[];
+}
+
+function limitedOf({ deliveries, log, subscriptions }: History): Limited[] {
+  const rowOf = new Map(deliveries.map((row) => [row.id, row]));
+  const claims = Map.groupBy(
+    log.filter(({ what }) => what === 'claimed'),
+    ({ event, n }) => rowOf.get(`dlv_${event}_${n}`)?.subscription ?? '',
+  );
+  return subscriptions.flatMap(({ id, ratePerSecond }) =>
+    ratePerSecond === undefined
+      ? []
+      : [{ id, ratePerSecond, claims: (claims.get(id) ?? []).map(({ a }) => a) }],
+  );
+}
+
+/** `concurrency`: no more than that under way at a time, on one node. */
+export function judgeConcurrency(history: History): Flaw[] {
+  return crowdsOf(history).flatMap(({ lane, count, concurrency }) =>
+    count <= concurrency
+      ? []
+      : [{ invariant: 'concurrency', what: `${lane}: ${count} at a time, not ${concurrency}` }],
+  );
+}
+
+/** How often a lane was as full as it may be. */
+export function countCapped(history: History): number {
+  return crowdsOf(history).filter(({ count, concurrency }) => count === concurrency).length;
+}
+
+interface Crowd {
+  lane: string;
+  /** The most that were under way at a time. */
+  count: number;
+  concurrency: number;
+}
+
+function crowdsOf({ sends, subscriptions }: History): Crowd[] {
+  const caps = new Map(subscriptions.map(({ id, concurrency }) => [id, concurrency]));
+  const started = sends.filter(
+    (one) => one.startedMs !== undefined && caps.get(one.subscription) !== undefined,
+  );
+  const lanes = Map.groupBy(started, (one) => `${one.subscription} on node ${one.incarnation}`);
+  return [...lanes].map(([lane, list]) => {
+    const besides = list.map(
+      (one, at) =>
+        list.slice(0, at).filter((other) => isUnderWay(other, one.startedMs ?? 0)).length,
+    );
+    const concurrency = caps.get(list[0]?.subscription ?? '') ?? Infinity;
+    return { lane, count: Math.max(...besides) + 1, concurrency };
+  });
+}
+
+function isUnderWay({ seenMs }: Send, atMs: number): boolean {
+  return (seenMs ?? Infinity) > atMs;
+}

@@ -1,0 +1,23 @@
+// The part of the proof with the largest number: events through a real service that is killed meanwhile.
+import type { Part } from '../finding.ts';
+import { runMillion } from './run.ts';
+
+const fullEvents = 1_000_000;
+const smallEvents = 1_000;
+/** What `npm run proof` has time for. */
+const mostMs = 8 * 60_000;
+
+export const million: Part = {
+  name: 'million',
+  about:
+    'A million events, published in batches with idempotency keys and delivered to four receivers, through ' +
+    'one service on SQLite and a real disk. Again and again it is killed or stopped, also while it starts and ' +
+    'while a publish waits for its answer; clients repeat what was not answered. Every byte is compared.',
+  prove: async ({ scale, seed, say }) => {
+    const isFull = scale === 'full';
+    const events = isFull ? fullEvents : smallEvents;
+    const killEveryMs = isFull ? { least: 5_000, most: 12_000 } : { least: 50, most: 150 };
+    const endsMax = isFull ? Infinity : 1;
+    return [await runMillion({ events, seed, killEveryMs, endsMax, mostMs, say })];
+  },
+};

@@ -1,0 +1,164 @@
+// What must be seen when the part of the product that deals with PostgreSQL is broken on purpose.
+import type { SourceChange } from '../controls/change-source.ts';
+import type { LookControl } from '../controls/look.ts';
+import type { Finding } from '../finding.ts';
+import { cutCommits } from './commits.ts';
+import { failovers, type Ending } from './failover.ts';
+import { killed, terminated, type Fault } from './faults.ts';
+import { lazyServer } from './part.ts';
+import { faultRounds } from './rounds.ts';
+import { claimSideBySide } from './side-by-side.ts';
+
+type Changes = readonly SourceChange[];
+
+/** Longer than anything takes that ends, and shorter than anybody wants to wait for what does not. */
+const drainMs = 5_000;
+const seed = 1;
+
+async function lookAtCommits(changes: Changes): Promise<Finding> {
+  return cutCommits({ rounds: 2, changes, drainMs });
+}
+
+function lookAtRounds(
+  fault: Fault,
+  settings: Readonly<Record<string, string>> = {},
+): (changes: Changes) => Promise<Finding> {
+  return async (changes) => {
+    const faults = [{ ...fault, rounds: 1 }];
+    const found = await faultRounds({
+      faults,
+      seed,
+      changes,
+      settings,
+      drainMs,
+      healPatienceMs: 5_000,
+    });
+    return { part: fault.name, figures: {}, violations: found.flatMap((one) => one.violations) };
+  };
+}
+
+function lookAtFailover(
+  replication: 'synchronous' | 'asynchronous',
+  ending: Ending,
+): (changes: Changes) => Promise<Finding> {
+  return async (changes) => failovers({ replication, endings: [ending], seed, changes, drainMs });
+}
+
+const transact = 'src/store/postgres/transact.ts';
+
+export const postgresControls: readonly LookControl[] = [
+  {
+    name: 'postgres: synchronous_commit not pinned',
+    changes: [
+      {
+        file: 'src/store/postgres/connect.ts',
+        find: "  synchronous_commit: 'on', // An answer means: on the disk.\n",
+        replace: '',
+      },
+    ],
+    breaks: /^I1:/,
+    look: lookAtRounds(killed, lazyServer),
+  },
+  {
+    name: 'postgres: answered before the commit',
+    changes: [
+      {
+        file: transact,
+        find: "      const { command } = await client.query('commit');\n",
+        replace:
+          "      const command = 'COMMIT';\n      client.query('commit').catch(() => undefined);\n",
+      },
+    ],
+    breaks: /^I1:/,
+    look: lookAtCommits,
+  },
+  {
+    name: 'postgres: a commit in doubt taken as done',
+    changes: [
+      {
+        file: transact,
+        find: "    if (status === 'aborted') throw cause;\n",
+        replace: "    if (status === 'aborted') return commit.result;\n",
+      },
+    ],
+    breaks: /^I1:/,
+    look: lookAtCommits,
+  },
+  {
+    name: 'postgres: a commit in doubt taken as failed',
+    changes: [
+      {
+        file: transact,
+        find: "    if (status === 'committed') return commit.result;\n",
+        replace: "    if (status === 'committed') throw cause;\n",
+      },
+    ],
+    // With its key it stays one event; but it was born into the hands of a node that does not know it.
+    breaks: /^I3:/,
+    look: lookAtCommits,
+  },
+  {
+    name: 'postgres: a commit believed that only the primary has',
+    changes: [{ file: transact, find: '  await tx.query(transactSql.reach, []);\n', replace: '' }],
+    breaks: /^I1:/,
+    look: lookAtFailover('synchronous', 'unheard'),
+  },
+  {
+    name: 'postgres: what a failover left with a living node stays there',
+    changes: [
+      {
+        file: 'src/store/postgres/held.ts',
+        find: 'const isAnother = life !== undefined && life !== now;',
+        replace: 'const isAnother = life === null;',
+      },
+    ],
+    breaks: /^I3:/,
+    look: lookAtFailover('asynchronous', 'unheard'),
+  },
+  {
+    name: 'postgres: claims what another node holds',
+    changes: [
+      {
+        file: 'src/store/postgres/claim.ts',
+        find: 'order by ready_ms, no limit $4 for no key update skip locked`',
+        replace: 'order by ready_ms, no limit $4`',
+      },
+      {
+        file: 'src/store/postgres/claim.ts',
+        find: '      and coalesce(lease, 0) = 0\n',
+        replace: '',
+      },
+    ],
+    breaks: /^I5:/,
+    look: claimSideBySide,
+  },
+  {
+    name: 'postgres: nobody hears that a connection broke',
+    changes: [
+      {
+        file: 'src/store/postgres/connect.ts',
+        find: "  client.on('error', (error) => {",
+        replace: "  client.on('nobody says this', (error) => {",
+      },
+    ],
+    breaks: /^I12: .* ended by itself/,
+    look: lookAtRounds(terminated),
+  },
+  {
+    name: 'postgres: a broken connection is kept',
+    changes: [
+      {
+        file: 'src/store/postgres/link.ts',
+        find: '      if (this.#client === opening) this.#client = undefined;\n',
+        replace: '',
+      },
+      {
+        file: 'src/store/postgres/link.ts',
+        find: '    const client = this.#client;\n    this.#client = undefined;\n    client?.then(\n',
+        replace: '    const client = this.#client;\n    client?.then(\n',
+      },
+    ],
+    breaks: /^I12: .*first callback/,
+    look: lookAtRounds(terminated),
+  },
+];

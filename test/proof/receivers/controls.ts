@@ -1,0 +1,180 @@
+// Ways to break the product that hostile receivers must bring to light.
+import type { SourceChange } from '../controls/change-source.ts';
+import type { LookControl } from '../controls/look.ts';
+import type { Finding } from '../finding.ts';
+import { holdOne } from './hold.ts';
+import { meetSome } from './part.ts';
+
+/** What holds a slot for longer than this, of a deadline of 1 s, is taken for lost. */
+const patienceMs = 3_000;
+
+/** Meets these receivers, and takes all that was found together. */
+function meeting(
+  ...titles: readonly string[]
+): (changes: readonly SourceChange[]) => Promise<Finding> {
+  return async (changes) => {
+    const found = await meetSome(titles, { changes, patienceMs });
+    const violations = found.flatMap((one) => one.violations);
+    return { part: 'hostile receivers', figures: {}, violations };
+  };
+}
+
+const noBoundAfterHead: SourceChange = {
+  file: 'src/egress/exchange.ts',
+  find: '{ bytes: limits.responseRestBytesMax, lines: Infinity }',
+  replace: '{ bytes: Infinity, lines: Infinity }',
+};
+
+export const receiversControls: readonly LookControl[] = [
+  {
+    name: 'an attempt has no deadline',
+    changes: [
+      {
+        file: 'src/egress/exchange.ts',
+        find: 'parts.context.deadlines.set(request.timeoutMs, this)',
+        replace: 'parts.context.deadlines.set(3_600_000, this)',
+      },
+    ],
+    breaks: /^I11: "hangs after accept": \d+ attempts hold their slots/,
+    look: meeting('hangs after accept'),
+  },
+  {
+    name: 'a body has no deadline',
+    changes: [
+      {
+        file: 'src/egress/exchange.ts',
+        find: 'Math.min(leftMs, limits.responseReadMs)',
+        replace: 'Math.max(leftMs, 3_600_000)',
+      },
+    ],
+    breaks: /^I11: "drips its body": \d+ attempts hold their slots/,
+    look: meeting('drips its body'),
+  },
+  {
+    name: 'a body may have any length',
+    changes: [
+      {
+        file: 'src/egress/answer.ts',
+        find: "return part === chunk ? 'fits' : 'full';",
+        replace: "return 'fits';",
+      },
+      noBoundAfterHead,
+    ],
+    breaks: /^I11: "never ends its body": every attempt ran into the deadline/,
+    look: meeting('never ends its body'),
+  },
+  {
+    name: 'what is neither head nor body may have any length',
+    changes: [noBoundAfterHead],
+    breaks: /^I11: "never ends a chunk extension": every attempt ran into the deadline/,
+    look: meeting('never ends a chunk extension'),
+  },
+  {
+    name: 'a head may have any length',
+    changes: [
+      {
+        file: 'src/core/egress-limits.ts',
+        find: 'responseHeadBytesMax: 16_384',
+        replace: 'responseHeadBytesMax: 16_777_216',
+      },
+    ],
+    breaks: /^I3: "sends a header of 64 KiB": \d+ of \d+ are delivered/,
+    look: meeting('sends a header of 64 KiB'),
+  },
+  {
+    name: 'a head may have any number of lines',
+    changes: [
+      {
+        file: 'src/core/egress-limits.ts',
+        find: 'responseHeadLinesMax: 512',
+        replace: 'responseHeadLinesMax: 100_000',
+      },
+    ],
+    breaks: /^I3: "sends four thousand headers": \d+ of \d+ are delivered/,
+    look: meeting('sends four thousand headers'),
+  },
+  {
+    name: 'interim answers are not counted',
+    changes: [
+      {
+        file: 'src/core/egress-limits.ts',
+        find: 'responsesInterimMax: 100',
+        replace: 'responsesInterimMax: 1_000_000_000',
+      },
+    ],
+    breaks: /^I14: "floods 103": \d+ of \d+ are failed/,
+    look: meeting('floods 103'),
+  },
+  {
+    name: 'a redirect counts as delivered',
+    changes: [
+      {
+        file: 'src/core/outcome.ts',
+        find: 'status <= 299) return { kind',
+        replace: 'status <= 399) return { kind',
+      },
+    ],
+    breaks: /^I3: "redirects with 307": \d+ of \d+ are delivered/,
+    look: meeting('redirects with 307'),
+  },
+  {
+    name: 'an error of the receiver counts as delivered',
+    changes: [
+      {
+        file: 'src/core/outcome.ts',
+        find: 'status <= 299) return { kind',
+        replace: 'status <= 599) return { kind',
+      },
+    ],
+    breaks: /^I3: "answers 500": \d+ of \d+ are delivered/,
+    look: meeting('answers 500'),
+  },
+  {
+    name: 'a success whose body is cut is sent again',
+    changes: [
+      {
+        file: 'src/egress/exchange.ts',
+        find: "else this.#settle(this.#answer('cut') ?? this.#explain(error));",
+        replace: 'else this.#settle(this.#explain(error));',
+      },
+    ],
+    breaks: /^I14: "closes in its body": \d+ of \d+ are failed/,
+    look: meeting('closes in its body'),
+  },
+  {
+    name: 'connections stay open when an attempt is given up',
+    changes: [
+      {
+        file: 'src/egress/exchange.ts',
+        find: 'else connections.drop(this.#connection);',
+        replace: 'else this.#connection = undefined;',
+      },
+    ],
+    breaks: /^I11: "hangs after accept": \d+ connections stay open/,
+    look: meeting('hangs after accept'),
+  },
+  {
+    name: 'any certificate will do',
+    changes: [
+      {
+        file: 'src/egress/connect.ts',
+        find: 'rejectUnauthorized: true',
+        replace: 'rejectUnauthorized: false',
+      },
+    ],
+    breaks: /^I3: "has a certificate that has expired \(https\)": \d+ of \d+ are delivered/,
+    look: meeting('has a certificate that has expired (https)'),
+  },
+  {
+    name: 'a lane may take the whole window',
+    changes: [
+      {
+        file: 'src/engine/window.ts',
+        find: 'strangersRoom = Math.max(Math.min(limits.laneCapStart, share), 1);',
+        replace: 'strangersRoom = share * 16;',
+      },
+    ],
+    breaks: /^I10: a receiver that hangs held \d+ slots at a time/,
+    look: holdOne,
+  },
+];

@@ -1,0 +1,101 @@
+// A violation as text, for a person who has never seen the simulation.
+import type { Flaw } from '../invariants/history.ts';
+import type { Plan } from './plan.ts';
+import type { Run } from './run.ts';
+
+const flawsMax = 20;
+const linesAboutMax = 150;
+const lastLines = 200;
+
+const meanings: Readonly<Record<string, string>> = {
+  I1: 'what was acknowledged is there, and everybody who was promised it gets it',
+  I2: 'nothing comes that was not published, and no byte is another',
+  I3: 'what is called delivered was taken by its receiver',
+  I4: 'what has ended stays so, unless it is sent again on purpose',
+  I5: 'nothing comes twice without a reason: a lost answer, or a node that died or was given up',
+  I6: 'every attempt has the same id and body, the time of the moment, and a signature that holds',
+  I7: 'retries come neither sooner nor later than their schedule says',
+  I8: 'after an unsubscribe, a pause or a move was answered nothing starts any more',
+  I9: 'an ordered subscription gets one after the other, in order',
+  I13: 'one idempotency key makes one event, whatever goes wrong',
+  I14: 'the books are right at every moment, and nothing is given up without a reason',
+  I18: 'what a dead node had under way is free again within two leases',
+  rate: 'a rate limit holds over every span of time and all nodes',
+  concurrency: 'no more are under way at a time than a subscription allows on a node',
+  liveness: 'after everything is healed, everything ends',
+  error: 'no node fails in a way that nobody expected',
+};
+
+export interface Explained {
+  plan: Plan;
+  /** With all its steps. */
+  run: Run;
+  commit: string;
+  /** How to see it again. */
+  replay: string;
+}
+
+export function explain({ plan, run, commit, replay }: Explained): string {
+  const { seed, flaws, lines, print } = run;
+  const [first] = flaws;
+  if (first === undefined) return `Seed ${seed} violates nothing. Print ${print}.`;
+  const names = [...new Set(flaws.map(({ invariant }) => invariant))];
+  const about = linesAbout(first, lines);
+  const left = lines.length - lastLines;
+  return [
+    `VIOLATION at seed ${seed}, commit ${commit}, print ${print}`,
+    '',
+    `What is wrong${flaws.length > flawsMax ? `, the first ${flawsMax} of ${flaws.length}` : ''}:`,
+    ...flaws.slice(0, flawsMax).map(({ invariant, what }) => `  ${invariant}: ${what}`),
+    'What should be:',
+    ...names.map((name) => `  ${name}: ${meanings[name] ?? 'see RELIABILITY.md'}`),
+    '',
+    `What was simulated: ${summary(plan)}`,
+    '',
+    'How to read the steps: milliseconds since the start, then what happened. n1, n2, … are nodes, evt_ events,',
+    'dlv_ and …xxxxxx_0 deliveries (the end of their event, and a number), sub_ subscriptions, rpl_ replays.',
+    '"takes": the node claims deliveries. "sends": a request leaves it. "writes": it tells the store.',
+    '',
+    `All steps that are about the first violation${about.length > linesAboutMax ? `, the last ${linesAboutMax}` : ''}:`,
+    ...about.slice(-linesAboutMax).map((line) => `  ${line}`),
+    '',
+    `The last ${Math.min(lines.length, lastLines)} steps, of ${lines.length}:`,
+    ...lines.slice(Math.max(left, 0)).map((line) => `  ${line}`),
+    '',
+    `Replay it, step by step the same: ${replay}`,
+  ].join('\n');
+}
+
+/** Those that name what the violation names, and what befell the nodes meanwhile. */
+function linesAbout({ what }: Flaw, lines: readonly string[]): string[] {
+  const ids = [...what.matchAll(/\b(?:evt|sub|rpl|dlv)_(\w{26})(_\d+)?/g)];
+  const marks = ids.flatMap(([, id = '', n]) => (n === undefined ? [id] : [`${id}${n}`, id]));
+  const shorts = ids.map(([, id = '', n = '_']) => `…${id.slice(-6)}${n}`);
+  const isAbout = (line: string): boolean =>
+    [...marks, ...shorts].some((mark) => line.includes(mark)) || isNews(line);
+  const first = lines.findIndex((line) => marks.some((mark) => line.includes(mark)));
+  return lines.slice(Math.max(first, 0)).filter(isAbout);
+}
+
+function isNews(line: string): boolean {
+  return /\b(?:dies with|stands still|stops with|is node|is healed|the store is away|the clock of)\b/.test(
+    line,
+  );
+}
+
+function summary(plan: Plan): string {
+  const { nodes, isShared, receivers, subscriptions, events, faultsMs, waitsMs } = plan;
+  const rates = (group: Readonly<Record<string, number>>): string => {
+    const set = Object.entries(group).filter(([, rate]) => rate > 0);
+    if (set.length === 0) return 'none';
+    return set.map(([name, rate]) => `${name} ${Number(rate.toPrecision(2))}`).join(', ');
+  };
+  return [
+    `${nodes} ${nodes === 1 ? 'node' : 'nodes'}, ${isShared ? 'as on PostgreSQL' : 'as on SQLite'};`,
+    `${receivers} receivers, ${subscriptions} subscriptions at first, ${events} publishes in ${faultsMs / 1000} s;`,
+    `waits between attempts ${waitsMs.join(', ')} ms.`,
+    `\n  A minute: ${rates(plan.perMinute)}.`,
+    `\n  Of calls to the store: ${rates(plan.store)}. Of requests: ${rates(plan.network)}.`,
+    `\n  Limits in other sizes: ${rates(plan.limits)}.`,
+  ].join(' ');
+}

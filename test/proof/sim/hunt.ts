@@ -1,0 +1,17 @@
+// A program that simulates seed after seed until one of the given invariants is violated, and says how.
+// What is violated besides says nothing about the judge of that one.
+import type { Finding } from '../finding.ts';
+import { runSeed } from './run.ts';
+
+const [, , invariants = '', seedsMax = 100] = process.argv;
+const wanted = invariants.split(',');
+const violations: string[] = [];
+let seed = 0;
+while (seed < Number(seedsMax) && violations.length === 0) {
+  seed += 1;
+  const { flaws } = await runSeed(seed);
+  const flaw = flaws.find(({ invariant }) => wanted.includes(invariant));
+  if (flaw !== undefined) violations.push(`${flaw.invariant}: seed ${seed}: ${flaw.what}`);
+}
+const finding: Finding = { part: 'hunt', figures: { seeds: seed }, violations };
+process.stdout.write(JSON.stringify(finding));

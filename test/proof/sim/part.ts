@@ -1,0 +1,33 @@
+// The simulation as a part of the proof. It uses all cores, as far as that is worth it.
+import { availableParallelism } from 'node:os';
+import type { Part } from '../finding.ts';
+import { findingOf, runBatch } from './batch.ts';
+import { runShared } from './share.ts';
+
+const seeds = { small: 15, full: 5_000 };
+/** Seeds of one proof and of the next do not overlap. */
+const apart = 100_000;
+
+export const simulation: Part = {
+  name: 'simulation',
+  about:
+    'The real engine and the real SQL of SQLite, 1 to 5 nodes on one database, on a virtual clock: nodes die, ' +
+    'stand still and are stopped, clocks are set, the store fails before and after it has written, ' +
+    'receivers fail, hang, die and lose their answers, at rates that every seed draws anew. Then all ' +
+    'is healed, everything must end, and I1 to I9, I13, I14 and I18 must hold, and no rate, no cap and no ' +
+    'replay may be what it was not promised to be. A batch that never met a fault is void.',
+  prove: async ({ scale, seed, say }) => {
+    const from = 1 + (seed - 1) * apart;
+    const count = seeds[scale];
+    if (scale === 'small') return [findingOf(await runBatch({ from, seeds: count }))];
+    const sum = await runShared({
+      from,
+      seeds: count,
+      processes: availableParallelism(),
+      isPatient: true,
+      onSeeds: (done) => say(`${done} of ${count} seeds`),
+      onFailed: ({ seed: failed }) => say(`VIOLATION: npm run sim -- --seed ${failed} shows it`),
+    });
+    return [findingOf(sum)];
+  },
+};

@@ -1,0 +1,66 @@
+// Those who have ended deliveries sent again: one by hand, or many by a replay.
+import { cancelReplay } from '../../../src/engine/replays.ts';
+import { retryDelivery } from '../../../src/engine/deliveries.ts';
+import { replayIn } from './engine-calls.ts';
+import type { Simulation } from './node.ts';
+import { triesMax, type Outside } from './outside.ts';
+import { eventNames } from './publishers.ts';
+import type { Replaying } from './records.ts';
+import type { Subscribers } from './subscribers.ts';
+
+export class Redrivers {
+  readonly redriven = new Set<string>();
+  readonly replays: Replaying[] = [];
+  readonly #sim: Simulation;
+  readonly #outside: Outside;
+  readonly #subscribers: Subscribers;
+
+  constructor(sim: Simulation, outside: Outside, subscribers: Subscribers) {
+    this.#sim = sim;
+    this.#outside = outside;
+    this.#subscribers = subscribers;
+  }
+
+  async redrive(): Promise<void> {
+    const { shared, chance, counters, clock } = this.#sim;
+    const rows = shared.db.prepare('select event, n from delivery_done order by event, n').all();
+    if (rows.length === 0) return;
+    const row = chance.pick(rows);
+    const id = `dlv_${String(row['event'])}_${String(row['n'])}`;
+    this.redriven.add(id);
+    clock.note(`${id} is sent again by hand`);
+    const isDone = await this.#outside.insist(1, async ({ context }) => {
+      await retryDelivery(context, context.defaultApp, id);
+    });
+    if (isDone) counters.redriven += 1;
+  }
+
+  async replay(): Promise<void> {
+    const { chance, clock } = this.#sim;
+    const { all } = this.#subscribers;
+    const isOfOne = all.length > 0 && chance.isLucky(0.4);
+    const record: Replaying = {
+      key: `replay-${this.replays.length}`,
+      state: chance.pick(['ended', 'ended', 'dead', 'delivered', 'cancelled'] as const),
+      event: chance.isLucky(0.3) ? chance.pick(eventNames) : undefined,
+      subscriberId: isOfOne ? chance.pick(all).id : undefined,
+      ratePerSecond: chance.pick([1, 4, 20, 50, 1000]),
+      ids: new Set(),
+      cancelAskedMs: undefined,
+    };
+    this.replays.push(record);
+    await this.#outside.insist(chance.whole(1, triesMax), async (engine) => {
+      const id = await replayIn(engine, record);
+      record.ids.add(id);
+      clock.note(`${id} replays ${JSON.stringify(record)}`);
+    });
+    const [id] = record.ids;
+    if (id === undefined || !chance.isLucky(0.2)) return;
+    await this.#outside.wait(chance.between(0, 4_000));
+    record.cancelAskedMs = clock.nowMs;
+    clock.note(`${id} is to be cancelled`);
+    await this.#outside.insist(1, async ({ context }) => {
+      await cancelReplay(context, context.defaultApp, id);
+    });
+  }
+}

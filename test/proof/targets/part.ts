@@ -1,0 +1,70 @@
+// No forbidden connection, ever (I15). Of one core of 2026 it takes about three minutes at full size.
+import type { Finding, Part, Scale } from '../finding.ts';
+import {
+  proveCorpusAtAttempt,
+  proveCorpusAtSubscribe,
+  proveTakenBack,
+  proveWideRanges,
+} from './corpus.ts';
+import { proveNamespace } from './namespace.ts';
+import { proveRebinding } from './rebinding.ts';
+import { allStatuses, proveRedirects } from './redirects.ts';
+
+const sizes = {
+  small: {
+    corpus: { step: 800 },
+    corpusAtAttempt: { step: 100 },
+    rebinding: { names: 1, plainNames: 1, slowNames: 0, events: 3 },
+    redirects: { statuses: [307], events: 1 },
+    namespace: { step: 800, names: 1, phases: 'closed' },
+  },
+  // 16 scenarios lead elsewhere, two of them every other time: x 160 names x 5 attempts make 12,000 tries,
+  // of which a busy machine may lose some to look-ups that come too late.
+  full: {
+    corpus: { step: 1 },
+    corpusAtAttempt: { step: 1 },
+    rebinding: { names: 160, plainNames: 10, slowNames: 10, events: 5 },
+    redirects: { statuses: allStatuses, events: 4 },
+    namespace: { step: 4, names: 10, phases: 'all' },
+  },
+} as const;
+
+export const targets: Part = {
+  name: 'targets',
+  about:
+    'Every URL of the corpus is given to a service in every way that takes one, and written to its ' +
+    'database past all of them; names are public when they subscribe and lead elsewhere when they are ' +
+    'called back; receivers redirect. Every dial is written down, or meets a canary in a network of its ' +
+    'own: none may go to a forbidden address.',
+  prove: async ({ scale, seed, say }) => {
+    const findings: Finding[] = [];
+    for (const [what, prove] of Object.entries(stepsOf(scale, seed))) {
+      say(`targets: ${what}`);
+      findings.push(await prove());
+    }
+    return findings;
+  },
+};
+
+export type Step =
+  | 'subscribe'
+  | 'attempt'
+  | 'taken back'
+  | 'wide ranges'
+  | 'rebinding'
+  | 'redirects'
+  | 'namespace';
+
+/** Each by itself, for whoever wants only one. */
+export function stepsOf(scale: Scale, seed: number): Record<Step, () => Promise<Finding>> {
+  const { corpus, corpusAtAttempt, rebinding, redirects, namespace } = sizes[scale];
+  return {
+    subscribe: async () => proveCorpusAtSubscribe(corpus),
+    attempt: async () => proveCorpusAtAttempt(corpusAtAttempt),
+    'taken back': async () => proveTakenBack(corpusAtAttempt),
+    'wide ranges': async () => proveWideRanges(corpus),
+    rebinding: async () => proveRebinding({ ...rebinding, seed }),
+    redirects: async () => proveRedirects(redirects),
+    namespace: async () => proveNamespace({ ...namespace, seed }),
+  };
+}

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { start, type Running } from '../api/harness.ts';
-import { behaviours, meaningOf, thenEnds, type Behaviour } from '../egress/behaviours.ts';
+import { behaviours, meaningOf, type Behaviour } from '../egress/behaviours.ts';
+import { thenEnds } from '../egress/serving.ts';
 import { receiveRaw, type RawReceiver } from './raw-receiver.ts';
 import { header, receive, type Receiver } from './receiver.ts';
 import {

@@ -1,9 +1,9 @@
 // What receivers on http do that no receiver should, and what must come of it: one catalogue for the tests
 // of the sender, of the whole service and for the proof. Each serves one connection.
 import type { Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { limits } from '../../src/core/limits.ts';
 import { answering, ok } from './receiver.ts';
+import { bomb, dripping, endlessly, head, thenEnds } from './serving.ts';
 
 export interface Expected {
   /** What comes of it: a status with how the body ended, or the error's name. */
@@ -35,60 +35,6 @@ export function meaningOf({ is }: Expected): Meaning {
   return { state: 'failed', status, error: status <= 399 ? 'redirect' : 'status' };
 }
 
-/**
- * Writes until nobody reads any more, or fifty times what anybody should: what is left in the buffers of the
- * system costs time, too.
- */
-function endlessly(first: string, again: string | Uint8Array): (socket: Socket) => void {
-  const piece = Buffer.from(again);
-  return (socket) => {
-    const pour = (): void => {
-      while (!socket.destroyed && socket.bytesWritten < floodBytes && socket.write(piece));
-    };
-    socket.on('drain', pour);
-    socket.once('data', () => {
-      socket.write(first);
-      pour();
-    });
-  };
-}
-
-const floodBytes = 1 << 20;
-
-/** Writes a text byte by byte, far too slowly. */
-function dripping(first: string, rest: string): (socket: Socket) => void {
-  return (socket) => {
-    socket.once('data', () => {
-      socket.write(first);
-      let at = 0;
-      const timer = setInterval(() => socket.write(rest.charAt(at++ % rest.length)), 100);
-      socket.on('close', () => clearInterval(timer));
-    });
-  };
-}
-
-/** Sends this and then ends, or worse. */
-export function thenEnds(text: string, how: 'end' | 'destroy' | 'reset'): (socket: Socket) => void {
-  return (socket) => {
-    socket.once('data', () => {
-      socket.write(text, () => {
-        if (how === 'end') socket.end();
-        else if (how === 'destroy') socket.destroy();
-        else socket.resetAndDestroy();
-      });
-    });
-  };
-}
-
-let made: Buffer | undefined;
-/** 24 MiB in 24 kB, made when the first one is needed. */
-function bomb(): Buffer {
-  const body = made ?? gzipSync(Buffer.alloc(24 << 20));
-  made = body;
-  const length = `content-encoding: gzip\r\ncontent-length: ${body.length}`;
-  return Buffer.concat([Buffer.from(`${head}${length}\r\n\r\n`), body]);
-}
-
 /** To a path of its own, where nobody must ever come. */
 function redirecting(status: number): Row {
   const serve = (socket: Socket): void => {
@@ -103,7 +49,6 @@ function redirecting(status: number): Row {
 /** Who asks for this has followed a redirect. */
 export const strayPath = '/stray';
 
-const head = 'HTTP/1.1 200 OK\r\n';
 const chunkedHead = `${head}transfer-encoding: chunked\r\n\r\n`;
 const sixEncodings = 'content-encoding: gzip, br, gzip, br, gzip, br';
 /** Until the deadline, with nothing but a complete head. */

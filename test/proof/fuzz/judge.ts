@@ -1,10 +1,10 @@
 // What must hold for every answer, whatever was asked: it is declared, it fits what is declared, it gives
 // away nothing, and it lets in nobody who may not come in.
 import type { Document, Operation, Response } from './document.ts';
-import { canary } from './draw.ts';
+import { cut, ofOwners, ofSecrets } from './given-away.ts';
 import { isObject, misfits } from './misfits.ts';
-import { idsIn, type Pool } from './pool.ts';
-import { asJson, bytesOf, type FuzzRequest } from './request.ts';
+import type { Pool } from './pool.ts';
+import { asJson, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 
 export interface JudgeMeans {
@@ -233,85 +233,4 @@ export function refusalFor(
     return 401;
   const { scope } = operation;
   return scope === undefined || caller.scopes.includes(scope) ? undefined : 403;
-}
-
-const secretShapes = /rbk_[0-9A-Za-z]{57}|whsec_[\w+/=]{24,}|whsk_[\w+/=]{24,}/;
-/** Their examples have the shape of secrets. */
-const documents = [
-  'getOpenapiJson',
-  'getOpenapiYaml',
-  'getContract',
-  'getContractReport',
-  'getDocs',
-  'listEventTypes',
-];
-/** Where a secret is shown to whom it belongs. */
-const showing = [
-  'createKey',
-  'rotateKey',
-  'createApp',
-  'subscribeOperation',
-  'getSecret',
-  'rotateSecret',
-];
-
-function ofSecrets(
-  request: FuzzRequest,
-  operation: Operation | undefined,
-  { status, body }: WireAnswer,
-): string[] {
-  const text = body.toString();
-  if (documents.includes(request.operation.operationId) && !text.includes(canary)) return [];
-  // Where nobody can tell what was asked, it was asked for in an odd way.
-  const { operationId } = operation ?? request.operation;
-  const isShowing = status < 300 && showing.includes(operationId);
-  const found = secretIn(isShowing ? text.replaceAll(new RegExp(secretShapes, 'g'), '') : text);
-  const isOwn =
-    found !== undefined &&
-    Buffer.from(bytesOf(request, '')).includes(found) &&
-    found !== request.caller?.key;
-  return found === undefined || isOwn
-    ? []
-    : [`I16: the answer holds ${found.slice(0, 9)}…: ${cut(text)}`];
-}
-
-/** A secret, or a canary that stands for one. */
-export function secretIn(text: string): string | undefined {
-  return text.includes(canary) ? canary : secretShapes.exec(text)?.[0];
-}
-
-/** For operators; for whoever signs in with another key; and documents, whose examples are nobody's. */
-export const ofNobody = new Set([
-  'listApps',
-  'getApp',
-  'editApp',
-  'createApp',
-  'signIn',
-  ...documents,
-]);
-
-/** Nothing of another app, unless the caller has said it first. */
-function ofOwners({ pool }: JudgeMeans, request: FuzzRequest, { body }: WireAnswer): string[] {
-  const { caller, carrier, operation } = request;
-  if (caller === undefined || carrier === 'session' || ofNobody.has(operation.operationId))
-    return [];
-  const asked = Buffer.from(bytesOf(request, '')).toString('latin1');
-  const own = [...idsIn(asked), ...idsIn(decoded(asked))];
-  const foreign = idsIn(body.toString()).find((id) => {
-    const owner = pool.ownerOf(id);
-    return owner !== undefined && owner !== caller.app && !own.includes(id);
-  });
-  return foreign === undefined ? [] : [`I17: the answer names ${foreign} of another app`];
-}
-
-function decoded(text: string): string {
-  return text.replaceAll(/%([0-9a-f]{2})/gi, (_whole, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-}
-
-const cutChars = 300;
-
-function cut(text: string): string {
-  return text.length <= cutChars ? text : `${text.slice(0, cutChars)}…`;
 }

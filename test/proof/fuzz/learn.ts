@@ -1,7 +1,7 @@
 // Takes out of an answer what later requests can be made of, and what was promised.
 import { isObject } from './misfits.ts';
 import { idsIn, kindOf, type Pool } from './pool.ts';
-import { ofNobody } from './judge.ts';
+import { ofNobody } from './given-away.ts';
 import { asJson, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 

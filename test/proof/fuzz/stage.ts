@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { isObject } from './misfits.ts';
-import { secretIn } from './judge.ts';
+import { secretIn } from './given-away.ts';
 import type { Caller } from './request.ts';
 import { start, type Running } from '../../api/harness.ts';
 import { movableWorld } from '../../e2e/movable-world.ts';

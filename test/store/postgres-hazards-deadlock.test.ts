@@ -2,6 +2,7 @@
 // PostgreSQL, step by step and by chance.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { createAside } from '../../src/store/aside.ts';
 import type { EditCall } from '../../src/store/call.ts';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';
 import { createGathered } from '../../src/store/gathered.ts';
@@ -208,7 +209,8 @@ describe('transactions that need the same lanes in another order', net, () => {
       await between.tx.query('select no from lane where no = $1 for update', [lane]);
       const nowMs = world.nowMs();
       const births = birthsFor(undefined);
-      const fanningOut = stage.once(async (tx) => fanOut(tx, { births, nowMs, facts: [] }));
+      const step = { births, nowMs, aside: createAside(), way: 'together' } as const;
+      const fanningOut = stage.once(async (tx) => fanOut(tx, { ...step, facts: [] }));
       await stage.untilSomebodyWaits(1);
       const sending = stage.once(async (tx) => write(tx, [edit]));
       await stage.untilSomebodyWaits(2);
@@ -279,7 +281,7 @@ describe('transactions that need the same lanes in another order', net, () => {
 async function write(tx: Tx, edits: readonly EditCall[]): Promise<unknown> {
   const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
   const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, ...memory };
-  return writeBatch(tx, { edits, offer: undefined, context }, 'together');
+  return writeBatch(tx, { edits, offer: undefined, aside: createAside(), context }, 'together');
 }
 
 async function endEachFifth(

@@ -11,7 +11,7 @@ import { forgetSubscriptionsSql } from '../../src/store/sqlite/forget-subscripti
 import { matchSql } from '../../src/store/sqlite/match.ts';
 import { outlookSql } from '../../src/store/sqlite/outlook.ts';
 import { settleSql } from '../../src/store/sqlite/settle.ts';
-import { createAside } from '../../src/store/sqlite/aside.ts';
+import { createAside } from '../../src/store/aside.ts';
 import { prepareWork } from '../../src/store/sqlite/work.ts';
 import { prepareWrite } from '../../src/store/sqlite/write.ts';
 import { createGathered } from '../../src/store/gathered.ts';

@@ -2,17 +2,21 @@
 // down together, so a crash anywhere neither loses nor doubles one.
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
+import type { Aside } from '../aside.ts';
 import type { Fact } from '../counting.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
 import { toFanningOut } from '../fanning-out.ts';
 import type { Found } from '../kept-filter.ts';
 import { toFound } from '../kept-filter.ts';
 import { fitting } from '../listener.ts';
-import { integer } from '../row.ts';
+import type { Row } from '../row.ts';
+import { integer, text } from '../row.ts';
 import type { Births } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { withRules } from './filters.ts';
 import { makeDeliveries } from './make-deliveries.ts';
+import type { Way } from './savepoint.ts';
+import { inSavepoint } from './savepoint.ts';
 import type { Tx } from './tx.ts';
 
 export const fanOutSql = {
@@ -20,6 +24,7 @@ export const fanOutSql = {
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
       event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event
+    where fanout.event <> all($1::text[])
     order by fanout.event limit 1 for update of fanout skip locked`,
   listeners: `
     select pattern.callback, filtered, lane.subscription, ${laneColumns}
@@ -42,14 +47,36 @@ export interface FannedOut {
   waiting: number;
   /** False: there was none that no other node was at. */
   isDone: boolean;
+  /** Why a fan-out was set aside. */
+  failure?: string;
 }
 
+interface StepContext {
+  births: Births;
+  nowMs: number;
+  facts: Fact[];
+}
+
+/** `alone`: one that cannot go on is set aside, or this node would try it for ever, and no other. */
 export async function fanOut(
   tx: Tx,
-  { births, nowMs, facts }: { births: Births; nowMs: number; facts: Fact[] },
+  { aside, way, ...context }: StepContext & { aside: Aside; way: Way },
 ): Promise<FannedOut> {
-  const [row] = await tx.query(fanOutSql.oldest, []);
+  const [row] = await tx.query(fanOutSql.oldest, [aside.events()]);
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
+  if (way === 'together') return takeStep(tx, row, context);
+  const taken = await inSavepoint(tx, 'fanOut', async () => takeStep(tx, row, context));
+  if (taken.kind === 'done') return taken.output;
+  context.facts.length = 0; // They were undone with it.
+  const failure = aside.add(text(row, 'event'), taken.message);
+  return { deliveries: [], waiting: 0, isDone: true, failure };
+}
+
+async function takeStep(
+  tx: Tx,
+  row: Row,
+  { births, nowMs, facts }: StepContext,
+): Promise<FannedOut> {
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
   const { listeners: heard, after } = await next(tx, fanningOut);

@@ -1,5 +1,6 @@
 // What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
 import { never } from '../../core/lane.ts';
+import type { Aside } from '../aside.ts';
 import { integer } from '../row.ts';
 import type { Slots } from '../slots.ts';
 import { hasRoom, slotsJson } from './has-room.ts';
@@ -10,7 +11,7 @@ export const outlookSql = {
     select ready_ms from lane where ready_ms < 9007199254740991
       and ${hasRoom('$1', '$2')}
     order by ready_ms, no limit 1`,
-  fanOut: 'select event from fanout order by event limit 1',
+  fanOut: 'select event from fanout where event <> all($1::text[]) order by event limit 1',
 } as const;
 
 /** Full lanes do not count: whoever frees a slot asks again. Undefined: none is ever ready. */
@@ -20,6 +21,6 @@ export async function nextReadyMs(tx: Tx, slots: Slots): Promise<number | undefi
   return readyMs === never ? undefined : readyMs;
 }
 
-export async function isFanningOut(tx: Tx): Promise<boolean> {
-  return (await tx.query(outlookSql.fanOut, [])).length > 0;
+export async function isFanningOut(tx: Tx, aside: Aside): Promise<boolean> {
+  return (await tx.query(outlookSql.fanOut, [aside.events()])).length > 0;
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { limits } from '../../core/limits.ts';
 import { minuteOf } from '../../core/stats-span.ts';
 import type { World } from '../../core/world.ts';
+import { createAside } from '../aside.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Offer, Work } from '../delivery-verbs.ts';
@@ -104,6 +105,7 @@ class PostgresNode {
       slices: createSlices(),
       sweep: createSweep(),
       floors: keepFloors(options.floorMs),
+      aside: createAside(),
     };
     this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
@@ -129,10 +131,10 @@ class PostgresNode {
   async send(batch: Batch): Promise<BatchReply> {
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const { slices, sweep } = this.#memory;
+    const { slices, sweep, aside } = this.#memory;
     const [gathered, writer] = [this.#gathered, this.#writer];
     const context = { nowMs, givenMs, slices, sweep, gathered, writer };
-    const input = { edits: batch.edits, offer: batch.offer, context };
+    const input = { edits: batch.edits, offer: batch.offer, aside, context };
     const means = {
       link: this.#edits,
       leases: leasesOf(batch.offer),
@@ -170,6 +172,7 @@ class PostgresNode {
     const context = {
       nowMs,
       floors: this.#memory.floors,
+      aside: this.#memory.aside,
       lingerMs: this.#lingerMs(),
       gathered: this.#gathered,
       writer: this.#writer,
@@ -177,7 +180,7 @@ class PostgresNode {
     const failed = (await this.#freeDoubted(nowMs)) ?? (await this.#held.freeForgotten(nowMs));
     if (failed !== undefined) return failed;
     const isIdle = settlements.length === 0;
-    const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, nowMs);
+    const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, context);
     const idle = isIdle ? await this.#look(this.#work, look) : undefined;
     if (idle !== undefined && isFailure(idle)) return idle;
     const done = idle ?? (await this.#settleAndClaim(ours, context));
@@ -204,9 +207,9 @@ class PostgresNode {
     if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
     const means = { link: this.#work, leases: leasesOf(work.fanOut), events: noEvents };
     const fannedOut = await this.#counting(context.nowMs, async () =>
-      this.#persist(means, async (tx) => {
+      this.#persist(means, async (tx, way) => {
         this.#gathered.undo();
-        return { result: await doFanOut(tx, { work, done, context }), written: [] };
+        return { result: await doFanOut(tx, { work, done, context }, way), written: [] };
       }),
     );
     return isFailure(fannedOut) ? done : fannedOut;

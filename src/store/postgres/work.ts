@@ -1,6 +1,7 @@
 // A cycle of work: settlements and a claim in one transaction, one step of a large fan-out in another.
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
+import type { Aside } from '../aside.ts';
 import type { SettleReply } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
@@ -19,6 +20,7 @@ import type { Tx } from './tx.ts';
 
 export interface WorkContext extends Omit<FigureContext, 'facts'> {
   floors: FloorKeeper;
+  aside: Aside;
   lingerMs: { least: number; most: number };
 }
 
@@ -36,7 +38,7 @@ export async function doWork(
   context: WorkContext,
   way: Way,
 ): Promise<WorkDone> {
-  const { nowMs, floors, lingerMs } = context;
+  const { nowMs, floors, aside, lingerMs } = context;
   const { settled, wentBack, facts } = await settle(tx, work.settlements, { nowMs, way });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
@@ -46,7 +48,7 @@ export async function doWork(
     claimed = found.deliveries;
   }
   const [isMore, readyMs] = await Promise.all([
-    isFanningOut(tx),
+    isFanningOut(tx, aside),
     nextReadyMs(tx, slots),
     writeFigures(tx, { ...context, facts }),
   ]);
@@ -61,24 +63,27 @@ export async function doWork(
 export async function doFanOut(
   tx: Tx,
   { work, done, context }: { work: Work; done: WorkDone; context: WorkContext },
+  way: Way,
 ): Promise<WorkDone> {
-  const { nowMs } = context;
+  const { nowMs, aside } = context;
   const facts: Fact[] = [];
-  const births = birthsFor(work.fanOut);
-  const slots = work.claim === undefined ? births.slots : slotsOf(work.claim);
+  // What runs alone may be undone after a birth; so then nothing is born leased.
+  const births = birthsFor(way === 'together' ? work.fanOut : undefined);
+  const slots = slotsFor(work);
   // Both offers are of one window.
   for (const each of new Set([births.slots, slots])) {
     for (const { lane } of done.worked.claimed) each.take(lane);
   }
-  const { deliveries, waiting, isDone } = await fanOut(tx, { births, nowMs, facts });
+  const step = await fanOut(tx, { births, nowMs, facts, aside, way });
   // Where another node is at the only one there is, asking again at once would find the same.
   const [isAny, readyMs] = await Promise.all([
-    isFanningOut(tx),
+    isFanningOut(tx, aside),
     nextReadyMs(tx, slots),
     writeFigures(tx, { ...context, facts }),
   ]);
+  const { waiting, isDone, ...fannedOut } = step;
   const isMore = isDone && isAny;
-  const worked = { ...done.worked, fannedOut: { deliveries, isMore }, readyMs };
+  const worked = { ...done.worked, fannedOut: { ...fannedOut, isMore }, readyMs };
   return { worked, waiting: done.waiting + waiting, facts };
 }
 
@@ -126,9 +131,12 @@ async function settle(
 export async function findsNothing(
   tx: Tx,
   work: Work,
-  nowMs: number,
+  { nowMs, aside }: Pick<WorkContext, 'nowMs' | 'aside'>,
 ): Promise<WorkDone | undefined> {
-  const [isMore, readyMs] = await Promise.all([isFanningOut(tx), nextReadyMs(tx, slotsFor(work))]);
+  const [isMore, readyMs] = await Promise.all([
+    isFanningOut(tx, aside),
+    nextReadyMs(tx, slotsFor(work)),
+  ]);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
   const fannedOut = { deliveries: [], isMore };

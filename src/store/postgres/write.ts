@@ -1,5 +1,6 @@
 // A batch of edits in one transaction: publishes that stand side by side go down together, everything
 // else one after the other, in the order of the calls.
+import type { Aside } from '../aside.ts';
 import type { Batch, EditCall, EditReply } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
@@ -21,6 +22,8 @@ import type { Tx } from './tx.ts';
 export interface WriteInput {
   edits: readonly EditCall[];
   offer: Offer | undefined;
+  /** Fan-outs that are passed over. */
+  aside: Aside;
   context: Omit<EditContext, 'births' | 'left' | 'facts'>;
 }
 
@@ -36,7 +39,7 @@ export interface Written {
 /** `alone`: each edit by itself, so that one that breaks a rule takes no other with it. */
 export async function writeBatch(
   tx: Tx,
-  { edits, offer, context }: WriteInput,
+  { edits, offer, aside, context }: WriteInput,
   way: Way,
 ): Promise<Written> {
   // Of edits that run alone one may be undone after a birth; so then nothing is born leased.
@@ -47,7 +50,7 @@ export async function writeBatch(
   const replies = await (way === 'together'
     ? applyRuns(tx, edits, whole)
     : applyEach(tx, edits, whole));
-  const [outlook] = await Promise.all([lookAhead(tx, births), writeFigures(tx, whole)]);
+  const [outlook] = await Promise.all([lookAhead(tx, births, aside), writeFigures(tx, whole)]);
   return { replies, born: births.born, outlook, left: whole.left, facts };
 }
 
@@ -57,17 +60,17 @@ export async function writeBatch(
  * would be a commit on the disk each time.
  */
 export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Written | undefined> {
-  const { edits, offer, context } = input;
+  const { edits, offer, aside, context } = input;
   if (context.gathered.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
     const output = { written: 0, isMore: false };
-    return nothingNew(input, output, await lookAhead(tx, birthsFor(offer)));
+    return nothingNew(input, output, await lookAhead(tx, birthsFor(offer), aside));
   }
   const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
   if (asked.length === 0 || asked.length < edits.length) return undefined;
   const births = birthsFor(offer);
   const [isEmpty, outlook] = await Promise.all([
     isInboxEmpty(tx, { forMs: Math.min(...asked) }, context.nowMs),
-    lookAhead(tx, births),
+    lookAhead(tx, births, aside),
   ]);
   if (!isEmpty) return undefined;
   return nothingNew(input, { entries: [] }, outlook);
@@ -82,8 +85,8 @@ function nothingNew(
   return { replies, born: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
 }
 
-async function lookAhead(tx: Tx, { slots }: Births): Promise<Outlook> {
-  const [readyMs, isMore] = await Promise.all([nextReadyMs(tx, slots), isFanningOut(tx)]);
+async function lookAhead(tx: Tx, { slots }: Births, aside: Aside): Promise<Outlook> {
+  const [readyMs, isMore] = await Promise.all([nextReadyMs(tx, slots), isFanningOut(tx, aside)]);
   return { readyMs, isFanningOut: isMore };
 }
 

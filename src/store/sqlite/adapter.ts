@@ -8,7 +8,7 @@ import type { Fact } from '../counting.ts';
 import type { Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
 import { readScript } from '../verbs/reads.ts';
-import { createAside } from './aside.ts';
+import { createAside } from '../aside.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect } from './connect.ts';
 import { createPrivate } from './create-private.ts';

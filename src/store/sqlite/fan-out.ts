@@ -16,7 +16,7 @@ import { toFound } from '../kept-filter.ts';
 import { fitting } from '../listener.ts';
 import { unlessUndone } from '../counting.ts';
 import { text, type Row } from '../row.ts';
-import type { Aside } from './aside.ts';
+import type { Aside } from '../aside.ts';
 import type { EditContext } from './edit.ts';
 import { storeFailure } from './failure.ts';
 
@@ -69,10 +69,8 @@ export function prepareFanOut(db: DatabaseSync, aside: Aside): FanOut {
       if (storeFailure(error) !== undefined) throw error;
       db.exec('rollback to fan_out');
       db.exec('release fan_out');
-      const event = text(row, 'event');
-      aside.add(event);
       const reason = error instanceof Error ? error.message : String(error);
-      return { deliveries: [], failure: `Cannot fan out "${event}", it is passed over: ${reason}` };
+      return { deliveries: [], failure: aside.add(text(row, 'event'), reason) };
     }
   };
 }

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Row } from '../row.ts';
 import { integer, maybe } from '../row.ts';
 import type { Slots } from '../slots.ts';
-import type { Aside } from './aside.ts';
+import type { Aside } from '../aside.ts';
 
 export const outlookSql = {
   ready: `

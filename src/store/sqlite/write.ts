@@ -7,7 +7,7 @@ import type { Born, Outlook } from '../delivery-verbs.ts';
 import type { Gathered } from '../gathered.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
-import type { Aside } from './aside.ts';
+import type { Aside } from '../aside.ts';
 import { prepareForesee } from './outlook.ts';
 import { birthsFor } from '../slots.ts';
 import type { Plan } from './transaction.ts';

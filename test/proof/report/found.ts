@@ -68,6 +68,10 @@ export const found: readonly Found[] = [
     test: 'test/api/connections.test.ts',
   },
   {
+    what: 'On PostgreSQL one fan-out that cannot be read was tried for ever, without a pause, and no other was made.',
+    test: 'test/store/postgres-poison.test.ts',
+  },
+  {
     what: 'Slow requests were looked for every 30 seconds only, so that the limits of 10 and 15 seconds became up to 45; and whoever went on sending after a refusal was never cut off.',
     test: 'test/api/connections.test.ts',
   },

@@ -1,0 +1,90 @@
+// Fan-outs that cannot be read, as no code of ours writes them, on PostgreSQL: each stands alone, and all
+// others flow.
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import type { WorkReply } from '../../src/store/call.ts';
+import type { Offer } from '../../src/store/delivery-verbs.ts';
+import { openPostgres } from '../../src/store/postgres/transport.ts';
+import { openStage, world, type Stage } from './postgres-stage.ts';
+
+const offer: Offer = { lease: 1, room: 0, free: new Map(), underWay: new Map(), laneRoom: 0 };
+const lanes = limits.callbacksPerSubscriptionMax;
+const listeners = Math.ceil((limits.targetsAtOnceMax + 1) / lanes) * lanes;
+
+describe('a fan-out that cannot be read, on PostgreSQL', () => {
+  it('is passed over and stays, while the others are made', async () => {
+    await using stage = await openStage();
+    const publish = await crowd(stage);
+    const [poison, sound] = [await publish(), await publish()];
+    const spoil = `update ringback.fanout set names = '{"no":"list"}' where event = $1`;
+    await stage.database.query(spoil, [poison]);
+    const failures = await fanOutAll(stage);
+    assert.deepEqual(failures.length, 1);
+    assert.match(failures[0] ?? '', new RegExp(`"${poison}".*its names are no list`));
+    assert.deepEqual(await rowsOf(stage, 'select event from ringback.fanout'), [poison]);
+    assert.deepEqual(await made(stage), { [sound]: listeners });
+  });
+
+  it('takes back what its step had made', async () => {
+    await using stage = await openStage();
+    const publish = await crowd(stage);
+    const poison = await publish();
+    // It goes on from a delivery that is there already.
+    await using way = await open(stage);
+    await way.step();
+    await stage.database.query('update ringback.fanout set made = made - 1');
+    const before = await made(stage);
+    assert.match((await way.step()).fannedOut.failure ?? '', new RegExp(poison));
+    assert.deepEqual(await made(stage), before);
+  });
+});
+
+/** So many listeners that every event is fanned out in steps. */
+async function crowd(stage: Stage): Promise<() => Promise<string>> {
+  for (let has = 0; has < listeners; has += lanes) await stage.subscribe('all', lanes);
+  return async () => {
+    const output = await stage.store.edit('publish', stage.publishing('all'));
+    assert(output.kind === 'accepted' && output.events[0] !== undefined);
+    return output.events[0].id;
+  };
+}
+
+type Worked = Extract<WorkReply, { kind: 'worked' }>;
+
+async function open(stage: Stage): Promise<AsyncDisposable & { step: () => Promise<Worked> }> {
+  const { url } = stage.database;
+  const way = await openPostgres({ url, world, onHeard: () => undefined });
+  return {
+    step: async () => {
+      const nothing = { settlements: [], claim: undefined };
+      const reply = await way.work({ nowMs: world.nowMs(), ...nothing, fanOut: offer });
+      assert(reply.kind === 'worked');
+      return reply;
+    },
+    [Symbol.asyncDispose]: async () => way.close(),
+  };
+}
+
+/** Until nothing is left that can be made. */
+async function fanOutAll(stage: Stage): Promise<string[]> {
+  await using way = await open(stage);
+  const failures: string[] = [];
+  for (let steps = 0; ; steps += 1) {
+    assert(steps < 20, 'A fan-out is tried for ever');
+    const { fannedOut } = await way.step();
+    if (fannedOut.failure !== undefined) failures.push(fannedOut.failure);
+    if (!fannedOut.isMore) return failures;
+  }
+}
+
+async function rowsOf(stage: Stage, sql: string): Promise<unknown[]> {
+  return (await stage.database.query(sql)).map(({ event }) => event);
+}
+
+async function made(stage: Stage): Promise<Record<string, number>> {
+  const rows = await stage.database.query(
+    'select event, count(*)::int as made from ringback.delivery_live group by event',
+  );
+  return Object.fromEntries(rows.map(({ event, made: count }) => [String(event), Number(count)]));
+}

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/world.ts';
 import { entries } from '../test/proof/entries.ts';
 import { keepRun, writePage } from '../test/proof/report/files.ts';
-import { runJob, type Job, type JobResult } from '../test/proof/report/job.ts';
+import { isPatientJob, runJob, type Job, type JobResult } from '../test/proof/report/job.ts';
 import { failuresOf, type ProofRun } from '../test/proof/report/page.ts';
 import { checkout, machine } from '../test/proof/report/place.ts';
 
@@ -77,14 +77,22 @@ function jobsOf(only: readonly string[] | undefined): Job[] {
         ],
   );
   // What wants the machine for itself comes last: it waits for nobody, and nobody waits for it.
-  return kinds.sort((one, other) => Number(isAlone(one)) - Number(isAlone(other)));
+  return kinds.sort((one, other) => placeOf(one) - placeOf(other));
 }
 
 function isAlone({ entry, breaks }: Job): boolean {
   return entry.isAlone === true && !breaks;
 }
 
-/** Two at a time; those that want the machine for themselves one by one, afterwards. */
+function placeOf(job: Job): number {
+  if (isPatientJob(job)) return 0;
+  return isAlone(job) ? 2 : 1;
+}
+
+/**
+ * Two at a time; those that want the machine for themselves one by one, afterwards; and from the beginning
+ * those that are content with what is left of it.
+ */
 async function runAll(jobs: readonly Job[]): Promise<JobResult[]> {
   const results: JobResult[] = [];
   const work = async (from: number, to: number, lanes: number): Promise<void> => {
@@ -100,9 +108,13 @@ async function runAll(jobs: readonly Job[]): Promise<JobResult[]> {
     };
     await Promise.all(Array.from({ length: lanes }, lane));
   };
-  const shared = jobs.filter((job) => !isAlone(job)).length;
-  await work(0, shared, cores);
+  const patient = jobs.filter(isPatientJob).length;
+  const alone = jobs.findIndex(isAlone);
+  const shared = alone < 0 ? jobs.length : alone;
+  const leftovers = work(0, patient, patient);
+  await work(patient, shared, cores);
   await work(shared, jobs.length, 1);
+  await leftovers;
   return results;
 }
 

@@ -6,10 +6,10 @@ import type { LookControl } from './controls/look.ts';
 import type { Part } from './finding.ts';
 import { fuzzControls } from './fuzz/controls.ts';
 import { fuzz } from './fuzz/part.ts';
-import { millionControls } from './million/controls.ts';
-import { million } from './million/part.ts';
 import { faultsControls } from './faults/controls.ts';
 import { faults } from './faults/part.ts';
+import { killsControls } from './kills/controls.ts';
+import { kills } from './kills/part.ts';
 import { diskControls } from './power/disk-controls.ts';
 import { crashes, disk, power } from './power/parts.ts';
 import { postgresControls } from './postgres/controls.ts';
@@ -25,6 +25,8 @@ export interface Entry {
   part: Part;
   /** It measures time, or uses several processes by itself: nothing else runs beside it. */
   isAlone?: true;
+  /** It only computes, and no clock matters: it takes what all others leave of the machine. */
+  isPatient?: true;
   /** Ways to break the product that this part must notice. */
   controls?: readonly LookControl[];
 }
@@ -39,6 +41,6 @@ export const entries: readonly Entry[] = [
   { part: faults, controls: faultsControls },
   { part: clients, controls: clientsControls },
   { part: receivers, isAlone: true, controls: receiversControls },
-  { part: million, isAlone: true, controls: millionControls },
-  { part: simulation, isAlone: true, controls: simulationControls },
+  { part: kills, isAlone: true, controls: killsControls },
+  { part: simulation, isPatient: true, controls: simulationControls },
 ];

@@ -37,7 +37,7 @@ interface Sizes {
 
 const full: Sizes = {
   lives: [
-    ...Array.from({ length: 10 }, () => ['memory', 8_000] as const),
+    ...Array.from({ length: 6 }, () => ['memory', 8_000] as const),
     ...Array.from({ length: 2 }, () => ['file', 7_000] as const),
     ...Array.from({ length: 2 }, () => ['postgres', 4_000] as const),
   ],

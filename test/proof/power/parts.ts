@@ -7,8 +7,8 @@ import { cutPower } from './images.ts';
 import { serveOnFailedSync } from './service-faults.ts';
 
 const lives = { small: 1, full: 6 };
-const imagesOfLife = { small: 60, full: 3_300 };
-const callsOfPath = { small: 4, full: 60 };
+const imagesOfLife = { small: 60, full: 1_300 };
+const callsOfPath = { small: 4, full: 30 };
 const statementsOfPath = { small: 4, full: Infinity };
 
 export const crashes: Part = {

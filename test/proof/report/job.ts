@@ -1,5 +1,6 @@
 // One part of the proof, or its controls, in a process of its own. One that dies or does not end has failed.
 import { spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -23,7 +24,14 @@ export interface JobOptions {
 }
 
 const jobMsMax = 20 * 60_000;
+/** Of one that waits for all others. */
+const patientMsMax = 60 * 60_000;
 const program = join(import.meta.dirname, '..', 'run-entry.ts');
+
+/** Its controls are short, and wait in line. */
+export function isPatientJob({ entry, breaks }: Job): boolean {
+  return entry.isPatient === true && !breaks;
+}
 
 export async function runJob(job: Job, { isSmall, seed, say }: JobOptions): Promise<JobResult> {
   const name = `${job.entry.part.name}${job.breaks ? ', broken on purpose' : ''}`;
@@ -32,12 +40,16 @@ export async function runJob(job: Job, { isSmall, seed, say }: JobOptions): Prom
   if (job.breaks) args.push('--breaks');
   const beganMs = performance.now();
   const seconds = (): string => ((performance.now() - beganMs) / 1000).toFixed(0);
+  const isPatient = isPatientJob(job);
   say(`${name}: begins`);
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: jobMsMax,
+    timeout: isPatient ? patientMsMax : jobMsMax,
     killSignal: 'SIGKILL',
   });
+  if (isPatient && child.pid !== undefined) {
+    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  }
   createInterface(child.stderr).on('line', (line) => say(`${name}: ${line}`));
   const [out, end] = await Promise.all([
     text(child.stdout),

@@ -1,13 +1,13 @@
-// A thousand of the million events, and the judge of them; `npm run proof` sends them all.
+// A thousand events, and the judge of them; `npm run proof` sends them all.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brief, count, judge, newBook, type Book } from './book.ts';
-import { million } from './part.ts';
+import { kills } from './part.ts';
 
 describe('a service that is killed under load', () => {
   it('delivers what it accepted', async (t) => {
     const say = (line: string): void => t.diagnostic(line);
-    const [found] = await million.prove({ scale: 'small', seed: 1, say });
+    const [found] = await kills.prove({ scale: 'small', seed: 1, say });
     assert.deepEqual(found?.violations, []);
     assert.deepEqual(found?.events, { accepted: 1_000, lost: 0 });
     assert.ok(Number(found?.figures['SIGKILL']) >= 1, JSON.stringify(found?.figures));

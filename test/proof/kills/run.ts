@@ -1,4 +1,4 @@
-// A million events through the real service on a real disk, which is killed again and again meanwhile: what
+// Events by the hundred thousand through the real service on a real disk, which is killed again and again meanwhile: what
 // was accepted comes to its receiver, as it was, and hardly ever twice.
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { count, judge, newBook, outstanding, type Book, type End } from './book.
 import type { FromPublisher, PublisherWish, ToPublisher } from './publisher.ts';
 import type { FromReceivers, ReceiversWish, ToReceivers } from './receivers.ts';
 
-export interface MillionOptions {
+export interface KillsOptions {
   events: number;
   seed: number;
   /** The time from one kill to the next, drawn anew each time. */
@@ -31,7 +31,7 @@ export interface MillionOptions {
 
 const key = 'k'.repeat(40);
 const receivers = 4;
-const names = Array.from({ length: receivers }, (_, index) => `million.n${index}`);
+const names = Array.from({ length: receivers }, (_, index) => `killed.n${index}`);
 /** Every so many ends are by SIGTERM, and every so many come while it starts or recovers. */
 const termEvery = 5;
 const earlyEvery = 4;
@@ -45,7 +45,7 @@ const leaseMs = limits.nodeSilentMs;
 /** The same where the product is broken on purpose, and nobody needs to be patient. */
 const brokenMs = 4_000;
 
-export async function runMillion(options: MillionOptions): Promise<Finding> {
+export async function publishUnderKills(options: KillsOptions): Promise<Finding> {
   return withScratch(async (scratch) => {
     await using stage = await setUp(options, scratch);
     await stage.live();
@@ -58,7 +58,7 @@ interface Stage extends AsyncDisposable {
   finding: () => Finding;
 }
 
-async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
+async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
   const { events, seed, say = () => undefined, changes = [], endsMax = Infinity } = options;
   const isBroken = changes.length > 0;
   const chance = seededChance(seed);
@@ -177,7 +177,7 @@ async function setUp(options: MillionOptions, scratch: string): Promise<Stage> {
       const { accepted, lost, duplicates, duplicatesMax } = verdict;
       const seconds = (performance.now() - began) / 1000;
       return {
-        part: 'a million events under kill -9',
+        part: 'publishing under kill -9',
         figures: {
           seed,
           events: accepted,

@@ -2,12 +2,12 @@
 import type { SourceChange } from '../controls/change-source.ts';
 import type { LookControl } from '../controls/look.ts';
 import type { Finding } from '../finding.ts';
-import { runMillion } from './run.ts';
+import { publishUnderKills } from './run.ts';
 
 const look = async (changes: readonly SourceChange[]): Promise<Finding> =>
-  runMillion({ events: 3_000, seed: 1, killEveryMs: { least: 100, most: 300 }, changes });
+  publishUnderKills({ events: 3_000, seed: 1, killEveryMs: { least: 100, most: 300 }, changes });
 
-export const millionControls: readonly LookControl[] = [
+export const killsControls: readonly LookControl[] = [
   {
     name: 'keys-forgotten-at-the-start',
     changes: [

@@ -1,0 +1,118 @@
+// Ringback as a user starts it, with all of its features on: as one process with its file, or on PostgreSQL.
+import { strict as assert } from 'node:assert';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { samplePayload } from '../harness/numbered.ts';
+import { untilSaid } from '../harness/until-said.ts';
+import type { Contender } from './contender.ts';
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const key = 'bench-bench-bench-bench-bench-bench';
+
+export interface Ringback extends Contender {
+  url: string;
+  call: Call;
+}
+
+export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
+type Answer = Readonly<Record<string, unknown>>;
+
+export interface RingbackOptions {
+  name: string;
+  /** On PostgreSQL; without it, on a file of its own. */
+  databaseUrl?: string;
+  /** A folder with data to start on. */
+  dataDir?: string;
+  args?: readonly string[];
+}
+
+export async function startRingback(options: RingbackOptions): Promise<Ringback> {
+  await using made = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'ringback-bench-'));
+  made.defer(async () => rm(folder, { recursive: true, force: true }));
+  const { name, databaseUrl, dataDir = folder, args = [] } = options;
+  const place =
+    databaseUrl === undefined
+      ? { RINGBACK_DATA: dataDir }
+      : {
+          DATABASE_URL: databaseUrl,
+          RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+        };
+  const env = { RINGBACK_API_KEY: key, RINGBACK_PORT: '0', ...place };
+  const child = made.use(await startProgram({ args, env, logPath: join(folder, 'log') }));
+  const { url } = child;
+  const kept = made.move();
+  return {
+    name,
+    url,
+    pids: [child.pid],
+    call: callerOf(url),
+    publish: {
+      port: Number(new URL(url).port),
+      path: '/events',
+      headers: { 'content-type': 'application/json', 'x-api-key': key },
+      bodies: [],
+    },
+    [Symbol.asyncDispose]: async () => kept.disposeAsync(),
+  };
+}
+
+interface Program {
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** Its log goes to a file: whoever read it through a pipe would need a core for that. */
+  logPath: string;
+}
+
+async function startProgram({
+  args,
+  env,
+  logPath,
+}: Program): Promise<AsyncDisposable & { url: string; pid: number }> {
+  const { PATH = '', HOME = '' } = process.env;
+  const log = openSync(logPath, 'a');
+  const child = spawn(process.execPath, [main, 'serve', ...args], {
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', log],
+  });
+  closeSync(log);
+  const { pid } = child;
+  assert(pid !== undefined && child.stdout !== null, 'Cannot start Ringback');
+  const ended = once(child, 'close');
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  const [, url = ''] = await untilSaid(child.stdout, /listens on (\S+)\n/);
+  return { url, pid, [Symbol.asyncDispose]: stop };
+}
+
+/** One subscription for each port; the i-th hears the event `e<i>`. */
+export async function subscribed(ringback: Ringback, ports: readonly number[]): Promise<Ringback> {
+  for (const [i, port] of ports.entries()) {
+    const query = new URLSearchParams({ callbackUrl: `http://127.0.0.1:${port}/`, event: `e${i}` });
+    await ringback.call('POST', `/subscribe?${query.toString()}`);
+  }
+  return { ...ringback, publish: { ...ringback.publish, bodies: bodiesFor(ports) } };
+}
+
+export function bodiesFor(ports: readonly number[]): string[] {
+  return ports.map((_, i) => JSON.stringify({ event: `e${i}`, payload: samplePayload() }));
+}
+
+function callerOf(url: string): Call {
+  return async (method, path, body) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    assert(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+    return JSON.parse(text) as Answer;
+  };
+}

@@ -1,0 +1,21 @@
+// Numbers of several rounds as one: medians, quantiles, and how far apart they were.
+
+export interface Spread {
+  median: number;
+  low: number;
+  high: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  return { median: quantile(values, 0.5), low: Math.min(...values), high: Math.max(...values) };
+}
+
+export function quantile(values: Iterable<number>, share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** The ratios of neighbours: what else the machine does changes more slowly than the rounds. */
+export function ratiosOf(values: readonly number[], baseline: readonly number[]): Spread {
+  return spreadOf(values.map((value, round) => value / (baseline[round] ?? Number.NaN)));
+}

@@ -1,0 +1,30 @@
+// Cuts a stream of bytes into HTTP messages with a content length. The least that can tell where one ends:
+// receivers and the load take cores that whoever is measured needs.
+
+const headEnd = Buffer.from('\r\n\r\n');
+const lengthField = /\r\ncontent-length: *(\d+)/i;
+
+export interface Piece {
+  /** First line and fields. */
+  head: string;
+  body: Buffer;
+}
+
+/** A message is given out when its last byte is there; `undefined` as a head is never. */
+export function createCutter(onMessage: (piece: Piece) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (;;) {
+      const at = rest.indexOf(headEnd);
+      if (at < 0) return;
+      const head = rest.toString('latin1', 0, at);
+      const from = at + headEnd.length;
+      const to = from + Number(lengthField.exec(head)?.[1] ?? 0);
+      if (rest.length < to) return;
+      onMessage({ head, body: rest.subarray(from, to) });
+      rest = rest.subarray(to);
+      if (rest.length === 0) return;
+    }
+  };
+}

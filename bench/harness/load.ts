@@ -1,0 +1,113 @@
+// The load, in a process of its own: so many connections that each ask again as soon as they are answered,
+// or a fixed rate that does not wait for answers. Requests are numbered, and it notes when each was sent
+// and answered. A request that had to wait for a free connection counts from when it was due.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { answering } from './ask.ts';
+import { createCutter } from './http-pieces.ts';
+import { numberer } from './numbered.ts';
+import { sharedMs } from './shared-ms.ts';
+
+export interface Load {
+  port: number;
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  /** Taken in turn. Each holds the place for a number. */
+  bodies: readonly string[];
+  connections: number;
+  requests: number;
+  /** Undefined: as many as are answered. */
+  perSecond: number | undefined;
+}
+
+export interface Loaded {
+  /** By number, on the clock that all share. */
+  sentMs: Float64Array;
+  answeredMs: Float64Array;
+  /** How often each status came. */
+  statuses: Record<string, number>;
+}
+
+const statusAt = 'HTTP/1.1 '.length;
+
+if (process.send !== undefined) answering<Load>(run);
+
+async function run(load: Load): Promise<Loaded> {
+  const { port, requests, perSecond } = load;
+  const write = writerOf(load);
+  const loaded: Loaded = {
+    sentMs: new Float64Array(requests),
+    answeredMs: new Float64Array(requests),
+    statuses: {},
+  };
+  const sockets = await Promise.all(
+    Array.from({ length: load.connections }, async () => open(port)),
+  );
+  const done = Promise.withResolvers<void>();
+  const idle: ((n: number) => void)[] = [];
+  let due = perSecond === undefined ? requests : 0;
+  let sent = 0;
+  let answered = 0;
+
+  const next = (take: (n: number) => void): void => {
+    if (sent >= due) {
+      idle.push(take);
+      return;
+    }
+    const n = sent;
+    sent += 1;
+    take(n);
+  };
+  for (const socket of sockets) {
+    let under = 0;
+    const take = (n: number): void => {
+      under = n;
+      if (perSecond === undefined) loaded.sentMs[n] = sharedMs();
+      socket.write(write(n));
+    };
+    const cut = createCutter(({ head }) => {
+      loaded.answeredMs[under] = sharedMs();
+      const status = head.slice(statusAt, statusAt + 3);
+      loaded.statuses[status] = (loaded.statuses[status] ?? 0) + 1;
+      answered += 1;
+      if (answered === requests) done.resolve();
+      else next(take);
+    });
+    socket.on('data', cut);
+    socket.on('close', () => done.reject(new Error('A connection of the load was closed')));
+    next(take);
+  }
+  if (perSecond !== undefined) {
+    const startMs = sharedMs();
+    for (let n = 0; n < requests; n += 1) loaded.sentMs[n] = startMs + (n * 1_000) / perSecond;
+    const clock = setInterval(() => {
+      due = Math.min(requests, Math.floor(((sharedMs() - startMs) * perSecond) / 1_000) + 1);
+      for (const take of idle.splice(0, due - sent)) next(take);
+      if (due === requests) clearInterval(clock);
+    }, 1);
+  }
+  await done.promise;
+  for (const socket of sockets) {
+    socket.removeAllListeners('close');
+    socket.destroy();
+  }
+  return loaded;
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** What goes over the wire for the n-th request. */
+function writerOf({ path, headers, bodies }: Load): (n: number) => string {
+  const fields = Object.entries({ host: '127.0.0.1', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const writers = bodies.map((body) => {
+    const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
+    return numberer(`POST ${path} HTTP/1.1\r\n${fields.join('')}${length}\r\n${body}`);
+  });
+  return (n) => writers[n % writers.length]?.(n) ?? '';
+}

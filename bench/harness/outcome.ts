@@ -1,0 +1,46 @@
+// What a scenario has found: a table of figures, and the bounds that they are held to.
+import type { Spread } from './figures.ts';
+
+export interface Scenario {
+  /** As `--only` names it: that of its file. */
+  name: string;
+  title: string;
+  /** What is done, and against what, in a sentence or two. */
+  about: string;
+  run(size: Size): Promise<Outcome>;
+}
+
+export interface Size {
+  rounds: number;
+  /** Ten times the rows, where the issue is whether costs grow with them. */
+  isLarge: boolean;
+}
+
+export interface Outcome {
+  rows: readonly Row[];
+  checks: readonly Check[];
+  /** What could not be measured here, and why. */
+  skipped?: readonly string[];
+}
+
+export interface Row {
+  name: string;
+  cells: readonly Cell[];
+}
+
+export interface Cell {
+  /** With its unit. */
+  column: string;
+  value: Spread;
+}
+
+export interface Check {
+  what: string;
+  value: Spread;
+  bound: { atLeast: number } | { atMost: number };
+  aim?: number;
+}
+
+export function isHeld({ value: { median }, bound }: Check): boolean {
+  return 'atLeast' in bound ? median >= bound.atLeast : median <= bound.atMost;
+}

@@ -1,0 +1,139 @@
+// Receivers, in a process of their own: each a port that answers 200 as fast as it can, late, or never. They
+// note when which event came first, and count what came again.
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { answering } from './ask.ts';
+import { createCutter } from './http-pieces.ts';
+import { numberIn } from './numbered.ts';
+import { sharedMs } from './shared-ms.ts';
+
+export type Question =
+  | { kind: 'open'; receivers: number }
+  /** From now on: how they answer, and from whom events are counted. */
+  | { kind: 'behave'; behaviours: readonly Behaviour[] }
+  /** Forgets everything, and then awaits events numbered from 0, each so many times. */
+  | { kind: 'expect'; events: number; times: number }
+  /** Until the events that are expected are there, or nothing has come for so long. */
+  | { kind: 'wait'; idleMs: number };
+
+export type Behaviour = 'answers' | 'answers_503' | 'says_nothing';
+
+export interface Arrivals {
+  /** When each came first, by number, on the clock that all share; 0: it has not come. */
+  atMs: Float64Array;
+  /** When the last one came that was expected. */
+  lastMs: number;
+  /** How many came of those that were expected. */
+  came: number;
+  expected: number;
+  /** Those that came more often. */
+  again: number;
+}
+
+export interface Answer {
+  ports?: number[];
+  arrivals?: Arrivals;
+}
+
+const ok = Buffer.from(
+  'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok',
+);
+const busy = Buffer.from('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n');
+
+if (process.send !== undefined) serve();
+
+function serve(): void {
+  let behaviours: readonly Behaviour[] = [];
+  let arrivals = noArrivals(0, 1);
+  let times = new Uint32Array(0);
+  let most = 1;
+  let heardMs = 0;
+  let onAll = (): void => undefined;
+
+  const note = (n: number): void => {
+    heardMs = sharedMs();
+    const before = times[n];
+    if (before === undefined) return;
+    if (before === most) {
+      arrivals.again += 1;
+      return;
+    }
+    times[n] = before + 1;
+    if (before === 0) arrivals.atMs[n] = heardMs;
+    arrivals.lastMs = heardMs;
+    arrivals.came += 1;
+    if (arrivals.came === arrivals.expected) onAll();
+  };
+
+  const open = async (receivers: number): Promise<number[]> => {
+    const ports: number[] = [];
+    for (let index = 0; index < receivers; index += 1) {
+      ports.push(await listen((socket) => receive(socket, index)));
+    }
+    return ports;
+  };
+
+  const receive = (socket: Socket, index: number): void => {
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined);
+    const cut = createCutter(({ body }) => {
+      const behaviour = behaviours[index] ?? 'answers';
+      if (behaviour === 'says_nothing') return;
+      if (behaviour === 'answers_503') {
+        socket.write(busy);
+        return;
+      }
+      const n = numberIn(body);
+      if (n !== undefined) note(n);
+      socket.write(ok);
+    });
+    socket.on('data', cut);
+  };
+
+  const wait = async (idleMs: number): Promise<Arrivals> => {
+    const all = new Promise<void>((resolve) => {
+      onAll = resolve;
+    });
+    heardMs = sharedMs();
+    if (arrivals.came === arrivals.expected) return arrivals;
+    const idle = Promise.withResolvers<void>();
+    const look = setInterval(() => {
+      if (sharedMs() - heardMs > idleMs) idle.resolve();
+    }, 100);
+    await Promise.race([all, idle.promise]);
+    clearInterval(look);
+    return arrivals;
+  };
+
+  answering<Question>(async (question): Promise<Answer> => {
+    switch (question.kind) {
+      case 'open':
+        return { ports: await open(question.receivers) };
+      case 'behave':
+        ({ behaviours } = question);
+        return {};
+      case 'expect':
+        arrivals = noArrivals(question.events, question.times);
+        times = new Uint32Array(question.events);
+        most = question.times;
+        return {};
+      case 'wait':
+        return { arrivals: await wait(question.idleMs) };
+    }
+  });
+}
+
+function noArrivals(events: number, times: number): Arrivals {
+  const atMs = new Float64Array(events);
+  return { atMs, lastMs: 0, came: 0, expected: events * times, again: 0 };
+}
+
+async function listen(onConnection: (socket: Socket) => void): Promise<number> {
+  const server = createServer(onConnection);
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1_024 });
+  await once(server, 'listening');
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null);
+  return address.port;
+}

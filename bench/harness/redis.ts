@@ -1,0 +1,42 @@
+// A Redis of the bench's own, where a `redis-server` is found: on loopback, and written to disk every second.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { untilSaid } from './until-said.ts';
+
+export interface Redis extends AsyncDisposable {
+  url: string;
+}
+
+/** Undefined: there is none on this machine. */
+export async function startRedis(): Promise<Redis | undefined> {
+  if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'ringback-redis-'));
+  const port = await freePort();
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''];
+  const server = spawn('redis-server', [...settings, ...durable]);
+  const ended = once(server, 'exit');
+  await untilSaid(server.stdout, /Ready to accept connections/);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.kill('SIGKILL');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('There is no port');
+  return address.port;
+}

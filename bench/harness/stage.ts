@@ -1,0 +1,80 @@
+// Load and receivers, and one measurement with them: publish so many events, until the last has arrived.
+import { strict as assert } from 'node:assert';
+import { join } from 'node:path';
+import type { Contender } from '../contenders/contender.ts';
+import { startAsked, type Asked } from './ask.ts';
+import type { Load, Loaded } from './load.ts';
+import { payloadsIn } from './numbered.ts';
+import type { Answer, Arrivals, Behaviour, Question } from './receivers.ts';
+import { startedCpu } from './usage.ts';
+
+/** So long may nothing arrive before a measurement is given up. */
+const idleMs = 30_000;
+
+export interface Stage extends AsyncDisposable {
+  ports: readonly number[];
+  behave(behaviours: readonly Behaviour[]): Promise<void>;
+  /** Each so many times: once, if nothing else is said. */
+  expect(events: number, times?: number): Promise<void>;
+  load(load: Load): Promise<Loaded>;
+  arrived(): Promise<Arrivals>;
+}
+
+export async function openStage(receivers: number): Promise<Stage> {
+  await using made = new AsyncDisposableStack();
+  const program = (name: string): string => join(import.meta.dirname, name);
+  const sink = made.use(startAsked<Question, Answer>(program('receivers.ts')));
+  const loader = made.use(startAsked<Load, Loaded>(program('load.ts')));
+  const opened = await sink.ask({ kind: 'open', receivers });
+  assert(opened.ports !== undefined);
+  const kept = made.move();
+  return {
+    ports: opened.ports,
+    behave: async (behaviours) => void (await sink.ask({ kind: 'behave', behaviours })),
+    expect: async (events, times = 1) => void (await sink.ask({ kind: 'expect', events, times })),
+    load: async (load) => loader.ask(load),
+    arrived: async () => arrivedOf(sink),
+    [Symbol.asyncDispose]: async () => kept.disposeAsync(),
+  };
+}
+
+async function arrivedOf(sink: Asked<Question, Answer>): Promise<Arrivals> {
+  const { arrivals } = await sink.ask({ kind: 'wait', idleMs });
+  assert(arrivals !== undefined);
+  const { came, expected } = arrivals;
+  assert.equal(came, expected, `Only ${came} of ${expected} callbacks have arrived`);
+  return arrivals;
+}
+
+export interface Sending {
+  requests: number;
+  connections: number;
+  perSecond?: number;
+}
+
+export interface Measured {
+  loaded: Loaded;
+  arrivals: Arrivals;
+  /** From the first request to the last arrival. */
+  tookMs: number;
+  eventsPerSecond: number;
+  /** Of the contender's processes, by event. */
+  cpuUs: number;
+}
+
+export async function measure(
+  stage: Stage,
+  { publish, pids }: Contender,
+  { requests, connections, perSecond }: Sending,
+): Promise<Measured> {
+  const events = requests * payloadsIn(publish.bodies[0] ?? '');
+  await stage.expect(events);
+  const cpu = startedCpu(pids);
+  const loaded = await stage.load({ ...publish, requests, connections, perSecond });
+  const others = Object.keys(loaded.statuses).filter((status) => status !== '202');
+  assert.deepEqual(others, [], `Answered with ${JSON.stringify(loaded.statuses)}`);
+  const arrivals = await stage.arrived();
+  const cpuUs = cpu.usedUs() / events;
+  const tookMs = arrivals.lastMs - (loaded.sentMs[0] ?? 0);
+  return { loaded, arrivals, tookMs, eventsPerSecond: (events * 1_000) / tookMs, cpuUs };
+}

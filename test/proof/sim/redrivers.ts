@@ -8,6 +8,11 @@ import { eventNames } from './publishers.ts';
 import type { Replaying } from './records.ts';
 import type { Subscribers } from './subscribers.ts';
 
+/** Those that are there, and those that fan-outs under way may make. */
+const deliveriesSql = `select (select count(*) from delivery_done) + (select count(*) from delivery_live)
+  + (select count(*) from fanout) * (select count(*) from pattern) as deliveries`;
+const replayMostS = 300;
+
 export class Redrivers {
   readonly redriven = new Set<string>();
   readonly replays: Replaying[] = [];
@@ -35,6 +40,12 @@ export class Redrivers {
     if (isDone) counters.redriven += 1;
   }
 
+  /** At one a second a replay of thousands would not end within the time that healing has. */
+  #rateMin(): number {
+    const row = this.#sim.shared.db.prepare(deliveriesSql).get();
+    return Math.ceil(Number(row?.['deliveries']) / replayMostS);
+  }
+
   async replay(): Promise<void> {
     const { chance, clock } = this.#sim;
     const { all } = this.#subscribers;
@@ -44,7 +55,7 @@ export class Redrivers {
       state: chance.pick(['ended', 'ended', 'dead', 'delivered', 'cancelled'] as const),
       event: chance.isLucky(0.3) ? chance.pick(eventNames) : undefined,
       subscriberId: isOfOne ? chance.pick(all).id : undefined,
-      ratePerSecond: chance.pick([1, 4, 20, 50, 1000]),
+      ratePerSecond: Math.max(chance.pick([1, 4, 20, 50, 1000]), this.#rateMin()),
       ids: new Set(),
       cancelAskedMs: undefined,
     };

@@ -22,7 +22,7 @@ const run: ProofRun = {
       findings: [
         {
           part: 'one | two',
-          figures: { images: 12_345, longestHoldMs: 1_200 },
+          figures: { images: 12_345, longestHoldMs: 1_200, 'RSS, MiB': 7, SIGKILL: 3 },
           violations: [],
           events: { accepted: 10, lost: 0 },
         },
@@ -50,7 +50,7 @@ describe('docs/proof.md', () => {
     const page = proofPage(run, undefined);
     assert.match(
       page,
-      /one \\\| two \| acknowledged 10, lost 0; images 12,345; longest hold 1,200 ms \| 0 \|/,
+      /one \\\| two \| acknowledged 10, lost 0; images 12,345; longest hold 1,200 ms; RSS, MiB 7; SIGKILL 3 \| 0 \|/,
     );
     assert.match(page, /not tried here: no compiler/);
     assert.match(page, /\| lazy \| power \| I1: lost in … \| 1\.2 s \|/);

@@ -155,12 +155,10 @@ function plain(text: string): string {
     .replaceAll(/\s+/g, ' ');
 }
 
-/** `longestHoldMs` is "longest hold". */
+/** `longestHoldMs` is "longest hold"; what is in words already, or an acronym, stays as it is. */
 function words(name: string): string {
-  return name
-    .replace(/Ms$/, '')
-    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-    .trim();
+  if (!/^[a-z][A-Za-z]*$/.test(name)) return name;
+  return name.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function say(figure: number | string, name = ''): string {

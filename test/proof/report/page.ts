@@ -158,7 +158,9 @@ function plain(text: string): string {
 /** `longestHoldMs` is "longest hold"; what is in words already, or an acronym, stays as it is. */
 function words(name: string): string {
   if (!/^[a-z][A-Za-z]*$/.test(name)) return name;
-  return name.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return name
+    .replace(/Ms$/, '')
+    .replaceAll(/MiB|[A-Z]/g, (found) => ` ${found === 'MiB' ? found : found.toLowerCase()}`);
 }
 
 function say(figure: number | string, name = ''): string {

@@ -1,11 +1,16 @@
-// `npm run bench`: every scenario in turn, each with its baseline in the same run; prints tables and bounds.
-// Ends with 1 when a bound was not held.
-//   --only one-to-one,idle   these alone
+// `npm run bench`: every scenario in turn, each with its baseline in the same run; prints tables and bounds, and
+// writes docs/benchmarks.md. Ends with 1 when a bound was not held.
+//   --only one-to-one,idle   these alone, without writing the page
+//   --page                   only writes the page again, from the figures of the last run
 //   --rounds 3               of each, after one to warm up
 //   --large                  ten times the rows where costs could grow with them
 import { parseArgs } from 'node:util';
-import { isHeld, type Outcome, type Scenario } from './harness/outcome.ts';
+import { realWorld } from '../src/core/world.ts';
+import { checkout, machine } from '../test/proof/report/place.ts';
+import { isHeld, type Scenario } from './harness/outcome.ts';
 import { printOutcome } from './harness/print.ts';
+import { keepRun, writePages } from './report/files.ts';
+import type { ScenarioRun } from './report/page.ts';
 import { scenarios } from './scenarios/all.ts';
 
 const { values } = parseArgs({
@@ -13,15 +18,32 @@ const { values } = parseArgs({
     only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
     large: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
   },
 });
 
-for (const scenario of chosen(values.only?.split(','))) {
-  console.log(`\n${scenario.title}\n${scenario.about}`);
-  const size = { rounds: Number(values.rounds), isLarge: values.large };
-  const outcome: Outcome = await scenario.run(size);
-  console.log(printOutcome(outcome));
-  if (!outcome.checks.every(isHeld)) process.exitCode = 1;
+const world = realWorld();
+
+if (values.page) writePages();
+else await bench();
+
+async function bench(): Promise<void> {
+  const beganMs = world.monotonicMs();
+  const rounds = Number(values.rounds);
+  const runs: ScenarioRun[] = [];
+  for (const { name, title, about, run } of chosen(values.only?.split(','))) {
+    console.log(`\n${title}\n${about}`);
+    const outcome = await run({ rounds, isLarge: values.large });
+    console.log(printOutcome(outcome));
+    runs.push({ name, title, about, outcome });
+    if (!outcome.checks.every(isHeld)) process.exitCode = 1;
+  }
+  if (values.only !== undefined) return;
+  const date = new Date(world.nowMs()).toISOString().slice(0, 10);
+  const tookMs = Math.round(world.monotonicMs() - beganMs);
+  keepRun({ ...checkout(), date, machine: machine(), rounds, tookMs, scenarios: runs });
+  writePages();
+  console.log('Wrote docs/benchmarks.md.');
 }
 
 function chosen(only: readonly string[] | undefined): readonly Scenario[] {

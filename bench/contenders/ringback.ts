@@ -6,6 +6,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { limits } from '../../src/core/limits.ts';
 import { samplePayload } from '../harness/numbered.ts';
 import { untilSaid } from '../harness/until-said.ts';
 import type { Contender } from './contender.ts';
@@ -16,6 +17,14 @@ const key = 'bench-bench-bench-bench-bench-bench';
 export interface Ringback extends Contender {
   url: string;
   call: Call;
+  pid: number;
+  /** Resolves when it is gone. What it has in its folder or database stays. */
+  kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+export interface Subscribed extends Ringback {
+  /** Ids of the subscriptions. */
+  subscriptions: readonly string[];
 }
 
 export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
@@ -50,6 +59,8 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
     name,
     url,
     pids: [child.pid],
+    pid: child.pid,
+    kill: child.kill,
     call: callerOf(url),
     publish: {
       port: Number(new URL(url).port),
@@ -72,7 +83,7 @@ async function startProgram({
   args,
   env,
   logPath,
-}: Program): Promise<AsyncDisposable & { url: string; pid: number }> {
+}: Program): Promise<AsyncDisposable & Pick<Ringback, 'url' | 'pid' | 'kill'>> {
   const { PATH = '', HOME = '' } = process.env;
   const log = openSync(logPath, 'a');
   const child = spawn(process.execPath, [main, 'serve', ...args], {
@@ -83,21 +94,44 @@ async function startProgram({
   const { pid } = child;
   assert(pid !== undefined && child.stdout !== null, 'Cannot start Ringback');
   const ended = once(child, 'close');
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
+  const kill = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
     await ended;
   };
   const [, url = ''] = await untilSaid(child.stdout, /listens on (\S+)\n/);
-  return { url, pid, [Symbol.asyncDispose]: stop };
+  return { url, pid, kill, [Symbol.asyncDispose]: async () => kill('SIGKILL') };
 }
 
 /** One subscription for each port; the i-th hears the event `e<i>`. */
-export async function subscribed(ringback: Ringback, ports: readonly number[]): Promise<Ringback> {
+export async function subscribed(
+  ringback: Ringback,
+  ports: readonly number[],
+): Promise<Subscribed> {
+  const subscriptions: string[] = [];
   for (const [i, port] of ports.entries()) {
     const query = new URLSearchParams({ callbackUrl: `http://127.0.0.1:${port}/`, event: `e${i}` });
-    await ringback.call('POST', `/subscribe?${query.toString()}`);
+    const { subscriberId } = await ringback.call('POST', `/subscribe?${query.toString()}`);
+    subscriptions.push(String(subscriberId));
   }
-  return { ...ringback, publish: { ...ringback.publish, bodies: bodiesFor(ports) } };
+  return { ...ringback, subscriptions, publish: { ...ringback.publish, bodies: bodiesFor(ports) } };
+}
+
+/** Publishes a hundred events by each request. */
+export function inBatches<C extends Contender>(contender: C): C {
+  const { publish } = contender;
+  const events = Array.from({ length: limits.batchEventsMax }, (_, i) => {
+    const body: unknown = JSON.parse(publish.bodies[i % publish.bodies.length] ?? '');
+    return body;
+  });
+  const bodies = [JSON.stringify({ events })];
+  return { ...contender, publish: { ...publish, path: '/events/batch', bodies } };
+}
+
+export async function setAll(
+  { call, subscriptions }: Subscribed,
+  state: 'active' | 'paused',
+): Promise<void> {
+  for (const id of subscriptions) await call('PATCH', `/subscriptions/${id}`, { state });
 }
 
 export function bodiesFor(ports: readonly number[]): string[] {

@@ -15,7 +15,9 @@ export type Question =
   /** Forgets everything, and then awaits events numbered from 0, each so many times. */
   | { kind: 'expect'; events: number; times: number }
   /** Until the events that are expected are there, or nothing has come for so long. */
-  | { kind: 'wait'; idleMs: number };
+  | { kind: 'wait'; idleMs: number }
+  /** Until so many are there in all. */
+  | { kind: 'until'; count: number; idleMs: number };
 
 export type Behaviour = 'answers' | 'answers_503' | 'says_nothing';
 
@@ -31,8 +33,14 @@ export interface Arrivals {
   again: number;
 }
 
+export interface SoFar {
+  came: number;
+  lastMs: number;
+}
+
 export interface Answer {
   ports?: number[];
+  soFar?: SoFar;
   arrivals?: Arrivals;
 }
 
@@ -49,7 +57,8 @@ function serve(): void {
   let times = new Uint32Array(0);
   let most = 1;
   let heardMs = 0;
-  let onAll = (): void => undefined;
+  let awaited = Infinity;
+  let onCount = (): void => undefined;
 
   const note = (n: number): void => {
     heardMs = sharedMs();
@@ -63,7 +72,7 @@ function serve(): void {
     if (before === 0) arrivals.atMs[n] = heardMs;
     arrivals.lastMs = heardMs;
     arrivals.came += 1;
-    if (arrivals.came === arrivals.expected) onAll();
+    if (arrivals.came === awaited) onCount();
   };
 
   const open = async (receivers: number): Promise<number[]> => {
@@ -91,12 +100,13 @@ function serve(): void {
     socket.on('data', cut);
   };
 
-  const wait = async (idleMs: number): Promise<Arrivals> => {
+  const wait = async (count: number, idleMs: number): Promise<Arrivals> => {
     const all = new Promise<void>((resolve) => {
-      onAll = resolve;
+      onCount = resolve;
     });
     heardMs = sharedMs();
-    if (arrivals.came === arrivals.expected) return arrivals;
+    awaited = count;
+    if (arrivals.came >= count) return arrivals;
     const idle = Promise.withResolvers<void>();
     const look = setInterval(() => {
       if (sharedMs() - heardMs > idleMs) idle.resolve();
@@ -119,7 +129,11 @@ function serve(): void {
         most = question.times;
         return {};
       case 'wait':
-        return { arrivals: await wait(question.idleMs) };
+        return { arrivals: await wait(arrivals.expected, question.idleMs) };
+      case 'until': {
+        const { came, lastMs } = await wait(question.count, question.idleMs);
+        return { soFar: { came, lastMs } };
+      }
     }
   });
 }

@@ -5,7 +5,7 @@ import type { Contender } from '../contenders/contender.ts';
 import { startAsked, type Asked } from './ask.ts';
 import type { Load, Loaded } from './load.ts';
 import { payloadsIn } from './numbered.ts';
-import type { Answer, Arrivals, Behaviour, Question } from './receivers.ts';
+import type { Answer, Arrivals, Behaviour, Question, SoFar } from './receivers.ts';
 import { startedCpu } from './usage.ts';
 
 /** So long may nothing arrive before a measurement is given up. */
@@ -17,7 +17,10 @@ export interface Stage extends AsyncDisposable {
   /** Each so many times: once, if nothing else is said. */
   expect(events: number, times?: number): Promise<void>;
   load(load: Load): Promise<Loaded>;
+  /** All that are expected. */
   arrived(): Promise<Arrivals>;
+  /** When so many of them are there. */
+  until(count: number): Promise<SoFar>;
 }
 
 export async function openStage(receivers: number): Promise<Stage> {
@@ -34,6 +37,7 @@ export async function openStage(receivers: number): Promise<Stage> {
     expect: async (events, times = 1) => void (await sink.ask({ kind: 'expect', events, times })),
     load: async (load) => loader.ask(load),
     arrived: async () => arrivedOf(sink),
+    until: async (count) => untilCame(sink, count),
     [Symbol.asyncDispose]: async () => kept.disposeAsync(),
   };
 }
@@ -44,6 +48,13 @@ async function arrivedOf(sink: Asked<Question, Answer>): Promise<Arrivals> {
   const { came, expected } = arrivals;
   assert.equal(came, expected, `Only ${came} of ${expected} callbacks have arrived`);
   return arrivals;
+}
+
+async function untilCame(sink: Asked<Question, Answer>, count: number): Promise<SoFar> {
+  const { soFar } = await sink.ask({ kind: 'until', count, idleMs });
+  assert(soFar !== undefined);
+  assert(soFar.came >= count, `Only ${soFar.came} of ${count} callbacks have arrived`);
+  return soFar;
 }
 
 export interface Sending {

@@ -1,6 +1,25 @@
 // All scenarios, in the order in which they are run and printed.
 import type { Scenario } from '../harness/outcome.ts';
+import { batch } from './batch.ts';
+import { blackHole } from './black-hole.ts';
+import { consoleQueries } from './console.ts';
+import { fanOut } from './fan-out.ts';
+import { growth } from './growth.ts';
+import { idle } from './idle.ts';
 import { latency } from './latency.ts';
+import { manySubscriptions } from './many-subscriptions.ts';
 import { oneToOne } from './one-to-one.ts';
+import { retryStorm } from './retry-storm.ts';
 
-export const scenarios: readonly Scenario[] = [oneToOne, latency];
+export const scenarios: readonly Scenario[] = [
+  oneToOne,
+  batch,
+  fanOut,
+  latency,
+  manySubscriptions,
+  growth,
+  blackHole,
+  retryStorm,
+  consoleQueries,
+  idle,
+];

@@ -89,9 +89,9 @@ function mountOperation(
   { operation, handler }: Mounted,
   { context, identifier, publicUrl }: MountMeans,
 ): void {
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  const arrivals = new WeakMap<FastifyRequest, Arrival>();
   const { url, pathOf } = routeOf(operation.path);
-  const publicOrigin = (): string => new URL(publicUrl()).origin;
+  const publicOrigin = createOriginOf(publicUrl);
   const identify = identifying(operation, { context, identifier }, publicOrigin);
   server.route({
     method: operation.method,
@@ -106,12 +106,13 @@ function mountOperation(
     },
     onRequest: async (request) => {
       note(request, { operation: operation.operationId });
-      const caller = await identify(readHead(request.raw));
+      const head = readHead(request.raw);
+      const caller = await identify(head);
       if (caller !== undefined) noteCaller(request, caller.key);
-      callers.set(request, caller);
+      arrivals.set(request, { head, caller });
     },
     handler: async (request, reply) => {
-      const head = readHead(request.raw);
+      const { head, caller } = arrivals.get(request) ?? { head: readHead(request.raw) };
       refuseUnreadableQuery(request.url);
       const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();
       const body = operation.body && readBody(bytes, head, operation.body.opaque);
@@ -122,7 +123,7 @@ function mountOperation(
         cookie: new Map(head.cookies),
         body,
       });
-      const { key, session } = callers.get(request) ?? {};
+      const { key, session } = caller ?? {};
       const app =
         key === undefined
           ? context.defaultApp
@@ -150,6 +151,22 @@ function mountOperation(
       return send(request, reply, answer);
     },
   });
+}
+
+/** What is known of a request before its body is read. */
+interface Arrival {
+  head: RawHead;
+  caller: Caller;
+}
+
+/** The public URL changes once, when the port is known: it is read once for each text. */
+function createOriginOf(publicUrl: () => string): () => string {
+  let [url, origin] = ['', ''];
+  return () => {
+    const now = publicUrl();
+    if (now !== url) [url, origin] = [now, new URL(now).origin];
+    return origin;
+  };
 }
 
 function noteCaller(request: FastifyRequest, { appId, id }: Key): void {

@@ -40,7 +40,9 @@ export interface RequestLog {
 }
 
 export function note(request: FastifyRequest, facts: Facts): void {
-  notes.set(request, { ...notes.get(request), ...facts });
+  const noted = notes.get(request);
+  if (noted === undefined) notes.set(request, { ...facts });
+  else Object.assign(noted, facts);
 }
 
 /** Whether somebody was let in by a key. */

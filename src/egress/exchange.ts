@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { Dispatcher } from 'undici';
 import type { Header, SendResult } from '../core/attempt.ts';
 import type { World } from '../core/world.ts';
+import type { Recall } from './recall.ts';
 import type { ReadHeaders } from './answer.ts';
 import { KeptBody, keepHeaders } from './answer.ts';
 import type { Connection, Connections, Taker } from './connections.ts';
@@ -57,6 +58,7 @@ export interface ExchangeContext {
   readonly deadlines: Deadlines;
   /** All that are under way. */
   readonly exchanges: LinkedList<Exchange>;
+  readonly recall: Recall;
 }
 
 type Controller = Dispatcher.DispatchController;
@@ -102,7 +104,8 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
   /** Rejects only with what onStart threw. */
   run(): Promise<SenderResult> {
     this.#context.exchanges.add(this);
-    this.#options.signal?.addEventListener('abort', this);
+    const { signal } = this.#options;
+    if (signal !== undefined) this.#context.recall.add(signal, this);
     this.#context.connections.take(this);
     return this.#result.promise;
   }
@@ -113,11 +116,6 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
 
   expire(): void {
     this.#settle(this.#answer('cut') ?? this.#tooLate());
-  }
-
-  /** Of the signal. */
-  handleEvent(): void {
-    this.abort();
   }
 
   use(connection: Connection): void {
@@ -246,10 +244,10 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     if (this.#over) return;
     assert(result !== undefined, 'A body comes after its head.');
     this.#over = true;
-    const { connections, deadlines, exchanges } = this.#context;
+    const { connections, deadlines, exchanges, recall } = this.#context;
     exchanges.remove(this);
     deadlines.clear(this.#deadline);
-    this.#options.signal?.removeEventListener('abort', this);
+    if (this.#options.signal !== undefined) recall.remove(this.#options.signal, this);
     if (this.#connection === undefined) connections.forget(this);
     else connections.drop(this.#connection);
     this.#result.resolve(result);

@@ -3,17 +3,12 @@
 import assert from 'node:assert/strict';
 import { limits as defaults } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
+import { Recall } from './recall.ts';
 import type { DialOptions } from './connect.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { Connections } from './connections.ts';
 import { Deadlines } from './deadlines.ts';
-import type {
-  ExchangeContext,
-  ExchangeLimits,
-  SendOptions,
-  SendRequest,
-  SenderResult,
-} from './exchange.ts';
+import type { ExchangeLimits, SendOptions, SendRequest, SenderResult } from './exchange.ts';
 import { Exchange } from './exchange.ts';
 import { failure } from './failure.ts';
 import type { Guard, ReadResult } from './guard.ts';
@@ -41,7 +36,8 @@ export function createSender(options: SenderOptions): Sender {
   const connections = new Connections({ ...options, limits });
   const deadlines = new Deadlines(world);
   const exchanges = new LinkedList<Exchange>();
-  const context: ExchangeContext = { world, limits, connections, deadlines, exchanges };
+  const recall = new Recall();
+  const context = { world, limits, connections, deadlines, exchanges, recall };
   const read = remember((url) => guard.read(url));
   let closed: Promise<void> | undefined;
 

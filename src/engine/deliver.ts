@@ -1,6 +1,6 @@
 // One attempt of one delivery: from the lease to the settlement. Whatever the receiver does becomes an
 // outcome; whatever fails on our side gives the delivery back unharmed, with no attempt counted.
-import type { CallbackDefinition, Contract } from '../contract/contract.ts';
+import type { CallbackDefinition } from '../contract/contract.ts';
 import { fillEvent } from '../contract/target.ts';
 import type { SendResult } from '../core/attempt.ts';
 import { deliveryId, type Leased } from '../core/delivery.ts';
@@ -8,7 +8,6 @@ import { withPrefix } from '../core/id.ts';
 import { holderOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
 import { classify, errorOf, type Outcome } from '../core/outcome.ts';
-import type { KeyRing } from '../core/seal.ts';
 import { validSecrets } from '../core/signing-secret.ts';
 import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
@@ -21,7 +20,7 @@ import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { Start } from './dispatcher.ts';
 import type { Gate, Passage } from './gate.ts';
 import type { Longest } from './longest.ts';
-import { openHeaders, openSecrets } from './secrets.ts';
+import type { Prepare } from './prepared.ts';
 import type { TargetCache } from './target-cache.ts';
 import { traceHeaders } from './trace.ts';
 import type { Witness } from './witness.ts';
@@ -37,8 +36,7 @@ export interface DeliverMeans {
   longest: Longest;
   /** Whether an attempt may still start under a lease. */
   holds: (lease: number) => boolean;
-  ring: KeyRing;
-  contracts: readonly Contract[];
+  prepare: Prepare;
   /** For subscriptions that have chosen nothing else. */
   waitsMs: readonly number[];
   timeoutMs: number;
@@ -175,12 +173,10 @@ function requestOf(
   { leased, target }: Attempting,
   nowMs: number,
 ): SendRequest {
-  const { ring, contracts, tracer } = means;
-  const owner = { appId: target.appId, subscriptionId: target.subscription };
-  const secrets = validSecrets(openSecrets(ring, owner, target.secrets), nowMs);
+  const { definition, secrets: known, headers: added } = means.prepare(target);
+  const secrets = validSecrets(known, nowMs);
   const id = withPrefix('evt', leased.event);
   const timestampS = Math.floor(nowMs / 1000);
-  const definition = definitionOf(contracts, target);
   const mediaType = definition === undefined ? 'application/json' : definition.mediaType;
   const body = mediaType === undefined ? new Uint8Array() : leased.payload;
   const headers = callbackHeaders({
@@ -192,8 +188,8 @@ function requestOf(
     attempt: leased.attempts + 1,
     timestampS,
     signature: sign({ id, timestampS, payload: body, secrets: secrets.map((one) => one.secret) }),
-    trace: traceHeaders(tracer, leased),
-    added: openHeaders(ring, owner, target.headers),
+    trace: traceHeaders(means.tracer, leased),
+    added,
   });
   const url = fillEvent(target.url, leased.eventName);
   const { timeoutMs = means.timeoutMs } = target.controls;
@@ -217,7 +213,7 @@ interface Sending {
 
 function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sending): Settling {
   const nowMs = means.nowMs();
-  const definition = definitionOf(means.contracts, target);
+  const { definition } = means.prepare(target);
   const unsubscribeStatus = unsubscribeStatusOf(definition);
   const classified = classify(sent.result, {
     tries: leased.tries,
@@ -247,9 +243,9 @@ function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sendi
   return { outcome, attempt: record };
 }
 
-function wantsNoMore({ contracts }: DeliverMeans, target: Target, result: SendResult): boolean {
+function wantsNoMore({ prepare }: DeliverMeans, target: Target, result: SendResult): boolean {
   if (result.kind !== 'answered') return false;
-  return result.status === unsubscribeStatusOf(definitionOf(contracts, target));
+  return result.status === unsubscribeStatusOf(prepare(target).definition);
 }
 
 function unsubscribeStatusOf(definition: CallbackDefinition | undefined): number {
@@ -275,18 +271,6 @@ function undeclared(
   const isDeclared = declared.length === 0 || declared.some((one) => names.includes(one));
   if (!isDelivered || isDeclared) return undefined;
   return `The contract declares ${declared.join(', ')} for this callback, the receiver sent ${status}`;
-}
-
-/** The callback of the contract that a subscription came from, if the contract still has it. */
-function definitionOf(
-  contracts: readonly Contract[],
-  { contract, operation, definition }: Target,
-): CallbackDefinition | undefined {
-  const role = contracts
-    .find(({ title }) => title === contract)
-    ?.operations.find(({ operationId }) => operationId === operation)?.role;
-  if (role?.kind !== 'subscribe') return undefined;
-  return role.variants.flatMap(({ callbacks }) => callbacks).find(({ id }) => id === definition);
 }
 
 /** From 0 up to 1. */

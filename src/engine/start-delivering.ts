@@ -12,6 +12,7 @@ import { createGate, type Gate } from './gate.ts';
 import type { Liveness } from './liveness.ts';
 import { createWitness, type FactLog } from './witness.ts';
 import { createLongest } from './longest.ts';
+import { createPrepare } from './prepared.ts';
 import { createTargetCache, type TargetCache } from './target-cache.ts';
 
 /** What deliveries under way hold of subscriptions, and how they hear that one changed. */
@@ -69,14 +70,13 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
   const longest = createLongest();
   const means = {
     world,
-    ring,
+    prepare: createPrepare(ring, contracts),
     sender,
     ...reach,
     confirmer,
     nowMs: () => store.nowMs(),
     holds: (lease: number) => self.holds(lease),
     longest,
-    contracts,
     waitsMs,
     timeoutMs,
     tracer,

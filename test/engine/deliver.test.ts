@@ -10,6 +10,7 @@ import { sealSecrets } from '../../src/engine/secrets.ts';
 import { createReach } from '../../src/engine/start-delivering.ts';
 import type { Target } from '../../src/store/delivery-verbs.ts';
 import { createLongest } from '../../src/engine/longest.ts';
+import { createPrepare } from '../../src/engine/prepared.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { FakeSend } from './harness.ts';
 import { virtualWorld } from './virtual-world.ts';
@@ -93,14 +94,13 @@ function stage(): {
   });
   const means = {
     world,
-    ring,
+    prepare: createPrepare(ring, []),
     sender: { send, close: async () => undefined, count },
     ...reach,
     confirmer: noConfirmer,
     nowMs: () => world.nowMs(),
     longest: createLongest(),
     holds: () => true,
-    contracts: [],
     waitsMs: [1000],
     timeoutMs: 1000,
   };

@@ -5,16 +5,24 @@ import { join } from 'node:path';
 
 export interface Checkout {
   commit: string;
-  /** Something was changed and not committed. The proof's own page does not count. */
+  /** Something was changed and not committed. What is made of runs does not count. */
   isChanged: boolean;
 }
+
+const pages = ['proof.md', 'proof', 'benchmarks.md', 'benchmarks'];
 
 export function checkout(): Checkout {
   const cwd = join(import.meta.dirname, '..', '..', '..');
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
   try {
-    const changed = git('status', '--porcelain', '--', '.', ':!docs/proof.md', ':!docs/proof');
+    const changed = git(
+      'status',
+      '--porcelain',
+      '--',
+      '.',
+      ...pages.map((path) => `:!docs/${path}`),
+    );
     return { commit: git('rev-parse', '--short', 'HEAD'), isChanged: changed !== '' };
   } catch {
     return { commit: 'unknown', isChanged: true };

@@ -1,0 +1,27 @@
+// What undici alone sends from one process: signed requests to the same receivers, as many at a time as
+// Ringback has connections, from memory. The limit of any sender.
+import { answering } from '../harness/ask.ts';
+import { samplePayload } from '../harness/numbered.ts';
+import { newId, receiversOf } from './receivers-of.ts';
+
+export interface Burst {
+  ports: readonly number[];
+  /** Requests in all. */
+  count: number;
+  atOnce: number;
+}
+
+answering<Burst>(async ({ ports, count, atOnce }) => {
+  const send = receiversOf(ports);
+  const payload = samplePayload();
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const event = `e${next % ports.length}`;
+      next += 1;
+      await send({ id: `evt_${newId()}`, event, payload });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return {};
+});

@@ -1,0 +1,37 @@
+// What is kept of a bench, in docs/: its figures, and the page and the chart made from them.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { barChart } from './chart.ts';
+import { benchPage, type BenchRun } from './page.ts';
+
+const docs = join(import.meta.dirname, '..', '..', 'docs');
+const runPath = join(docs, 'benchmarks', 'run.json');
+const chartPath = join(docs, 'benchmarks', 'one-to-one.svg');
+export const pagePath = join(docs, 'benchmarks.md');
+
+export function keepRun(run: BenchRun): void {
+  mkdirSync(join(docs, 'benchmarks'), { recursive: true });
+  writeFileSync(runPath, `${JSON.stringify(run, undefined, 1)}\n`);
+}
+
+/** By path, as they must be by the figures that are kept. */
+export function pagesOfFiles(): Map<string, string> {
+  const run = JSON.parse(readFileSync(runPath, 'utf8')) as BenchRun;
+  return new Map([
+    [pagePath, benchPage(run)],
+    [chartPath, chartOf(run)],
+  ]);
+}
+
+export function writePages(): void {
+  for (const [path, text] of pagesOfFiles()) writeFileSync(path, text);
+}
+
+function chartOf({ scenarios }: BenchRun): string {
+  const rows = scenarios.find(({ name }) => name === 'one-to-one')?.outcome.rows ?? [];
+  const bars = rows.map(({ name, cells }) => {
+    const { median = 0, low = 0, high = 0 } = cells[0]?.value ?? {};
+    return { name, value: median, low, high, isOurs: name.startsWith('Ringback') };
+  });
+  return barChart('Events per second, one to one', bars);
+}

@@ -1,0 +1,90 @@
+// One receiver of a hundred that takes everything and says nothing: what the others feel of it.
+import type { Subscribed } from '../contenders/ringback.ts';
+import { startRingback, subscribed } from '../contenders/ringback.ts';
+import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
+import type { Behaviour } from '../harness/receivers.ts';
+import type { Scenario } from '../harness/outcome.ts';
+import { inRounds } from '../harness/rounds.ts';
+import { measure, openStage, type Stage } from '../harness/stage.ts';
+import { plainPayload } from '../harness/numbered.ts';
+import { crowd } from './many-subscriptions.ts';
+
+const receivers = 100;
+const sending = { requests: 20_000, connections: 64 };
+/** For the one that says nothing. It comes beside those that are measured. */
+const hole = { requests: 500, connections: 8, perSecond: 200 };
+const [without, beside] = ['all of them answer', 'one says nothing'];
+
+interface Felt {
+  rate: number;
+  /** From the answer to the publisher to the receiver, ms. */
+  p99: number;
+}
+
+export const blackHole: Scenario = {
+  name: 'black-hole',
+  title: 'One black hole among a hundred receivers',
+  about:
+    `Events to 99 receivers, on SQLite, while ${hole.perSecond} a second go to one more: it answers, or it takes ` +
+    'the request and says nothing until the timeout. What arrives at the 99.',
+  run: async ({ rounds }) => {
+    await using made = new AsyncDisposableStack();
+    const stage = made.use(await openStage(receivers));
+    const aside = made.use(await openStage(1));
+    const [port = 0, ...ports] = stage.ports;
+    const started = made.use(await startRingback({ name: 'Ringback' }));
+    const ringback = await subscribed(started, ports);
+    await crowd(ringback, { count: 1, port, event: 'hole' });
+    const parts = new Map(
+      ([without, beside] as const).map((name): [string, () => Promise<Felt>] => [
+        name,
+        async () => {
+          await stage.behave(behaviours(name));
+          return feel(stage, { aside, ringback });
+        },
+      ]),
+    );
+    const results = await inRounds(rounds, parts);
+    const of = (name: string, what: keyof Felt): number[] =>
+      (results.get(name) ?? []).map((felt) => felt[what]);
+    return {
+      rows: [...results.keys()].map((name) => ({
+        name,
+        cells: [
+          { column: 'events/s', value: spreadOf(of(name, 'rate')) },
+          { column: 'arrived p99 ms', value: spreadOf(of(name, 'p99')) },
+        ],
+      })),
+      checks: [
+        {
+          what: 'rate of the rest, of that without',
+          value: ratiosOf(of(beside, 'rate'), of(without, 'rate')),
+          bound: { atLeast: 0.95 },
+        },
+        {
+          what: 'p99 of the rest, ms over 1.2 of that without',
+          value: spreadOf(
+            of(beside, 'p99').map((ms, i) => ms - 1.2 * (of(without, 'p99')[i] ?? 0)),
+          ),
+          bound: { atMost: 50 },
+        },
+      ],
+    };
+  },
+};
+
+function behaviours(name: string): Behaviour[] {
+  return [name === beside ? 'says_nothing' : 'answers'];
+}
+
+async function feel(
+  stage: Stage,
+  { aside, ringback }: { aside: Stage; ringback: Subscribed },
+): Promise<Felt> {
+  const body = JSON.stringify({ event: 'hole', payload: plainPayload() });
+  const besides = aside.load({ ...ringback.publish, bodies: [body], ...hole });
+  const { loaded, arrivals, eventsPerSecond } = await measure(stage, ringback, sending);
+  await besides;
+  const waits = arrivals.atMs.map((at, n) => at - (loaded.answeredMs[n] ?? at));
+  return { rate: eventsPerSecond, p99: quantile(waits, 0.99) };
+}

@@ -1,0 +1,58 @@
+// What a service costs that has nothing to do, and how soon it is there.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startRingback, subscribed } from '../contenders/ringback.ts';
+import { spreadOf } from '../harness/figures.ts';
+import type { Scenario } from '../harness/outcome.ts';
+import { sharedMs } from '../harness/shared-ms.ts';
+import { measure, openStage } from '../harness/stage.ts';
+import { rssMiB, startedCpu } from '../harness/usage.ts';
+
+const receivers = 10;
+const sending = { requests: 5_000, connections: 16 };
+const restMs = 10_000;
+
+export const idle: Scenario = {
+  name: 'idle',
+  title: 'Idle cost',
+  about:
+    'A service on SQLite that has delivered some thousand events, stopped and started again on its data: how long ' +
+    `the start took until it was ready, and what it uses in ${restMs / 1_000} seconds in which nothing happens.`,
+  run: async ({ rounds }) => {
+    await using made = new AsyncDisposableStack();
+    const stage = made.use(await openStage(receivers));
+    const dataDir = await mkdtemp(join(tmpdir(), 'ringback-bench-idle-'));
+    made.defer(async () => rm(dataDir, { recursive: true, force: true }));
+    const first = await subscribed(await startRingback({ name: 'first', dataDir }), stage.ports);
+    await measure(stage, first, sending);
+    await first.kill('SIGTERM');
+    const [startMs, cores, resident]: [number[], number[], number[]] = [[], [], []];
+    for (let round = 0; round <= rounds; round += 1) {
+      const beganMs = sharedMs();
+      const ringback = await startRingback({ name: 'again', dataDir });
+      const readyMs = sharedMs() - beganMs;
+      await rest(restMs / 2); // What a start leaves behind is no part of it.
+      const cpu = startedCpu(ringback.pids);
+      await rest(restMs);
+      if (round > 0) {
+        startMs.push(readyMs);
+        cores.push(cpu.usedUs() / (restMs * 10));
+        resident.push(rssMiB(ringback.pid));
+      }
+      await ringback.kill('SIGTERM');
+    }
+    return {
+      rows: [],
+      checks: [
+        { what: 'start to ready, ms', value: spreadOf(startMs), bound: { atMost: 500 } },
+        { what: 'of a core, %', value: spreadOf(cores), bound: { atMost: 1 } },
+        { what: 'resident memory, MiB', value: spreadOf(resident), bound: { atMost: 150 } },
+      ],
+    };
+  },
+};
+
+async function rest(ms: number): Promise<void> {
+  await new Promise((resolve) => void setTimeout(resolve, ms));
+}

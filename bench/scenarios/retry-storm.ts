@@ -1,0 +1,78 @@
+// All receivers come back after an outage, with two hundred thousand deliveries due.
+import { startRingback, subscribed } from '../contenders/ringback.ts';
+import { inBatches, setAll } from '../contenders/ringback.ts';
+import { quantile, spreadOf } from '../harness/figures.ts';
+import { plainPayload } from '../harness/numbered.ts';
+import type { Scenario } from '../harness/outcome.ts';
+import { sharedMs } from '../harness/shared-ms.ts';
+import { openStage } from '../harness/stage.ts';
+import { peakRssMiB } from '../harness/usage.ts';
+
+const receivers = 10;
+const deliveries = 200_000;
+const perBatch = 100;
+/** How long all of them answer with 503. */
+const outageMs = 20_000;
+const others = { requests: 1_000, connections: 32, perSecond: 200 };
+
+export const retryStorm: Scenario = {
+  name: 'retry-storm',
+  title: 'Retry storm',
+  about:
+    `${deliveries} deliveries are due when all ${receivers} receivers answer with 503 for ${outageMs / 1_000} s; then ` +
+    'all of them are well at once. How long until everything has arrived, and what publishes wait for meanwhile.',
+  run: async () => {
+    await using made = new AsyncDisposableStack();
+    const stage = made.use(await openStage(receivers));
+    const started = made.use(await startRingback({ name: 'Ringback' }));
+    const ringback = await subscribed(started, stage.ports);
+    await setAll(ringback, 'paused');
+    const { publish } = inBatches(ringback);
+    await stage.load({
+      ...publish,
+      requests: deliveries / perBatch,
+      connections: 8,
+      perSecond: undefined,
+    });
+    await stage.expect(deliveries);
+    await stage.behave(stage.ports.map(() => 'answers_503'));
+    await setAll(ringback, 'active');
+    await new Promise((resolve) => void setTimeout(resolve, outageMs));
+    await stage.behave([]);
+    const healedMs = sharedMs();
+    const body = JSON.stringify({ event: 'unheard', payload: plainPayload() });
+    const { sentMs, answeredMs } = await stage.load({
+      ...publish,
+      path: '/events',
+      bodies: [body],
+      ...others,
+    });
+    const p99 = quantile(
+      answeredMs.map((at, n) => at - (sentMs[n] ?? at)),
+      0.99,
+    );
+    const first = await stage.until(1);
+    const { lastMs } = await stage.arrived();
+    const tookS = (lastMs - healedMs) / 1_000;
+    return {
+      rows: [
+        {
+          name: 'all receivers come back',
+          cells: [
+            { column: 'until all have arrived, s', value: spreadOf([tookS]) },
+            { column: 'deliveries/s', value: spreadOf([deliveries / tookS]) },
+            { column: 'publish p99 ms', value: spreadOf([p99]) },
+            { column: 'some arrived at the first look', value: spreadOf([first.came]) },
+          ],
+        },
+      ],
+      checks: [
+        {
+          what: 'memory at most, MiB',
+          value: spreadOf([peakRssMiB(ringback.pid)]),
+          bound: { atMost: 400 },
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,39 @@
+// Gives up all exchanges that belong to a signal when it is aborted. One listener for all of them: a signal
+// looks through its whole list for each that comes and goes.
+
+export interface Recalled {
+  abort(): void;
+}
+
+interface Group {
+  members: Set<Recalled>;
+  onAbort: () => void;
+}
+
+export class Recall {
+  readonly #groups = new WeakMap<AbortSignal, Group>();
+
+  add(signal: AbortSignal, member: Recalled): void {
+    const group = this.#groups.get(signal) ?? this.#listen(signal);
+    group.members.add(member);
+  }
+
+  /** With the last of them nothing is left on the signal. */
+  remove(signal: AbortSignal, member: Recalled): void {
+    const group = this.#groups.get(signal);
+    if (group?.members.delete(member) !== true || group.members.size > 0) return;
+    signal.removeEventListener('abort', group.onAbort);
+    this.#groups.delete(signal);
+  }
+
+  #listen(signal: AbortSignal): Group {
+    const members = new Set<Recalled>();
+    const onAbort = (): void => {
+      for (const member of members) member.abort();
+    };
+    const group = { members, onAbort };
+    this.#groups.set(signal, group);
+    signal.addEventListener('abort', onAbort);
+    return group;
+  }
+}

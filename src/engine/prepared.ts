@@ -1,0 +1,46 @@
+// What every attempt at a target needs and the target alone decides: its place in the contract, its secrets
+// and its headers, opened. Made once for each target that is remembered, and forgotten with it.
+import type { CallbackDefinition, Contract } from '../contract/contract.ts';
+import type { Header } from '../core/attempt.ts';
+import type { KeyRing } from '../core/seal.ts';
+import type { SigningSecret } from '../core/signing-secret.ts';
+import type { Target } from '../store/delivery-verbs.ts';
+import { openHeaders, openSecrets } from './secrets.ts';
+
+export interface Prepared {
+  /** The callback of the contract that the subscription came from, if the contract still has it. */
+  definition: CallbackDefinition | undefined;
+  /** Also those that are not valid any more. */
+  secrets: readonly SigningSecret[];
+  headers: readonly Header[];
+}
+
+/** Throws where secrets or headers cannot be opened, each time anew. */
+export type Prepare = (target: Target) => Prepared;
+
+export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Prepare {
+  const known = new WeakMap<Target, Prepared>();
+  return (target) => {
+    const found = known.get(target);
+    if (found !== undefined) return found;
+    const owner = { appId: target.appId, subscriptionId: target.subscription };
+    const made = {
+      definition: definitionOf(contracts, target),
+      secrets: openSecrets(ring, owner, target.secrets),
+      headers: openHeaders(ring, owner, target.headers),
+    };
+    known.set(target, made);
+    return made;
+  };
+}
+
+function definitionOf(
+  contracts: readonly Contract[],
+  { contract, operation, definition }: Target,
+): CallbackDefinition | undefined {
+  const role = contracts
+    .find(({ title }) => title === contract)
+    ?.operations.find(({ operationId }) => operationId === operation)?.role;
+  if (role?.kind !== 'subscribe') return undefined;
+  return role.variants.flatMap(({ callbacks }) => callbacks).find(({ id }) => id === definition);
+}

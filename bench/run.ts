@@ -2,6 +2,7 @@
 // writes docs/benchmarks.md. Ends with 1 when a bound was not held.
 //   --only one-to-one,idle   these alone, without writing the page
 //   --page                   only writes the page again, from the figures of the last run
+//   --against ../before      another checkout takes part in one-to-one, too
 //   --rounds 3               of each, after one to warm up
 //   --large                  ten times the rows where costs could grow with them
 import { parseArgs } from 'node:util';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     large: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
+    against: { type: 'string' },
   },
 });
 
@@ -33,7 +35,7 @@ async function bench(): Promise<void> {
   const runs: ScenarioRun[] = [];
   for (const { name, title, about, run } of chosen(values.only?.split(','))) {
     console.log(`\n${title}\n${about}`);
-    const outcome = await run({ rounds, isLarge: values.large });
+    const outcome = await run({ rounds, isLarge: values.large, against: values.against });
     console.log(printOutcome(outcome));
     runs.push({ name, title, about, outcome });
     if (!outcome.checks.every(isHeld)) process.exitCode = 1;

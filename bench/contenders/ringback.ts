@@ -11,7 +11,7 @@ import { samplePayload } from '../harness/numbered.ts';
 import { untilSaid } from '../harness/until-said.ts';
 import type { Contender } from './contender.ts';
 
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const here = join(import.meta.dirname, '..', '..');
 const key = 'bench-bench-bench-bench-bench-bench';
 
 export interface Ringback extends Contender {
@@ -37,13 +37,15 @@ export interface RingbackOptions {
   /** A folder with data to start on. */
   dataDir?: string;
   args?: readonly string[];
+  /** Of the checkout that is run; by default this one. */
+  root?: string;
 }
 
 export async function startRingback(options: RingbackOptions): Promise<Ringback> {
   await using made = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'ringback-bench-'));
   made.defer(async () => rm(folder, { recursive: true, force: true }));
-  const { name, databaseUrl, dataDir = folder, args = [] } = options;
+  const { name, databaseUrl, dataDir = folder, args = [], root = here } = options;
   const place =
     databaseUrl === undefined
       ? { RINGBACK_DATA: dataDir }
@@ -52,7 +54,7 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
           RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
         };
   const env = { RINGBACK_API_KEY: key, RINGBACK_PORT: '0', ...place };
-  const child = made.use(await startProgram({ args, env, logPath: join(folder, 'log') }));
+  const child = made.use(await startProgram({ root, args, env, logPath: join(folder, 'log') }));
   const { url } = child;
   const kept = made.move();
   return {
@@ -73,6 +75,7 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
 }
 
 interface Program {
+  root: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   /** Its log goes to a file: whoever read it through a pipe would need a core for that. */
@@ -80,12 +83,14 @@ interface Program {
 }
 
 async function startProgram({
+  root,
   args,
   env,
   logPath,
 }: Program): Promise<AsyncDisposable & Pick<Ringback, 'url' | 'pid' | 'kill'>> {
   const { PATH = '', HOME = '' } = process.env;
   const log = openSync(logPath, 'a');
+  const main = join(root, 'src', 'main.ts');
   const child = spawn(process.execPath, [main, 'serve', ...args], {
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', log],

@@ -3,11 +3,13 @@ import type { Scenario } from '../harness/outcome.ts';
 import { batch } from './batch.ts';
 import { blackHole } from './black-hole.ts';
 import { consoleQueries } from './console.ts';
+import { contract } from './contract.ts';
 import { fanOut } from './fan-out.ts';
 import { growth } from './growth.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
 import { manySubscriptions } from './many-subscriptions.ts';
+import { nodes } from './nodes.ts';
 import { oneToOne } from './one-to-one.ts';
 import { retryStorm } from './retry-storm.ts';
 
@@ -21,5 +23,7 @@ export const scenarios: readonly Scenario[] = [
   blackHole,
   retryStorm,
   consoleQueries,
+  contract,
+  nodes,
   idle,
 ];

@@ -7,7 +7,7 @@ import type { Check, Scenario } from '../harness/outcome.ts';
 import { startRedis } from '../harness/redis.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage } from '../harness/stage.ts';
-import { startPostgres } from '../../test/postgres/server.ts';
+import { startPostgres, type Postgres } from '../../test/postgres/server.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
@@ -19,7 +19,7 @@ export const oneToOne: Scenario = {
     `${sending.requests} events of 500 bytes, each published by a request of its own over ` +
     `${sending.connections} connections and heard by one of ${receivers} receivers. Events per second from the ` +
     'first request to the last arrival.',
-  run: async ({ rounds }) => {
+  run: async ({ rounds, against }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
     const { ports } = stage;
@@ -35,6 +35,7 @@ export const oneToOne: Scenario = {
       made.use(await startForwarder(ports)),
       await subscribed(made.use(await startRingback(embedded)), ports),
       await subscribed(made.use(await startRingback(clustered)), ports),
+      ...(await others(made, against, { ports, postgres })),
       made.use(await startPgBoss(ports, await postgres.createDatabase('boss'))),
       ...(redis === undefined ? [] : [made.use(await startBullMq(ports, redis.url))]),
     ];
@@ -78,3 +79,18 @@ export const oneToOne: Scenario = {
     };
   },
 };
+
+/** The same of another checkout. */
+async function others(
+  made: AsyncDisposableStack,
+  root: string | undefined,
+  { ports, postgres }: { ports: readonly number[]; postgres: Postgres },
+): Promise<Contender[]> {
+  if (root === undefined) return [];
+  const databaseUrl = await postgres.createDatabase('before');
+  const embedded = made.use(await startRingback({ name: 'before, on SQLite', root }));
+  const clustered = made.use(
+    await startRingback({ name: 'before, on PostgreSQL', root, databaseUrl }),
+  );
+  return [await subscribed(embedded, ports), await subscribed(clustered, ports)];
+}

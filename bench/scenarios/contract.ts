@@ -1,0 +1,95 @@
+// What it costs to check payloads against the contract: publishes to a service whose document says what an order
+// looks like, and to one whose document lets everything pass.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startRingback, type Ringback } from '../contenders/ringback.ts';
+import { ratiosOf, spreadOf } from '../harness/figures.ts';
+import type { Scenario } from '../harness/outcome.ts';
+import { inRounds } from '../harness/rounds.ts';
+import { openStage, type Stage } from '../harness/stage.ts';
+import { startedCpu } from '../harness/usage.ts';
+import { makeOrder, orderSchemas } from '../order.ts';
+
+const sending = { requests: 10_000, connections: 64, perSecond: undefined };
+const event = 'order.created';
+const [checked, unchecked] = ['payloads are checked', 'anything passes'];
+
+export const contract: Scenario = {
+  name: 'contract',
+  title: 'Payloads checked against the contract',
+  about:
+    'Publishes of an order of 800 bytes that nobody hears, on SQLite: with a document that describes it (nested, ' +
+    'with formats, patterns and alternatives), and with one that says nothing about it.',
+  run: async ({ rounds }) => {
+    await using made = new AsyncDisposableStack();
+    const stage = made.use(await openStage(1));
+    const folder = await mkdtemp(join(tmpdir(), 'ringback-bench-contract-'));
+    made.defer(async () => rm(folder, { recursive: true, force: true }));
+    const start = async (name: string, schema: unknown): Promise<Ringback> => {
+      const path = join(folder, `${name}.json`);
+      await writeFile(path, JSON.stringify(documentOf(schema)));
+      return made.use(await startRingback({ name, args: ['--contract', path] }));
+    };
+    const services = [
+      await start(checked, { $ref: '#/components/schemas/Order' }),
+      await start(unchecked, {}),
+    ];
+    const results = await inRounds(
+      rounds,
+      new Map(services.map((each) => [each.name, async () => publishAll(stage, each)])),
+    );
+    const rates = (name: string): number[] => (results.get(name) ?? []).map(({ rate }) => rate);
+    return {
+      rows: [...results].map(([name, all]) => ({
+        name,
+        cells: [
+          { column: 'events/s', value: spreadOf(rates(name)) },
+          { column: 'of unchecked', value: ratiosOf(rates(name), rates(unchecked)) },
+          { column: 'CPU µs an event', value: spreadOf(all.map(({ cpuUs }) => cpuUs)) },
+        ],
+      })),
+      checks: [],
+    };
+  },
+};
+
+async function publishAll(
+  stage: Stage,
+  { publish, pids }: Ringback,
+): Promise<{ rate: number; cpuUs: number }> {
+  const cpu = startedCpu(pids);
+  const bodies = [JSON.stringify({ event, payload: makeOrder() })];
+  const { sentMs, answeredMs, statuses } = await stage.load({ ...publish, bodies, ...sending });
+  if (statuses['202'] !== sending.requests) throw new Error(JSON.stringify(statuses));
+  const tookMs = answeredMs.reduce((one, other) => Math.max(one, other)) - (sentMs[0] ?? 0);
+  const { requests } = sending;
+  return { rate: (requests * 1_000) / tookMs, cpuUs: cpu.usedUs() / requests };
+}
+
+function documentOf(schema: unknown): unknown {
+  const callback = {
+    '{$request.query.url}': {
+      'x-ringback-event': event,
+      post: {
+        requestBody: { content: { 'application/json': { schema } } },
+        responses: { 200: { description: 'ok' } },
+      },
+    },
+  };
+  const parameters = [{ name: 'url', in: 'query', schema: { type: 'string' } }];
+  return {
+    openapi: '3.1.0',
+    info: { title: 'bench', version: '1' },
+    paths: {
+      '/hook': {
+        post: {
+          parameters,
+          callbacks: { order: callback },
+          responses: { 201: { description: 'made' } },
+        },
+      },
+    },
+    components: { schemas: orderSchemas },
+  };
+}

@@ -84,6 +84,10 @@ export const found: readonly Found[] = [
     test: 'test/engine/admission.test.ts',
   },
   {
+    what: 'Public pages were encoded anew for everybody who asked, and waited as many times in memory for those who do not read.',
+    test: 'test/api/public-pages.test.ts',
+  },
+  {
     what: 'A request line with an origin, as proxies send it, was answered with 500 when it had an `Idempotency-Key`.',
     test: 'test/api/subscriptions.test.ts',
   },

@@ -1,7 +1,8 @@
 // Whoever stands outside and asks nodes for something: nothing is sure but what was answered.
 import { Problem } from '../../../src/core/problem.ts';
 import type { Engine } from './engine.ts';
-import type { SimulatedNode, Simulation } from './node.ts';
+import { StoreUnavailable } from '../../../src/store/store.ts';
+import { NoAnswer, type SimulatedNode, type Simulation } from './node.ts';
 
 export const triesMax = 60;
 
@@ -39,11 +40,20 @@ export class Outside {
         await node.ask(act);
         return true;
       } catch (error) {
+        this.failed(error);
         if (error instanceof Problem && error.code !== 'store_unavailable') return false;
       }
       await this.wait(chance.between(100, 2_000));
     }
     return false;
+  }
+
+  /** No answer and a refusal are to be expected here; over HTTP anything else would be a 500. */
+  failed(error: unknown): void {
+    if (error instanceof NoAnswer || error instanceof StoreUnavailable) return;
+    if (error instanceof Problem && (error.status < 500 || error.code === 'store_unavailable')) return;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#sim.flaws.push(`a client was answered with: ${text}`);
   }
 
   async someNode(): Promise<SimulatedNode> {

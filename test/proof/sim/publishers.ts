@@ -73,6 +73,7 @@ export class Publishers {
       }
       return true;
     } catch (error) {
+      this.#outside.failed(error);
       const text = error instanceof Error ? error.message : String(error);
       for (const call of calls) call.error = text;
       counters.unknownToPublisher += 1;
@@ -90,7 +91,7 @@ export class Publishers {
     } catch (error) {
       if (error instanceof Problem && error.code === 'idempotency_mismatch') {
         counters.mismatchedKey += 1;
-      }
+      } else this.#outside.failed(error);
     }
   }
 }

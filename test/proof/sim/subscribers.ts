@@ -56,7 +56,8 @@ export class Subscribers {
         isRotated: false,
         isPaused: false,
       });
-    } catch {
+    } catch (error) {
+      this.#outside.failed(error);
       this.unknown += 1;
     }
   }

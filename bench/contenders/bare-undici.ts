@@ -11,7 +11,7 @@ export interface Burst {
   atOnce: number;
 }
 
-answering<Burst>(async ({ ports, count, atOnce }) => {
+answering(async ({ ports, count, atOnce }: Burst) => {
   const send = receiversOf(ports);
   const payload = samplePayload();
   let next = 0;

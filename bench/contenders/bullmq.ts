@@ -9,7 +9,7 @@ import { listenForEvents } from './server.ts';
 
 const name = 'callbacks';
 
-answering<Start>(async ({ ports, url }) => {
+answering(async ({ ports, url }: Start) => {
   const send = receiversOf(ports);
   const connection = { url, maxRetriesPerRequest: null };
   const queue = new Queue<Sent>(name, { connection });

@@ -5,7 +5,7 @@ import type { Start } from './contender.ts';
 import { receiversOf } from './receivers-of.ts';
 import { listenForEvents } from './server.ts';
 
-answering<Start>(async ({ ports }) => {
+answering(async ({ ports }: Start) => {
   const send = receiversOf(ports);
   const port = await listenForEvents(async (sent) => {
     send(sent).catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { listenForEvents } from './server.ts';
 
 const queue = 'callbacks';
 
-answering<Start>(async ({ ports, url }) => {
+answering(async ({ ports, url }: Start) => {
   const send = receiversOf(ports);
   const boss = new PgBoss({ connectionString: url, max: 20 });
   boss.on('error', (error: unknown) => console.error(error));

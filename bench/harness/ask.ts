@@ -31,9 +31,9 @@ export function startAsked<Question extends object, Answer>(file: string): Asked
 }
 
 /** The other side. It ends with whoever started it. */
-export function answering<Question>(answer: (question: Question) => Promise<unknown>): void {
+export function answering(answer: (question: never) => Promise<unknown>): void {
   process.on('disconnect', () => process.exit());
   process.on('message', (question) => {
-    void answer(question as Question).then((reply) => process.send?.(reply));
+    void answer(question as never).then((reply) => process.send?.(reply));
   });
 }

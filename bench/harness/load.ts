@@ -30,7 +30,7 @@ export interface Loaded {
 
 const statusAt = 'HTTP/1.1 '.length;
 
-if (process.send !== undefined) answering<Load>(run);
+if (process.send !== undefined) answering(run);
 
 async function run(load: Load): Promise<Loaded> {
   const { port, requests, perSecond } = load;

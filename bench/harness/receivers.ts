@@ -116,7 +116,7 @@ function serve(): void {
     return arrivals;
   };
 
-  answering<Question>(async (question): Promise<Answer> => {
+  answering(async (question: Question): Promise<Answer> => {
     switch (question.kind) {
       case 'open':
         return { ports: await open(question.receivers) };

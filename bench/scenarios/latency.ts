@@ -48,7 +48,7 @@ export const latency: Scenario = {
     for (const contender of contenders) {
       const most = await rateOf(stage, contender);
       const perSecond = Math.round(most / 2);
-      parts.set(`${contender.name}`, async () => timesOf(stage, contender, perSecond));
+      parts.set(contender.name, async () => timesOf(stage, contender, perSecond));
       parts.set(bareOf(contender), async () => bareTimes(stage, perSecond));
     }
     const results = await inRounds(rounds, parts);

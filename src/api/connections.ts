@@ -20,8 +20,9 @@ interface Line {
   /** Not answered yet, in the order of the requests. */
   open: Set<ServerResponse>;
   newest: ServerResponse | undefined;
-  /** Since when nothing is expected of it any more, and what it has not been told of that yet. */
-  overMs: number | undefined;
+  /** When it was told the last thing; nothing is expected of it any more. */
+  toldMs: number | undefined;
+  /** What it is to be told last, when it is its turn. */
   refuse: (() => void) | undefined;
 }
 
@@ -40,7 +41,7 @@ export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const line = lines.get(request.socket);
-    if (line !== undefined) ask(house, line, { response, nowMs: world.monotonicMs() });
+    if (line !== undefined) ask(house, line, { response, world });
   });
   server.on('dropRequest', (_request, socket: Socket) => {
     const line = lines.get(socket);
@@ -50,12 +51,15 @@ export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'
     break: (socket, refuse) => {
       const line = lines.get(socket);
       if (line === undefined) refuse();
-      else breakOff(line, { socket, refuse, nowMs: world.monotonicMs() });
+      else breakOff(line, { socket, refuse, world });
     },
   };
 }
 
+type Clock = Pick<World, 'monotonicMs'>;
+
 interface House {
+  /** By their last request, longest ago first. */
   all: Set<Line>;
   /** Those that have asked nothing yet, and those whose requests are all answered: longest first. */
   silent: Set<Line>;
@@ -72,7 +76,7 @@ function enter(house: House, socket: Socket): Line | undefined {
     asked: 0,
     open: new Set(),
     newest: undefined,
-    overMs: undefined,
+    toldMs: undefined,
     refuse: undefined,
   };
   house.all.add(line);
@@ -105,44 +109,45 @@ function leave({ all, silent, idle }: House, line: Line): void {
 function ask(
   house: House,
   line: Line,
-  { response, nowMs }: { response: ServerResponse; nowMs: number },
+  { response, world }: { response: ServerResponse; world: Clock },
 ): void {
-  house.silent.delete(line);
-  house.idle.delete(line);
+  leave(house, line);
+  house.all.add(line);
   line.asked += 1;
   line.open.add(response);
   line.newest = response;
   // The server says that it closes, but answers what comes behind with an empty 503, and stays open.
   if (line.asked === limits.requestsPerSocketMax) {
-    line.overMs = nowMs;
-    response.prependListener('finish', () => response.req.socket.end());
+    response.prependListener('finish', () => {
+      line.toldMs = world.monotonicMs();
+      response.req.socket.end();
+    });
   }
   response.on('close', () => {
     line.open.delete(response);
     if (line.open.size === 0 && house.all.has(line)) house.idle.add(line);
-    refuseInTurn(line);
+    refuseInTurn(line, world);
   });
 }
 
 function breakOff(
   line: Line,
-  { refuse, ...now }: { socket: Socket; refuse: () => void; nowMs: number },
+  { socket, refuse, world }: { socket: Socket; refuse: () => void; world: Clock },
 ): void {
-  if (line.overMs !== undefined) {
-    cutOff(line, now);
+  if (line.toldMs !== undefined) {
+    cutOff(line, { socket, nowMs: world.monotonicMs() });
     return;
   }
-  line.overMs = now.nowMs;
-  line.refuse = refuse;
-  refuseInTurn(line);
+  line.refuse ??= refuse;
+  refuseInTurn(line, world);
 }
 
 /** It goes on sending. Cut off at once, it might not have read what it was told last. */
-function cutOff({ overMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
-  if (overMs !== undefined && nowMs - overMs >= limits.overLingerMs) socket.destroy();
+function cutOff({ toldMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
+  if (toldMs !== undefined && nowMs - toldMs >= limits.overLingerMs) socket.destroy();
 }
 
-function refuseInTurn(line: Line): void {
+function refuseInTurn(line: Line, world: Clock): void {
   const { refuse, newest, open } = line;
   if (refuse === undefined) return;
   // The request whose body is broken: nobody else will answer it, unless somebody has already.
@@ -151,6 +156,7 @@ function refuseInTurn(line: Line): void {
   const isTurn = [...open].every((response) => response === broken && !isAnswered);
   if (!isTurn) return;
   line.refuse = undefined;
+  line.toldMs = world.monotonicMs();
   if (isAnswered) broken.req.socket.destroySoon();
   else refuse();
 }

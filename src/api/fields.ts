@@ -2,7 +2,7 @@
 // contract and the handler disagree: a bug, so it crashes the request instead of guessing.
 import assert from 'node:assert/strict';
 import type { Message } from '../contract/exchange.ts';
-import { instantMs } from '../core/instant.ts';
+import { instantExpected, instantMs } from '../core/instant.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import { isCursor, type CursorKind } from '../store/cursor.ts';
@@ -56,7 +56,7 @@ export function pageInput({ query }: Message, kind: CursorKind = 'row'): PageInp
   const fields = Object.fromEntries(query);
   const after = optionalText(fields, 'cursor');
   if (after !== undefined && !isCursor(after, kind)) {
-    throw badQuery('cursor', 'is no cursor, expected the nextCursor of the page before');
+    throw badField('query.cursor', 'is no cursor, expected the nextCursor of the page before');
   }
   return { limit: optionalInteger(fields, 'limit') ?? limits.pageItemsDefault, after };
 }
@@ -67,25 +67,27 @@ export function timeRange({ query }: Message): {
   untilMs: number | undefined;
 } {
   const fields = Object.fromEntries(query);
-  const fromMs = optionalTime(fields, 'from');
-  const untilMs = optionalTime(fields, 'until');
+  const fromMs = optionalInstant(fields, 'from', 'query.from');
+  const untilMs = optionalInstant(fields, 'until', 'query.until');
   if (fromMs !== undefined && untilMs !== undefined && fromMs > untilMs) {
-    throw badQuery('until', 'is before from, expected a time that is not');
+    throw badField('query.until', 'is before from, expected a time that is not');
   }
   return { fromMs, untilMs };
 }
 
-/** The contract has checked how it is written; a leap second is written well and still no time here. */
-function optionalTime(fields: Fields, name: string): number | undefined {
+/**
+ * The contract has checked how it is written. RFC 3339 knows leap seconds all the same, and offsets that lead
+ * out of its years: no number may come of these, above all not NaN. `field`: as errors call it.
+ */
+export function optionalInstant(fields: Fields, name: string, field: string): number | undefined {
   const written = optionalText(fields, name);
   if (written === undefined) return undefined;
   const ms = instantMs(written);
-  if (ms === undefined) throw badQuery(name, 'is no time that a clock shows');
-  return ms;
+  if (ms !== undefined) return ms;
+  throw badField(field, `is ${JSON.stringify(written)}, expected ${instantExpected}`);
 }
 
-function badQuery(name: string, message: string): Problem {
-  const field = `query.${name}`;
+export function badField(field: string, message: string): Problem {
   return new Problem('invalid_request', `${field} ${message}`, { faults: [{ field, message }] });
 }
 

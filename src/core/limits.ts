@@ -76,7 +76,7 @@ export const limits = {
   /** Targets above which an event is fanned out in steps, and callbacks per step. */
   targetsAtOnceMax: 256,
   fanOutStepMax: 250,
-  /** Fan-outs that cannot go on and are passed over; more of them end the process. */
+  /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */
   fanOutsAsideMax: 100,
   /** Events of one batch publish. */
   batchEventsMax: 1_000,

@@ -23,6 +23,11 @@ export function inPieces<T extends Socket>(socket: T, allowance: Allowance): T {
     // What has come for a socket that was given up is for nobody.
     if (socket.destroyed) return null;
     const there = socket.readableLength;
+    // Only now: in a piece that went before, a head may have ended, and what follows it is not counted.
+    if (there > 0 && allowance.lines < 0) {
+      socket.destroy(new AnswerTooLong('More lines have come than expected'));
+      return null;
+    }
     if (there > 0 && allowance.bytes <= 0) {
       socket.destroy(new AnswerTooLong(`More has come than expected: ${there} bytes`));
       return null;
@@ -32,9 +37,7 @@ export function inPieces<T extends Socket>(socket: T, allowance: Allowance): T {
     if (!(piece instanceof Uint8Array)) return piece;
     allowance.bytes -= piece.length;
     if (allowance.lines < Infinity) allowance.lines -= linesIn(piece);
-    if (allowance.lines >= 0) return piece;
-    socket.destroy(new AnswerTooLong('More lines have come than expected'));
-    return null;
+    return piece;
   };
   return socket;
 }

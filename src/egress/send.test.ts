@@ -66,6 +66,16 @@ async function turn(): Promise<void> {
 }
 
 describe('send', () => {
+  it('counts the lines of a head only, not those of a body that came with it', async () => {
+    const body = '\n'.repeat(900);
+    const receiver = await startReceiver(answering(ok(body)));
+    const sender = makeSender();
+    const result = await sender.send(post(receiver.url));
+    assert.equal(statusOf(result), 200);
+    assert.equal(textOf(result), body);
+    await sender.close();
+  });
+
   it('sends method, path, headers and bytes, and gives back status, headers and body', async () => {
     const heads: string[] = [];
     const receiver = await startReceiver((socket) => {

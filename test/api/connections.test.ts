@@ -66,6 +66,13 @@ describe('a connection', () => {
     assert.match(heard.slice(-400), /connection: close/i);
   });
 
+  it('hears that its last request is broken', async () => {
+    const many = limits.requestsPerSocketMax;
+    const broken = publish('Transfer-Encoding: chunked').replace(/Content-Length: \d+\r\n/, '');
+    const heard = statuses(await say(service, health.repeat(many - 1) + broken));
+    assert.deepEqual([heard.length, heard.at(-1)], [many, '400']);
+  });
+
   it('is cut off when it goes on sending after it was refused', async () => {
     const world = frozenWorld();
     await using other = await start({ world });

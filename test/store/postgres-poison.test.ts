@@ -2,6 +2,7 @@
 // others flow.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
+import { timeOf } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { WorkReply } from '../../src/store/call.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
@@ -10,6 +11,7 @@ import { openStage, world, type Stage } from './postgres-stage.ts';
 
 const offer: Offer = { lease: 1, room: 0, free: new Map(), underWay: new Map(), laneRoom: 0 };
 const lanes = limits.callbacksPerSubscriptionMax;
+const dayMs = 24 * 60 * 60 * 1000;
 const listeners = Math.ceil((limits.targetsAtOnceMax + 1) / lanes) * lanes;
 
 describe('a fan-out that cannot be read, on PostgreSQL', () => {
@@ -24,6 +26,18 @@ describe('a fan-out that cannot be read, on PostgreSQL', () => {
     assert.match(failures[0] ?? '', new RegExp(`"${poison}".*its names are no list`));
     assert.deepEqual(await rowsOf(stage, 'select event from ringback.fanout'), [poison]);
     assert.deepEqual(await made(stage), { [sound]: listeners });
+  });
+
+  it('holds nothing up when it is past its time: its event goes', async () => {
+    await using stage = await openStage();
+    const publish = await crowd(stage);
+    const poison = await publish();
+    await stage.database.query(`update ringback.fanout set names = '{"no":"list"}'`);
+    await using way = await open(stage);
+    assert.notEqual((await way.step()).fannedOut.failure, undefined);
+    await way.retain(timeOf(poison) + 2 * dayMs);
+    assert.deepEqual(await rowsOf(stage, 'select event from ringback.fanout'), []);
+    assert.deepEqual(await rowsOf(stage, 'select id as event from ringback.event'), []);
   });
 
   it('takes back what its step had made', async () => {
@@ -52,7 +66,12 @@ async function crowd(stage: Stage): Promise<() => Promise<string>> {
 
 type Worked = Extract<WorkReply, { kind: 'worked' }>;
 
-async function open(stage: Stage): Promise<AsyncDisposable & { step: () => Promise<Worked> }> {
+interface Way extends AsyncDisposable {
+  step: () => Promise<Worked>;
+  retain: (beforeMs: number) => Promise<unknown>;
+}
+
+async function open(stage: Stage): Promise<Way> {
   const { url } = stage.database;
   const way = await openPostgres({ url, world, onHeard: () => undefined });
   return {
@@ -62,6 +81,7 @@ async function open(stage: Stage): Promise<AsyncDisposable & { step: () => Promi
       assert(reply.kind === 'worked');
       return reply;
     },
+    retain: async (beforeMs) => way.retain({ beforeMs, limit: 500 }),
     [Symbol.asyncDispose]: async () => way.close(),
   };
 }

@@ -17,6 +17,7 @@ import { realWorld } from '../../src/core/world.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import { openSqlite } from '../../src/store/sqlite/adapter.ts';
 import { connect } from '../../src/store/sqlite/connect.ts';
+import { watchPlace } from '../../src/store/sqlite/in-place.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newApp } from './subject.ts';
 import { migrationsDir } from './open-memory.ts';
@@ -209,3 +210,17 @@ function pragmas(db: DatabaseSync): Record<string, unknown> {
 function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
 }
+
+describe('watchPlace', () => {
+  it('calls it unavailable when nobody can tell whether the files are there', () => {
+    const folder = join(root, 'folder');
+    mkdirSync(folder);
+    const path = join(folder, 'ringback.db');
+    writeFileSync(path, '');
+    const inPlace = watchPlace(path);
+    assert.equal(inPlace(), undefined);
+    renameSync(folder, join(root, 'elsewhere'));
+    writeFileSync(folder, ''); // Now the path leads through a file: an error, not an absence.
+    assert.equal(inPlace()?.kind, 'unavailable');
+  });
+});

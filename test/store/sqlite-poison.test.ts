@@ -1,6 +1,7 @@
 // Rows that cannot be read, as no code of ours writes them: each stands alone, and all others flow.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
+import { timeOf } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { callback, newKey, newSubscription } from './subject.ts';
@@ -57,6 +58,41 @@ describe('a fan-out that cannot be read', () => {
     assert.match(failures[0] ?? '', new RegExp(`"${poison}".*its names are no list`));
     const made = db.prepare('select count(*) as n from delivery_live where event = ?').get(sound);
     assert.equal(made?.['n'], Math.ceil((limits.targetsAtOnceMax + 1) / lanes) * lanes);
+  });
+
+  it('ends nothing, however many there are', () => {
+    const { publish, work, db, fanOuts } = crowd();
+    const many = limits.fanOutsAsideMax + 20;
+    const poison = Array.from({ length: many }, publish);
+    db.exec(`update fanout set names = '{"no":"list"}'`);
+    const sound = publish();
+    const failures: string[] = [];
+    for (let isMore = true; isMore;) {
+      const { fannedOut } = work({ fanOut: offer });
+      ({ isMore } = fannedOut);
+      if (fannedOut.failure !== undefined) failures.push(fannedOut.failure);
+    }
+    assert.equal(failures.length, many);
+    assert.deepEqual(fanOuts(), poison);
+    const made = db.prepare('select count(*) as n from delivery_live where event = ?').get(sound);
+    assert.equal(made?.['n'], Math.ceil((limits.targetsAtOnceMax + 1) / lanes) * lanes);
+  });
+
+  it('holds nothing up when it is past its time: its event goes', () => {
+    const { publish, work, db, edit } = crowd();
+    const poison = publish();
+    db.exec(`update fanout set names = '{"no":"list"}'`);
+    const ids = (): unknown[] =>
+      db
+        .prepare('select id from event')
+        .all()
+        .map(({ id }) => id);
+    const retain = (): unknown => edit('retain', { beforeMs: timeOf(poison) + 1, limit: 500 });
+    retain();
+    assert.deepEqual(ids(), [poison], 'nobody has found out that it cannot be read');
+    work({ fanOut: offer });
+    retain();
+    assert.deepEqual(ids(), []);
   });
 
   it('takes back what its step had made', () => {

@@ -1,5 +1,4 @@
 // Handlers of API keys. A secret leaves only in the answer to the call that made it.
-import { instantExpected, instantMs } from '../../core/instant.ts';
 import { isLive, scopes as allScopes, type Key } from '../../core/key.ts';
 import { Problem } from '../../core/problem.ts';
 import type { Context } from '../../engine/context.ts';
@@ -46,8 +45,8 @@ function readWish({ key: caller, request }: Call): Parameters<typeof createKey>[
   const body = fields.bodyFields(request);
   const scopes = allScopes.filter((scope) => fields.list(body, 'scopes').includes(scope));
   if (!mayGive(caller, scopes)) throw operatorOnly('Cannot give a key');
-  const expiresAt = fields.optionalText(body, 'expiresAt');
-  return { name: fields.text(body, 'name'), scopes, expiresMs: readExpiry(expiresAt) };
+  const expiresMs = fields.optionalInstant(body, 'expiresAt', 'body#/expiresAt');
+  return { name: fields.text(body, 'name'), scopes, expiresMs };
 }
 
 /** Only operators hand out `operator`, be it with a new key or with the new secret of an old one. */
@@ -58,17 +57,6 @@ function mayGive(caller: Key | undefined, scopes: Key['scopes']): boolean {
 function operatorOnly(action: string): Problem {
   const message = `${action} the scope "operator": the calling key does not have it`;
   return new Problem('missing_scope', message);
-}
-
-/** RFC 3339 knows leap seconds, the clock does not: no number may come of that, above all not NaN. */
-function readExpiry(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const expiresMs = instantMs(text);
-  if (expiresMs !== undefined) return expiresMs;
-  const message = `is ${JSON.stringify(text)}, expected ${instantExpected}`;
-  throw new Problem('invalid_request', `body#/expiresAt ${message}`, {
-    faults: [{ field: 'body#/expiresAt', message }],
-  });
 }
 
 function showKey(key: Key, nowMs: number): Record<string, unknown> {

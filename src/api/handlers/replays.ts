@@ -1,9 +1,7 @@
 // Handlers of replays: count first, start, see how far one has come, cancel.
 import { endedStates } from '../../core/fits-delivery.ts';
 import { withPrefix } from '../../core/id.ts';
-import { instantExpected, instantMs } from '../../core/instant.ts';
 import { limits } from '../../core/limits.ts';
-import { Problem } from '../../core/problem.ts';
 import { progressOf, type Replay, type ReplayFilter } from '../../core/replay.ts';
 import type { Context } from '../../engine/context.ts';
 import {
@@ -58,23 +56,12 @@ function readWish({ request, bytes }: Call, body: fields.Fields): ReplayWish {
       subscriberId: fields.optionalText(filter, 'subscriberId'),
       status: fields.optionalText(filter, 'status'),
       error: fields.optionalText(filter, 'error'),
-      fromMs: readTime(filter, 'from'),
-      untilMs: readTime(filter, 'until'),
+      fromMs: fields.optionalInstant(filter, 'from', 'body#/filter/from'),
+      untilMs: fields.optionalInstant(filter, 'until', 'body#/filter/until'),
     },
     ratePerSecond: fields.optionalInteger(body, 'ratePerSecond') ?? limits.replayRateDefault,
     idempotency: key === undefined ? undefined : { key, operation: 'createReplay', parts: [bytes] },
   };
-}
-
-/** RFC 3339 knows leap seconds, and offsets that lead out of its years. */
-function readTime(filter: fields.Fields, name: string): number | undefined {
-  const text = fields.optionalText(filter, name);
-  if (text === undefined) return undefined;
-  const ms = instantMs(text);
-  if (ms !== undefined) return ms;
-  const field = `body#/filter/${name}`;
-  const message = `is ${JSON.stringify(text)}, expected ${instantExpected}`;
-  throw new Problem('invalid_request', `${field} ${message}`, { faults: [{ field, message }] });
 }
 
 export function showReplay(replay: Replay): Record<string, unknown> {

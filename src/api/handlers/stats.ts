@@ -2,10 +2,8 @@
 import { withPrefix } from '../../core/id.ts';
 import type { Figures } from '../../core/figures.ts';
 import { latencyOf, successRateOf } from '../../core/figures.ts';
-import { instantExpected, instantMs } from '../../core/instant.ts';
 import type { Span } from '../../core/stats-span.ts';
 import { minuteMs, ranges } from '../../core/stats-span.ts';
-import { Problem } from '../../core/problem.ts';
 import type { Context } from '../../engine/context.ts';
 import type { SubscriptionStats, TimeAsked } from '../../engine/stats.ts';
 import { getStats, getSubscriptionStats } from '../../engine/stats.ts';
@@ -52,24 +50,12 @@ export function statsHandlers(context: Context): Handlers {
 function timeAsked(query: Fields, nowMs: number): TimeAsked {
   const name = fields.optionalText(query, 'range');
   const range = ranges.find((one) => one === name);
-  const [fromMs, untilMs] = [readTime(query, 'from'), readTime(query, 'until')];
+  const fromMs = fields.optionalInstant(query, 'from', 'query.from');
+  const untilMs = fields.optionalInstant(query, 'until', 'query.until');
   if (fromMs === undefined && untilMs === undefined) return { range: range ?? '1h' };
-  if (range !== undefined) throw refused('range', 'is given beside from or until');
-  if (fromMs === undefined) throw refused('from', 'is missing, expected with until');
+  if (range !== undefined) throw fields.badField('query.range', 'is given beside from or until');
+  if (fromMs === undefined) throw fields.badField('query.from', 'is missing, expected with until');
   return { fromMs, untilMs: untilMs ?? nowMs };
-}
-
-function readTime(query: Fields, name: string): number | undefined {
-  const text = fields.optionalText(query, name);
-  if (text === undefined) return undefined;
-  const ms = instantMs(text);
-  if (ms !== undefined) return ms;
-  throw refused(name, `is ${JSON.stringify(text)}, expected ${instantExpected}`);
-}
-
-function refused(name: string, message: string): Problem {
-  const faults = [{ field: `query.${name}`, message }];
-  return new Problem('invalid_request', `query.${name} ${message}`, { faults });
 }
 
 function showSpan({ fromMinute, untilMinute, stepMinutes }: Span): Record<string, unknown> {

@@ -24,7 +24,7 @@ export const fanOutSql = {
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
       event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event
-    where fanout.event <> all($1::text[])
+    where fanout.event > $1 and fanout.event <> all($2::text[])
     order by fanout.event limit 1 for update of fanout skip locked`,
   listeners: `
     select pattern.callback, filtered, lane.subscription, ${laneColumns}
@@ -47,8 +47,6 @@ export interface FannedOut {
   waiting: number;
   /** False: there was none that no other node was at. */
   isDone: boolean;
-  /** Why a fan-out was set aside. */
-  failure?: string;
 }
 
 interface StepContext {
@@ -62,14 +60,14 @@ export async function fanOut(
   tx: Tx,
   { aside, way, ...context }: StepContext & { aside: Aside; way: Way },
 ): Promise<FannedOut> {
-  const [row] = await tx.query(fanOutSql.oldest, [aside.events()]);
+  const [row] = await tx.query(fanOutSql.oldest, [aside.upTo(), aside.events()]);
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
   if (way === 'together') return takeStep(tx, row, context);
   const taken = await inSavepoint(tx, 'fanOut', async () => takeStep(tx, row, context));
   if (taken.kind === 'done') return taken.output;
   context.facts.length = 0; // They were undone with it.
-  const failure = aside.add(text(row, 'event'), taken.message);
-  return { deliveries: [], waiting: 0, isDone: true, failure };
+  aside.add(text(row, 'event'), taken.message);
+  return { deliveries: [], waiting: 0, isDone: true };
 }
 
 async function takeStep(

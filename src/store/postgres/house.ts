@@ -6,8 +6,10 @@ import { limits } from '../../core/limits.ts';
 import { minuteOf } from '../../core/stats-span.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import type { Fact } from '../counting.ts';
+import type { Aside } from '../aside.ts';
 import type { Gathered } from '../gathered.ts';
 import type { Expiring } from './expire.ts';
+import { endFanOuts } from '../verbs/end-fan-outs.ts';
 import { forgetSpans } from '../verbs/forget-spans.ts';
 import { expire } from './expire.ts';
 import { writeAppFigures } from './write-figures.ts';
@@ -29,6 +31,8 @@ export interface HouseMeans {
   /** Where figures of subscriptions wait, and whose those of apps are. */
   gathered: Gathered;
   writer: () => number;
+  /** Fan-outs that are passed over. */
+  aside: Aside;
 }
 
 export class House {
@@ -74,6 +78,7 @@ export class House {
     await this.#means.keeping.withClient(keepPendingDays);
     const { ended, expired } = await this.#expire({ below, limit, nowMs });
     if (ended === limit) return { expired, deleted: 0, isMore: true };
+    await this.#write(async (tx) => tx.run(endFanOuts(this.#means.aside, { below, limit })));
     const dropped = await this.#means.keeping.withClient(async (client) => {
       const toMs = nowMs + limits.partitionDaysAhead * dayMs;
       await ensurePartitions(client, { fromMs: nowMs, toMs });

@@ -5,6 +5,7 @@ import type { Row } from '../row.ts';
 import { integer, one } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import { lockLanes, unfloor, writeLanes } from './lanes.ts';
+import { isLeasedAs } from './settle-rows.ts';
 import type { Tx } from './tx.ts';
 
 /** $1 where the test says what time it is, otherwise the database's clock. */
@@ -43,8 +44,7 @@ export const nodesSql = {
   freeNamed: `
     update delivery_live set lease = null
     from unnest($2::text[], $3::int[], $4::bigint[]) as x (event, n, lease)
-    where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
-      and delivery_live.lease = x.lease and lane + 0 = any($1::bigint[])
+    where ${isLeasedAs} and lane + 0 = any($1::bigint[])
     returning lane`,
   sweepAgain: `
     update lane set swept = 0, quiet_ms = null, quiet_xid = null

@@ -11,7 +11,8 @@ export const outlookSql = {
     select ready_ms from lane where ready_ms < 9007199254740991
       and ${hasRoom('$1', '$2')}
     order by ready_ms, no limit 1`,
-  fanOut: 'select event from fanout where event <> all($1::text[]) order by event limit 1',
+  fanOut: `
+    select event from fanout where event > $1 and event <> all($2::text[]) order by event limit 1`,
 } as const;
 
 /** Full lanes do not count: whoever frees a slot asks again. Undefined: none is ever ready. */
@@ -22,5 +23,5 @@ export async function nextReadyMs(tx: Tx, slots: Slots): Promise<number | undefi
 }
 
 export async function isFanningOut(tx: Tx, aside: Aside): Promise<boolean> {
-  return (await tx.query(outlookSql.fanOut, [aside.events()])).length > 0;
+  return (await tx.query(outlookSql.fanOut, [aside.upTo(), aside.events()])).length > 0;
 }

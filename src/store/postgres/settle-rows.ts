@@ -20,7 +20,7 @@ import { unfloor } from './lanes.ts';
 import type { Parameter, Tx } from './tx.ts';
 
 // Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
-const leased = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+export const isLeasedAs = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
       and delivery_live.lease is not distinct from x.lease`;
 
 export const settleSql = {
@@ -33,7 +33,7 @@ export const settleSql = {
   find: `
     select x.i, delivery_live.lane, delivery_live.app
     from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
-    join delivery_live on ${leased}`,
+    join delivery_live on ${isLeasedAs}`,
   // A stale lease deletes nothing, and therefore inserts nothing.
   end: `
     with x as (
@@ -41,7 +41,7 @@ export const settleSql = {
         $6::text[], ${attemptParameters(7)}, $15::bigint[])
         as x (i, event, n, lease, state, reason, ${attemptColumns}, ended_ms)),
     moved as (
-      delete from delivery_live using x where ${leased}
+      delete from delivery_live using x where ${isLeasedAs}
       returning delivery_live.app, delivery_live.lane, delivery_live.callback, delivery_live.slice,
         delivery_live.attempts + x.made as attempts, x.*),
     done as (
@@ -57,7 +57,7 @@ export const settleSql = {
     moved as (
       update delivery_live set lease = null, due_ms = coalesce(x.due_ms, delivery_live.due_ms),
         tries = tries + x.made, attempts = attempts + x.made
-      from x where ${leased}
+      from x where ${isLeasedAs}
       returning delivery_live.attempts, x.*),${insertAttempts('moved')}
     select moved.i from moved`,
 } as const;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { limits } from '../../core/limits.ts';
 import { minuteOf } from '../../core/stats-span.ts';
 import type { World } from '../../core/world.ts';
-import { createAside } from '../aside.ts';
+import { createAside, withNews } from '../aside.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Offer, Work } from '../delivery-verbs.ts';
@@ -18,6 +18,7 @@ import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
 import { inDatabaseTime, shifted } from './database-time.ts';
 import { createDoubts } from './doubts.ts';
+import { freeDoubted } from './free-doubted.ts';
 import { Ear } from './ear.ts';
 import { storeFailure, unavailable, verbFailure } from './failure.ts';
 import { eventsOf } from './events-of.ts';
@@ -115,7 +116,8 @@ class PostgresNode {
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
     const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
     const figures = { gathered: this.#gathered, writer: () => this.#writer };
-    this.#house = new House({ making, keeping, world, ...figures });
+    const { aside } = this.#memory;
+    this.#house = new House({ making, keeping, world, aside, ...figures });
     this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
     this.#held = createHeld({ link: this.#work, persist: this.#persist });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
@@ -177,7 +179,8 @@ class PostgresNode {
       gathered: this.#gathered,
       writer: this.#writer,
     };
-    const failed = (await this.#freeDoubted(nowMs)) ?? (await this.#held.freeForgotten(nowMs));
+    const doubted = { doubts: this.#doubts, link: this.#work, persist: this.#persist };
+    const failed = (await freeDoubted(doubted, nowMs)) ?? (await this.#held.freeForgotten(nowMs));
     if (failed !== undefined) return failed;
     const isIdle = settlements.length === 0;
     const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, context);
@@ -186,8 +189,11 @@ class PostgresNode {
     const done = idle ?? (await this.#settleAndClaim(ours, context));
     if (isFailure(done)) return done;
     const all = idle === undefined ? await this.#fanOut(work, done, context) : done;
+    if (isFailure(all)) return all;
     if (all.waiting > 0) this.#ear.tell();
-    return { kind: 'worked', ...all.worked, readyMs: shifted(all.worked.readyMs, -shiftMs) };
+    const fannedOut = withNews(all.worked.fannedOut, this.#memory.aside);
+    const readyMs = shifted(all.worked.readyMs, -shiftMs);
+    return { kind: 'worked', ...all.worked, fannedOut, readyMs };
   }
 
   async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
@@ -202,8 +208,12 @@ class PostgresNode {
     );
   }
 
-  /** One that failed is tried again with the next piece of work; what was done before is done. */
-  async #fanOut(work: Work, done: WorkDone, context: WorkContext): Promise<WorkDone> {
+  /** One that failed is tried again with the next piece of work, if something else was done: that is done. */
+  async #fanOut(
+    work: Work,
+    done: WorkDone,
+    context: WorkContext,
+  ): Promise<WorkDone | StoreFailure> {
     if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
     const means = { link: this.#work, leases: leasesOf(work.fanOut), events: noEvents };
     const fannedOut = await this.#counting(context.nowMs, async () =>
@@ -212,7 +222,9 @@ class PostgresNode {
         return { result: await doFanOut(tx, { work, done, context }, way), written: [] };
       }),
     );
-    return isFailure(fannedOut) ? done : fannedOut;
+    const { settled, claimed } = done.worked;
+    const isAlone = settled.length === 0 && claimed.length === 0;
+    return isFailure(fannedOut) && !isAlone ? done : fannedOut;
   }
 
   /** What was committed is counted for subscriptions, too; what was not is as if it had not been. */
@@ -270,19 +282,6 @@ class PostgresNode {
     } catch (error) {
       return unavailable(error);
     }
-  }
-
-  /** What this node may hold without knowing it goes back. */
-  async #freeDoubted(nowMs: number): Promise<StoreFailure | undefined> {
-    if (this.#doubts.isEmpty()) return undefined;
-    const means = { link: this.#work, leases: [], events: noEvents };
-    const settled = await this.#persist(means, async (tx) => ({
-      result: await this.#doubts.settle(tx, nowMs),
-      written: [],
-    }));
-    if (isFailure(settled)) return settled;
-    this.#doubts.forget(settled);
-    return undefined;
   }
 
   async #tick(): Promise<void> {

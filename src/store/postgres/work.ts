@@ -71,7 +71,7 @@ export async function doFanOut(
   const births = birthsFor(way === 'together' ? work.fanOut : undefined);
   const slots = slotsFor(work);
   // Both offers are of one window.
-  for (const each of new Set([births.slots, slots])) {
+  for (const each of [births.slots, slots]) {
     for (const { lane } of done.worked.claimed) each.take(lane);
   }
   const step = await fanOut(tx, { births, nowMs, facts, aside, way });
@@ -81,9 +81,8 @@ export async function doFanOut(
     nextReadyMs(tx, slots),
     writeFigures(tx, { ...context, facts }),
   ]);
-  const { waiting, isDone, ...fannedOut } = step;
-  const isMore = isDone && isAny;
-  const worked = { ...done.worked, fannedOut: { ...fannedOut, isMore }, readyMs };
+  const { deliveries, waiting, isDone } = step;
+  const worked = { ...done.worked, fannedOut: { deliveries, isMore: isDone && isAny }, readyMs };
   return { worked, waiting: done.waiting + waiting, facts };
 }
 

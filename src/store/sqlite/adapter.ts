@@ -8,7 +8,7 @@ import type { Fact } from '../counting.ts';
 import type { Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
 import { readScript } from '../verbs/reads.ts';
-import { createAside } from '../aside.ts';
+import { createAside, withNews } from '../aside.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect } from './connect.ts';
 import { createPrivate } from './create-private.ts';
@@ -81,7 +81,8 @@ export function adapterOn(
   inPlace: InPlace = alwaysInPlace,
 ): Sqlite {
   const gathered = createGathered();
-  const means = { gathered, aside: createAside() };
+  const aside = createAside();
+  const means = { gathered, aside };
   const planWrite = prepareWrite(db, means);
   const planWork = prepareWork(db, means);
   const reader = readerOn(db);
@@ -109,7 +110,9 @@ export function adapterOn(
     work: (work) => {
       const written = write(planWork(work), work.nowMs);
       if (written.kind !== 'written') return written;
-      return { kind: 'worked', settled: written.replies, ...written.last.worked };
+      const { worked } = written.last;
+      const fannedOut = withNews(worked.fannedOut, aside);
+      return { kind: 'worked', settled: written.replies, ...worked, fannedOut };
     },
     ...reader,
     close: () => {

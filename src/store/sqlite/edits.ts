@@ -9,6 +9,7 @@ import type { KeepFigures } from './write-figures.ts';
 import { prepareTidyFigures } from './tidy-figures.ts';
 import { prepareHeartbeat, prepareRescue, prepareStartNode, prepareStopNode } from './nodes.ts';
 import { preparePublish } from './publish.ts';
+import type { Aside } from '../aside.ts';
 import { prepareRetain } from './retain.ts';
 import { prepareScripts } from './run-script.ts';
 import { prepareSweep } from './sweep.ts';
@@ -18,9 +19,14 @@ type OwnEdits = { [V in OwnEdit]: Edit<V> };
 
 export type ApplyEdit = (call: EditCall, context: EditContext) => EditOutput<EditVerb>;
 
-export function prepareEdits(db: DatabaseSync, keep: KeepFigures): ApplyEdit {
+interface EditMeans {
+  keep: KeepFigures;
+  aside: Aside;
+}
+
+export function prepareEdits(db: DatabaseSync, means: EditMeans): ApplyEdit {
   const runScript = prepareScripts(db);
-  const own = ownEdits(db, keep);
+  const own = ownEdits(db, means);
   return (call, context) =>
     isShared(call)
       ? runScript(editScript(call, context.nowMs, context.facts))
@@ -35,11 +41,11 @@ function applyOwn<V extends OwnEdit>(
   return edits[call.verb](call.input, context);
 }
 
-function ownEdits(db: DatabaseSync, keep: KeepFigures): OwnEdits {
+function ownEdits(db: DatabaseSync, { keep, aside }: EditMeans): OwnEdits {
   return {
     publish: preparePublish(db),
     sweep: prepareSweep(db),
-    retain: prepareRetain(db),
+    retain: prepareRetain(db, aside),
     startNode: prepareStartNode(db),
     heartbeat: prepareHeartbeat(db),
     stopNode: prepareStopNode(db),

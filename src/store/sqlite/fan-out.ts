@@ -18,7 +18,7 @@ import { unlessUndone } from '../counting.ts';
 import { text, type Row } from '../row.ts';
 import type { Aside } from '../aside.ts';
 import type { EditContext } from './edit.ts';
-import { storeFailure } from './failure.ts';
+import { applyAlone } from './transaction.ts';
 
 const alive = 'born <= :version and (died is null or died > :version)';
 
@@ -27,7 +27,8 @@ export const fanOutSql = {
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
       event.name, event.slice, event.payload, event.trace
     from fanout join event on event.id = fanout.event
-    where fanout.event not in (select value from json_each(?)) order by fanout.event limit 1`,
+    where fanout.event > ? and fanout.event not in (select value from json_each(?))
+    order by fanout.event limit 1`,
   listeners: `
     select pattern.callback, filtered, lane.subscription, ${laneColumns}
     from pattern join lane on lane.no = pattern.lane
@@ -42,36 +43,21 @@ export const fanOutSql = {
   end: 'delete from fanout where event = ?',
 } as const;
 
-export interface FanOutStep {
-  /** What was born with the lease of the step. */
-  deliveries: readonly Leased[];
-  /** Why a fan-out was set aside. */
-  failure?: string;
-}
-
-export type FanOut = (context: EditContext) => FanOutStep;
-
-export const noStep: FanOutStep = { deliveries: [] };
+/** Gives what was born with the lease of the step. */
+export type FanOut = (context: EditContext) => readonly Leased[];
 
 /** One that cannot go on is set aside: it must not take everybody else with it, at every start again. */
 export function prepareFanOut(db: DatabaseSync, aside: Aside): FanOut {
   const oldest = db.prepare(fanOutSql.oldest);
   const take = prepareStep(db);
   return (context) => {
-    const row = oldest.get(aside.list());
-    if (row === undefined) return noStep;
-    db.exec('savepoint fan_out');
-    try {
-      const deliveries = unlessUndone(context.facts, () => take(row, context));
-      db.exec('release fan_out');
-      return { deliveries };
-    } catch (error) {
-      if (storeFailure(error) !== undefined) throw error;
-      db.exec('rollback to fan_out');
-      db.exec('release fan_out');
-      const reason = error instanceof Error ? error.message : String(error);
-      return { deliveries: [], failure: aside.add(text(row, 'event'), reason) };
-    }
+    const row = oldest.get(aside.upTo(), aside.list());
+    if (row === undefined) return [];
+    const apply = (): Leased[] => unlessUndone(context.facts, () => take(row, context));
+    const taken = applyAlone(db, { verb: 'fanOut', apply });
+    if (taken.kind === 'done') return taken.output;
+    aside.add(text(row, 'event'), taken.message);
+    return [];
   };
 }
 

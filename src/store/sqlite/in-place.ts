@@ -2,6 +2,7 @@
 // with a file that was deleted or moved, and says nothing: whatever it commits then is lost.
 import { statSync } from 'node:fs';
 import type { StoreFailure } from '../call.ts';
+import { unavailable } from './failure.ts';
 
 /** Undefined: they are. Asked before and after each transaction, 8 µs of its milliseconds. */
 export type InPlace = () => StoreFailure | undefined;
@@ -20,7 +21,12 @@ export function watchPlace(path: string): InPlace {
   };
   isThere(path);
   return () => {
-    const gone = [path, `${path}-wal`].find((file) => !isThere(file));
+    let gone: string | undefined;
+    try {
+      gone = [path, `${path}-wal`].find((file) => !isThere(file));
+    } catch (error) {
+      return unavailable(error); // The disk or the folder cannot be asked now.
+    }
     if (gone === undefined) return undefined;
     const message =
       `"${gone}" was deleted, moved or replaced while it was open: put it back; if it cannot be, ` +

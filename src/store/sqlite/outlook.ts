@@ -11,7 +11,7 @@ export const outlookSql = {
     order by ready_ms, no limit ? + 0`,
   fanOut: 'select event from fanout order by event limit 1',
   otherFanOut: `
-    select event from fanout where event not in (select value from json_each(?))
+    select event from fanout where event > ? and event not in (select value from json_each(?))
     order by event limit 1`,
 } as const;
 
@@ -32,7 +32,7 @@ export function prepareForesee(db: DatabaseSync, aside: Aside): Foresee {
       return row === undefined ? undefined : integer(row, 'ready_ms');
     },
     isFanningOut: () =>
-      (aside.isEmpty() ? fanOut.get() : otherFanOut.get(aside.list())) !== undefined,
+      (aside.isEmpty() ? fanOut.get() : otherFanOut.get(aside.upTo(), aside.list())) !== undefined,
   };
 }
 

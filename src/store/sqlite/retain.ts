@@ -9,8 +9,10 @@ import { prepareExpire } from './expire.ts';
 import { prepareForgetEvents } from './forget-events.ts';
 import { prepareForgetSubscriptions } from './forget-subscriptions.ts';
 import { maybe, one, text } from '../row.ts';
+import { endFanOuts } from '../verbs/end-fan-outs.ts';
 import { forgetSpans } from '../verbs/forget-spans.ts';
 import { prepareScripts } from './run-script.ts';
+import type { Aside } from '../aside.ts';
 import type { Edit } from './edit.ts';
 
 export const retainSql = {
@@ -18,7 +20,7 @@ export const retainSql = {
   fanningOut: 'select min(event) as event from fanout',
 } as const;
 
-export function prepareRetain(db: DatabaseSync): Edit<'retain'> {
+export function prepareRetain(db: DatabaseSync, aside: Aside): Edit<'retain'> {
   const expire = prepareExpire(db);
   const firstPending = prepareFirstPending(db);
   const forgetEvents = prepareForgetEvents(db);
@@ -28,9 +30,10 @@ export function prepareRetain(db: DatabaseSync): Edit<'retain'> {
     assert(limit >= 1, `Cannot retain by ${limit} rows: to SQLite a negative limit means no limit`);
     const below = firstIdAt(beforeMs);
     const { ended, expired } = expire({ below, limit, nowMs, facts });
+    runScript(endFanOuts(aside, { below, limit }));
     // Events stay from the first one on of which something runs or is yet to be made. What runs ends
-    // within a minute, or waits again and expires: so nothing is held up for long, and nobody needs to
-    // look behind it.
+    // within a minute, or waits again and expires, and what cannot be made was just given up: so nothing is
+    // held up for long, and nobody needs to look behind it.
     const pending = firstPending();
     const isHeldUp = pending !== undefined && pending < below;
     const events = forgetEvents(isHeldUp ? pending : below, limit - ended);

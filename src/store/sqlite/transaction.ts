@@ -73,7 +73,8 @@ function transact<T, R>(db: DatabaseSync, body: () => Done<T, R>): Written<T, R>
   return { kind: 'written', ...done };
 }
 
-function applyAlone<T>(db: DatabaseSync, item: Item<T>): ItemReply<T> {
+/** One that breaks a rule takes nothing else with it; a failure of the store is thrown. */
+export function applyAlone<T>(db: DatabaseSync, item: Item<T>): ItemReply<T> {
   db.exec('savepoint item');
   try {
     const output = item.apply();

@@ -4,7 +4,7 @@ import type { Fact } from '../counting.ts';
 import { unlessUndone } from '../counting.ts';
 import type { Settled, Work, Worked } from '../delivery-verbs.ts';
 import { prepareClaim } from './claim.ts';
-import { noStep, prepareFanOut } from './fan-out.ts';
+import { prepareFanOut } from './fan-out.ts';
 import type { WriteMeans } from './write.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import { prepareForesee } from './outlook.ts';
@@ -42,11 +42,11 @@ export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): 
           const claimed = claimOffer === undefined ? [] : claim(slots, nowMs);
           const births = birthsFor(fanOutOffer);
           for (const { lane } of claimed) births.slots.take(lane); // Both offers are of one window.
-          const step = fanOutOffer === undefined ? noStep : fanOut({ nowMs, births, facts });
+          const deliveries = fanOutOffer === undefined ? [] : fanOut({ nowMs, births, facts });
           writeFigures(facts, nowMs);
           const isMore = foresee.isFanningOut();
           const readyMs = foresee.readyMs(claimOffer === undefined ? births.slots : slots);
-          return { worked: { claimed, fannedOut: { ...step, isMore }, readyMs }, facts };
+          return { worked: { claimed, fannedOut: { deliveries, isMore }, readyMs }, facts };
         },
       };
     };

@@ -30,7 +30,7 @@ export interface WriteMeans {
 export function prepareWrite(db: DatabaseSync, { gathered, aside }: WriteMeans): PlanWrite {
   const keep = prepareKeepFigures(db, gathered);
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
-  const applyEdit = prepareEdits(db, keep);
+  const applyEdit = prepareEdits(db, { keep, aside });
   const foresee = prepareForesee(db, aside);
   return ({ nowMs, edits: calls, offer }) =>
     (way) => {

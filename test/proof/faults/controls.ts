@@ -47,8 +47,8 @@ export const faultsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/store/sqlite/fan-out.ts',
-        find: 'if (storeFailure(error) !== undefined) throw error;',
-        replace: 'if (storeFailure(error) !== error) throw error;',
+        find: "if (taken.kind === 'done') return taken.output;",
+        replace: "if (taken.kind === 'done') return taken.output; throw new Error('poison');",
       },
     ],
     breaks: /^I14: a fan-out that cannot be read: (a publish was answered|the process has ended)/,

@@ -72,6 +72,26 @@ export const found: readonly Found[] = [
     test: 'test/store/postgres-poison.test.ts',
   },
   {
+    what: 'More than a hundred fan-outs that cannot be read ended a service on SQLite at each start, and kept a node on PostgreSQL busy without a word.',
+    test: 'test/store/sqlite-poison.test.ts',
+  },
+  {
+    what: 'One fan-out that cannot be read stopped retention for good.',
+    test: 'test/store/postgres-poison.test.ts',
+  },
+  {
+    what: 'A success whose body began with hundreds of empty lines was taken for a head without end, and sent again and again.',
+    test: 'src/egress/send.test.ts',
+  },
+  {
+    what: 'The thousandth request of a connection, if it was broken, was answered with nothing for 15 seconds; and answers under way could be cut off with a connection that went on sending.',
+    test: 'test/api/connections.test.ts',
+  },
+  {
+    what: 'An error of the disk at the wrong moment ended a service on SQLite instead of making it wait.',
+    test: 'test/store/sqlite-files.test.ts',
+  },
+  {
     what: 'Slow requests were looked for every 30 seconds only, so that the limits of 10 and 15 seconds became up to 45; and whoever went on sending after a refusal was never cut off.',
     test: 'test/api/connections.test.ts',
   },

@@ -160,7 +160,7 @@ function words(name: string): string {
   if (!/^[a-z][A-Za-z]*$/.test(name)) return name;
   return name
     .replace(/Ms$/, '')
-    .replaceAll(/MiB|[A-Z]/g, (found) => ` ${found === 'MiB' ? found : found.toLowerCase()}`);
+    .replaceAll(/MiB|[A-Z]/g, (part) => ` ${part === 'MiB' ? part : part.toLowerCase()}`);
 }
 
 function say(figure: number | string, name = ''): string {

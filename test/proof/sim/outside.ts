@@ -51,7 +51,8 @@ export class Outside {
   /** No answer and a refusal are to be expected here; over HTTP anything else would be a 500. */
   failed(error: unknown): void {
     if (error instanceof NoAnswer || error instanceof StoreUnavailable) return;
-    if (error instanceof Problem && (error.status < 500 || error.code === 'store_unavailable')) return;
+    if (error instanceof Problem && (error.status < 500 || error.code === 'store_unavailable'))
+      return;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#sim.flaws.push(`a client was answered with: ${text}`);
   }

@@ -1,0 +1,25 @@
+// What this node may hold without knowing it, because the outcome of a commit stayed unknown, goes back.
+import type { StoreFailure } from '../call.ts';
+import type { Doubts } from './doubts.ts';
+import type { Link } from './link.ts';
+import { isFailure, noEvents, type Persist } from './persist.ts';
+
+export interface DoubtedMeans {
+  doubts: Doubts;
+  link: Link;
+  persist: Persist;
+}
+
+export async function freeDoubted(
+  { doubts, link, persist }: DoubtedMeans,
+  nowMs: number,
+): Promise<StoreFailure | undefined> {
+  if (doubts.isEmpty()) return undefined;
+  const settled = await persist({ link, leases: [], events: noEvents }, async (tx) => ({
+    result: await doubts.settle(tx, nowMs),
+    written: [],
+  }));
+  if (isFailure(settled)) return settled;
+  doubts.forget(settled);
+  return undefined;
+}

@@ -1,0 +1,28 @@
+// Ending fan-outs that were passed over until their events were older than the retention. Nobody has mended
+// them, and they would hold up retention for ever: their events go, with what was made of them.
+import type { Aside } from '../aside.ts';
+import { text } from '../row.ts';
+import type { Script } from '../statement.ts';
+import { all } from '../statement.ts';
+
+export const endFanOutsSql = {
+  upTo: 'select event from fanout where event <= ?1 and event < ?2 order by event limit ?3 + 0',
+  count: `
+    update event set deliveries = (select made from fanout where fanout.event = event.id)
+    where id = ?1 and deliveries is null
+    returning id`,
+  end: 'delete from fanout where event = ?1 returning event',
+} as const;
+
+/** `below`: of events with lower ids. */
+export function* endFanOuts(
+  aside: Pick<Aside, 'upTo' | 'events'>,
+  { below, limit }: { below: string; limit: number },
+): Script<void> {
+  const older = yield* all(endFanOutsSql.upTo, aside.upTo(), below, limit);
+  const events = [...older.map((row) => text(row, 'event')), ...aside.events()];
+  for (const event of events.filter((each) => each < below)) {
+    yield* all(endFanOutsSql.count, event);
+    yield* all(endFanOutsSql.end, event);
+  }
+}

@@ -1,15 +1,17 @@
 // `npm run proof`: runs every part of the proof at full size and every negative control, two at a time, and
 // writes docs/proof.md. Ends with 1 when a promise was broken or a control was not noticed.
-//   --only sim,targets   these parts alone, without writing the page
-//   --small              as small as in `npm test`, without writing the page
-//   --seed 7             another chance
-//   --page               only writes the page again, from the figures of the last run
+//   --only simulation,targets   these parts alone, without writing the page
+//   --small                     as small as in `npm test`, without writing the page
+//   --seed 7                    another chance
+//   --page                      only writes the page again, from the figures of the last run
 import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/world.ts';
 import { entries } from '../test/proof/entries.ts';
-import { keepRun, writePage } from '../test/proof/report/files.ts';
+import { assemble } from '../test/proof/report/assemble.ts';
+import { keepRun, keptLongRun, writePage } from '../test/proof/report/files.ts';
+import { endGroupsWithUs } from '../test/proof/report/group.ts';
 import { isPatientJob, runJob, type Job, type JobResult } from '../test/proof/report/job.ts';
-import { failuresOf, type ProofRun } from '../test/proof/report/page.ts';
+import { caughtOf, failuresOf, skippedOf, type ProofRun } from '../test/proof/report/page.ts';
 import { checkout, machine } from '../test/proof/report/place.ts';
 
 const world = realWorld();
@@ -27,37 +29,39 @@ if (values.page) writePage();
 else process.exitCode = await prove();
 
 async function prove(): Promise<number> {
+  endGroupsWithUs();
   const beganMs = world.monotonicMs();
+  const source = checkout(); // What is changed while it runs was not what it began with.
   const jobs = jobsOf(values.only?.split(','));
   const results = await runAll(jobs);
   const run: ProofRun = {
-    ...checkout(),
+    ...source,
     date: new Date(world.nowMs()).toISOString().slice(0, 10),
     machine: machine(),
     seed: Number(values.seed),
     tookMs: Math.round(world.monotonicMs() - beganMs),
-    parts: jobs.flatMap(({ entry, breaks }, index) => {
-      const result = results[index];
-      if (result === undefined || breaks) return [];
-      const { name, about } = entry.part;
-      return [{ name, about, tookMs: result.tookMs, findings: result.findings }];
-    }),
-    controls: jobs.flatMap(({ entry }, index) =>
-      (results[index]?.controls ?? []).map((result) => ({ part: entry.part.name, ...result })),
-    ),
+    ...assemble(jobs, results),
   };
-  const failures = failuresOf(run);
-  for (const failure of failures) say(`VIOLATION ${failure}`);
-  say(
-    failures.length === 0
-      ? `No violation. ${run.controls.length} controls caught. ${Math.round(run.tookMs / 1000)} s.`
-      : `${failures.length} violations. ${Math.round(run.tookMs / 1000)} s.`,
-  );
-  if (values.only === undefined && !values.small) {
+  const isWhole = values.only === undefined && !values.small;
+  if (isWhole) {
     keepRun(run);
     writePage();
     say('Wrote docs/proof.md.');
   }
+  return conclude(run, failuresOf(run, isWhole ? keptLongRun() : undefined));
+}
+
+/** What stands last is what somebody reads. The page counts the same failures. */
+function conclude(run: ProofRun, failures: readonly string[]): number {
+  const skipped = skippedOf(run);
+  const { caught, tried } = caughtOf(run);
+  for (const failure of failures) say(`VIOLATION ${failure}`);
+  for (const { part, name, why } of skipped) say(`SKIPPED ${part}, ${name}: ${why}`);
+  say(
+    `${failures.length === 0 ? 'No violation' : `${failures.length} violations`}. ` +
+      `${caught} of ${tried} controls caught. ${skipped.length} skipped. ` +
+      `${Math.round(run.tookMs / 1000)} s.`,
+  );
   return failures.length === 0 ? 0 : 1;
 }
 

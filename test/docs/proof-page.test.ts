@@ -4,7 +4,18 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pageOfFiles, pagePath } from '../proof/report/files.ts';
 import { found } from '../proof/report/found.ts';
-import { failuresOf, proofPage, type ProofRun } from '../proof/report/page.ts';
+import { runLookControl, type LookControl } from '../proof/controls/look.ts';
+import type { Finding } from '../proof/finding.ts';
+import { assemble } from '../proof/report/assemble.ts';
+import { resultOf, type Job } from '../proof/report/job.ts';
+import {
+  caughtOf,
+  failuresOf,
+  proofPage,
+  skippedOf,
+  type LongRun,
+  type ProofRun,
+} from '../proof/report/page.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const run: ProofRun = {
@@ -30,7 +41,22 @@ const run: ProofRun = {
       ],
     },
   ],
-  controls: [{ part: 'power', name: 'lazy', seen: 'I1: lost in /tmp/x/y', tookMs: 1_234 }],
+  controls: [
+    { part: 'power', name: 'lazy', seen: 'I1: lost in /tmp/x/y', tookMs: 1_234 },
+    { part: 'power', name: 'rushed', seen: undefined, tookMs: 5, skipped: 'no network' },
+  ],
+};
+const simulation: Finding = {
+  part: 'simulation',
+  figures: { seeds: 20_000 },
+  violations: [],
+  events: { accepted: 5_000, lost: 0 },
+};
+const longRun: LongRun = {
+  commit: 'def5678',
+  date: '2026-11-15',
+  from: 1_000_001,
+  finding: simulation,
 };
 
 describe('docs/proof.md', () => {
@@ -52,9 +78,9 @@ describe('docs/proof.md', () => {
       page,
       /one \\\| two \| acknowledged 10, lost 0; images 12,345; longest hold 1,200 ms; RSS, MiB 7; SIGKILL 3 \| 0 \|/,
     );
-    assert.match(page, /not tried here: no compiler/);
     assert.match(page, /\| lazy \| power \| I1: lost in … \| 1\.2 s \|/);
-    assert.match(page, /\*\*1 of 1\*\*/);
+    assert.match(page, /\| no disk \| not tried here: no compiler \| 0 \|/);
+    assert.match(page, /\| rushed \| power \| not tried here: no network \|/);
   });
 
   it('shows what failed: a broken promise, a control that nobody noticed', () => {
@@ -72,5 +98,95 @@ describe('docs/proof.md', () => {
     ]);
     assert.match(proofPage(broken, undefined), /## Violations\n\n- power, x: I1: lost/);
     assert.deepEqual(failuresOf(run), []);
+  });
+
+  it('counts what was skipped, and neither as tried nor as caught', () => {
+    const page = proofPage(run, undefined);
+    assert.match(page, /on purpose, in 1 ways/);
+    assert.match(page, /\| controls caught \| \*\*1 of 1\*\* \|/);
+    assert.match(page, /\| skipped \| 1 finding, 1 control \|/);
+    assert.deepEqual(caughtOf(run), { caught: 1, tried: 1 });
+    assert.deepEqual(
+      skippedOf(run).map(({ part, name, why }) => `${part}, ${name}: ${why}`),
+      ['power, no disk: no compiler', 'power, rushed: no network'],
+    );
+  });
+
+  it('counts the longer simulation: its violations, and its events for themselves', () => {
+    const page = proofPage(run, longRun);
+    assert.match(page, /\| acknowledged events, real processes \| 10, of these lost: \*\*0\*\* \|/);
+    assert.match(page, /\| acknowledged events, simulated \| 5,000, of these lost: \*\*0\*\* \|/);
+    assert.match(page, /Seeds 1000001 to 1020000, .*commit `def5678`: /);
+    const flawed = { ...simulation, violations: ['I1: seed 7: lost'] };
+    const broken: LongRun = { ...longRun, isChanged: true, finding: flawed };
+    assert.deepEqual(failuresOf(run, broken), ['the longer simulation: I1: seed 7: lost']);
+    assert.match(proofPage(run, broken), /\| violations \| \*\*1\*\* \|/);
+    assert.match(proofPage(run, broken), /`def5678`, with changes that are not committed: /);
+  });
+});
+
+const lazy: LookControl = {
+  name: 'lazy',
+  changes: [],
+  breaks: /^I1/,
+  look: async () => ({ part: 'x', figures: {}, violations: ['I1: lost'] }),
+};
+const part = { name: 'power', about: '', prove: async () => [] };
+const jobs: readonly Job[] = [
+  { entry: { part, controls: [lazy] }, breaks: false },
+  { entry: { part, controls: [lazy] }, breaks: true },
+];
+const well = { findings: [{ part: 'x', figures: {}, violations: [] }], controls: [], tookMs: 1 };
+const failures = (broken: Parameters<typeof assemble>[1][number]): string[] =>
+  failuresOf({ ...run, ...assemble(jobs, [well, broken]) });
+
+describe('assemble', () => {
+  it('takes what was noticed', () => {
+    const controls = [{ name: 'lazy', seen: 'I1: lost', tookMs: 1 }];
+    assert.deepEqual(failures({ findings: [], controls, tookMs: 1 }), []);
+  });
+
+  it('fails when the job of controls died, or wrote no result', () => {
+    const unnoticed = 'power: nobody noticed the control "lazy": no result';
+    const name = 'power, broken on purpose';
+    const died = resultOf(name, { out: '', failed: 'ended with SIGKILL' });
+    assert.deepEqual(failures({ ...died, tookMs: 1 }), [
+      `${name}, ${name}: ended with SIGKILL`,
+      unnoticed,
+    ]);
+    const [odd] = failures({ ...resultOf(name, { out: '{', failed: undefined }), tookMs: 1 });
+    assert.match(odd ?? '', /wrote what is no result/);
+  });
+
+  it('fails when a control, a job or a finding is missing', () => {
+    const unnoticed = 'power: nobody noticed the control "lazy": no result';
+    assert.deepEqual(failures({ findings: [], controls: [], tookMs: 1 }), [unnoticed]);
+    assert.deepEqual(failures(undefined), [unnoticed]);
+    const nothing = assemble(jobs.slice(0, 1), [{ ...well, findings: [] }]);
+    assert.deepEqual(failuresOf({ ...run, ...nothing }), ['power: no result']);
+  });
+});
+
+describe('runLookControl', () => {
+  const resultFor = async (look: LookControl['look']): Promise<unknown> => {
+    const { tookMs: _, ...result } = await runLookControl({ ...lazy, look });
+    return result;
+  };
+
+  it('reports one that throws as not noticed, with its error', async () => {
+    const thrown = await resultFor(async () => Promise.reject(new Error('no port')));
+    assert.deepEqual(thrown, { name: 'lazy', seen: undefined, failed: 'Error: no port' });
+    const controls = [{ name: 'lazy', seen: undefined, failed: 'Error: no port', tookMs: 1 }];
+    assert.deepEqual(failures({ findings: [], controls, tookMs: 1 }), [
+      'power: nobody noticed the control "lazy": Error: no port',
+    ]);
+  });
+
+  it('takes what was seen where only some of it was skipped', async () => {
+    const half = { part: 'x', figures: {}, skipped: 'no corpus' };
+    const seen = await resultFor(async () => ({ ...half, violations: ['I1: lost'] }));
+    assert.deepEqual(seen, { name: 'lazy', seen: 'I1: lost' });
+    const unseen = await resultFor(async () => ({ ...half, violations: ['I2: twice'] }));
+    assert.deepEqual(unseen, { name: 'lazy', seen: undefined, skipped: 'no corpus' });
   });
 });

@@ -23,7 +23,10 @@ import { targets } from './targets/part.ts';
 
 export interface Entry {
   part: Part;
-  /** It measures time, or uses several processes by itself: nothing else runs beside it. */
+  /**
+   * It measures time, or uses several processes by itself: nothing runs beside it but a patient part, which
+   * has the lowest priority and gets what is left.
+   */
   isAlone?: true;
   /** It only computes, and no clock matters: it takes what all others leave of the machine. */
   isPatient?: true;

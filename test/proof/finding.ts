@@ -6,9 +6,12 @@ export interface Finding {
   violations: readonly string[];
   /** What was acknowledged, and how much of that was never seen again. Summed over all parts. */
   events?: { accepted: number; lost: number };
-  /** Why it could not be tried here. Printed, never passed over. */
+  /** Why it, or some of it, could not be tried here. Printed, never passed over. */
   skipped?: string;
 }
+
+/** What the finding of the simulation is called: its events were never sent over a network. */
+export const simulated = 'simulation';
 
 /** `small` is for `npm test`, a few seconds at most; `full` is for `npm run proof`. */
 export type Scale = 'small' | 'full';

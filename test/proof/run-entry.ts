@@ -27,15 +27,16 @@ if (values.breaks) {
   for (const control of entry.controls ?? []) {
     const result = await runLookControl(control);
     controls.push(result);
-    const { name, seen, tookMs, skipped } = result;
-    say(`${name}: ${skipped ?? seen ?? 'NOT CAUGHT'}, ${tookMs} ms`);
+    const { name, seen, tookMs, skipped, failed } = result;
+    say(`${name}: ${skipped ?? seen ?? `NOT CAUGHT ${failed ?? ''}`}, ${tookMs} ms`);
   }
 } else {
   const scale = values.small ? 'small' : 'full';
   findings = await entry.part.prove({ scale, seed: Number(values.seed), say });
 }
 const result: EntryResult = { findings, controls };
-process.stdout.write(JSON.stringify(result));
+// Whatever somebody forgot to let go of does not keep it alive once all of that is written.
+process.stdout.write(JSON.stringify(result), () => process.exit());
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);

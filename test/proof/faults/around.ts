@@ -8,9 +8,21 @@ import { header, receive } from '../../e2e/receiver.ts';
 import { changedSource } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import type { Changes, Node } from './node.ts';
-import { auth, key, listed, onNode, patiently, settled, statsOf, subscribe } from './node.ts';
+import {
+  auth,
+  brokenMs,
+  key,
+  listed,
+  onNode,
+  patiently,
+  settled,
+  statsOf,
+  subscribe,
+} from './node.ts';
 
 const several = 5;
+/** How long a receiver is waited for until it has something to hold. */
+const heldMsMax = 60_000;
 
 /** Refused, and the first one does not notice. */
 export async function secondService(changes: Changes = []): Promise<Finding> {
@@ -203,10 +215,18 @@ export async function stopSignals(changes: Changes = []): Promise<Finding> {
     }
     duplicates(node, 'SIGTERM with work under way');
     const held = Promise.withResolvers<200>();
-    node.receiver.script = async () => held.promise;
+    const came = Promise.withResolvers<true>();
+    node.receiver.script = async () => {
+      came.resolve(true);
+      return held.promise;
+    };
     {
       await using serving = await node.start();
       await node.accept(serving);
+      const patienceMs = node.isBroken ? brokenMs : heldMsMax;
+      if (!(await Promise.race([came.promise, wait(patienceMs, false, { ref: false })]))) {
+        node.violations.push('I1: nothing came before two SIGTERM');
+      }
       serving.signal('SIGTERM');
       await serving.says(/Stopping/);
       serving.signal('SIGTERM');

@@ -37,9 +37,8 @@ export async function readOnlyDisk(changes: Changes = []): Promise<Finding> {
 export async function lockedDatabase(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'another process holds the database', changes }, async (node) =>
     failAndHeal(node, 'another process holds a transaction', async (body) => {
-      const holder = await holdDatabase(node, 'begin immediate');
+      await using _holder = await holdDatabase(node, 'begin immediate');
       await body();
-      await holder.letGo();
     }),
   );
 }
@@ -90,16 +89,18 @@ export async function longReader(changes: Changes = [], events = 1_500): Promise
   return onNode({ part: 'a reader that stays for long', changes }, async (node) => {
     await using serving = await begin(node);
     const log = join(node.data, 'ringback.db-wal');
-    const holder = await holdDatabase(node, 'begin; select count(*) from event');
     const publishMany = async (count: number): Promise<void> => {
       for (let sent = 0; sent < count; sent += several * 20) {
         await Promise.all(Array.from({ length: several * 20 }, async () => node.accept(serving)));
       }
     };
-    await publishMany(events);
-    await node.undelivered('while somebody reads');
-    const grownBytes = statSync(log).size;
-    await holder.letGo();
+    let grownBytes = 0;
+    {
+      await using _holder = await holdDatabase(node, 'begin; select count(*) from event');
+      await publishMany(events);
+      await node.undelivered('while somebody reads');
+      grownBytes = statSync(log).size;
+    }
     await publishMany(events);
     await node.undelivered('after somebody has read');
     const laterBytes = statSync(log).size;
@@ -184,12 +185,8 @@ async function becomes(
     node.violations.push(`I12: ${what}: /readyz says ${found}, expected ${ready}`);
 }
 
-interface Holder {
-  letGo: () => Promise<void>;
-}
-
-/** A process that has the database open, in a transaction. */
-async function holdDatabase(node: Node, sql: string): Promise<Holder> {
+/** A process that has the database open, in a transaction, until it is disposed of. */
+async function holdDatabase(node: Node, sql: string): Promise<AsyncDisposable> {
   const program =
     `const { DatabaseSync } = require('node:sqlite');` +
     `const db = new DatabaseSync(process.argv[1], { timeout: 5000 });` +
@@ -197,10 +194,13 @@ async function holdDatabase(node: Node, sql: string): Promise<Holder> {
     `process.stdin.on('end', () => { db.exec('rollback'); db.close(); });`;
   const args = ['-e', program, join(node.data, 'ringback.db'), sql];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
+  child.stdin.on('error', () => undefined); // It is gone already.
+  const ended = once(child, 'close');
+  const held = once(child.stdout, 'data').then(() => true);
+  const holds = await Promise.race([held, ended.then(() => false)]);
+  if (!holds) throw new Error(`Cannot hold the database with "${sql}": exit ${child.exitCode}`);
   return {
-    letGo: async () => {
-      const ended = once(child, 'close');
+    [Symbol.asyncDispose]: async () => {
       child.stdin.end();
       await ended;
     },

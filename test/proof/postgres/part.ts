@@ -9,6 +9,7 @@ import { failovers } from './failover.ts';
 import { allFaults, killed } from './faults.ts';
 import { killNodes } from './node-kills.ts';
 import { faultRounds } from './rounds.ts';
+import { claimSideBySide } from './side-by-side.ts';
 
 export const postgres: Part = {
   name: 'postgres',
@@ -55,6 +56,7 @@ async function proveFull(options: PartOptions): Promise<Finding[]> {
       ],
     }),
     inTurn(say, {
+      'two claim at once': async () => [await claimSideBySide()],
       'nodes killed': async () => [await killNodes({ kills: killsOfNodes })],
       'cuts at the commit': async () => [await cutCommits({ rounds: 20 })],
       'cuts of publish and subscribe': async () =>
@@ -93,9 +95,7 @@ export const lazyServer = { synchronous_commit: 'off', wal_writer_delay: '10s' }
 async function onLazyServer(seed: number): Promise<Finding[]> {
   const faults = [{ ...killed, rounds: 3 }];
   const found = await faultRounds({ faults, seed, settings: lazyServer });
-  return found
-    .slice(-1)
-    .map((one) => ({ ...one, part: 'postgres: killed, synchronous_commit off' }));
+  return found.map((one) => ({ ...one, part: `${one.part}, synchronous_commit off` }));
 }
 
 async function unheard(): Promise<Finding> {

@@ -19,10 +19,12 @@ export function keepLongRun(run: LongRun): void {
 /** The page as it must be, by the figures that are kept. */
 export function pageOfFiles(): string {
   const run = JSON.parse(readFileSync(runPath, 'utf8')) as ProofRun;
-  const longRun = existsSync(longRunPath)
-    ? (JSON.parse(readFileSync(longRunPath, 'utf8')) as LongRun)
-    : undefined;
-  return proofPage(run, longRun);
+  return proofPage(run, keptLongRun());
+}
+
+export function keptLongRun(): LongRun | undefined {
+  if (!existsSync(longRunPath)) return undefined;
+  return JSON.parse(readFileSync(longRunPath, 'utf8')) as LongRun;
 }
 
 export function writePage(): void {

@@ -1,11 +1,8 @@
 // One part of the proof, or its controls, in a process of its own. One that dies or does not end has failed.
-import { spawn } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import type { Entry } from '../entries.ts';
 import type { EntryResult } from '../run-entry.ts';
+import { runGroup, type GroupEnd } from './group.ts';
 
 export interface Job {
   entry: Entry;
@@ -39,28 +36,29 @@ export async function runJob(job: Job, { isSmall, seed, say }: JobOptions): Prom
   if (isSmall) args.push('--small');
   if (job.breaks) args.push('--breaks');
   const beganMs = performance.now();
-  const seconds = (): string => ((performance.now() - beganMs) / 1000).toFixed(0);
   const isPatient = isPatientJob(job);
   say(`${name}: begins`);
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: isPatient ? patientMsMax : jobMsMax,
-    killSignal: 'SIGKILL',
+  const end = await runGroup({
+    args,
+    mostMs: isPatient ? patientMsMax : jobMsMax,
+    isPatient,
+    onLine: (line) => say(`${name}: ${line}`),
   });
-  if (isPatient && child.pid !== undefined) {
-    setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  }
-  createInterface(child.stderr).on('line', (line) => say(`${name}: ${line}`));
-  const [out, end] = await Promise.all([
-    text(child.stdout),
-    new Promise<string | undefined>((resolve, reject) => {
-      child.on('error', reject).on('close', (code, signal) => {
-        resolve(code === 0 ? undefined : `ended with ${signal ?? `exit ${code}`}`);
-      });
-    }),
-  ]);
   const tookMs = Math.round(performance.now() - beganMs);
-  say(`${name}: ${end ?? 'done'} after ${seconds()} s`);
-  if (end === undefined) return { ...(JSON.parse(out) as EntryResult), tookMs };
-  return { findings: [{ part: name, figures: {}, violations: [end] }], controls: [], tookMs };
+  say(`${name}: ${end.failed ?? 'done'} after ${(tookMs / 1000).toFixed(0)} s`);
+  return { ...resultOf(name, end), tookMs };
+}
+
+/** What it found; or that it failed, which is a finding as well. */
+export function resultOf(name: string, { out, failed }: GroupEnd): EntryResult {
+  const failure = (why: string): EntryResult => ({
+    findings: [{ part: name, figures: {}, violations: [why] }],
+    controls: [],
+  });
+  if (failed !== undefined) return failure(failed);
+  try {
+    return JSON.parse(out) as EntryResult;
+  } catch (error) {
+    return failure(`wrote what is no result: ${String(error)}`);
+  }
 }

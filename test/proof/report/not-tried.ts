@@ -8,5 +8,6 @@ export const notTried: readonly string[] = [
   'PostgreSQL 14 to 17, and a pooler such as PgBouncer between: all runs are on the version that comes with the tests.',
   'With asynchronous replication a failover loses what the standby had not yet: the figure stands above, it is no violation.',
   'Attacks by clients over TLS, and a page of the console attacked in a browser beyond what the tests of the console do.',
+  'The hostile URLs and the documents of others are the work of other people and no part of this repository: where they are not found beside it, the parts that need them are skipped, and say so.',
   'Networks that delay, lose and reorder packets: connections are cut, frozen and led astray, bytes are not.',
 ];

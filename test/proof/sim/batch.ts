@@ -1,5 +1,5 @@
 // Many seeds, one after the other, and what they met in all.
-import type { Finding } from '../finding.ts';
+import { simulated, type Finding } from '../finding.ts';
 import { addCounters, neverMet, noCounters, type Counters } from './counters.ts';
 import { runSeed, type Run } from './run.ts';
 
@@ -64,7 +64,7 @@ export function findingOf(sum: Sum): Finding {
   const unmet = sum.seeds >= seedsForAll ? neverMet(sum.counters) : [];
   const { acknowledged, ...others } = sum.counters;
   return {
-    part: 'simulation',
+    part: simulated,
     figures: {
       seeds: sum.seeds,
       steps: sum.steps,

@@ -60,8 +60,8 @@ describe('the simulation', () => {
     for (const wanted of ['ack-before-commit', 'lane-cap-off']) {
       const control = simulationControls.find(({ name }) => name === wanted);
       assert.ok(control, wanted);
-      const { seen } = await runLookControl(control);
-      assert.ok(seen, `nobody noticed "${wanted}"`);
+      const { seen, failed } = await runLookControl(control);
+      assert.ok(seen, `nobody noticed "${wanted}": ${failed}`);
     }
   });
 });

@@ -140,7 +140,8 @@ async function failAtAll(
 function promisesInDoubt({ code, history }: Ran): string[] {
   const at = history.findIndex((line) => line.say === 'sync failed' && line.of === 'file');
   const before = history.slice(0, Math.max(at, 0));
-  const isClosing = before.findLast(({ say }) => /^clos/.test(say))?.say === 'closing';
+  const isClosing =
+    before.findLast(({ say }) => say === 'closing' || say === 'closed')?.say === 'closing';
   if (at < 0 || isClosing) return [];
   const tried = before.filter(({ say }) => say.startsWith('try '));
   const answered = before.filter(({ say }) =>

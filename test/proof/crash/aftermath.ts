@@ -136,6 +136,9 @@ function lost({ db, dataDir }: Found, history: readonly Line[]): string[] {
       case 'try retry':
       case 'leased':
       case 'received':
+      case 'sync failed':
+      case 'closing':
+      case 'closed':
       case 'done':
         return true;
     }

@@ -19,5 +19,6 @@ if (task !== 'migrate') {
   const stage = JSON.parse(stageText) as Stage;
   await paths[task as PathName].act(new Actor(store, stage, say));
 }
+say({ say: 'closing' });
 await store.close();
 say({ say: 'done' });

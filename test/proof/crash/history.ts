@@ -19,6 +19,9 @@ export type Line =
   /** The encryption key that was in use: without it no secret can be opened. */
   | { say: 'ack key'; key: string }
   | { say: 'ack app'; appNo: number }
+  /** Not by the process: at this moment the disk refused to sync something for it. */
+  | { say: 'sync failed'; of: 'file' | 'folder' }
+  | { say: 'closing' | 'closed' }
   /** Nothing was cut short. */
   | { say: 'done' };
 

@@ -124,6 +124,7 @@ export async function killAtAll(
       found.violations.push(`${where}: ended with ${ran.code}: ${ran.err}`);
     }
   });
+  if (found.killed === 0) found.violations.push(`void: ${template.cut}: nobody was killed`);
   return found;
 }
 
@@ -165,7 +166,14 @@ export async function runAt(template: Template, scratch: string, point: Point): 
   const { PATH = '', HOME = '' } = process.env; // No setting of the machine or of a test runner.
   const [script = '', ...args] = template.args;
   const child = spawn(process.execPath, [script, dataDir, file, ...args], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, PROOF_ROOT: folder, ...point },
+    env: {
+      PATH,
+      HOME,
+      NODE_COMPILE_CACHE: compileCache,
+      PROOF_ROOT: folder,
+      PROOF_HISTORY: file,
+      ...point,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let err = '';

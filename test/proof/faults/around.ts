@@ -3,8 +3,8 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { runChild, startChild, status } from '../../cli/child.ts';
-import { header, receive } from '../../e2e/receiver.ts';
+import { runChild, startChild, status, type Serving } from '../../cli/child.ts';
+import { header, receive, type Receiver } from '../../e2e/receiver.ts';
 import { changedSource } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import type { Changes, Node } from './node.ts';
@@ -187,15 +187,45 @@ export async function clockSteps(changes: Changes = []): Promise<Finding> {
       const ready = await patiently(async () => fetch(`${serving.url}/readyz`), 200);
       await ready.arrayBuffer();
     }
-    await subscribe(serving, failing);
+    // The first wait is longer than anybody's patience: only the clock can end it.
+    await subscribe(serving, failing, { retry: ['30m', '200ms', '200ms'] });
     await node.accept(serving);
     await failing.waitFor(1);
+    await isPutOff(serving);
+    if (failing.requests.length > 1)
+      node.violations.push('void: it was tried before the clock was set');
     writeFileSync(clock, String(hourMs));
+    if (!(await triedAgain(failing, node))) {
+      node.violations.push('I18: the clock was set past a retry, and it is not tried');
+      return;
+    }
     await failing.waitFor(4);
     await settled(serving);
     node.figures['steps'] = steps.length + 1;
     duplicates(node, 'with a clock that is set');
   });
+}
+
+/** The outcome of the first attempt is written: before that, the next one is not due at any time. */
+async function isPutOff(serving: Serving): Promise<void> {
+  for (let turn = 0; turn < putOffTurns; turn += 1) {
+    const response = await fetch(`${serving.url}/deliveries`, { headers: auth });
+    const { items } = (await response.json()) as { items: { nextAttemptAt?: string }[] };
+    const laterMs = Date.now() + putOffMs;
+    if (items.some(({ nextAttemptAt = 0 }) => new Date(nextAttemptAt).getTime() > laterMs)) return;
+    await wait(20);
+  }
+  throw new Error('void: no delivery waits for its retry');
+}
+
+const putOffTurns = 3_000;
+/** Less than the first wait, and more than any other. */
+const putOffMs = 10 * 60_000;
+
+async function triedAgain(failing: Receiver, { isBroken }: Node): Promise<boolean> {
+  const lastMs = performance.now() + (isBroken ? brokenMs : 60_000);
+  while (failing.requests.length < 2 && performance.now() < lastMs) await wait(10);
+  return failing.requests.length > 1;
 }
 
 /** SIGTERM with work under way repeats nothing; a second one ends it at once, and nothing is lost. */

@@ -1,6 +1,6 @@
 // Negative controls of the faults around a node: the product, broken on purpose, and the fault that shows it.
 import type { LookControl } from '../controls/look.ts';
-import { liveBackup, secondService, stopSignals } from './around.ts';
+import { clockSteps, liveBackup, secondService, stopSignals } from './around.ts';
 import { poisonFanOut, poisonRows } from './poison.ts';
 import { deletedDatabase, fullDisk } from './store-faults.ts';
 
@@ -91,5 +91,17 @@ export const faultsControls: readonly LookControl[] = [
     ],
     breaks: /^I5: SIGTERM with work under way: \d+ came twice/,
     look: async (changes) => stopSignals(changes),
+  },
+  {
+    name: 'sleep-until-a-retry-is-due',
+    changes: [
+      {
+        file: 'src/engine/dispatcher.ts',
+        find: 'dueInMs > 0 ? Math.min(dueInMs, store.pollMs) : store.pollMs',
+        replace: 'dueInMs > 0 && dueInMs < Infinity ? dueInMs : store.pollMs',
+      },
+    ],
+    breaks: /^I18: the clock was set past a retry/,
+    look: async (changes) => clockSteps(changes),
   },
 ];

@@ -139,8 +139,12 @@ function makeNode({ scratch, root, receiver, env, isBroken, busyMs }: Parts): No
   };
 }
 
-export async function subscribe({ url }: Serving, { url: callbackUrl }: Receiver): Promise<string> {
-  const body = JSON.stringify({ callbackUrl });
+export async function subscribe(
+  { url }: Serving,
+  { url: callbackUrl }: Receiver,
+  controls: { retry?: readonly string[] } = {},
+): Promise<string> {
+  const body = JSON.stringify({ callbackUrl, 'x-ringback': controls });
   const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: auth, body });
   if (response.status !== 201) throw new Error(`Cannot subscribe: ${await response.text()}`);
   const { subscriberId } = (await response.json()) as { subscriberId: string };

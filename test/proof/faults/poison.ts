@@ -117,10 +117,13 @@ async function stop(node: Node, serving: Serving): Promise<void> {
   if (code !== 0) node.violations.push(`I14: a stop ended with ${code}`);
 }
 
-function spoil({ data }: Node, sql: string): void {
+/** A statement that touches no row spoils nothing. */
+function spoil({ data, violations }: Node, sql: string): void {
   const db = new DatabaseSync(join(data, 'ringback.db'), { enableForeignKeyConstraints: false });
   try {
-    db.exec(sql);
+    for (const one of sql.split(';').map((text) => text.trim())) {
+      if (db.prepare(one).run().changes === 0) violations.push(`void: no row for: ${one}`);
+    }
   } finally {
     db.close();
   }

@@ -11,8 +11,8 @@ export const kills: Part = {
   name: 'kills',
   about:
     'Half a million events, published in batches with idempotency keys and delivered to four receivers, through ' +
-    'one service on SQLite and a real disk. Again and again it is killed or stopped, also while it starts and ' +
-    'while a publish waits for its answer; clients repeat what was not answered. Every byte is compared.',
+    'one service on SQLite and a real disk. Again and again it is killed or stopped, also before it ' +
+    'listens and while a publish waits for its answer; clients repeat what was not answered. Every byte is compared.',
   prove: async ({ scale, seed, say }) => {
     const isFull = scale === 'full';
     const events = isFull ? fullEvents : smallEvents;

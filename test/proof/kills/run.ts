@@ -4,17 +4,15 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { limits } from '../../../src/core/limits.ts';
-import { serve, type Serving } from '../../cli/child.ts';
+import { serve, startChild, type Serving } from '../../cli/child.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';
 import { settled, statsOf, type Stats } from '../faults/node.ts';
 import type { Finding } from '../finding.ts';
 import { seededChance } from '../sim/chance.ts';
 import { count, judge, newBook, outstanding, type Book, type End } from './book.ts';
-import type { FromPublisher, PublisherWish, ToPublisher } from './publisher.ts';
-import type { FromReceivers, ReceiversWish, ToReceivers } from './receivers.ts';
+import { startPublisher, startReceivers, type Publishing } from './threads.ts';
 
 export interface KillsOptions {
   events: number;
@@ -32,7 +30,7 @@ export interface KillsOptions {
 const key = 'k'.repeat(40);
 const receivers = 4;
 const names = Array.from({ length: receivers }, (_, index) => `killed.n${index}`);
-/** Every so many ends are by SIGTERM, and every so many come while it starts or recovers. */
+/** Every so many rounds end by SIGTERM. Every so many begin with a start that is killed, and are short. */
 const termEvery = 5;
 const earlyEvery = 4;
 const earlyMs = 400;
@@ -65,23 +63,50 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
   const book = newBook(events);
   const violations: string[] = [];
   const note = (flaw: string): void => void violations.push(flaw);
-  const receiving = await startReceivers(book, note);
-  const publishing = startPublisher(book, note);
+  const receiving = await startReceivers({ book, onFlaw: note }, receivers);
+  const publishing = startPublisher({ book, onFlaw: note }, { key, names });
   const began = performance.now();
   const ends: End[] = [];
   const recoveriesMs: number[] = [];
+  /** Whether each came before it listened. */
+  const startsKilled: boolean[] = [];
   let bytes = 0;
   let looks = 0;
+  let rounds = 0;
+  let startMs = 0;
+
+  const settings = {
+    RINGBACK_PORT: '0',
+    RINGBACK_DATA: join(scratch, 'data'),
+    RINGBACK_API_KEY: key,
+    RINGBACK_LOG: 'silent',
+    RINGBACK_RETRY: Array.from({ length: 12 }, () => '200ms').join(','),
+    ...changedSource(changes),
+  };
 
   const start = async (): Promise<Serving> => {
     book.counters[count.process] = ends.length + 1;
-    return serve({
-      RINGBACK_DATA: join(scratch, 'data'),
-      RINGBACK_API_KEY: key,
-      RINGBACK_LOG: 'silent',
-      RINGBACK_RETRY: Array.from({ length: 12 }, () => '200ms').join(','),
-      ...changedSource(changes),
-    });
+    const beganMs = performance.now();
+    const serving = await serve(settings);
+    startMs = performance.now() - beganMs;
+    return serving;
+  };
+
+  /** At any moment before it says that it listens; a start that was quicker than the last one is not counted. */
+  const killStart = async (): Promise<void> => {
+    book.counters[count.process] = ends.length + 1;
+    await using child = startChild(['serve'], settings);
+    const isUp = child.says(/listens on/).then(
+      () => true,
+      () => false,
+    );
+    const wasUp = await Promise.race([isUp, wait(chance.between(0, startMs), false)]);
+    child.signal('SIGKILL');
+    const code = await child.ended;
+    if (code !== 'SIGKILL') note(`I12: a start ended by itself with ${code}: ${child.err()}`);
+    await receiving.readOut();
+    ends.push('SIGKILL');
+    startsKilled.push(!wasUp);
   };
 
   /** Accounting holds at every instant: of each event here there is one delivery. */
@@ -120,7 +145,9 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
   const liveOnce = async (
     left: readonly number[],
   ): Promise<{ isOver: boolean; left: number[] }> => {
-    const round = ends.length + 1;
+    rounds += 1;
+    const round = rounds;
+    if (round % earlyEvery === 0) await killStart();
     const startedMs = performance.now();
     await using serving = await start();
     if (round === 1) await subscribe(serving, receiving.ports);
@@ -175,6 +202,8 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
     finding: () => {
       const verdict = judge(book, ends, limits.windowMax);
       const { accepted, lost, duplicates, duplicatesMax } = verdict;
+      const early = startsKilled.filter((isEarly) => isEarly).length;
+      if (startsKilled.length > 0 && early === 0) note('void: no start was killed');
       const seconds = (performance.now() - began) / 1000;
       return {
         part: 'publishing under kill -9',
@@ -182,6 +211,7 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
           seed,
           events: accepted,
           SIGKILL: ends.filter((end) => end === 'SIGKILL').length,
+          'of those, before it listened': early,
           SIGTERM: ends.filter((end) => end === 'SIGTERM').length,
           callbacks: book.counters[count.callbacks] ?? 0,
           'publishes without an answer': book.counters[count.unanswered] ?? 0,
@@ -243,57 +273,4 @@ async function subscribe(serving: Serving, ports: readonly number[]): Promise<vo
     });
     if (response.status !== 201) throw new Error(`Cannot subscribe: ${await response.text()}`);
   }
-}
-
-interface Receiving {
-  ports: readonly number[];
-  worker: Worker;
-  readOut: () => Promise<void>;
-}
-
-async function startReceivers(book: Book, onFlaw: (flaw: string) => void): Promise<Receiving> {
-  const wish: ReceiversWish = { book, receivers, failEvery: 5_000 };
-  const worker = new Worker(new URL('./receivers.ts', import.meta.url), { workerData: wish });
-  const ready = Promise.withResolvers<readonly number[]>();
-  let quiet = Promise.withResolvers<void>();
-  worker.on('error', ready.reject);
-  worker.on('message', (message: FromReceivers) => {
-    if (message.kind === 'ready') ready.resolve(message.ports);
-    if (message.kind === 'flaw') onFlaw(message.flaw);
-    if (message.kind === 'quiet') quiet.resolve();
-  });
-  return {
-    ports: await ready.promise,
-    worker,
-    readOut: async () => {
-      quiet = Promise.withResolvers<void>();
-      worker.postMessage({ kind: 'gone' } satisfies ToReceivers);
-      await quiet.promise;
-    },
-  };
-}
-
-interface Publishing {
-  worker: Worker;
-  isDone: () => boolean;
-  tell: (message: ToPublisher) => void;
-}
-
-function startPublisher(book: Book, onFlaw: (flaw: string) => void): Publishing {
-  const wish: PublisherWish = {
-    book,
-    key,
-    batch: 100,
-    publishers: 4,
-    aheadMax: 1_500,
-    names,
-  };
-  const worker = new Worker(new URL('./publisher.ts', import.meta.url), { workerData: wish });
-  let isDone = false;
-  worker.on('message', (message: FromPublisher) => {
-    if (message.kind === 'flaw') onFlaw(message.flaw);
-    else isDone = true;
-  });
-  worker.on('error', (error) => onFlaw(`the publisher failed: ${String(error)}`));
-  return { worker, isDone: () => isDone, tell: (message) => worker.postMessage(message) };
 }

@@ -3,7 +3,7 @@
 // once.
 import { setTimeout as wait } from 'node:timers/promises';
 import { nowMs } from '../../e2e/lag.ts';
-import type { Matches, When } from '../../postgres/proxy.ts';
+import type { Matches, Passing, When } from '../../postgres/proxy.ts';
 import type { Side } from '../../postgres/messages.ts';
 import type { SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
@@ -39,20 +39,24 @@ export async function cutEverywhere(options: CutOptions): Promise<Finding[]> {
     await using stage = await setCutStage(path.cutRole, changes);
     const act = await path.prepare(stage);
     const figures: Record<string, number> = {};
+    const unreached: string[] = [];
     let slowestMs = 0;
     for (const { side, when, times } of kinds) {
+      const commitAt = await findCommit(stage, act, side);
       let cuts = 0;
       for (let k = 1; k <= messagesMax; k += step * times) {
-        const tookMs = await cutAt(stage, act, { when, side, k });
-        if (tookMs === undefined) break;
-        slowestMs = Math.max(slowestMs, tookMs);
-        cuts += 1;
+        const tookMs = await cutAt(stage, act, { when, side, k, isSure: k <= commitAt });
+        if (tookMs === undefined && k <= commitAt) unreached.push(`${when} ${k} of the ${side}`);
+        if (tookMs === undefined && k > commitAt) break;
+        slowestMs = Math.max(slowestMs, tookMs ?? 0);
+        cuts += tookMs === undefined ? 0 : 1;
       }
       figures[`${when} a message of the ${side === 'frontend' ? 'node' : 'server'}`] = cuts;
       say(`${name}: ${cuts} cuts ${when} messages of the ${side}`);
     }
     const violations = await path.judge(stage);
     if (Object.values(figures).some((cuts) => cuts === 0)) violations.push('void: nothing was cut');
+    if (unreached.length > 0) violations.push(`void: not cut: ${unreached.join(', ')}`);
     const more = { 'refusals (503)': stage.refusals, 'slowest, ms': slowestMs, ...stage.figures };
     const { accepted, lost } = stage.events();
     findings.push({
@@ -67,16 +71,47 @@ export async function cutEverywhere(options: CutOptions): Promise<Finding[]> {
 
 /** A transaction of the node's own, such as a heartbeat, may be counted instead of the one that is meant. */
 const triesMax = 3;
+/** Where it is known that there is such a message. */
+const sureTriesMax = 20;
+const looksAtCommit = 5;
+
+/** Which message of that side is the commit, or says that it is done: in most of a few times without a cut. */
+async function findCommit(
+  { proxy }: CutStage,
+  act: () => Promise<void>,
+  side: Side,
+): Promise<number> {
+  const found: number[] = [];
+  for (let look = 0; look < looksAtCommit; look += 1) {
+    let commitAt = 0;
+    const counting = sinceBegin(side, (message, k) => {
+      const isCommit = message.sql === 'commit' || message.tag === 'COMMIT';
+      if (isCommit && commitAt === 0) commitAt = k;
+      return false;
+    });
+    proxy.cut('before', counting).catch(() => undefined);
+    await act();
+    proxy.forget();
+    found.push(commitAt);
+  }
+  const median = found.toSorted((one, other) => one - other)[Math.floor(looksAtCommit / 2)] ?? 0;
+  if (median === 0) throw new Error(`void: no commit among the messages of the ${side}`);
+  return median;
+}
 
 /** Gives how long it took to be answered all the same; undefined when the path has no such message. */
 async function cutAt(
   { proxy }: CutStage,
   act: () => Promise<void>,
-  { when, side, k }: { when: When; side: Side; k: number },
+  { when, side, k, isSure }: { when: When; side: Side; k: number; isSure: boolean },
 ): Promise<number | undefined> {
-  for (let tries = 1; tries <= triesMax; tries += 1) {
+  const most = isSure ? sureTriesMax : triesMax;
+  for (let tries = 1; tries <= most; tries += 1) {
     await act(); // The connection is there, and its statements are prepared.
-    const cut = proxy.cut(when, kthSinceBegin(side, k));
+    const cut = proxy.cut(
+      when,
+      sinceBegin(side, (_, at) => at === k),
+    );
     const startMs = nowMs();
     await act();
     const wasCut = await Promise.race([cut, wait(trailMs, undefined)]);
@@ -86,14 +121,14 @@ async function cutAt(
   return undefined;
 }
 
-/** The k-th message of a side, on the connection of the next transaction, counted from its beginning. */
-function kthSinceBegin(side: Side, k: number): Matches {
+/** The messages of a side, on the connection of the next transaction, counted from its beginning. */
+function sinceBegin(side: Side, matches: (message: Passing, k: number) => boolean): Matches {
   let connection: number | undefined;
   let seen = 0;
   return (message) => {
     if (message.sql === 'begin') connection ??= message.connection;
     if (message.connection !== connection || message.side !== side) return false;
     seen += 1;
-    return seen === k;
+    return matches(message, seen);
   };
 }

@@ -1,6 +1,6 @@
 // What happens to PostgreSQL while it is used, one function each. Each resolves when the database is back.
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client } from 'pg';
+import { Client, DatabaseError } from 'pg';
 import type { StopMode } from '../../postgres/server.ts';
 import { signalAll } from '../../postgres/processes.ts';
 import type { Scene } from './scene.ts';
@@ -39,7 +39,10 @@ const frozenBackend: Fault = {
   inflict: async (scene) => {
     const backends = await scene.database.query(ours);
     const chosen = backends[Math.floor(scene.random() * backends.length)];
-    if (chosen === undefined) return;
+    if (chosen === undefined) {
+      scene.load.flaws.push('void: there was no backend to freeze');
+      return;
+    }
     signalAll([Number(chosen['pid'])], 'SIGSTOP');
     await whileAway(scene);
     signalAll([Number(chosen['pid'])], 'SIGCONT');
@@ -79,18 +82,23 @@ export const terminated: Fault = {
 /** Until one of each is met: in a transaction, and idle. */
 const terminatedInState: Fault = {
   name: 'backends terminated in a transaction, then idle ones',
-  inflict: async ({ database }) => {
+  inflict: async ({ database, load }) => {
     for (const state of ['idle in transaction', 'active', 'idle']) {
-      for (let tries = 0; tries < 200; tries += 1) {
+      let met = 0;
+      for (let tries = 0; tries < statesMax && met === 0; tries += 1) {
         const rows = await database.query(
           `select pg_terminate_backend(pid) from (${ours} and state = '${state}') ours`,
         );
-        if (rows.length > 0) break;
-        await wait(2);
+        met = rows.length;
+        if (met === 0) await wait(2);
       }
+      if (met === 0) load.flaws.push(`void: no backend was ${state}`);
     }
   },
 };
+
+/** Looks for a state. Where it is common the first few find it. */
+const statesMax = 2_000;
 
 /** Every place is taken by somebody else, and the nodes have lost theirs. */
 const outOfConnections: Fault = {
@@ -147,9 +155,9 @@ const blackHole: Fault = {
 };
 
 /** Somebody's own session locks rows in an order that is nobody's, and waits in between. */
-const wrongOrder: Fault = {
+export const wrongOrder: Fault = {
   name: 'deadlocks: rows locked in the wrong order',
-  inflict: async ({ postgres, random }) => {
+  inflict: async ({ postgres, random, load }) => {
     const client = new Client({ connectionString: postgres.url('ringback') });
     await client.connect();
     const untilMs = performance.now() + 2_000;
@@ -162,8 +170,10 @@ const wrongOrder: Fault = {
         await wait(random() * 150);
         await client.query('select from ringback.lane for update');
         await client.query('select from ringback.app for update');
-      } catch {
-        // It was the one that had to give way.
+      } catch (error) {
+        // It may be the one that has to give way.
+        const isDeadlock = error instanceof DatabaseError && error.code === '40P01';
+        if (!isDeadlock) load.flaws.push(`void: cannot lock in the wrong order: ${String(error)}`);
       }
       await client.query('rollback');
     }

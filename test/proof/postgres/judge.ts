@@ -33,7 +33,7 @@ export async function judge(
   load: Load,
   { mayLose = new Set(), drainMs = drainMostMs }: JudgeOptions = {},
 ): Promise<Verdict> {
-  const violations = [...load.flaws];
+  const violations: string[] = [];
   const pending = await drained(database, drainMs);
   if (pending !== undefined) violations.push(`I3: ${pending}`);
   const kept = await readEvents(database);
@@ -54,6 +54,7 @@ export async function judge(
     if (!isExplained(load, firstMs))
       violations.push(`I5: ${id} came again, and nothing had happened`);
   }
+  violations.push(...load.flaws); // Last: something may come of it while all else is waited for.
   const givenUp = [...load.told].filter(([, { id }]) => id === undefined);
   return {
     violations,

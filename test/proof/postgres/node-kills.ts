@@ -8,7 +8,7 @@ import { ChaosRecord } from '../../e2e/chaos-record.ts';
 import { ownDatabase, startNode, type ClusterNode } from '../../e2e/cluster.ts';
 import { nowMs } from '../../e2e/lag.ts';
 import { header, receive } from '../../e2e/receiver.ts';
-import { publish, subscribe } from '../../e2e/stage.ts';
+import { publish, subscribe, type Accepted } from '../../e2e/stage.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { SourceChange } from '../controls/change-source.ts';
 import { changedSource } from '../controls/change-source.ts';
@@ -77,12 +77,12 @@ export async function killNodes(options: KillOptions): Promise<Finding> {
   return findingOf({ killed, again, arrivals, accepted: feeding.accepted, drained, record });
 }
 
-function feed(node: ClusterNode): { accepted: string[]; end: () => Promise<void> } {
+function feed(node: ClusterNode): { accepted: Accepted[]; end: () => Promise<void> } {
   const over = new AbortController();
-  const accepted: string[] = [];
+  const accepted: Accepted[] = [];
   const publishOn = async (): Promise<void> => {
     while (!over.signal.aborted) {
-      accepted.push((await publish(node, 'order.created')).eventId);
+      accepted.push(await publish(node, 'order.created'));
       await wait(publishEveryMs);
     }
   };
@@ -142,18 +142,22 @@ function findingOf(seen: {
   killed: readonly Killed[];
   again: readonly number[];
   arrivals: ReadonlyMap<string, readonly number[]>;
-  accepted: readonly string[];
+  accepted: readonly Accepted[];
   drained: number;
   record: ChaosRecord;
 }): Finding {
   const { killed, again, arrivals, accepted, drained, record } = seen;
   const late = again.filter((tookMs) => tookMs > twoLeasesMs);
-  const came = new Set([...arrivals.keys()].map((id) => id.slice('dlv_'.length).split('_')[0]));
-  const lost = accepted.filter((id) => !came.has(id.slice('evt_'.length)));
+  const lost = accepted.filter(({ eventId }) => missingOf(eventId, arrivals) > 0);
   const violations = [...record.flaws];
   if (late.length > 0) violations.push(`I18: ${late.length} were not attempted within two leases`);
   if (drained > 0) violations.push(`I3: ${drained} deliveries never ended`);
-  for (const id of lost) violations.push(`I1: ${id} was answered and never came`);
+  for (const { eventId } of lost) {
+    const missing = missingOf(eventId, arrivals);
+    violations.push(`I1: ${eventId} was answered, and to ${missing} of ${receivers} it never came`);
+  }
+  const fewer = accepted.find(({ deliveries }) => deliveries !== receivers);
+  if (fewer !== undefined) violations.push(`I1: ${JSON.stringify(fewer)}, expected ${receivers}`);
   if (again.length === 0) violations.push('void: the dead held nothing');
   return {
     part: 'postgres: nodes killed with SIGKILL',
@@ -168,4 +172,11 @@ function findingOf(seen: {
     violations,
     events: { accepted: accepted.length, lost: lost.length },
   };
+}
+
+/** Each receiver has a delivery of its own, by its number. */
+function missingOf(eventId: string, arrivals: ReadonlyMap<string, unknown>): number {
+  const event = eventId.slice('evt_'.length);
+  const ids = Array.from({ length: receivers }, (_, n) => `dlv_${event}_${n}`);
+  return ids.filter((id) => !arrivals.has(id)).length;
 }

@@ -3,7 +3,7 @@
 import { nowMs } from '../../e2e/lag.ts';
 import type { Finding } from '../finding.ts';
 import type { SourceChange } from '../controls/change-source.ts';
-import type { Fault } from './faults.ts';
+import { wrongOrder, type Fault } from './faults.ts';
 import { judge } from './judge.ts';
 import { heal, setScene, type Scene } from './scene.ts';
 
@@ -46,6 +46,10 @@ export async function faultRounds(options: RoundsOptions): Promise<Finding[]> {
     "select deadlocks::int from pg_stat_database where datname = 'ringback'",
   );
   const { accepted, lost, givenUp, committedAfterAll, cameAgain, violations } = verdict;
+  const isDeadlocked =
+    faults.every(({ name }) => name !== wrongOrder.name) || row?.['deadlocks'] !== 0;
+  if (!isDeadlocked)
+    violations.push('void: rows were locked in the wrong order, and no deadlock came of it');
   const figures = {
     'events accepted': accepted,
     lost,

@@ -19,7 +19,9 @@ const actor = new Actor(first, stage, say);
 for (let round = 0; round < Number(rounds); round += 1) await live(actor, round);
 await actor.unsubscribe(0);
 await actor.sweep(5);
+say({ say: 'closing' });
 await first.close();
+say({ say: 'closed' });
 
 const second = await open();
 const later = new Actor(second, stage, say);
@@ -28,6 +30,7 @@ await later.publish('after');
 await later.sweep(100);
 for (const leased of await later.claim(100)) await later.settle(leased, 'delivered');
 await later.unsubscribe(1);
+say({ say: 'closing' });
 await second.close();
 say({ say: 'done' });
 

@@ -1,11 +1,19 @@
 // Negative controls of what is kept on the disk: the product, broken on purpose, and which part of the proof
 // has to see it. What is not seen is a violation of the proof itself.
+import type { SourceChange } from '../controls/change-source.ts';
 import type { LookControl } from '../controls/look.ts';
 import { killAtStatements } from '../crash/points.ts';
 import type { Finding } from '../finding.ts';
-import { killAtCalls } from './disk-faults.ts';
+import { failSyncs, fillDisk, killAtCalls } from './disk-faults.ts';
 import { cutPower, lazySync } from './images.ts';
 import { serveOnFailedSync } from './service-faults.ts';
+
+/** Whatever the database says to a commit, it is taken as done. */
+const deafCommit: SourceChange = {
+  file: 'src/store/sqlite/transaction.ts',
+  find: '    undo(db);\n    return unavailable(error);\n  }\n  return { kind',
+  replace: '    undo(db);\n    void unavailable(error);\n  }\n  return { kind',
+};
 
 export const diskControls: readonly LookControl[] = [
   {
@@ -73,6 +81,18 @@ export const diskControls: readonly LookControl[] = [
     ],
     breaks: /I12/,
     look: async (changes) => serveOnFailedSync(changes),
+  },
+  {
+    name: 'answer-though-the-sync-failed',
+    changes: [deafCommit],
+    breaks: /I12: after a failed sync/,
+    look: async (changes) => failSyncs({ only: ['publish'], pointsMax: 4, changes }),
+  },
+  {
+    name: 'answer-though-the-disk-is-full',
+    changes: [deafCommit],
+    breaks: /I1: lost/,
+    look: async (changes) => fillDisk({ only: ['publish'], pointsMax: 8, changes }),
   },
 ];
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { aftermath } from '../crash/aftermath.ts';
-import type { Cut, Point, Template } from '../crash/points.ts';
+import type { Cut, Point, Ran, Template } from '../crash/points.ts';
 import {
   cuts,
   killAtAll,
@@ -51,7 +51,13 @@ export async function failSyncs(options: DiskFaultOptions = {}): Promise<Finding
   return atCalls('fsync fails (EIO)', options, async (stage) => {
     const syncs = stage.calls.filter(({ kind }) => kind === 'sync');
     const points = syncs.map((_, index) => ({ ...stage.env, PROOF_EIO: `${index + 1}` }));
-    return failAtAll(stage, spread(points, stage.most));
+    let failed = 0;
+    const { violations } = await failAtAll(stage, spread(points, stage.most), (ran) => {
+      if (ran.history.some(({ say }) => say === 'sync failed')) failed += 1;
+      return promisesInDoubt(ran);
+    });
+    const isVoid = failed === 0 ? [`void: ${stage.template.cut}: no sync failed`] : [];
+    return { count: failed, violations: [...violations, ...isVoid] };
   });
 }
 
@@ -113,14 +119,39 @@ async function recordCalls(template: Template, scratch: string, env: Point): Pro
 async function failAtAll(
   { template, scratch }: CallStage,
   points: readonly Point[],
+  judge: (ran: Ran) => string[] = () => [],
 ): Promise<Outcome> {
   const violations: string[] = [];
   await takeTurns(points, async (point) => {
     await using ran = await runAt(template, scratch, point);
     const where = `${template.cut} ${placeOf(point)}`;
     if (typeof ran.code === 'string') violations.push(`${where}: died of ${ran.code}: ${ran.err}`);
-    const flaws = await aftermath({ ...ran, how: 'finish' });
+    const flaws = [...judge(ran), ...(await aftermath({ ...ran, how: 'finish' }))];
     violations.push(...flaws.map((flaw) => `${where}: ${flaw}`));
   });
   return { count: points.length, violations };
+}
+
+/**
+ * All bytes are written here, so nothing is ever missing after a failed sync: what counts is what the process
+ * says after it. Of several that were asked together some may have been written before, not all of them. While
+ * it closes it has promised all there is; SQLite keeps its log where it cannot be folded, and says nothing.
+ */
+function promisesInDoubt({ code, history }: Ran): string[] {
+  const at = history.findIndex((line) => line.say === 'sync failed' && line.of === 'file');
+  const before = history.slice(0, Math.max(at, 0));
+  const isClosing =
+    before.findLast(({ say }) => say === 'closing' || say === 'closed')?.say === 'closing';
+  if (at < 0 || isClosing) return [];
+  const tried = before.filter(({ say }) => say.startsWith('try '));
+  const answered = before.filter(({ say }) =>
+    tried.some((one) => say === one.say.replace('try', 'ack')),
+  );
+  const promised = history.slice(at).filter(({ say }) => say.startsWith('ack '));
+  const flaws: string[] = [];
+  if (code === 0) flaws.push('I12: a sync failed, and it ended as if all were well');
+  if (promised.length >= Math.max(1, tried.length - answered.length)) {
+    flaws.push(`I12: after a failed sync: ${JSON.stringify(promised[0])}`);
+  }
+  return flaws;
 }

@@ -51,8 +51,9 @@ export const power: Part = {
 export const disk: Part = {
   name: 'disk',
   about:
-    'Each sync fails once, under the real service as well, and the disk is full from each call on. What was ' +
-    'acknowledged stays, nothing is acknowledged that was not written, and a failed sync ends the process.',
+    'Each sync of each path fails once, and the disk is full from calls on that are spread over all of them. ' +
+    'Under the real service all syncs fail while one event is published. What was acknowledged stays, nothing ' +
+    'is acknowledged that was not written, and a failed sync of a file ends the process.',
   prove: async ({ scale }) => [
     await failSyncs(),
     await fillDisk({ pointsMax: callsOfPath[scale] }),

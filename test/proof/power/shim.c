@@ -6,6 +6,7 @@
  *   PROOF_KILL   number of the call, from 1, at which the process is killed: before it, or in the middle
  *                of it with PROOF_TEAR=1 (half of the bytes are written)
  *   PROOF_EIO    number of the sync, from 1, that fails with EIO
+ *   PROOF_HISTORY  a file outside of the folder, where a line is added at the moment when that sync fails
  *   PROOF_FULL   number of the call, from 1, from which on nothing can be written: ENOSPC
  *
  * Three files are switches for a process that runs: while PROOF_ROOT.full exists, every write fails with
@@ -116,6 +117,20 @@ static void end(void) {
   for (;;) pause();
 }
 
+/* Between the lines of the process itself, so that it is seen what it still promises afterwards. */
+static void tell_failure(int of) {
+  struct stat status;
+  int is_folder = fstat(of, &status) == 0 && S_ISDIR(status.st_mode);
+  char line[64];
+  int length = snprintf(line, sizeof line, "{\"say\":\"sync failed\",\"of\":\"%s\"}\n",
+                        is_folder ? "folder" : "file");
+  const char *path = getenv("PROOF_HISTORY");
+  int fd = path == NULL ? -1 : real_open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return;
+  if (real_write(fd, line, (size_t)length) < 0) abort();
+  close(fd);
+}
+
 static void put(const void *data, size_t length) {
   const char *at = data;
   while (length > 0) {
@@ -209,6 +224,7 @@ static int sync_by(int (*real)(int), int fd) {
   if (is_last()) end();
   syncs += 1;
   int result = -1;
+  if (syncs == eio_at) tell_failure(fd);
   if (syncs == eio_at || is_switched("eio")) errno = EIO;
   else result = real(fd);
   int error = errno;

@@ -44,6 +44,7 @@ export async function holdOne(changes: readonly SourceChange[] = []): Promise<Fi
   }
   const { most } = await hanging.look();
   const violations: string[] = [];
+  if (most === 0) violations.push('void: nobody came to the receiver that hangs');
   if (most > limits.laneCapStart) {
     const expected = `expected at most ${limits.laneCapStart}`;
     violations.push(`I10: a receiver that hangs held ${most} slots at a time, ${expected}`);

@@ -12,6 +12,8 @@ export interface Bounds {
   rssDriftMiBMax: number | undefined;
   /** Of 1: attempts that the deadline ended because this machine was late, where it should not have. */
   lateMax: number;
+  /** How often good answers in between may be late: a lane that broke meets nobody. */
+  unhealedMax: number;
 }
 
 /** Some of what took the whole time is written down a little early: clocks are rounded. */
@@ -123,7 +125,7 @@ function wrongSights({ one, attempts, seen }: Met, { heldMaxMs = Infinity }: Bou
 }
 
 function process(meeting: Meeting, bounds: Bounds, attempts: number): Finding {
-  const { before, after, lag, log, lost, ended } = meeting;
+  const { before, after, lag, log, lost, ended, unhealed } = meeting;
   const { rssDriftMiBMax = Infinity } = bounds;
   const driftMiB = mib(after.rssMiB - before.rssMiB);
   const openDrift = after.open - before.open;
@@ -135,6 +137,9 @@ function process(meeting: Meeting, bounds: Bounds, attempts: number): Finding {
       `I11: ${title}: ${lost.pending} attempts hold their slots long after the deadline`,
     );
   } else if (ended !== 0) violations.push(`I11: the process ended with ${ended}`);
+  if (unhealed.length > bounds.unhealedMax) {
+    violations.push(`void: good answers at ${unhealed.join()} were late ${unhealed.length} times`);
+  }
   if (driftMiB > rssDriftMiBMax) {
     violations.push(`I11: it has grown by ${driftMiB} MiB, expected at most ${rssDriftMiBMax}`);
   }

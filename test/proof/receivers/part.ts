@@ -24,9 +24,19 @@ const small: Size = {
   patienceMs: 60_000,
 };
 
-const fullBounds: Bounds = { heldMaxMs: timeoutMs + 500, rssDriftMiBMax: 64, lateMax: 0.01 };
+const fullBounds: Bounds = {
+  heldMaxMs: timeoutMs + 500,
+  rssDriftMiBMax: 64,
+  lateMax: 0.01,
+  unhealedMax: 0,
+};
 /** On a machine that has other things to do nothing is ever in time. */
-const anyTime: Bounds = { heldMaxMs: undefined, rssDriftMiBMax: undefined, lateMax: 1 };
+const anyTime: Bounds = {
+  heldMaxMs: undefined,
+  rssDriftMiBMax: undefined,
+  lateMax: 1,
+  unhealedMax: Infinity,
+};
 
 export const receivers: Part = {
   name: 'receivers',

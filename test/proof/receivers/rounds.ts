@@ -46,6 +46,8 @@ export interface Meeting {
   /** With the good ones. */
   attempts: number;
   ended: number | string;
+  /** Where good answers did not all come in time: a breaker may have spared what came next. */
+  unhealed: readonly string[];
 }
 
 export const timeoutMs = 1_000;
@@ -67,6 +69,7 @@ interface Stage {
   healed: number;
   lag: { p99: number; worst: number };
   lagReadMs: number;
+  unhealed: string[];
 }
 
 export async function meetAll(
@@ -93,6 +96,7 @@ export async function meetAll(
     healed: 0,
     lag: { p99: 0, worst: 0 },
     lagReadMs: 0,
+    unhealed: [],
   };
   await subscribeAll(stage, chosen);
   for (const place of placesOf(chosen)) await heal(stage, place, size.warmUp);
@@ -118,7 +122,8 @@ export async function meetAll(
   const records = readRecord(join(folder.path, 'data'));
   const all = met.map((one) => ({ ...one, record: records.get(one.one.event) ?? [] }));
   const attempts = met.reduce((sum, one) => sum + one.attempts, healed);
-  return { met: all, lost, before, after, lag, log: await subject.readLog(), attempts, ended };
+  const log = await subject.readLog();
+  return { met: all, lost, before, after, lag, log, attempts, ended, unhealed: stage.unhealed };
 }
 
 function portsFor({ lanes }: Size, chosen: readonly Case[]): Record<Place, number> {
@@ -169,6 +174,7 @@ async function heal(stage: Stage, place: Place, attempts: number): Promise<void>
     if (missing > 0) throw new Error(`${missing} attempts at good receivers do not end`);
     if ((await subject.delivered()) - before === events * lanes) return;
   }
+  stage.unhealed.push(place);
 }
 
 async function meet(

@@ -1,5 +1,5 @@
 // What clients were told and what receivers saw, of each event by its number. In memory that the threads
-// share, so that nothing has to be told about half a million events one by one.
+// share, so that nothing has to be told about hundreds of thousands of events one by one.
 
 /** How a process of the service came to its end. */
 export type End = 'SIGKILL' | 'SIGTERM';

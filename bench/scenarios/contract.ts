@@ -9,7 +9,7 @@ import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { openStage, type Stage } from '../harness/stage.ts';
 import { startedCpu } from '../harness/usage.ts';
-import { makeOrder, orderSchemas } from '../order.ts';
+import { makeOrder, orderSchemas } from '../parts/order.ts';
 
 const sending = { requests: 10_000, connections: 64, perSecond: undefined };
 const event = 'order.created';

@@ -49,7 +49,7 @@ export const storeLimits = {
   /**
    * Looks leave out what lies further back than this, except now and then. The dead rows of this long
    * are stepped over at every look while anybody's transaction stays open: 36,000 of them in 99 lanes
-   * halved the rate (bench/store-long-transaction.ts). What is committed later than this, which a
+   * halved the rate (bench/parts/store-long-transaction.ts). What is committed later than this, which a
    * transaction of ours hardly can be, is found when the floor is dropped.
    */
   floorMs: 5_000,

@@ -27,7 +27,7 @@ export interface SenderOptions extends DialOptions {
   readonly limits?: Partial<ConnectionLimits & ExchangeLimits>;
 }
 
-// Of the rate of a bare undici dispatch 0.85 is left (bench/send.ts, medians of three runs: 25,000
+// Of the rate of a bare undici dispatch 0.85 is left (bench/parts/send.ts, medians of three runs: 25,000
 // and 21,000 to 24,000 requests/s a core; CPU 25 and 30 µs each). It was 0.65 with guard.read() at
 // each request and with sets where the linked lists are.
 export function createSender(options: SenderOptions): Sender {

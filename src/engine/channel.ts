@@ -41,7 +41,7 @@ export function clientOf(listener: Listener, lastEventId: string | undefined): C
 }
 
 /**
- * Measured (bench/streams.ts, SQLite, two cores shared with much else, load 8 to 17): with 100 streams
+ * Measured (bench/parts/streams.ts, SQLite, two cores shared with much else, load 8 to 17): with 100 streams
  * open the service delivers as much as without them, 1.09 in twelve rounds of about 1,000 a second; in four
  * shorter runs 0.72, 0.93, 1.15 and 1.28, so the noise is larger than the difference. 0.43 ms of CPU for
  * each delivery, with them and without; memory ends at 380 MB, with them and without.

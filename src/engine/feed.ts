@@ -18,7 +18,7 @@ export interface FeedMeans {
 
 /**
  * Rows go through the store also where there is one node only. Four small rows a second are nothing
- * beside what they tell of (bench/streams.ts), and there is one way for everybody to read them.
+ * beside what they tell of (bench/parts/streams.ts), and there is one way for everybody to read them.
  */
 export class Feed {
   readonly #means: FeedMeans;

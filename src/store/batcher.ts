@@ -46,7 +46,7 @@ interface WaitingSettlement {
 }
 
 /**
- * Measured (bench/store-edits.ts, 512 callers, 2 cores shared with other work, 8 runs): 9,900 to 17,300
+ * Measured (bench/parts/store-edits.ts, 512 callers, 2 cores shared with other work, 8 runs): 9,900 to 17,300
  * subscribes/s gathered, 1,650 to 4,050 with a transaction each; 4.0 to 6.0 times as many, median 4.4.
  */
 export function createBatcher(transport: Transport, options: BatcherOptions): Batcher {

@@ -1,6 +1,6 @@
 // Reading figures: what an app did in all, and what it or its subscriptions did in each step of a span.
 // Nothing here counts deliveries, except those of one subscription that wait, and of them only so many.
-// Measured over HTTP with a million deliveries of a week (bench/overview.ts, 2 cores with four times as much
+// Measured over HTTP with a million deliveries of a week (bench/parts/overview.ts, 2 cores with four times as much
 // to do): an app's hour in 3 ms on SQLite and 11 on PostgreSQL, its week in 17 and 38; a trivial read took 2
 // and 8. Fifty subscriptions with their day take 50 to 100 ms on both.
 import type { Counts } from '../../core/figures.ts';

@@ -1,22 +1,22 @@
 // What a delivery costs in the store, as ratios within one run: through the whole store behind its
 // threads, against the bare statements in batches; and a publish that matches inside its transaction,
 // against one that is told its targets; and one that asks 100 filters, of which one lets it pass. Prints
-// medians. Run: node bench/store-deliveries.ts
+// medians. Run: node bench/parts/store-deliveries.ts
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { openEmbedded } from '../src/store/open.ts';
-import { applyMigrations } from '../src/store/sqlite/apply-migrations.ts';
-import { connect } from '../src/store/sqlite/connect.ts';
-import type { EditContext } from '../src/store/sqlite/edit.ts';
-import { prepareLanes } from '../src/store/sqlite/lanes.ts';
-import { prepareMakeDelivery } from '../src/store/sqlite/make-delivery.ts';
-import { prepareMatch } from '../src/store/sqlite/match.ts';
-import { preparePublish, publishSql } from '../src/store/sqlite/publish.ts';
-import { birthsFor } from '../src/store/slots.ts';
+import { openEmbedded } from '../../src/store/open.ts';
+import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
+import { connect } from '../../src/store/sqlite/connect.ts';
+import type { EditContext } from '../../src/store/sqlite/edit.ts';
+import { prepareLanes } from '../../src/store/sqlite/lanes.ts';
+import { prepareMakeDelivery } from '../../src/store/sqlite/make-delivery.ts';
+import { prepareMatch } from '../../src/store/sqlite/match.ts';
+import { preparePublish, publishSql } from '../../src/store/sqlite/publish.ts';
+import { birthsFor } from '../../src/store/slots.ts';
 import {
   drive,
   fill,

@@ -1,18 +1,18 @@
 // What a search costs over a million deliveries, on both databases: medians of its first page, and of all
 // pages up to the first 50 items, against a trivial read; then publishing and delivering with searches
 // going on beside it, against without. Takes some minutes.
-// Run: node bench/search.ts [deliveries] [sqlite|postgres]
+// Run: node bench/parts/search.ts [deliveries] [sqlite|postgres]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyMigrations } from '../src/store/sqlite/apply-migrations.ts';
-import { connect } from '../src/store/sqlite/connect.ts';
-import { connect as connectPostgres } from '../src/store/postgres/connect.ts';
-import { databaseIn, migrationsDir, openCluster, openEmbedded } from '../src/store/open.ts';
-import type { Page } from '../src/store/page.ts';
-import type { Delivery } from '../src/store/delivery-verbs.ts';
-import type { Store } from '../src/store/store.ts';
-import { freshStoreDatabase } from '../test/postgres/store-database.ts';
+import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
+import { connect } from '../../src/store/sqlite/connect.ts';
+import { connect as connectPostgres } from '../../src/store/postgres/connect.ts';
+import { databaseIn, migrationsDir, openCluster, openEmbedded } from '../../src/store/open.ts';
+import type { Page } from '../../src/store/page.ts';
+import type { Delivery } from '../../src/store/delivery-verbs.ts';
+import type { Store } from '../../src/store/store.ts';
+import { freshStoreDatabase } from '../../test/postgres/store-database.ts';
 import { fillPostgres, fillSqlite } from './fill-deliveries.ts';
 import { searchCases, type SearchCase } from './search-cases.ts';
 import { drive, fill, median, onFatal, rateOf, world } from './store-driver.ts';

@@ -3,7 +3,7 @@
 // PostgreSQL the days are made here. For benchmarks only.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
-import { ensurePartitions } from '../src/store/postgres/partitions.ts';
+import { ensurePartitions } from '../../src/store/postgres/partitions.ts';
 import { filledApps, filledRow, type FilledRow, type FillOptions } from './filled-rows.ts';
 
 const never = 9_007_199_254_740_991;

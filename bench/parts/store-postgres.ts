@@ -1,16 +1,16 @@
 // What a delivery costs in the store on PostgreSQL, as ratios within one run: against SQLite, group commit
 // against a transaction each, a claim out of a long backlog against a short one, and with a transaction
-// of somebody else left open. fsync is on. Prints medians. Run: node bench/store-postgres.ts
+// of somebody else left open. fsync is on. Prints medians. Run: node bench/parts/store-postgres.ts
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { limits } from '../src/core/limits.ts';
-import { createBatcher } from '../src/store/batcher.ts';
-import { openCluster, openEmbedded } from '../src/store/open.ts';
-import { openPostgres } from '../src/store/postgres/transport.ts';
-import { startPostgres } from '../test/postgres/server.ts';
+import { limits } from '../../src/core/limits.ts';
+import { createBatcher } from '../../src/store/batcher.ts';
+import { openCluster, openEmbedded } from '../../src/store/open.ts';
+import { openPostgres } from '../../src/store/postgres/transport.ts';
+import { startPostgres } from '../../test/postgres/server.ts';
 import {
   drive,
   fill,

@@ -1,18 +1,18 @@
 // What the promises of send() cost: requests per second of the sender and of a bare undici dispatch,
 // to one server in a process of its own, in turns within one run. Prints medians and their ratio,
 // also of the CPU time per request, which does not change so much with what else the machine does.
-// Run: node bench/send.ts
+// Run: node bench/parts/send.ts
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Pool } from 'undici';
-import { realWorld } from '../src/core/world.ts';
-import { createGuard } from '../src/egress/guard.ts';
-import { parseAllowTargets } from '../src/egress/policy.ts';
-import { callbackHeaders } from '../src/egress/request-head.ts';
-import { createSender } from '../src/egress/send.ts';
-import { sign } from '../src/egress/sign.ts';
+import { realWorld } from '../../src/core/world.ts';
+import { createGuard } from '../../src/egress/guard.ts';
+import { parseAllowTargets } from '../../src/egress/policy.ts';
+import { callbackHeaders } from '../../src/egress/request-head.ts';
+import { createSender } from '../../src/egress/send.ts';
+import { sign } from '../../src/egress/sign.ts';
 
 const rounds = 31;
 const roundMs = 300;

@@ -1,6 +1,6 @@
 // What the live view costs: deliveries per second with 100 open streams and without, in turns within one
 // run, and how much more memory the service has in the end. The service, its receiver and the clients of
-// the streams are processes of their own on loopback. Fails below 0.8. Run: node bench/streams.ts
+// the streams are processes of their own on loopback. Fails below 0.8. Run: node bench/parts/streams.ts
 //
 // Measured: see src/engine/channel.ts.
 import { strict as assert } from 'node:assert';
@@ -11,7 +11,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serve, type Serving } from '../test/cli/child.ts';
+import { serve, type Serving } from '../../test/cli/child.ts';
 
 const streams = 100;
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12);

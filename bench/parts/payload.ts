@@ -1,30 +1,30 @@
 // What checking payloads against the contract costs a publisher: events per second over HTTP, through
 // the real server and store, with the checks and without, in turns within one run. Prints medians and
 // their ratio, by the wall clock and by the CPU of the thread that serves, which is what runs out first.
-// Run: node bench/payload.ts
+// Run: node bench/parts/payload.ts
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { eventHandlers } from '../src/api/handlers/events.ts';
-import { mount } from '../src/api/mount.ts';
-import { createServer } from '../src/api/server.ts';
-import { compileContract } from '../src/contract/compile.ts';
-import type { Contract } from '../src/contract/contract.ts';
-import { loadContract } from '../src/contract/load.ts';
-import { checkPayload } from '../src/contract/payload.ts';
-import { idMaker } from '../src/core/id.ts';
-import { noQuotas } from '../src/core/quotas.ts';
-import { realWorld } from '../src/core/world.ts';
-import { createGuard } from '../src/egress/guard.ts';
-import { ensureDefaultApp } from '../src/engine/apps.ts';
-import { noChanges } from '../src/engine/changes.ts';
-import type { Context } from '../src/engine/context.ts';
-import { createIdentifier } from '../src/engine/identify.ts';
-import { createQuotas } from '../src/engine/quotas.ts';
-import { openEmbedded } from '../src/store/open.ts';
+import { eventHandlers } from '../../src/api/handlers/events.ts';
+import { mount } from '../../src/api/mount.ts';
+import { createServer } from '../../src/api/server.ts';
+import { compileContract } from '../../src/contract/compile.ts';
+import type { Contract } from '../../src/contract/contract.ts';
+import { loadContract } from '../../src/contract/load.ts';
+import { checkPayload } from '../../src/contract/payload.ts';
+import { idMaker } from '../../src/core/id.ts';
+import { noQuotas } from '../../src/core/quotas.ts';
+import { realWorld } from '../../src/core/world.ts';
+import { createGuard } from '../../src/egress/guard.ts';
+import { ensureDefaultApp } from '../../src/engine/apps.ts';
+import { noChanges } from '../../src/engine/changes.ts';
+import type { Context } from '../../src/engine/context.ts';
+import { createIdentifier } from '../../src/engine/identify.ts';
+import { createQuotas } from '../../src/engine/quotas.ts';
+import { openEmbedded } from '../../src/store/open.ts';
 import { makeOrder, orderSchemas } from './order.ts';
 import type { Order } from './payload-client.ts';
 
@@ -54,7 +54,7 @@ const told = { changed, changes: noChanges, expires: () => undefined, replayWait
 const quotas = createQuotas({ world, store, fallback: noQuotas });
 const means = { world, store, newId, guard, quotas, ring };
 const context: Context = { ...means, defaultApp: app, ...told };
-const own = await loadContract(join(import.meta.dirname, '..', 'openapi.yaml'));
+const own = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
 
 const checking = compileContract({ path: 'bench.json', root: makeDocument() });
 const value = makeOrder();

@@ -1,6 +1,6 @@
 // What a second node is worth when lanes are the limit: deliveries per second out of a backlog in two
 // lanes, whose receivers answer after 50 ms, by one worker and by two, in turns within one run. All
-// are real processes over one real PostgreSQL with fsync on. Fails below 1.5. Run: node bench/cluster.ts
+// are real processes over one real PostgreSQL with fsync on. Fails below 1.5. Run: node bench/parts/cluster.ts
 //
 // The arithmetic. A node has at most `cap` deliveries of a lane under way, however many wait. Each is
 // under way from its claim to the end of its settlement: 50 ms at the receiver, and the store's time. So
@@ -23,9 +23,9 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { limits } from '../src/core/limits.ts';
-import { serve, startChild, type Child, type Serving } from '../test/cli/child.ts';
-import { startPostgres } from '../test/postgres/server.ts';
+import { limits } from '../../src/core/limits.ts';
+import { serve, startChild, type Child, type Serving } from '../../test/cli/child.ts';
+import { startPostgres } from '../../test/postgres/server.ts';
 
 const lanes = 2;
 const answerMs = 50;

@@ -1,19 +1,19 @@
 // What the console's overview costs with a long history: a week with a million deliveries, filled by plain
 // SQL, then asked over HTTP. Prints medians and the slowest, and how many trivial reads each one is worth.
-// Run: node bench/overview.ts [deliveries]
+// Run: node bench/parts/overview.ts [deliveries]
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { idMaker } from '../src/core/id.ts';
-import { minuteMs, minuteOf } from '../src/core/stats-span.ts';
-import { realWorld } from '../src/core/world.ts';
-import { databaseIn } from '../src/store/open.ts';
-import { ensurePartitions } from '../src/store/postgres/partitions.ts';
-import { start, type Running } from '../test/api/harness.ts';
-import { startPostgres } from '../test/postgres/server.ts';
+import { idMaker } from '../../src/core/id.ts';
+import { minuteMs, minuteOf } from '../../src/core/stats-span.ts';
+import { realWorld } from '../../src/core/world.ts';
+import { databaseIn } from '../../src/store/open.ts';
+import { ensurePartitions } from '../../src/store/postgres/partitions.ts';
+import { start, type Running } from '../../test/api/harness.ts';
+import { startPostgres } from '../../test/postgres/server.ts';
 import { median } from './store-driver.ts';
 
 const deliveries = Number(process.argv[2] ?? 1_000_000);

@@ -1,18 +1,18 @@
 // How much group commit is worth: subscribes per second through one and the same thread, in batches
 // as they gather and one transaction each, in turns within one run. Prints medians and their ratio.
-// Run: node bench/store-edits.ts
+// Run: node bench/parts/store-edits.ts
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { idMaker } from '../src/core/id.ts';
-import { limits } from '../src/core/limits.ts';
-import { realWorld } from '../src/core/world.ts';
-import type { Batcher } from '../src/store/batcher.ts';
-import { createBatcher } from '../src/store/batcher.ts';
-import { openThreads } from '../src/store/sqlite/thread.ts';
+import { idMaker } from '../../src/core/id.ts';
+import { limits } from '../../src/core/limits.ts';
+import { realWorld } from '../../src/core/world.ts';
+import type { Batcher } from '../../src/store/batcher.ts';
+import { createBatcher } from '../../src/store/batcher.ts';
+import { openThreads } from '../../src/store/sqlite/thread.ts';
 
 const rounds = 7;
 const editsPerRound = 2_000;

@@ -1,15 +1,15 @@
 // What somebody else's open transaction costs claims and settlements on PostgreSQL, as ratios within one
 // run: it keeps every dead row alive, so looks would step over more and more of them. Floors leave out
 // what is some seconds old, so the rounds are that far apart (the time of a claim is what it is told); in
-// the last phase they are not. Run: node bench/store-long-transaction.ts
+// the last phase they are not. Run: node bench/parts/store-long-transaction.ts
 import { strict as assert } from 'node:assert';
 import { Client } from 'pg';
-import { limits } from '../src/core/limits.ts';
-import type { FloorKeeper } from '../src/store/postgres/work.ts';
-import { keepFloors } from '../src/store/postgres/work.ts';
-import { settleAll } from '../src/store/postgres/settle.ts';
-import { settlementOf } from '../test/store/settlement.ts';
-import { claimOn, openStage, publishOn, world } from '../test/store/postgres-stage.ts';
+import { limits } from '../../src/core/limits.ts';
+import type { FloorKeeper } from '../../src/store/postgres/work.ts';
+import { keepFloors } from '../../src/store/postgres/work.ts';
+import { settleAll } from '../../src/store/postgres/settle.ts';
+import { settlementOf } from '../../test/store/settlement.ts';
+import { claimOn, openStage, publishOn, world } from '../../test/store/postgres-stage.ts';
 
 const lanes = 99;
 const rounds = 6;

@@ -1,6 +1,6 @@
 // What a long history looks like, row by row and always the same: which app, event name, callback and
 // outcome the i-th event has. Usual traffic, with a few of everything that is rare. For benchmarks only.
-import { firstIdAt } from '../src/core/id.ts';
+import { firstIdAt } from '../../src/core/id.ts';
 
 export interface FillOptions {
   /** Events, each with one delivery. */

@@ -2,13 +2,13 @@
 // receivers all answer at once. What is measured with it is the store alone. For benchmarks only.
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import type { Leased } from '../src/core/delivery.ts';
-import { idMaker } from '../src/core/id.ts';
-import { leaseOf } from '../src/core/lease.ts';
-import { limits } from '../src/core/limits.ts';
-import { realWorld } from '../src/core/world.ts';
-import type { Offer, Settlement } from '../src/store/delivery-verbs.ts';
-import type { Store } from '../src/store/store.ts';
+import type { Leased } from '../../src/core/delivery.ts';
+import { idMaker } from '../../src/core/id.ts';
+import { leaseOf } from '../../src/core/lease.ts';
+import { limits } from '../../src/core/limits.ts';
+import { realWorld } from '../../src/core/world.ts';
+import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
+import type { Store } from '../../src/store/store.ts';
 
 export const world = realWorld();
 export const newId = idMaker(world);

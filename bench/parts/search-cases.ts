@@ -1,5 +1,5 @@
 // Searches that people make, over the history that filled-rows.ts describes. For benchmarks only.
-import type { DeliveryFilter } from '../src/store/delivery-verbs.ts';
+import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
 import { idOf } from './fill-deliveries.ts';
 import { rareCallback, rareName } from './filled-rows.ts';
 

@@ -36,7 +36,7 @@ const subscriptions = 10_000;
 const lanesInUse = 50;
 const filters = 100;
 
-const migrationsDir = fileURLToPath(new URL('../migrations/sqlite', import.meta.url));
+const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
 const dirs = await Promise.all(
   Array.from({ length: 2 }, async () => mkdtemp(join(tmpdir(), 'ringback-bench-'))),
 );

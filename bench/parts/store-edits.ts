@@ -23,7 +23,7 @@ const newId = idMaker(world);
 const dataDir = await mkdtemp(join(tmpdir(), 'ringback-bench-'));
 const transport = await openThreads({
   path: join(dataDir, 'ringback.db'),
-  migrationsDir: fileURLToPath(new URL('../migrations/sqlite', import.meta.url)),
+  migrationsDir: fileURLToPath(new URL('../../migrations/sqlite', import.meta.url)),
   nowMs: world.nowMs(),
   onFatal: (error) => {
     throw error;

@@ -199,7 +199,7 @@ const hostileDefaults: Fault = {
     await wait(1_000);
     const undo = new Client({
       connectionString: database.url,
-      options: '-c default_transaction_read_only=off',
+      options: '-c default_transaction_read_only=off -c statement_timeout=0',
     });
     await undo.connect();
     await undo.query('alter database ringback reset all');

@@ -209,7 +209,7 @@ const hostileDefaults: Fault = {
 
 /** What is tried in full, and how often. */
 export const allFaults: readonly (Fault & { rounds: number })[] = [
-  { ...killed, rounds: 30 },
+  { ...killed, rounds: 24 },
   { ...frozen, rounds: 4 },
   { ...frozenBackend, rounds: 6 },
   { ...restarted('smart'), rounds: 2 },

@@ -6,9 +6,9 @@ import { killWithoutSync } from './disk-controls.ts';
 import { cutPower } from './images.ts';
 import { serveOnFailedSync } from './service-faults.ts';
 
-const lives = { small: 1, full: 6 };
-const imagesOfLife = { small: 60, full: 1_300 };
-const callsOfPath = { small: 4, full: 30 };
+const lives = { small: 1, full: 4 };
+const imagesOfLife = { small: 60, full: 1_500 };
+const callsOfPath = { small: 4, full: 16 };
 const statementsOfPath = { small: 4, full: Infinity };
 
 export const crashes: Part = {

@@ -10,7 +10,7 @@ import { limits } from '../../../src/core/limits.ts';
 import { status, type Serving } from '../../cli/child.ts';
 import type { Finding } from '../finding.ts';
 import type { Changes, Node } from './node.ts';
-import { brokenMs, onNode, publish, subscribe } from './node.ts';
+import { brokenMs, onNode, publish, settled, subscribe } from './node.ts';
 
 const several = 5;
 /** What a publish may take until it is refused, and a delivery after all is well again. */
@@ -18,7 +18,7 @@ const answerMs = 5_000;
 const healMs = 5_000;
 const lookMs = 50;
 
-type During = (body: () => Promise<void>) => Promise<void>;
+type During = (body: () => Promise<void>, serving: Serving) => Promise<void>;
 
 export async function fullDisk(changes: Changes = [], busyMs?: number): Promise<Finding> {
   const options = { part: 'disk full under the service', changes, disk: true };
@@ -48,7 +48,8 @@ export async function movedDatabase(changes: Changes = [], busyMs?: number): Pro
   const options = { part: 'database file moved away', changes };
   return onNode({ ...options, ...patience(busyMs) }, async (node) => {
     const path = join(node.data, 'ringback.db');
-    await failAndHeal(node, 'the database is moved away', async (body) => {
+    await failAndHeal(node, 'the database is moved away', async (body, serving) => {
+      await settled(serving); // A commit under way would end the process, and rightly so.
       renameSync(path, `${path}.away`);
       await body().finally(() => renameSync(`${path}.away`, path));
     });
@@ -60,6 +61,7 @@ export async function deletedLog(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'write-ahead log deleted', changes }, async (node) => {
     {
       await using serving = await begin(node);
+      await settled(serving);
       rmSync(join(node.data, 'ringback.db-wal'));
       await refuses(node, serving, 'the log is deleted');
       serving.signal('SIGTERM');
@@ -78,7 +80,7 @@ export async function deletedLog(changes: Changes = []): Promise<Finding> {
 export async function deletedDatabase(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'database file deleted', changes }, async (node) => {
     await using serving = await begin(node);
-    await node.undelivered('before the database was deleted');
+    await settled(serving);
     for (const end of ['', '-wal', '-shm']) rmSync(join(node.data, `ringback.db${end}`));
     await refuses(node, serving, 'the database is deleted');
   });
@@ -133,7 +135,7 @@ async function begin(node: Node): Promise<Serving> {
 
 async function failAndHeal(node: Node, what: string, during: During): Promise<void> {
   await using serving = await begin(node);
-  await during(async () => refuses(node, serving, what));
+  await during(async () => refuses(node, serving, what), serving);
   const healedMs = performance.now();
   // What was accepted before may have been on its way: it goes on, too.
   const first = await node.accept(serving);

@@ -69,9 +69,10 @@ export async function doFanOut(
   const facts: Fact[] = [];
   // What runs alone may be undone after a birth; so then nothing is born leased.
   const births = birthsFor(way === 'together' ? work.fanOut : undefined);
-  const slots = slotsFor(work);
-  // Both offers are of one window.
-  for (const each of [births.slots, slots]) {
+  const isOfStep = work.claim === undefined && way === 'together';
+  const slots = isOfStep ? births.slots : slotsFor(work);
+  // Both offers are of one window, or it is one offer.
+  for (const each of new Set([births.slots, slots])) {
     for (const { lane } of done.worked.claimed) each.take(lane);
   }
   const step = await fanOut(tx, { births, nowMs, facts, aside, way });

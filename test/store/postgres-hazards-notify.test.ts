@@ -44,8 +44,9 @@ describe('a node that makes deliveries for others', net, () => {
     await listener.until(events);
     t.diagnostic(JSON.stringify(told));
     assert(listener.counts.heard > 0);
-    assert.equal(speaker.counts.heard, 0, 'nobody hears himself');
-    assert(told.transactions > 4 && told.count > 0);
+    // Once, when it has begun to listen, which may be later than here: what was said before it did.
+    assert(speaker.counts.heard <= 1, 'nobody hears himself');
+    assert(told.transactions > 4 && told.count > 1);
     assert.equal(told.inside, 0);
   });
 

@@ -236,7 +236,7 @@ describe('compileContract over broken documents', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 });

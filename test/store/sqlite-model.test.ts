@@ -109,7 +109,7 @@ describe('any sequence of commands', () => {
         model.heal();
         model.outlive();
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

@@ -7,7 +7,16 @@ export interface Spread {
 }
 
 export function spreadOf(values: readonly number[]): Spread {
-  return { median: quantile(values, 0.5), low: Math.min(...values), high: Math.max(...values) };
+  return { median: medianOf(values), low: Math.min(...values), high: Math.max(...values) };
+}
+
+/** Of an even number of rounds the mean of the two in the middle: the upper one would flatter. */
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[sorted.length >> 1] ?? Number.NaN;
+  return sorted.length % 2 === 1
+    ? upper
+    : ((sorted[(sorted.length >> 1) - 1] ?? upper) + upper) / 2;
 }
 
 export function quantile(values: Iterable<number>, share: number): number {

@@ -4,12 +4,13 @@ import type { Burst } from '../contenders/bare-undici.ts';
 import type { Ringback, Subscribed } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { startAsked } from '../harness/ask.ts';
-import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
+import { ratiosOf, spreadOf } from '../harness/figures.ts';
 import { samplePayload } from '../harness/numbered.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { sharedMs } from '../harness/shared-ms.ts';
 import { openStage, type Stage } from '../harness/stage.ts';
+import { waitOfOthers } from '../harness/wait-of-others.ts';
 import { crowd } from './many-subscriptions.ts';
 
 const receivers = 10;
@@ -55,9 +56,9 @@ export const fanOut: Scenario = {
         [
           `1 to ${large}`,
           async () => {
-            calm.push(await waitOfOthers(stage, ringback));
+            calm.push(await waitOfOthers(stage, ringback, others));
             const rate = publishTo(stage, ringback, { event: 'all', events: 1, times: large });
-            busy.push(await waitOfOthers(stage, ringback));
+            busy.push(await waitOfOthers(stage, ringback, others));
             return rate;
           },
         ],
@@ -120,15 +121,4 @@ async function publishTo(
   }
   const { lastMs } = await stage.until(events * times);
   return (events * times * 1_000) / (lastMs - startMs);
-}
-
-/** The p99 of answers to events that nobody hears. */
-async function waitOfOthers(stage: Stage, { publish }: Subscribed): Promise<number> {
-  const body = JSON.stringify({ event: 'unheard', payload: samplePayload() });
-  const load = { ...publish, bodies: [body], ...others };
-  const { sentMs, answeredMs } = await stage.load(load);
-  return quantile(
-    answeredMs.map((at, n) => at - (sentMs[n] ?? at)),
-    0.99,
-  );
 }

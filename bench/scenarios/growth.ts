@@ -9,12 +9,12 @@ import {
   subscribed,
   type Subscribed,
 } from '../contenders/ringback.ts';
-import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
-import { samplePayload } from '../harness/numbered.ts';
+import { ratiosOf, spreadOf } from '../harness/figures.ts';
 import type { Outcome, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { sharedMs } from '../harness/shared-ms.ts';
 import { measure, openStage, type Stage } from '../harness/stage.ts';
+import { waitOfOthers } from '../harness/wait-of-others.ts';
 import { peakRssMiB } from '../harness/usage.ts';
 
 const receivers = 10;
@@ -115,20 +115,11 @@ async function drain(stage: Stage, ringback: Subscribed): Promise<{ rate: number
   await countAll(stage);
   const startMs = sharedMs();
   await setAll(ringback, 'active');
-  const waits = waitOfOthers(stage, ringback);
+  const waits = waitOfOthers(stage, ringback, others);
   const { lastMs } = await stage.until(piece);
   const rate = (piece * 1_000) / (lastMs - startMs);
   await setAll(ringback, 'paused');
   return { rate, p99: await waits };
-}
-
-async function waitOfOthers(stage: Stage, { publish }: Subscribed): Promise<number> {
-  const body = JSON.stringify({ event: 'unheard', payload: samplePayload() });
-  const { sentMs, answeredMs } = await stage.load({ ...publish, bodies: [body], ...others });
-  return quantile(
-    answeredMs.map((at, n) => at - (sentMs[n] ?? at)),
-    0.99,
-  );
 }
 
 async function drainInRounds(stage: Stage, { empty, full, rounds }: Pair): Promise<Outcome> {

@@ -7,6 +7,7 @@ import { quantile, spreadOf } from '../harness/figures.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage, type Stage } from '../harness/stage.ts';
+import { answerMs } from '../harness/wait-of-others.ts';
 
 const receivers = 10;
 const full = { requests: 10_000, connections: 64 };
@@ -73,9 +74,9 @@ async function rateOf(stage: Stage, contender: Ringback): Promise<number> {
 
 async function timesOf(stage: Stage, contender: Ringback, perSecond: number): Promise<Times> {
   const { loaded, arrivals } = await measure(stage, contender, { ...half, perSecond });
-  const { sentMs, answeredMs } = loaded;
+  const { answeredMs } = loaded;
   return {
-    answered: quantilesOf(answeredMs.map((at, n) => at - (sentMs[n] ?? at))),
+    answered: quantilesOf(answerMs(loaded)),
     arrived: quantilesOf(arrivals.atMs.map((at, n) => at - (answeredMs[n] ?? at))),
   };
 }
@@ -85,8 +86,7 @@ async function bareTimes(stage: Stage, perSecond: number): Promise<Times> {
   assert(port !== undefined);
   const headers = { 'content-type': 'application/json' };
   const to = { port, path: '/', headers, bodies: bodiesFor([port]) };
-  const { sentMs, answeredMs } = await stage.load({ ...to, ...half, perSecond });
-  const took = quantilesOf(answeredMs.map((at, n) => at - (sentMs[n] ?? at)));
+  const took = quantilesOf(answerMs(await stage.load({ ...to, ...half, perSecond })));
   return { answered: took, arrived: took };
 }
 

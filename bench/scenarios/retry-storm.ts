@@ -1,11 +1,11 @@
 // All receivers come back after an outage, with two hundred thousand deliveries due.
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { inBatches, setAll } from '../contenders/ringback.ts';
-import { quantile, spreadOf } from '../harness/figures.ts';
-import { plainPayload } from '../harness/numbered.ts';
+import { spreadOf } from '../harness/figures.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { sharedMs } from '../harness/shared-ms.ts';
 import { openStage } from '../harness/stage.ts';
+import { waitOfOthers } from '../harness/wait-of-others.ts';
 import { peakRssMiB } from '../harness/usage.ts';
 
 const receivers = 10;
@@ -40,17 +40,7 @@ export const retryStorm: Scenario = {
     await new Promise((resolve) => void setTimeout(resolve, outageMs));
     await stage.behave([]);
     const healedMs = sharedMs();
-    const body = JSON.stringify({ event: 'unheard', payload: plainPayload() });
-    const { sentMs, answeredMs } = await stage.load({
-      ...publish,
-      path: '/events',
-      bodies: [body],
-      ...others,
-    });
-    const p99 = quantile(
-      answeredMs.map((at, n) => at - (sentMs[n] ?? at)),
-      0.99,
-    );
+    const p99 = await waitOfOthers(stage, ringback, others);
     const first = await stage.until(1);
     const { lastMs } = await stage.arrived();
     const tookS = (lastMs - healedMs) / 1_000;

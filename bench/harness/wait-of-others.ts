@@ -1,0 +1,31 @@
+// What others wait for the answer to their publishes, while something else goes on: events that nobody hears,
+// at times that do not wait for answers.
+import type { Contender } from '../contenders/contender.ts';
+import { quantile } from './figures.ts';
+import type { Loaded } from './load.ts';
+import { plainPayload } from './numbered.ts';
+import type { Stage } from './stage.ts';
+
+export interface Others {
+  requests: number;
+  connections: number;
+  perSecond: number;
+}
+
+/** The p99, in milliseconds. */
+export async function waitOfOthers(
+  stage: Stage,
+  { publish }: Pick<Contender, 'publish'>,
+  others: Others,
+): Promise<number> {
+  const bodies = [JSON.stringify({ event: 'unheard', payload: plainPayload() })];
+  return quantile(
+    answerMs(await stage.load({ ...publish, path: '/events', bodies, ...others })),
+    0.99,
+  );
+}
+
+/** From each request to its answer. */
+export function answerMs({ sentMs, answeredMs }: Loaded): Float64Array {
+  return answeredMs.map((at, n) => at - (sentMs[n] ?? at));
+}

@@ -6,7 +6,6 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { limits } from '../../src/core/limits.ts';
 import { samplePayload } from '../harness/numbered.ts';
 import { untilSaid } from '../harness/until-said.ts';
 import type { Contender } from './contender.ts';
@@ -121,10 +120,13 @@ export async function subscribed(
   return { ...ringback, subscriptions, publish: { ...ringback.publish, bodies: bodiesFor(ports) } };
 }
 
+/** Events of one request; a batch may have more. */
+export const perBatch = 100;
+
 /** Publishes a hundred events by each request. */
 export function inBatches<C extends Contender>(contender: C): C {
   const { publish } = contender;
-  const events = Array.from({ length: limits.batchEventsMax }, (_, i) => {
+  const events = Array.from({ length: perBatch }, (_, i) => {
     const body: unknown = JSON.parse(publish.bodies[i % publish.bodies.length] ?? '');
     return body;
   });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   inBatches,
+  perBatch,
   setAll,
   startRingback,
   subscribed,
@@ -21,7 +22,6 @@ const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
 /** Deliveries of a backlog that are measured at a time. */
 const piece = 20_000;
-const perBatch = 100;
 const largest = 10_000_000;
 /** Publishes of others while it drains. */
 const others = { requests: 1_000, connections: 32, perSecond: 200 };

@@ -1,6 +1,6 @@
 // All receivers come back after an outage, with two hundred thousand deliveries due.
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { inBatches, setAll } from '../contenders/ringback.ts';
+import { inBatches, perBatch, setAll } from '../contenders/ringback.ts';
 import { spreadOf } from '../harness/figures.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { sharedMs } from '../harness/shared-ms.ts';
@@ -10,7 +10,6 @@ import { peakRssMiB } from '../harness/usage.ts';
 
 const receivers = 10;
 const deliveries = 200_000;
-const perBatch = 100;
 /** How long all of them answer with 503. */
 const outageMs = 20_000;
 const others = { requests: 1_000, connections: 32, perSecond: 200 };

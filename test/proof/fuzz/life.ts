@@ -60,7 +60,7 @@ export async function runLife(options: LifeOptions): Promise<LifeResult> {
   let warmMiB = 0;
   for (let n = 1; n <= requests; n += 1) {
     found.number = n;
-    if (isWeighed && n === Math.ceil(requests / 4)) warmMiB = heapMiB();
+    if (isWeighed && n === Math.ceil(requests / 4)) warmMiB = await heapMiB();
     if (n % tendEvery === 0) await tend(life);
     // A clock that several nodes share is not ours to move.
     if (n % moveEvery === 0 && options.store['DATABASE_URL'] === undefined) stage.moveOn(moveMs);
@@ -76,7 +76,7 @@ export async function runLife(options: LifeOptions): Promise<LifeResult> {
     }
     if (answer !== undefined) learn(life, request, answer);
   }
-  const grewMiB = isWeighed ? Math.max(0, heapMiB() - warmMiB) : 0;
+  const grewMiB = isWeighed ? Math.max(0, (await heapMiB()) - warmMiB) : 0;
   // While the stage stands.
   return { ...(await finish(life, found)), grewMiB };
 }

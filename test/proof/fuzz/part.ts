@@ -78,9 +78,9 @@ async function fuzzOwn(
   // others it is seen whether anything is left of them.
   const first = waiting.shift();
   if (first !== undefined) await live(first, true);
-  const warmMiB = heapMiB();
+  const warmMiB = await heapMiB();
   await Promise.all(Array.from({ length: atOnce }, work));
-  const leftMiB = Math.max(0, heapMiB() - warmMiB);
+  const leftMiB = Math.max(0, (await heapMiB()) - warmMiB);
   const kinds = [...new Set(lives.map(([store]) => store))];
   const all = results.map(([, result]) => result);
   const never = readDocument()

@@ -2,8 +2,32 @@
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+/** So many digits, and half a byte more, are still a safe integer. */
+const digitsOfNumberMax = 8;
+
 /** The bytes as one number, written in `width` digits; higher digits that do not fit are dropped. */
 export function base62(bytes: Uint8Array, width: number): string {
+  return width <= digitsOfNumberMax ? inNumbers(bytes, width) : inBigInts(bytes, width);
+}
+
+/** For ids and checksums, which every request needs: a tenth of the time that a BigInt takes. */
+function inNumbers(bytes: Uint8Array, width: number): string {
+  const end = 62 ** width;
+  let rest = 0;
+  for (const byte of bytes) {
+    rest = (rest * 16 + (byte >> 4)) % end;
+    rest = (rest * 16 + (byte & 15)) % end;
+  }
+  let text = '';
+  for (let i = 0; i < width; i += 1) {
+    const digit = rest % 62;
+    text = alphabet.charAt(digit) + text;
+    rest = (rest - digit) / 62;
+  }
+  return text;
+}
+
+function inBigInts(bytes: Uint8Array, width: number): string {
   let rest = 0n;
   for (const byte of bytes) rest = (rest << 8n) | BigInt(byte);
   let text = '';

@@ -33,6 +33,15 @@ describe('idMaker', () => {
   });
 });
 
+describe('the chance in an id', () => {
+  it('counts on where its lower half is full', () => {
+    const bytes = Uint8Array.of(0, 0, 0, 0, 3, 255, 255, 255, 255, 254);
+    const make = idMaker({ nowMs: () => 0, randomBytes: () => bytes });
+    const ids = Array.from({ length: 2 }, make).map((id) => id.slice(10));
+    assert.deepEqual(ids, ['00000001zzzzzzzz', '0000000200000000']);
+  });
+});
+
 describe('firstIdAt', () => {
   it('stands between what was made before and what was made then', () => {
     for (const ms of [1, 1_700_000_000_000]) {

@@ -68,6 +68,10 @@ export const limits = {
   laneCapMax: 128,
   /** Lanes that a node knows at a time: those under way, and failing ones. */
   lanesRememberedMax: 512,
+  /** An idle lane with such a cap or more keeps it, up to this much; and how many of them do. */
+  laneCapTrusted: 12,
+  laneCapKept: 32,
+  lanesTrustedMax: 64,
   /** How many deliveries one look at a lane may take, and lanes one claim may look at. */
   lookRowsMax: 8,
   claimLanesMax: 256,

@@ -1,7 +1,7 @@
 // The window: the deliveries that this node has under way, and how many more it may take. A lane's cap
 // adapts to its receiver: more while it succeeds, half when it fails. The fuller the window, the less a
-// stranger gets, so that many dead receivers cannot fill it at once. A subscription may set a cap of its
-// own, above which none rises. Counts only; no time, no I/O.
+// stranger gets, so that many dead receivers cannot fill it at once; one that has shown what it takes gets twice
+// as much. A subscription may set a cap of its own, above which none rises. Counts only; no time, no I/O.
 import { limits } from '../core/limits.ts';
 import type { Offer } from '../store/delivery-verbs.ts';
 
@@ -36,6 +36,8 @@ interface Slots {
 
 export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
+  /** Idle ones of them that keep a cap above that of strangers, the longest idle one first. */
+  const trusted = new Set<number>();
   /** What is left of the last offer, by lane; and what it gave to lanes it did not know. */
   let told = new Map<number, Told>();
   let strangersRoom: number = limits.laneCapStart;
@@ -45,16 +47,42 @@ export function createWindow(nextLease: () => number): Window {
     const free = new Map<number, number>();
     const underWay = new Map<number, number>();
     told = new Map();
+    const share = (limits.windowMax - size) >> 4;
     for (const [lane, slots] of lanes) {
-      const freeSlots = Math.max(slots.cap - slots.underWay, 0);
+      const idleRoom = slots.underWay === 0 ? Math.max(2 * share, 1) : Infinity;
+      const freeSlots = Math.max(Math.min(slots.cap - slots.underWay, idleRoom), 0);
       free.set(lane, freeSlots);
       if (slots.underWay > 0) underWay.set(lane, slots.underWay);
       told.set(lane, { free: freeSlots, underWay: slots.underWay });
     }
-    const share = (limits.windowMax - size) >> 4;
     strangersRoom = Math.max(Math.min(limits.laneCapStart, share), 1);
     const laneRoom = strangersRoom;
     return { lease: nextLease(), room: Math.max(room, 0), free, underWay, laneRoom };
+  };
+
+  /**
+   * An idle lane is a stranger again, but for a while two kinds are remembered: one that failed, with its small
+   * cap, and one that has shown how much it takes. Without the latter, of 40,000 events one by one to ten
+   * receivers 59 % were not born with a lease, and had to be claimed.
+   */
+  const rest = (lane: number, slots: Slots): void => {
+    lanes.delete(lane);
+    if (!slots.isFailing && slots.cap < limits.laneCapTrusted) return;
+    lanes.set(lane, slots);
+    if (!slots.isFailing) {
+      slots.cap = Math.min(slots.cap, limits.laneCapKept);
+      trusted.add(lane);
+      const [longest] = trusted;
+      if (trusted.size > limits.lanesTrustedMax && longest !== undefined) drop(longest);
+    }
+    if (lanes.size <= limits.lanesRememberedMax) return;
+    const idle = lanes.entries().find(([, { underWay }]) => underWay === 0);
+    if (idle !== undefined) drop(idle[0]);
+  };
+
+  const drop = (lane: number): void => {
+    lanes.delete(lane);
+    trusted.delete(lane);
   };
 
   return {
@@ -69,6 +97,7 @@ export function createWindow(nextLease: () => number): Window {
       const { free, underWay } = told.get(lane) ?? { free: strangersRoom, underWay: 0 };
       told.set(lane, { free: free - 1, underWay: underWay + 1 });
       lanes.set(lane, slots);
+      trusted.delete(lane);
     },
     limit: (lane, concurrency) => {
       const slots = lanes.get(lane);
@@ -83,7 +112,7 @@ export function createWindow(nextLease: () => number): Window {
       if (result === 'success') slots.cap = Math.min(slots.cap + 1, slots.most);
       if (result === 'failure') slots.cap = Math.max(slots.cap >> 1, 1);
       if (result !== 'neither') slots.isFailing = result === 'failure';
-      if (slots.underWay === 0) forget(lanes, lane, slots);
+      if (slots.underWay === 0) rest(lane, slots);
       return { wasFull };
     },
     hasUntoldRoom: (lane) => {
@@ -110,14 +139,4 @@ function newSlots(cap: number): Slots {
 function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
   slots.most = Math.min(concurrency, limits.laneCapMax);
   slots.cap = Math.min(slots.cap, slots.most);
-}
-
-/** An idle lane is a stranger again. One that failed is remembered for a while, with its small cap. */
-function forget(lanes: Map<number, Slots>, lane: number, slots: Slots): void {
-  lanes.delete(lane);
-  if (!slots.isFailing) return;
-  lanes.set(lane, slots);
-  if (lanes.size <= limits.lanesRememberedMax) return;
-  const idle = lanes.entries().find(([, { underWay }]) => underWay === 0);
-  if (idle !== undefined) lanes.delete(idle[0]);
 }

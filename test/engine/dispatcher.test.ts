@@ -139,6 +139,44 @@ describe('createWindow', () => {
     assert.equal(free.has(limits.lanesRememberedMax + 10), true);
   });
 
+  const prove = (window: Window, lane: number, successes: number): void => {
+    window.enter(lane);
+    times(successes, () => window.enter(lane));
+    times(successes + 1, () => window.leave(lane, 'success'));
+  };
+
+  it('remembers what a lane has shown to take, up to a limit, until it fails', () => {
+    const window = newWindow();
+    prove(window, 1, limits.laneCapTrusted - limits.laneCapStart);
+    assert.equal(window.offer().free.get(1), limits.laneCapTrusted + 1);
+    prove(window, 1, limits.laneCapMax);
+    assert.equal(window.offer().free.get(1), limits.laneCapKept);
+    window.enter(1);
+    window.leave(1, 'failure');
+    assert.equal(window.offer().free.get(1), limits.laneCapKept / 2);
+  });
+
+  it('gives an idle lane that is trusted less the fuller it is, too', () => {
+    const window = newWindow();
+    prove(window, 1, limits.laneCapMax);
+    for (let lane = 2; lane < 2 + limits.windowMax / 2; lane += 1) window.enter(lane);
+    assert.equal(window.offer().free.get(1), limits.windowMax / 16);
+    window.enter(1);
+    assert.equal(window.offer().free.get(1), limits.laneCapKept - 1, 'it is not idle any more');
+  });
+
+  it('remembers a bounded number of such lanes, the latest ones, and no failing one less', () => {
+    const window = newWindow();
+    window.enter(5_000);
+    window.leave(5_000, 'failure');
+    for (let lane = 1; lane <= limits.lanesTrustedMax + 10; lane += 1) prove(window, lane, 20);
+    const { free } = window.offer();
+    assert.equal(free.size, limits.lanesTrustedMax + 1);
+    assert.equal(free.has(10), false);
+    assert.equal(free.has(11), true);
+    assert.equal(free.has(5_000), true);
+  });
+
   it('gives strangers less the fuller it is, but always something', () => {
     const window = newWindow();
     assert.equal(window.offer().laneRoom, limits.laneCapStart);

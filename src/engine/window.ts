@@ -36,8 +36,7 @@ interface Slots {
 
 export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
-  /** Idle ones of them that keep a cap above that of strangers, the longest idle one first. */
-  const trusted = new Set<number>();
+  const resting = createResting(lanes);
   /** What is left of the last offer, by lane; and what it gave to lanes it did not know. */
   let told = new Map<number, Told>();
   let strangersRoom: number = limits.laneCapStart;
@@ -60,31 +59,6 @@ export function createWindow(nextLease: () => number): Window {
     return { lease: nextLease(), room: Math.max(room, 0), free, underWay, laneRoom };
   };
 
-  /**
-   * An idle lane is a stranger again, but for a while two kinds are remembered: one that failed, with its small
-   * cap, and one that has shown how much it takes. Without the latter, of 40,000 events one by one to ten
-   * receivers 59 % were not born with a lease, and had to be claimed.
-   */
-  const rest = (lane: number, slots: Slots): void => {
-    lanes.delete(lane);
-    if (!slots.isFailing && slots.cap < limits.laneCapTrusted) return;
-    lanes.set(lane, slots);
-    if (!slots.isFailing) {
-      slots.cap = Math.min(slots.cap, limits.laneCapKept);
-      trusted.add(lane);
-      const [longest] = trusted;
-      if (trusted.size > limits.lanesTrustedMax && longest !== undefined) drop(longest);
-    }
-    if (lanes.size <= limits.lanesRememberedMax) return;
-    const idle = lanes.entries().find(([, { underWay }]) => underWay === 0);
-    if (idle !== undefined) drop(idle[0]);
-  };
-
-  const drop = (lane: number): void => {
-    lanes.delete(lane);
-    trusted.delete(lane);
-  };
-
   return {
     offer: () => offer(limits.windowMax - size),
     claimOffer: () => offer(limits.windowClaimedMax - size),
@@ -97,7 +71,7 @@ export function createWindow(nextLease: () => number): Window {
       const { free, underWay } = told.get(lane) ?? { free: strangersRoom, underWay: 0 };
       told.set(lane, { free: free - 1, underWay: underWay + 1 });
       lanes.set(lane, slots);
-      trusted.delete(lane);
+      resting.rise(lane);
     },
     limit: (lane, concurrency) => {
       const slots = lanes.get(lane);
@@ -112,7 +86,7 @@ export function createWindow(nextLease: () => number): Window {
       if (result === 'success') slots.cap = Math.min(slots.cap + 1, slots.most);
       if (result === 'failure') slots.cap = Math.max(slots.cap >> 1, 1);
       if (result !== 'neither') slots.isFailing = result === 'failure';
-      if (slots.underWay === 0) rest(lane, slots);
+      if (slots.underWay === 0) resting.rest(lane, slots);
       return { wasFull };
     },
     hasUntoldRoom: (lane) => {
@@ -139,4 +113,38 @@ function newSlots(cap: number): Slots {
 function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
   slots.most = Math.min(concurrency, limits.laneCapMax);
   slots.cap = Math.min(slots.cap, slots.most);
+}
+
+/**
+ * An idle lane is a stranger again, but for a while two kinds are remembered: one that failed, with its small
+ * cap, and one that has shown how much it takes. Without the latter, of 40,000 events one by one to ten
+ * receivers 59 % were not born with a lease, and had to be claimed.
+ */
+function createResting(lanes: Map<number, Slots>): {
+  rest(lane: number, slots: Slots): void;
+  rise(lane: number): void;
+} {
+  /** Those that did well, the longest idle one first. */
+  const trusted = new Set<number>();
+  const drop = (lane: number): void => {
+    lanes.delete(lane);
+    trusted.delete(lane);
+  };
+  return {
+    rest: (lane, slots) => {
+      drop(lane);
+      if (!slots.isFailing && slots.cap < limits.laneCapTrusted) return;
+      lanes.set(lane, slots);
+      if (!slots.isFailing) {
+        slots.cap = Math.min(slots.cap, limits.laneCapKept);
+        trusted.add(lane);
+        const [longest] = trusted;
+        if (trusted.size > limits.lanesTrustedMax && longest !== undefined) drop(longest);
+      }
+      if (lanes.size <= limits.lanesRememberedMax) return;
+      const idle = lanes.entries().find(([, { underWay }]) => underWay === 0);
+      if (idle !== undefined) drop(idle[0]);
+    },
+    rise: (lane) => void trusted.delete(lane),
+  };
 }

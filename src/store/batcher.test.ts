@@ -435,6 +435,69 @@ describe('work', () => {
   });
 });
 
+describe('handing over what the transport queues', () => {
+  it('sends outcomes beside a publish, without a claim; that comes next', async () => {
+    const { transport, batcher, worker, heard } = setUp({ handOver: 'queued' });
+    worker.offers.push(offer(1), offer(3));
+    worker.claims.push(offer(2));
+    const edits = ['a', 'b'].map(async (id) => publish(batcher, id));
+    batcher.work();
+    const settling = batcher.settle(settlement('c'));
+    assert.deepEqual(transport.order, ['write', 'work']);
+    assert.deepEqual(heard, ['offer']);
+    transport.write();
+    await edits[0];
+    assert.deepEqual(transport.order, ['write', 'work'], 'the claim waits, and a publish for it');
+    transport.finish();
+    await settling;
+    assert.deepEqual(transport.worked[1]?.claim, offer(2));
+    assert.deepEqual(transport.order, ['write', 'work', 'work']);
+    transport.finish();
+    await turn();
+    assert.deepEqual(transport.order, ['write', 'work', 'work', 'write']);
+    transport.write();
+    await edits[1];
+  });
+
+  it('sends edits beside outcomes, but no publish beside a claim', async () => {
+    const { transport, batcher, worker } = setUp({ handOver: 'queued' });
+    worker.claims.push(undefined, offer(1));
+    const settling = [batcher.settle(settlement('a'))];
+    const edits: Promise<unknown>[] = [publish(batcher, 'b')];
+    assert.deepEqual(transport.order, ['work', 'write']);
+    transport.finish();
+    transport.write();
+    await Promise.all([...settling, ...edits]);
+    settling.push(batcher.settle(settlement('c')));
+    edits.push(publish(batcher, 'd'));
+    await turn();
+    assert.deepEqual(transport.order, ['work', 'write', 'work']);
+    transport.finish();
+    await turn();
+    transport.write();
+    await Promise.all([...settling, ...edits]);
+  });
+
+  it('has one batch of a kind there at a time, and closes after both', async () => {
+    const { transport, batcher } = setUp({ handOver: 'queued' });
+    const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
+    const edits = [1, 2].map(async (n) => forget(batcher, n));
+    const closing = batcher.close();
+    assert.deepEqual(transport.order, ['work', 'write']);
+    transport.write();
+    await edits[0];
+    transport.write();
+    await edits[1];
+    transport.finish();
+    await settling[0];
+    assert.equal(transport.closed, 0);
+    transport.finish();
+    await Promise.all([...settling, closing]);
+    assert.deepEqual(transport.order, ['work', 'write', 'write', 'work']);
+    assert.equal(transport.closed, 1);
+  });
+});
+
 /** Any verb would do; `forget` carries a number there and back. */
 async function forget(batcher: Batcher, n: number): Promise<{ deleted: number }> {
   return batcher.edit('forget', { idempotencyBeforeMs: 0, limit: n });
@@ -482,10 +545,11 @@ interface Sizes {
   batchPayloadBytesMax?: number;
   payloadBytesWaitingMax?: number;
   kinds?: 'together' | 'apart';
+  handOver?: 'alone' | 'queued';
 }
 
 function setUp(options: Sizes = {}, attached?: 'without a worker') {
-  const transport = new FakeTransport();
+  const transport = new FakeTransport(options);
   const clock = { ms: 5 };
   const heard: string[] = [];
   const batcher = createBatcher(transport, {
@@ -556,11 +620,16 @@ class FakeTransport implements Transport {
   readonly worked: Work[] = [];
   readonly order: ('write' | 'work')[] = [];
   closed = 0;
+  readonly #isQueue: boolean;
   #flying: PromiseWithResolvers<BatchReply> | undefined;
   #working: PromiseWithResolvers<WorkReply> | undefined;
 
+  constructor({ handOver }: Sizes) {
+    this.#isQueue = handOver === 'queued';
+  }
+
   async send(batch: Batch): Promise<BatchReply> {
-    this.#assertIdle();
+    this.#assertFree('write');
     this.sent.push(batch);
     this.order.push('write');
     this.#flying = Promise.withResolvers();
@@ -568,7 +637,7 @@ class FakeTransport implements Transport {
   }
 
   async work(work: Work): Promise<WorkReply> {
-    this.#assertIdle();
+    this.#assertFree('work');
     this.worked.push(work);
     this.order.push('work');
     this.#working = Promise.withResolvers();
@@ -627,8 +696,10 @@ class FakeTransport implements Transport {
     this.closed += 1;
   }
 
-  #assertIdle(): void {
-    assert.equal(this.#flying ?? this.#working, undefined, 'one batch under way at a time');
+  #assertFree(kind: 'write' | 'work'): void {
+    const isFree = { write: this.#flying === undefined, work: this.#working === undefined };
+    assert(isFree[kind], 'One batch of a kind at a time');
+    assert(this.#isQueue || (isFree.write && isFree.work), 'One batch at a time');
   }
 }
 

@@ -1,6 +1,6 @@
 // Group commit: one batch is being written while the next one gathers, so that many edits share one
 // fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once. Edits go first,
-// then the work of deliveries; when both wait they take turns, so that neither starves the other.
+// then the work of deliveries; what takes leases takes turns, so that neither starves the other.
 import { strict as assert } from 'node:assert';
 import type { BatchReply, SettleReply, StoreFailure, Transport, WorkReply } from './call.ts';
 import { editCall, editOutput } from './call.ts';
@@ -14,6 +14,12 @@ import { StoreUnavailable } from './store.ts';
 
 export interface BatcherOptions extends QueueLimits {
   nowMs: () => number;
+  /**
+   * `queued`: a batch of edits and one of work may be with the transport at a time, for one that takes them in
+   * their order: it need not wait between them until this side is done with something else. By default
+   * there is only one.
+   */
+  handOver?: 'alone' | 'queued';
   /** Told of every batch that was sent, once it was answered. */
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
@@ -38,6 +44,11 @@ export interface Batcher {
   /** Refuses what is new, finishes what was taken, then closes the transport. */
   close: () => Promise<void>;
 }
+
+type Kind = 'write' | 'work';
+
+/** Whether a batch under way was offered room. */
+type Taking = 'leases' | 'nothing';
 
 interface WaitingSettlement {
   settlement: Settlement;
@@ -90,9 +101,10 @@ class Cycle {
   readonly #settlements: WaitingSettlement[] = [];
   #worker: Worker | undefined;
   #isWorkAsked = false;
-  #last: 'write' | 'work' = 'work';
-  #isRunning = false;
-  #running = Promise.resolve();
+  /** Who took leases last. */
+  #last: Kind = 'work';
+  readonly #underWay = new Map<Kind, Taking>();
+  readonly #drained = Promise.withResolvers<void>();
   #closed: Promise<void> | undefined;
 
   constructor(transport: Transport, options: BatcherOptions) {
@@ -129,7 +141,8 @@ class Cycle {
   }
 
   async close(): Promise<void> {
-    this.#closed ??= this.#running.then(async () => this.#transport.close());
+    this.#closed ??= this.#drained.promise.then(async () => this.#transport.close());
+    this.#start();
     return this.#closed;
   }
 
@@ -139,56 +152,77 @@ class Cycle {
     }
   }
 
+  /** Hands over whatever may go now. Called when something came in, and when a batch was answered. */
   #start(): void {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    this.#running = this.#run();
-  }
-
-  async #run(): Promise<void> {
     for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
-      this.#last = turn;
-      if (turn === 'write') await this.#writeBatch();
-      else await this.#workBatch();
+      void (turn === 'write' ? this.#writeBatch() : this.#workBatch());
     }
-    this.#isRunning = false;
+    if (this.#closed !== undefined && this.#underWay.size === 0) this.#drained.resolve();
   }
 
-  #turn(): 'write' | 'work' | undefined {
-    const hasEdits = !this.#edits.isEmpty();
-    const hasWork = this.#settlements.length > 0 || this.#isWorkAsked;
-    if (hasEdits && hasWork) return this.#last === 'write' ? 'work' : 'write';
-    if (hasEdits) return 'write';
-    return hasWork ? 'work' : undefined;
+  #end(kind: Kind): void {
+    this.#underWay.delete(kind);
+    this.#start();
+  }
+
+  #turn(): Kind | undefined {
+    const { handOver = 'alone' } = this.#options;
+    if (handOver === 'alone' && this.#underWay.size > 0) return undefined;
+    const mayWork = this.#mayWork();
+    if (!this.#mayWrite()) return mayWork ? 'work' : undefined;
+    return mayWork && this.#last === 'write' ? 'work' : 'write';
+  }
+
+  /** Not beside work that takes leases: the same room would be offered twice. Nor before work that is due to. */
+  #mayWrite(): boolean {
+    if (this.#edits.isEmpty() || this.#underWay.has('write')) return false;
+    if (!this.#underWay.has('work')) return true;
+    const isWorkDue = this.#isWorkAsked && this.#last === 'write';
+    return this.#underWay.get('work') === 'nothing' && !isWorkDue;
+  }
+
+  /** Outcomes may go beside any edits. */
+  #mayWork(): boolean {
+    if (this.#underWay.has('work')) return false;
+    return this.#settlements.length > 0 || (this.#isWorkAsked && this.#mayLease());
+  }
+
+  #mayLease(): boolean {
+    return this.#underWay.get('write') !== 'leases';
   }
 
   async #writeBatch(): Promise<void> {
     const taken = this.#edits.take();
     const edits = taken.map(({ call }) => call);
     const offer = edits.some(({ verb }) => verb === 'publish') ? this.#ask('offer') : undefined;
+    this.#taking('write', offer);
     const nowMs = this.#options.nowMs();
     const sent = this.#begin('edits', taken.length);
     const reply = await reached<BatchReply>(this.#transport.send({ nowMs, edits, offer }));
     sent.answered(reply.kind === 'written');
     if (reply.kind !== 'written') {
       refuseAll(taken, failureOf(reply));
-      return;
-    }
-    if (reply.edits.length !== taken.length) {
+    } else if (reply.edits.length !== taken.length) {
       refuseAll(taken, tooShort());
-      return;
+    } else {
+      this.#worker?.take(leasedFrom(reply.born, { edits, offer }), reply.outlook);
+      for (const [index, one] of reply.edits.entries()) taken[index]?.answer(one);
     }
-    this.#worker?.take(leasedFrom(reply.born, { edits, offer }), reply.outlook);
-    for (const [index, one] of reply.edits.entries()) taken[index]?.answer(one);
+    this.#end('write');
   }
 
   async #workBatch(): Promise<void> {
-    this.#isWorkAsked = false;
+    const mayLease = this.#mayLease();
+    if (mayLease) this.#isWorkAsked = false;
     const taken = this.#settlements.splice(0, this.#options.batchEditsMax);
     const settlements = taken.map(({ settlement }) => settlement);
-    const claim = this.#ask('claim');
-    const fanOut = this.#ask('fanOut');
-    if (settlements.length === 0 && claim === undefined && fanOut === undefined) return;
+    const claim = mayLease ? this.#ask('claim') : undefined;
+    const fanOut = mayLease ? this.#ask('fanOut') : undefined;
+    this.#taking('work', claim ?? fanOut);
+    if (settlements.length === 0 && claim === undefined && fanOut === undefined) {
+      this.#underWay.delete('work');
+      return;
+    }
     const work = { nowMs: this.#options.nowMs(), settlements, claim, fanOut };
     const sent = this.#begin('work', taken.length);
     const reply = await reached<WorkReply>(this.#transport.work(work));
@@ -196,13 +230,19 @@ class Cycle {
     if (reply.kind !== 'worked' || reply.settled.length !== taken.length) {
       this.#worker?.refused();
       refuseAll(taken, reply.kind === 'worked' ? tooShort() : failureOf(reply));
-      return;
+    } else {
+      const { claimed, fannedOut, readyMs } = reply;
+      const settled = reply.settled.map(whatHappened);
+      const asked = { claim: claim !== undefined, fanOut: fanOut !== undefined };
+      this.#worker?.worked({ settled, claimed, fannedOut, readyMs }, asked);
+      for (const [index, one] of reply.settled.entries()) taken[index]?.answer(one);
     }
-    const { claimed, fannedOut, readyMs } = reply;
-    const settled = reply.settled.map(whatHappened);
-    const asked = { claim: claim !== undefined, fanOut: fanOut !== undefined };
-    this.#worker?.worked({ settled, claimed, fannedOut, readyMs }, asked);
-    for (const [index, one] of reply.settled.entries()) taken[index]?.answer(one);
+    this.#end('work');
+  }
+
+  #taking(kind: Kind, offer: Offer | undefined): void {
+    this.#underWay.set(kind, offer === undefined ? 'nothing' : 'leases');
+    if (offer !== undefined || this.#options.handOver !== 'queued') this.#last = kind;
   }
 
   #begin(kind: BatchFacts['kind'], size: number): { answered: (isDone: boolean) => void } {

@@ -34,9 +34,11 @@ export function openLog(options: LogOptions, world: Pick<World, 'sleep'>): Proce
   });
   // pino has dealt with a broken pipe; a full one drops lines, and there is nobody to tell.
   file.on('error', () => undefined);
+  const lines = gatherLines((text) => file.write(text), world);
   return {
-    log: createLog(options, (line) => file.write(line)),
+    log: createLog(options, lines.add),
     [Symbol.asyncDispose]: async () => {
+      lines.flush();
       const given = new AbortController();
       const patience = world.sleep(limits.logFlushMs, given.signal).catch(() => undefined);
       await Promise.race([flushed(file), patience]);
@@ -46,6 +48,31 @@ export function openLog(options: LogOptions, world: Pick<World, 'sleep'>): Proce
     },
   };
 }
+
+/**
+ * A busy service writes a line for every request; a write for each took 9 of its 25 µs. So lines wait a moment
+ * for others. Not what may be the last words before the end: whatever is no mere fact goes at once.
+ */
+function gatherLines(
+  write: (text: string) => void,
+  world: Pick<World, 'sleep'>,
+): { add(line: string): void; flush(): void } {
+  let waiting = '';
+  const flush = (): void => {
+    if (waiting !== '') write(waiting);
+    waiting = '';
+  };
+  return {
+    add: (line) => {
+      if (waiting === '') void world.sleep(limits.logGatherMs).then(flush);
+      waiting += line;
+      if (!line.startsWith(factStart) || waiting.length >= limits.logGatherChars) flush();
+    },
+    flush,
+  };
+}
+
+const factStart = '{"level":30,';
 
 /** `write` gets whole lines, ready to be seen. */
 export function createLog(

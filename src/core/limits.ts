@@ -33,6 +33,9 @@ export const limits = {
   /** Log lines that wait for a slow reader; more are dropped. How long a stop waits for them. */
   logBytesWaitingMax: 4 * 1_048_576,
   logFlushMs: 1_000,
+  /** Lines of requests are written together, so many at the most, after so long. */
+  logGatherChars: 16_384,
+  logGatherMs: 20,
   /** How long a stop waits for spans that nobody has collected yet. */
   traceFlushMs: 3_000,
   /** Filters of subscriptions that are remembered, in characters: a thousand of the longest. */

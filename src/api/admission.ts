@@ -25,12 +25,17 @@ export interface DoorMeans {
   onAnswered: (request: Answered) => void;
 }
 
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Of a request that was let in. */
+    ticket?: Ticket;
+  }
+}
+
 export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   const { admission, newId } = means;
   const entranceOf = entrancesOf(means.contracts);
   const say = createSaying(means);
-  // No WeakMap: by young keys it makes every collection dearer, and a ticket is given back anyway.
-  const tickets = new Map<IncomingMessage, Ticket>();
   let isClosing = false;
   server.addHook('preClose', async () => {
     isClosing = true;
@@ -42,18 +47,18 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   };
   // Behind every look at the key: what comes without one is never read, so it takes nobody's bytes.
   server.addHook('preParsing', (request, _reply, _payload, done) => {
-    refuseUnless(tickets.get(request.raw)?.expect(bodyBytesOf(request)));
+    refuseUnless(request.raw.ticket?.expect(bodyBytesOf(request)));
     done();
   });
   server.addHook('preHandler', ({ raw }, _reply, done) => {
-    refuseUnless(tickets.get(raw)?.begin());
+    refuseUnless(raw.ticket?.begin());
     done();
   });
   server.addHook('onSend', (request, _reply, payload, done) => {
     const { raw } = request;
     const isPublic = !hasKey(request);
     const cut = (): void => void raw.socket.destroy();
-    tickets.get(raw)?.answer({ bytes: answerBytes(payload), isPublic, cut });
+    raw.ticket?.answer({ bytes: answerBytes(payload), isPublic, cut });
     done();
   });
   // Called below, once a request is let in. Whoever else hears of requests still does.
@@ -71,11 +76,8 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
         say();
         return;
       }
-      tickets.set(request, ticket);
-      response.on('close', () => {
-        tickets.delete(request);
-        ticket.finish();
-      });
+      request.ticket = ticket;
+      response.on('close', () => ticket.finish());
     }
     server.routing(request, response);
   });

@@ -2,7 +2,7 @@
 // possible: no route, no key, no body, no log line of its own. Measured on one busy core: see
 // docs/operations.md, "Limits".
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Contracts } from '../contract/contracts.ts';
 import { withPrefix } from '../core/id.ts';
@@ -25,11 +25,17 @@ export interface DoorMeans {
   onAnswered: (request: Answered) => void;
 }
 
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Of a request that was let in. */
+    ticket?: Ticket;
+  }
+}
+
 export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   const { admission, newId } = means;
   const entranceOf = entrancesOf(means.contracts);
   const say = createSaying(means);
-  const tickets = new WeakMap<IncomingMessage, Ticket>();
   let isClosing = false;
   server.addHook('preClose', async () => {
     isClosing = true;
@@ -40,15 +46,20 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
     throw overloaded;
   };
   // Behind every look at the key: what comes without one is never read, so it takes nobody's bytes.
-  server.addHook('preParsing', async ({ raw, routeOptions }) =>
-    refuseUnless(tickets.get(raw)?.expect(bodyBytes(raw, routeOptions.bodyLimit))),
-  );
-  server.addHook('preHandler', async ({ raw }) => refuseUnless(tickets.get(raw)?.begin()));
-  server.addHook('onSend', async (request, _reply, payload) => {
+  server.addHook('preParsing', (request, _reply, _payload, done) => {
+    refuseUnless(request.raw.ticket?.expect(bodyBytesOf(request)));
+    done();
+  });
+  server.addHook('preHandler', ({ raw }, _reply, done) => {
+    refuseUnless(raw.ticket?.begin());
+    done();
+  });
+  server.addHook('onSend', (request, _reply, payload, done) => {
     const { raw } = request;
     const isPublic = !hasKey(request);
     const cut = (): void => void raw.socket.destroy();
-    tickets.get(raw)?.answer({ bytes: answerBytes(payload), isPublic, cut });
+    raw.ticket?.answer({ bytes: answerBytes(payload), isPublic, cut });
+    done();
   });
   // Called below, once a request is let in. Whoever else hears of requests still does.
   // oxlint-disable-next-line typescript/unbound-method -- It is the listener itself that goes.
@@ -65,7 +76,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
         say();
         return;
       }
-      tickets.set(request, ticket);
+      request.ticket = ticket;
       response.on('close', () => ticket.finish());
     }
     server.routing(request, response);
@@ -100,6 +111,12 @@ function bodyBytes({ method, headers }: IncomingMessage, most: number): number {
   if (headers['transfer-encoding'] !== undefined) return most;
   const length = Number(headers['content-length'] ?? 0);
   return Math.min(Number.isNaN(length) ? 0 : length, most);
+}
+
+/** The limit of a route is made anew whenever it is asked for; no route has one below a small body. */
+function bodyBytesOf(request: FastifyRequest): number {
+  const bytes = bodyBytes(request.raw, Infinity);
+  return bytes <= limits.smallBodyBytes ? bytes : Math.min(bytes, request.routeOptions.bodyLimit);
 }
 
 /** Of what is there as a whole; streams have limits of their own. */

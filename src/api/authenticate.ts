@@ -21,33 +21,36 @@ interface Known {
 
 export interface Means {
   identifier: Pick<Identifier, 'identify' | 'identifySession'>;
-  publicOrigin: string;
+  publicOrigin: () => string;
 }
 
-export async function authenticate(
+/** For one operation: what depends on it alone is worked out before the first request. */
+export function authenticator(
   operation: Operation,
-  head: RawHead,
   { identifier, publicOrigin }: Means,
-): Promise<Caller> {
-  const { security, method } = operation;
-  if (security.length === 0) return undefined;
-  const held = await holding(security, head, identifier);
-  const best = held.find(({ usesCookie }) => !usesCookie) ?? held.find(isSignedIn) ?? held[0];
-  if (best === undefined) {
-    if (admitsAnybody(operation)) return undefined;
-    throw new Problem('unauthorized', unauthorizedDetail);
-  }
-  const fault = best.usesCookie ? crossOriginFault({ method, head }, publicOrigin) : undefined;
-  if (fault !== undefined) {
-    throw new Problem('cross_origin', `Cannot take a key from a cookie here: ${fault}`);
-  }
+): (head: RawHead) => Promise<Caller> {
+  const { security, method, operationId } = operation;
+  const doors = security.map(doorOf);
+  const isOpen = admitsAnybody(operation);
   const scope = scopeOf(operation);
-  if (scope !== undefined && !best.key.scopes.includes(scope)) {
-    const has = best.key.scopes.join(', ');
-    const message = `${operation.operationId} needs the scope "${scope}", the key has: ${has}`;
-    throw new Problem('missing_scope', message);
-  }
-  return { key: best.key, session: best.session };
+  return async (head) => {
+    const held = await holding(doors, head, identifier);
+    const best = held.find(({ usesCookie }) => !usesCookie) ?? held.find(isSignedIn) ?? held[0];
+    if (best === undefined) {
+      if (isOpen) return undefined;
+      throw new Problem('unauthorized', unauthorizedDetail);
+    }
+    const fault = best.usesCookie ? crossOriginFault({ method, head }, publicOrigin()) : undefined;
+    if (fault !== undefined) {
+      throw new Problem('cross_origin', `Cannot take a key from a cookie here: ${fault}`);
+    }
+    if (scope !== undefined && !best.key.scopes.includes(scope)) {
+      const has = best.key.scopes.join(', ');
+      const message = `${operationId} needs the scope "${scope}", the key has: ${has}`;
+      throw new Problem('missing_scope', message);
+    }
+    return best;
+  };
 }
 
 /** Whoever needs no key could else fill the memory, and the room that large bodies have. */
@@ -96,28 +99,45 @@ function isSignedIn({ session }: Held): boolean {
   return session !== undefined;
 }
 
+/** An alternative: all that must be shown there. */
+interface Door {
+  keys: readonly Scheme[];
+  appIds: readonly Scheme[];
+  usesCookie: boolean;
+}
+
+function doorOf({ schemes }: Alternative): Door {
+  return {
+    keys: schemes.filter(({ credential }) => credential !== 'app_id'),
+    appIds: schemes.filter(({ credential }) => credential === 'app_id'),
+    usesCookie: schemes.some(({ carrier }) => carrier.in === 'cookie'),
+  };
+}
+
 async function holding(
-  security: readonly Alternative[],
+  doors: readonly Door[],
   head: RawHead,
   identifier: Means['identifier'],
 ): Promise<Held[]> {
   const held: Held[] = [];
-  for (const { schemes } of security) {
-    const known = await knownBy(schemes, head, identifier);
-    const usesCookie = schemes.some(({ carrier }) => carrier.in === 'cookie');
-    if (known !== undefined) held.push({ ...known, usesCookie });
+  for (const door of doors) {
+    // Most doors are passed by: whoever shows nothing at one need not be waited for.
+    const [first] = door.keys;
+    if (first === undefined || credentialIn(first, head) === undefined) continue;
+    const known = await knownBy(door, head, identifier);
+    if (known !== undefined) held.push({ ...known, usesCookie: door.usesCookie });
   }
   return held;
 }
 
 /** The key for which all schemes hold; several keys must belong to one app. */
 async function knownBy(
-  schemes: readonly Scheme[],
+  { keys, appIds }: Door,
   head: RawHead,
   identifier: Means['identifier'],
 ): Promise<Known | undefined> {
   let held: Known | undefined;
-  for (const scheme of schemes.filter(({ credential }) => credential !== 'app_id')) {
+  for (const scheme of keys) {
     const presented = credentialIn(scheme, head);
     const known = presented === undefined ? undefined : await find(scheme, presented, identifier);
     if (known === undefined) return undefined;
@@ -126,7 +146,6 @@ async function knownBy(
   }
   if (held === undefined) return undefined;
   const appId = withPrefix('app', held.key.appId);
-  const appIds = schemes.filter(({ credential }) => credential === 'app_id');
   return appIds.every((scheme) => credentialIn(scheme, head) === appId) ? held : undefined;
 }
 

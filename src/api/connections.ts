@@ -18,7 +18,7 @@ interface Line {
   socket: Socket;
   asked: number;
   /** Not answered yet, in the order of the requests. */
-  open: Set<ServerResponse>;
+  open: ServerResponse[];
   newest: ServerResponse | undefined;
   /** When it was told the last thing; nothing is expected of it any more. */
   toldMs: number | undefined;
@@ -74,7 +74,7 @@ function enter(house: House, socket: Socket): Line | undefined {
   const line: Line = {
     socket,
     asked: 0,
-    open: new Set(),
+    open: [],
     newest: undefined,
     toldMs: undefined,
     refuse: undefined,
@@ -114,7 +114,7 @@ function ask(
   leave(house, line);
   house.all.add(line);
   line.asked += 1;
-  line.open.add(response);
+  line.open.push(response);
   line.newest = response;
   // The server says that it closes, but answers what comes behind with an empty 503, and stays open.
   if (line.asked === limits.requestsPerSocketMax) {
@@ -124,8 +124,8 @@ function ask(
     });
   }
   response.on('close', () => {
-    line.open.delete(response);
-    if (line.open.size === 0 && house.all.has(line)) house.idle.add(line);
+    line.open = line.open.filter((one) => one !== response);
+    if (line.open.length === 0 && house.all.has(line)) house.idle.add(line);
     refuseInTurn(line, world);
   });
 }
@@ -153,7 +153,7 @@ function refuseInTurn(line: Line, world: Clock): void {
   // The request whose body is broken: nobody else will answer it, unless somebody has already.
   const broken = newest?.req.complete === false ? newest : undefined;
   const isAnswered = broken?.headersSent === true;
-  const isTurn = [...open].every((response) => response === broken && !isAnswered);
+  const isTurn = open.every((response) => response === broken && !isAnswered);
   if (!isTurn) return;
   line.refuse = undefined;
   line.toldMs = world.monotonicMs();

@@ -17,8 +17,12 @@ export function bodyFields({ body }: Message): Fields {
 }
 
 export function object(value: unknown, name: string): Fields {
-  assert(typeof value === 'object' && value !== null && !Array.isArray(value), `${name}: object`);
-  return Object.fromEntries(Object.entries(value));
+  assert(isFields(value), `${name}: object`);
+  return value;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function text(fields: Fields, name: string): string {

@@ -4,30 +4,21 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
-import { readRequest, type Reading } from '../contract/request.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Key } from '../core/key.ts';
-import { invalidRequest, Problem } from '../core/problem.ts';
-import { readTrace } from '../core/trace.ts';
+import { Problem } from '../core/problem.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
-import {
-  authenticate,
-  bodyBytesMaxOf,
-  challenges,
-  type Caller,
-  type Means,
-} from './authenticate.ts';
-import { readBody, unsupported } from './body.ts';
+import { authenticator, bodyBytesMaxOf, challenges, type Means } from './authenticate.ts';
 import type { Call, Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
-import { crossOriginFault } from './origin.ts';
 import { toProblem } from './problem.ts';
-import { pathAndQuery, readHead, unreadableParameter, type RawHead } from './raw-request.ts';
+import { readHead } from './raw-request.ts';
+import { readCall, type Place } from './read-call.ts';
 import { routeOf } from './route.ts';
 import { createScrapeIdentifier } from './scrape-identifier.ts';
-import { deedOf, note, noteSpan, subjectOf } from './request-log.ts';
+import { deedOf, note, subjectOf } from './request-log.ts';
 import { sendProblem } from './server.ts';
 
 export interface MountMeans {
@@ -44,13 +35,15 @@ export interface MountMeans {
 
 export function mount(server: FastifyInstance, means: MountMeans): void {
   const routes = routesOf(means).filter(({ operation }) => isOffered(operation, means.role));
+  server.decorateRequest('arrival');
   for (const route of routes) mountOperation(server, route, means);
   const operations = routes.map(({ operation }) => operation);
   const nothing = means.role === 'worker' ? workerDetail : 'There is nothing at this path';
   // Before the body is read: nobody who has no business here uploads anything.
-  server.addHook('onRequest', async (request, reply) =>
-    request.is404 ? refuseRoute({ operations, nothing }, request, reply) : undefined,
-  );
+  server.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) refuseRoute({ operations, nothing }, request, reply);
+    else done();
+  });
 }
 
 const workerOperations: readonly string[] = ['getHealth', 'getReadiness', 'getMetrics'];
@@ -89,10 +82,15 @@ function mountOperation(
   { operation, handler }: Mounted,
   { context, identifier, publicUrl }: MountMeans,
 ): void {
-  const arrivals = new WeakMap<FastifyRequest, Arrival>();
   const { url, pathOf } = routeOf(operation.path);
   const publicOrigin = createOriginOf(publicUrl);
-  const identify = identifying(operation, { context, identifier }, publicOrigin);
+  const identify = authenticator(operation, {
+    identifier: identifierFor(operation, { context, identifier }),
+    publicOrigin,
+  });
+  const { defaultApp } = context;
+  const place: Place = { operation, pathOf, identify, publicOrigin, defaultApp };
+  const did = deedOf(operation);
   server.route({
     method: operation.method,
     url,
@@ -109,54 +107,15 @@ function mountOperation(
       const head = readHead(request.raw);
       const caller = await identify(head);
       if (caller !== undefined) noteCaller(request, caller.key);
-      arrivals.set(request, { head, caller });
+      request.arrival = { head, caller };
     },
     handler: async (request, reply) => {
-      const { head, caller } = arrivals.get(request) ?? { head: readHead(request.raw) };
-      refuseUnreadableQuery(request.url);
-      const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-      const body = operation.body && readBody(bytes, head, operation.body.opaque);
-      const reading = readRequest(operation, {
-        path: pathOf(request.params),
-        query: head.query,
-        header: head.header,
-        cookie: new Map(head.cookies),
-        body,
-      });
-      const { key, session } = caller ?? {};
-      const app =
-        key === undefined
-          ? context.defaultApp
-          : { no: key.appNo, id: key.appId, quotas: key.appQuotas };
-      const call: Call = {
-        app,
-        key,
-        session,
-        crossOriginFault: () =>
-          crossOriginFault({ method: operation.method, head }, publicOrigin()),
-        isSecure: request.protocol === 'https',
-        cookie: (name) => {
-          const given = head.cookies.filter(([each]) => each === name);
-          return given.length === 1 ? given[0]?.[1] : undefined;
-        },
-        ...understood(reading),
-        target: pathAndQuery(request.url),
-        isStillWelcome: async () => isWelcome(identify(head)),
-        ...observed(request, operation, head),
-        bytes,
-        opaque: body?.opaque ?? new Map(),
-      };
+      const call = readCall(place, request);
       const answer = await handler(call);
-      noteDeed(request, operation, call);
+      noteDeed(request, call, did);
       return send(request, reply, answer);
     },
   });
-}
-
-/** What is known of a request before its body is read. */
-interface Arrival {
-  head: RawHead;
-  caller: Caller;
 }
 
 /** The public URL changes once, when the port is known: it is read once for each text. */
@@ -173,33 +132,11 @@ function noteCaller(request: FastifyRequest, { appId, id }: Key): void {
   note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
 }
 
-/** How the call is seen in logs and traces. */
-function observed(
-  request: FastifyRequest,
-  { path }: Operation,
-  { header }: RawHead,
-): Pick<Call, 'trace' | 'note' | 'noteSpan'> {
-  return {
-    trace: readTrace(header),
-    note: (facts) => note(request, facts),
-    noteSpan: (span) => noteSpan(request, span, path),
-  };
-}
-
 /** What a call that succeeded was about, and what it has changed. */
-function noteDeed(request: FastifyRequest, operation: Operation, call: Call): void {
+function noteDeed(request: FastifyRequest, call: Call, did: string | undefined): void {
   const id = call.request.path.get('id');
-  note(request, { ...(typeof id === 'string' ? subjectOf(id) : {}), ...deedOf(operation) });
-}
-
-function identifying(
-  operation: Operation,
-  means: Pick<MountMeans, 'context' | 'identifier'>,
-  publicOrigin: () => string,
-): (head: RawHead) => Promise<Caller> {
-  const identifier = identifierFor(operation, means);
-  return async (head) =>
-    authenticate(operation, head, { identifier, publicOrigin: publicOrigin() });
+  if (typeof id === 'string') note(request, subjectOf(id));
+  if (did !== undefined) note(request, { did });
 }
 
 function identifierFor(
@@ -222,39 +159,6 @@ function onlooking(identifier: Identifier): Means['identifier'] {
     identify: async (presented) => identifier.identify(presented),
     identifySession: async (token) => identifier.lookAtSession(token),
   };
-}
-
-async function isWelcome(identified: Promise<Caller>): Promise<boolean> {
-  try {
-    await identified;
-    return true;
-  } catch (error) {
-    if (error instanceof Problem) return false;
-    throw error;
-  }
-}
-
-/** Lenient decoding would put other characters into a target than the caller meant. */
-function refuseUnreadableQuery(url: string): void {
-  const field = unreadableParameter(url);
-  if (field === undefined) return;
-  const message = 'is not validly percent-encoded UTF-8';
-  throw new Problem('malformed_request', `${field} ${message}`, { faults: [{ field, message }] });
-}
-
-function understood(reading: Reading): Pick<Call, 'request' | 'variant'> {
-  switch (reading.kind) {
-    case 'valid':
-      return { request: reading.message, variant: reading.variant };
-    case 'invalid':
-      throw invalidRequest(reading.faults);
-    case 'no_variant':
-      throw new Problem('no_variant', reading.detail, { faults: reading.faults });
-    case 'unsupported': {
-      const offered = reading.offered.join(' or ');
-      throw unsupported(`Content-Type is "${reading.mediaType}", expected ${offered}`);
-    }
-  }
 }
 
 function send(
@@ -281,14 +185,15 @@ function refuseRoute(
   { operations, nothing }: { operations: readonly Operation[]; nothing: string },
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): void {
   const path = request.url.split('?', 1)[0] ?? '';
   const methods = operations.filter((it) => routeOf(it.path).matches(path)).map((it) => it.method);
   if (methods.length === 0) {
-    return sendProblem(new Problem('not_found', nothing), request, reply);
+    void sendProblem(new Problem('not_found', nothing), request, reply);
+    return;
   }
   const allow = methods.flatMap((it) => (it === 'GET' ? ['GET', 'HEAD'] : [it])).join(', ');
   void reply.header('allow', allow);
   const detail = `The path does not offer ${request.method}, expected ${allow}`;
-  return sendProblem(new Problem('method_not_allowed', detail), request, reply);
+  void sendProblem(new Problem('method_not_allowed', detail), request, reply);
 }

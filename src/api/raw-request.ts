@@ -14,14 +14,22 @@ export interface RawHead {
 }
 
 export function readHead(request: Pick<IncomingMessage, 'url' | 'headersDistinct'>): RawHead {
+  const { headersDistinct } = request;
   const header = new Map<string, string>();
-  for (const [name, lines] of Object.entries(request.headersDistinct)) {
-    if (lines !== undefined) header.set(name, lines.join(', '));
+  // It has no prototype: these are its own names, and no list of pairs is made of them.
+  for (const name in headersDistinct) {
+    const lines = headersDistinct[name];
+    if (lines !== undefined) header.set(name, textOf(lines));
   }
   const headerLines = (name: string): readonly string[] =>
-    request.headersDistinct[name.toLowerCase()] ?? [];
-  const cookies = headerLines('cookie').flatMap(readCookies);
+    headersDistinct[name.toLowerCase()] ?? [];
+  const cookies = header.has('cookie') ? headerLines('cookie').flatMap(readCookies) : [];
   return { query: readQuery(request.url ?? ''), header, cookies, headerLines };
+}
+
+function textOf(lines: readonly string[]): string {
+  const [line = '', ...more] = lines;
+  return more.length === 0 ? line : lines.join(', ');
 }
 
 function readQuery(url: string): [string, string][] {
@@ -31,13 +39,14 @@ function readQuery(url: string): [string, string][] {
 
 /** What is asked for without an origin: a proxy may send one along (RFC 9112, 3.2.2), which says nothing here. */
 export function pathAndQuery(url: string): string {
-  return url.replace(/^https?:\/\/[^/]*/i, '');
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '');
 }
 
 /** The first parameter whose name or value is no percent-encoded UTF-8, as errors call it. */
 export function unreadableParameter(url: string): string | undefined {
   const mark = url.indexOf('?');
-  const pairs = mark < 0 ? [] : url.slice(mark + 1).split('&');
+  if (mark < 0) return undefined;
+  const pairs = url.slice(mark + 1).split('&');
   const bad = pairs.find((pair) => !isDecodable(pair));
   if (bad === undefined) return undefined;
   const name = bad.split('=', 1)[0] ?? '';

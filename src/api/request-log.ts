@@ -39,31 +39,50 @@ export interface RequestLog {
   onAnswered?: (request: Answered) => void;
 }
 
+/** On the request itself: a WeakMap with young keys makes every collection dearer. */
+interface Notes {
+  /** Undefined where no hook was called for it. */
+  startedMs: number | undefined;
+  facts: Facts;
+  span: (Begun & { route: string }) | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is noted of it so far. */
+    notes: Notes | undefined;
+  }
+}
+
+function notesOf(request: FastifyRequest): Notes {
+  request.notes ??= { startedMs: undefined, facts: {}, span: undefined };
+  return request.notes;
+}
+
 export function note(request: FastifyRequest, facts: Facts): void {
-  const noted = notes.get(request);
-  if (noted === undefined) notes.set(request, { ...facts });
-  else Object.assign(noted, facts);
+  Object.assign(notesOf(request).facts, facts);
 }
 
 /** Whether somebody was let in by a key. */
-export function hasKey(request: FastifyRequest): boolean {
-  return notes.get(request)?.key !== undefined;
+export function hasKey({ notes }: FastifyRequest): boolean {
+  return notes?.facts.key !== undefined;
 }
 
 /** The span of a request that publishes; it ends with the answer. */
 export function noteSpan(request: FastifyRequest, span: Begun, route: string): void {
-  spans.set(request, { ...span, route });
+  notesOf(request).span = { ...span, route };
 }
 
 /** What an operation has done when it succeeded, if it is worth to be found again. */
-export function deedOf({ operationId, role }: Operation): Facts {
-  const did =
-    role.kind === 'subscribe'
-      ? 'subscription created'
-      : role.kind === 'unsubscribe'
-        ? 'subscription ended'
-        : deeds.get(operationId);
-  return did === undefined ? {} : { did };
+export function deedOf({ operationId, role }: Operation): string | undefined {
+  switch (role.kind) {
+    case 'subscribe':
+      return 'subscription created';
+    case 'unsubscribe':
+      return 'subscription ended';
+    case 'managed':
+      return deeds.get(operationId);
+  }
 }
 
 /** The thing that an id in the path names. Only of a request that succeeded: then it is an id. */
@@ -73,14 +92,17 @@ export function subjectOf(id: string): Facts {
 }
 
 export function logRequests(server: FastifyInstance, means: RequestLog): void {
-  const started = new WeakMap<FastifyRequest, number>();
   const { world } = means;
-  server.addHook('onRequest', async (request) => {
-    started.set(request, world.monotonicMs());
+  server.decorateRequest('notes');
+  server.addHook('onRequest', (request, _reply, done) => {
+    notesOf(request).startedMs = world.monotonicMs();
+    done();
   });
-  server.addHook('onResponse', async (request, reply) => {
-    const tookMs = world.monotonicMs() - (started.get(request) ?? world.monotonicMs());
+  server.addHook('onResponse', (request, reply, done) => {
+    const nowMs = world.monotonicMs();
+    const tookMs = nowMs - (request.notes?.startedMs ?? nowMs);
     logRequest(means, { request, reply, tookMs });
+    done();
   });
 }
 
@@ -88,8 +110,7 @@ export function logRequest(
   { log, tracer, world, onAnswered }: RequestLog,
   { request, reply, tookMs }: { request: FastifyRequest; reply: FastifyReply; tookMs: number },
 ): void {
-  const facts = notes.get(request) ?? {};
-  const span = spans.get(request);
+  const { facts, span } = notesOf(request);
   const { operation, code } = facts;
   onAnswered?.({ operation, status: reply.statusCode, tookMs, code });
   const line = {
@@ -97,7 +118,7 @@ export function logRequest(
     method: request.method,
     status: reply.statusCode,
     tookMs: Math.round(tookMs * 10) / 10,
-    ...(span === undefined ? {} : { traceId: span.context.traceId }),
+    traceId: span?.context.traceId,
     ...facts,
   };
   if (facts.err === undefined) log.info(line, 'request');
@@ -126,9 +147,6 @@ export function logRequest(
     error: status >= 500 ? String(status) : undefined,
   });
 }
-
-const notes = new WeakMap<FastifyRequest, Facts>();
-const spans = new WeakMap<FastifyRequest, Begun & { route: string }>();
 
 const deeds: ReadonlyMap<string, string> = new Map([
   ['createApp', 'app made'],

@@ -27,12 +27,15 @@ export function routeOf(path: string): Route {
   return {
     url: url === '' ? '/' : url,
     pathOf: (params) => {
+      if (names.length === 0) return noParameters;
       const given = new Map(Object.entries(isRecord(params) ? params : {}));
       return new Map(names.map((name, index) => [name, String(given.get(`p${index}`) ?? '')]));
     },
     matches: (it) => shape.test(it),
   };
 }
+
+const noParameters: ReadonlyMap<string, string> = new Map();
 
 function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null;

@@ -11,11 +11,10 @@ export type Decoding = { kind: 'value'; value: unknown } | { kind: 'faults'; fau
 
 /** Fields of multipart/form-data, or the JSON part of multipart/related; anything else as it is. */
 export function decodeBody(value: unknown, contentType: string): Decoding {
+  if (!(value instanceof Uint8Array)) return { kind: 'value', value };
   const essence = essenceOf(contentType);
   const isRelated = essence === 'multipart/related';
-  if (!(value instanceof Uint8Array) || (!isRelated && essence !== 'multipart/form-data')) {
-    return { kind: 'value', value };
-  }
+  if (!isRelated && essence !== 'multipart/form-data') return { kind: 'value', value };
   const boundary = mediaTypeParameter(contentType, 'boundary') ?? '';
   if (boundary === '' || boundary.length > bounds.boundaryCharsMax) {
     return fault('body', 'has no usable boundary, expected Content-Type to name one');

@@ -11,6 +11,7 @@ export function essenceOf(mediaType: string): string {
 }
 
 export function isJson(mediaType: string): boolean {
+  if (mediaType === 'application/json') return true;
   return /^[^/]+\/(?:[^/]+\+)?json$/u.test(essenceOf(mediaType));
 }
 
@@ -20,8 +21,8 @@ export function coveringType(
   mediaType: string,
 ): string | undefined {
   const essence = essenceOf(mediaType);
+  if (declared.has(essence)) return essence;
   const candidates = [
-    essence,
     ...(essence.endsWith('+json') ? [`${essence.split('/', 1)[0]}/*+json`] : []),
     ...(isJson(essence) ? ['application/json'] : []),
     `${essence.split('/', 1)[0]}/*`,

@@ -103,20 +103,23 @@ function readParameter(parameter: Parameter, raw: RawRequest): TextReading {
 }
 
 function readGiven(parameter: Parameter, raw: RawRequest): TextReading | undefined {
-  const { in: kind, name, style, explode, schema, mayBeEmpty } = parameter;
+  const { in: kind, style, explode, schema, mayBeEmpty } = parameter;
   const shape = schema?.shape();
   const isSpread = kind === 'query' && style !== 'json' && (style === 'deepObject' || explode);
   if (isSpread && shape !== undefined && kindOf(shape) === 'object') {
     return readSpread(raw.query, parameter, shape);
   }
-  const texts =
-    kind === 'query'
-      ? raw.query.filter(([key]) => key === name).map(([, text]) => text)
-      : [raw[kind].get(kind === 'header' ? name.toLowerCase() : name) ?? []].flat();
+  const texts = textsOf(parameter, raw);
   if (texts.length === 0) return undefined;
   const isEmpty = texts.length === 1 && texts[0] === '';
   if (isEmpty && mayBeEmpty && shape?.types.has('string') === false) return undefined;
   return readTexts(texts, parameter, shape);
+}
+
+function textsOf({ in: kind, name }: Parameter, raw: RawRequest): readonly string[] {
+  if (kind === 'query') return raw.query.filter(([key]) => key === name).map(([, text]) => text);
+  const text = raw[kind].get(kind === 'header' ? name.toLowerCase() : name);
+  return text === undefined ? [] : [text];
 }
 
 type BodyReading =

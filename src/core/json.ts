@@ -72,7 +72,10 @@ interface Frame {
   keyMayFollow: boolean;
 }
 
-/** One pass over the text without recursion; only looks for what JSON.parse would let through. */
+/**
+ * One pass over the text without recursion; only looks for what JSON.parse would let through. Within an
+ * opaque member nobody asks where the scan is, nor for keys: there, depth and size are all that counts.
+ */
 function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
   const frames: Frame[] = [];
   const name = opaque === 'whole' ? undefined : opaque.within;
@@ -81,49 +84,61 @@ function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
   let open: { span: Span; depth: number } | undefined =
     opaque === 'whole' ? { span: { pointer: '', from: 0, to: 0 }, depth: -1 } : undefined;
   for (let at = 0; at < text.length; at += 1) {
-    const char = text.charAt(at);
-    const frame = frames.at(-1);
-    if (char === '"') {
+    const char = text.charCodeAt(at);
+    if (char === quote) {
       const end = endOfString(text, at);
+      const frame = open === undefined ? frames.at(-1) : undefined;
       if (frame?.keyMayFollow === true) {
         frame.step = decodeKey(text.slice(at, end + 1));
-        const flaw = open === undefined ? keyFlaw(frame, frame.step) : undefined;
+        const flaw = keyFlaw(frame, frame.step);
         if (flaw !== undefined) return flaw;
         frame.keyMayFollow = false;
       }
       at = end;
-    } else if (char === ':') {
-      if (open === undefined && name !== undefined && frame?.step === name) {
+    } else if (char === colon) {
+      if (open === undefined && name !== undefined && frames.at(-1)?.step === name) {
         open = { span: { pointer: pointerOf(frames), from: at + 1, to: at }, depth: frames.length };
       }
-    } else if (char === '{' || char === '[') {
+    } else if (char === openBrace || char === openBracket) {
       nodes += 1;
-      frames.push(openFrame(char));
+      frames.push(open === undefined ? openFrame(char) : within);
       if (frames.length > limits.jsonDepthMax) {
         return `is nested deeper than ${limits.jsonDepthMax} levels`;
       }
-    } else if (char === '}' || char === ']' || char === ',') {
+    } else if (char === comma || char === closeBrace || char === closeBracket) {
       if (open?.depth === frames.length) {
         spans.push({ ...open.span, to: at });
         open = undefined;
       }
-      if (char === ',') {
-        nodes += 1;
-        if (frame !== undefined) nextIn(frame);
-      } else frames.pop();
+      if (char === comma) nodes += 1;
+      if (char !== comma) frames.pop();
+      else if (open === undefined) nextIn(frames.at(-1));
     }
     if (nodes > limits.jsonNodesMax) return `holds more than ${limits.jsonNodesMax} values`;
   }
   return undefined;
 }
 
-function openFrame(char: '{' | '['): Frame {
-  return char === '{'
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** Stands for all that is open within an opaque member. */
+const within: Frame = { keys: undefined, step: '', keyMayFollow: false };
+
+function openFrame(char: typeof openBrace | typeof openBracket): Frame {
+  return char === openBrace
     ? { keys: new Set(), step: '', keyMayFollow: true }
     : { keys: undefined, step: 0, keyMayFollow: false };
 }
 
-function nextIn(frame: Frame): void {
+function nextIn(frame: Frame | undefined): void {
+  if (frame === undefined) return;
   if (typeof frame.step === 'number') frame.step += 1;
   else frame.keyMayFollow = true;
 }
@@ -140,10 +155,11 @@ function pointerOf(frames: readonly Frame[]): string {
 }
 
 function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const char = text.charAt(at);
-    if (char === '\\') at += 1;
-    else if (char === '"') return at;
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let before = at - 1;
+    while (text.charCodeAt(before) === backslash) before -= 1;
+    // An even number of backslashes escape each other.
+    if ((at - before) % 2 === 1) return at;
   }
   return text.length;
 }

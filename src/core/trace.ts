@@ -41,7 +41,8 @@ export interface Tracer {
 
 /** What a request says about the trace it belongs to; undefined where it says nothing readable. */
 export function readTrace(header: ReadonlyMap<string, string>): TraceContext | undefined {
-  return parse(header.get('traceparent') ?? '', header.get('tracestate'));
+  const parent = header.get('traceparent');
+  return parent === undefined ? undefined : parse(parent, header.get('tracestate'));
 }
 
 /** As it is kept with an event: `traceparent`, and after a space `tracestate`. */

@@ -4,6 +4,7 @@
 import { nextLimit } from '../core/admission.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
+import { LinkedList, type Link } from '../egress/linked-list.ts';
 import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
 
 /** `end`: what ends something. It is let in for longer, because it makes less to do. */
@@ -41,7 +42,7 @@ export interface Admission {
 
 type Room = 'publish' | 'change' | 'read';
 
-interface Entered {
+interface Entered extends Link<Entered> {
   kind: LoadKind;
   /** Of its body, if it is large and is being read. */
   bytes: number;
@@ -57,7 +58,7 @@ interface House {
   underWay: Record<Room, number>;
   refused: Record<LoadKind, number>;
   /** In the order of their times, so that the oldest is the first. */
-  arriving: Set<Entered>;
+  arriving: LinkedList<Entered>;
   publishes: PublishLimit;
   unread: Unread;
   bytes: number;
@@ -70,7 +71,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
     world,
     underWay: { publish: 0, change: 0, read: 0 },
     refused: { publish: 0, change: 0, end: 0, read: 0 },
-    arriving: new Set(),
+    arriving: new LinkedList(),
     publishes: createPublishLimit(),
     unread: createUnread(world),
     bytes: 0,
@@ -103,7 +104,15 @@ function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined 
     return undefined;
   }
   house.underWay[roomOf(kind)] += 1;
-  const one: Entered = { kind, bytes: 0, state: 'arriving', sinceMs: nowMs, taken: () => {} };
+  const one: Entered = {
+    kind,
+    bytes: 0,
+    state: 'arriving',
+    sinceMs: nowMs,
+    taken: nothingWaits,
+    before: undefined,
+    after: undefined,
+  };
   house.arriving.add(one);
   return {
     expect: (body) => expect(house, one, largeOf(body)),
@@ -120,6 +129,8 @@ function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined 
     },
   };
 }
+
+function nothingWaits(): void {}
 
 /** What was announced is counted only now: before, nobody knew who sends it, or whether it is read. */
 function expect(house: House, one: Entered, bytes: number): boolean {
@@ -138,7 +149,7 @@ function expect(house: House, one: Entered, bytes: number): boolean {
 function begin(house: House, one: Entered): boolean {
   if (one.state === 'late' && !comeBack(house, one)) return false;
   if (one.state !== 'arriving') return true;
-  house.arriving.delete(one);
+  house.arriving.remove(one);
   one.state = 'working';
   one.sinceMs = house.world.monotonicMs();
   if (one.kind === 'publish') house.publishes.began(one);
@@ -167,7 +178,7 @@ function finish(house: House, one: Entered): void {
     house.underWay[roomOf(one.kind)] -= 1;
   }
   if (one.state === 'working') house.publishes.ended(one, house.world.monotonicMs());
-  house.arriving.delete(one);
+  house.arriving.remove(one);
   one.state = 'over';
 }
 
@@ -176,11 +187,13 @@ function look(house: House, nowMs: number): void {
   if (passedMs < limits.admissionLookMs) return;
   house.lookedMs = nowMs;
   house.publishes.decide(nowMs, passedMs);
-  for (const one of house.arriving) {
-    if (nowMs - one.sinceMs < limits.arrivalMs) break;
+  let next = house.arriving.first;
+  while (next !== undefined && nowMs - next.sinceMs >= limits.arrivalMs) {
+    const one = next;
+    next = one.after;
     // What it has sent stays in memory: of that, too, there is only so much.
     if (!hasLateBytes(house, one.bytes)) continue;
-    house.arriving.delete(one);
+    house.arriving.remove(one);
     one.state = 'late';
     house.underWay[roomOf(one.kind)] -= 1;
     house.bytes -= one.bytes;
@@ -228,7 +241,7 @@ interface PublishLimit {
 
 function createPublishLimit(): PublishLimit {
   // In the order in which they began.
-  const working = new Set<Entered>();
+  const working = new LinkedList<Entered>();
   let limit: number = limits.publishesUnderWayStart;
   let seen = { longestMs: 0, refused: 0 };
   const took = (sinceMs: number, nowMs: number): void => {
@@ -236,15 +249,15 @@ function createPublishLimit(): PublishLimit {
   };
   return {
     limit: () => limit,
-    began: (one) => void working.add(one),
+    began: (one) => working.add(one),
     ended: (one, nowMs) => {
-      if (working.delete(one)) took(one.sinceMs, nowMs);
+      if (working.remove(one)) took(one.sinceMs, nowMs);
     },
     turnedAway: () => {
       seen.refused += 1;
     },
     decide: (nowMs, passedMs) => {
-      const [oldest] = working;
+      const { first: oldest } = working;
       if (oldest !== undefined) took(oldest.sinceMs, nowMs);
       limit = nextLimit(limit, { ...seen, passedMs });
       seen = { longestMs: 0, refused: 0 };

@@ -110,7 +110,7 @@ function createMemory<V>(
 ): Memory<V> {
   const remembered = new Map<string, { value: Promise<V | undefined>; untilMs: number }>();
   return {
-    find: async (id) => {
+    find: (id) => {
       const nowMs = world.monotonicMs();
       const known = remembered.get(id);
       if (known !== undefined && nowMs < known.untilMs) return known.value;

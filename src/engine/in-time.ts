@@ -21,21 +21,29 @@ export interface InTime {
 
 /** Edits and reads with a deadline; everything else as it is. */
 export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
-  const answered = async <T>(kind: 'edit' | 'read', asked: Promise<T>): Promise<T> => {
-    const late = Promise.withResolvers<never>();
+  const silent = (kind: 'edit' | 'read'): StoreSilent => {
     const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
-    const mayHappen = kind === 'edit';
-    const expire = (): void => late.reject(new StoreSilent(message, { mayHappen }));
-    const deadline = deadlines.set(answerMs, { expire });
-    try {
-      return await Promise.race([asked, late.promise]);
-    } finally {
-      deadlines.clear(deadline);
-    }
+    return new StoreSilent(message, { mayHappen: kind === 'edit' });
+  };
+  // One promise, settled by whoever comes first: a race makes five more of them.
+  const answered = <T>(kind: 'edit' | 'read', asked: Promise<T>): Promise<T> => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const deadline = deadlines.set(answerMs, { expire: () => reject(silent(kind)) });
+    asked.then(
+      (answer) => {
+        deadlines.clear(deadline);
+        resolve(answer);
+      },
+      (error: unknown) => {
+        deadlines.clear(deadline);
+        reject(error);
+      },
+    );
+    return promise;
   };
   return {
-    edit: async (verb, input) => answered('edit', store.edit(verb, input)),
-    read: async (verb, input) => answered('read', store.read(verb, input)),
+    edit: (verb, input) => answered('edit', store.edit(verb, input)),
+    read: (verb, input) => answered('read', store.read(verb, input)),
     settle: async (settlement) => store.settle(settlement),
     pollMs: store.pollMs,
     isShared: store.isShared,

@@ -1,0 +1,117 @@
+// A request that was let in becomes the call that handlers see: read by the contract, and refused where
+// it does not fit. Who calls was settled before (mount.ts): nothing here lets anybody in.
+import assert from 'node:assert/strict';
+import type { FastifyRequest } from 'fastify';
+import type { Operation } from '../contract/contract.ts';
+import { readRequest, type Reading } from '../contract/request.ts';
+import type { Key } from '../core/key.ts';
+import { invalidRequest, Problem } from '../core/problem.ts';
+import { readTrace } from '../core/trace.ts';
+import type { Caller } from './authenticate.ts';
+import { readBody, unsupported } from './body.ts';
+import type { Call } from './call.ts';
+import { crossOriginFault } from './origin.ts';
+import { pathAndQuery, unreadableParameter, type RawHead } from './raw-request.ts';
+import { note, noteSpan } from './request-log.ts';
+import type { Route } from './route.ts';
+
+/** Where a request has come to: what is the same for all requests of an operation. */
+export interface Place {
+  operation: Operation;
+  pathOf: Route['pathOf'];
+  identify: (head: RawHead) => Promise<Caller>;
+  publicOrigin: () => string;
+  defaultApp: Call['app'];
+}
+
+/** What is known of a request before its body is read. */
+interface Arrival {
+  head: RawHead;
+  caller: Caller;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    arrival: Arrival | undefined;
+  }
+}
+
+export function readCall(place: Place, request: FastifyRequest): Call {
+  const { operation, pathOf, identify, publicOrigin, defaultApp } = place;
+  const { arrival } = request;
+  assert(arrival, `${operation.operationId} was asked who calls`);
+  const { head, caller } = arrival;
+  refuseUnreadableQuery(request.url);
+  const bytes = request.body instanceof Uint8Array ? request.body : noBytes;
+  const body = operation.body && readBody(bytes, head, operation.body.opaque);
+  const { message, variant } = understood(
+    readRequest(operation, {
+      path: pathOf(request.params),
+      query: head.query,
+      header: head.header,
+      cookie: head.cookies.length === 0 ? noCookies : new Map(head.cookies),
+      body,
+    }),
+  );
+  return {
+    app: caller === undefined ? defaultApp : appOf(caller.key),
+    key: caller?.key,
+    session: caller?.session,
+    crossOriginFault: () => crossOriginFault({ method: operation.method, head }, publicOrigin()),
+    isSecure: request.protocol === 'https',
+    cookie: (name) => {
+      const given = head.cookies.filter(([each]) => each === name);
+      return given.length === 1 ? given[0]?.[1] : undefined;
+    },
+    request: message,
+    variant,
+    target: pathAndQuery(request.url),
+    isStillWelcome: async () => isWelcome(identify(head)),
+    trace: readTrace(head.header),
+    note: (facts) => note(request, facts),
+    noteSpan: (span) => noteSpan(request, span, operation.path),
+    bytes,
+    opaque: body?.opaque ?? nothingOpaque,
+  };
+}
+
+const noBytes = new Uint8Array();
+const noCookies: ReadonlyMap<string, string> = new Map();
+const nothingOpaque: Call['opaque'] = new Map();
+
+function appOf({ appNo, appId, appQuotas }: Key): Call['app'] {
+  return { no: appNo, id: appId, quotas: appQuotas };
+}
+
+/** Lenient decoding would put other characters into a target than the caller meant. */
+function refuseUnreadableQuery(url: string): void {
+  const field = unreadableParameter(url);
+  if (field === undefined) return;
+  const message = 'is not validly percent-encoded UTF-8';
+  throw new Problem('malformed_request', `${field} ${message}`, { faults: [{ field, message }] });
+}
+
+function understood(reading: Reading): Extract<Reading, { kind: 'valid' }> {
+  switch (reading.kind) {
+    case 'valid':
+      return reading;
+    case 'invalid':
+      throw invalidRequest(reading.faults);
+    case 'no_variant':
+      throw new Problem('no_variant', reading.detail, { faults: reading.faults });
+    case 'unsupported': {
+      const offered = reading.offered.join(' or ');
+      throw unsupported(`Content-Type is "${reading.mediaType}", expected ${offered}`);
+    }
+  }
+}
+
+async function isWelcome(identified: Promise<Caller>): Promise<boolean> {
+  try {
+    await identified;
+    return true;
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
+  }
+}

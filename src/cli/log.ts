@@ -20,7 +20,7 @@ export interface ProcessLog extends AsyncDisposable {
   log: Logger;
 }
 
-export function openLog(options: LogOptions, world: Pick<World, 'sleep'>): ProcessLog {
+export function openLog(options: LogOptions, world: Pick<World, 'sleep' | 'nowMs'>): ProcessLog {
   const { logBytesWaitingMax: maxLength } = limits;
   // With a least length a flush waits until all is written.
   let isGivenUp = false;
@@ -36,7 +36,7 @@ export function openLog(options: LogOptions, world: Pick<World, 'sleep'>): Proce
   file.on('error', () => undefined);
   const lines = gatherLines((text) => file.write(text), world);
   return {
-    log: createLog(options, lines.add),
+    log: createLog(options, world, (line) => lines.add(line)),
     [Symbol.asyncDispose]: async () => {
       lines.flush();
       const given = new AbortController();
@@ -75,14 +75,15 @@ function gatherLines(
 const factStart = '{"level":30,';
 
 /** `write` gets whole lines, ready to be seen. */
-export function createLog(
+function createLog(
   { level, format, isTerminal, isColoured }: LogOptions,
+  world: Pick<World, 'nowMs'>,
   write: (line: string) => void,
 ): Logger {
   const isPretty = format === 'pretty' || (format === 'auto' && isTerminal);
   const show = isPretty ? (line: string) => prettyLine(line, { isColoured }) : undefined;
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: null, timestamp: timestamps(world) },
     {
       write: (line: string) => {
         const safe = redact(line);
@@ -90,6 +91,17 @@ export function createLog(
       },
     },
   );
+}
+
+/** As pino's own, but printed once for all lines of a millisecond. */
+function timestamps(world: Pick<World, 'nowMs'>): () => string {
+  let [lastMs, text] = [0, ''];
+  return () => {
+    const nowMs = world.nowMs();
+    if (nowMs === lastMs) return text;
+    [lastMs, text] = [nowMs, `,"time":"${new Date(nowMs).toISOString()}"`];
+    return text;
+  };
 }
 
 async function flushed(file: ReturnType<typeof pino.destination>): Promise<void> {

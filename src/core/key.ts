@@ -47,10 +47,8 @@ export function makeKey(
  * The id to look a presented key up by, or undefined when it cannot be a key at all. A key that an
  * operator chose (RINGBACK_API_KEY) has no checksum: its id is cut from its hash.
  */
-export function keyIdOf(presented: string): string | undefined {
-  if (!presented.startsWith(prefix)) {
-    return base62(hashKey(presented), idChars);
-  }
+export function keyIdOf(presented: string, hashed = hashKey(presented)): string | undefined {
+  if (!presented.startsWith(prefix)) return base62(hashed, idChars);
   if (!shape.test(presented)) return undefined;
   const body = presented.slice(0, -checksumChars);
   if (checksum(body) !== presented.slice(-checksumChars)) return undefined;

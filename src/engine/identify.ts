@@ -74,11 +74,12 @@ export function createIdentifier(means: Means): Identifier {
 
   return {
     identify: async (presented) => {
-      const id = keyIdOf(presented);
+      const hash = hashKey(presented);
+      const id = keyIdOf(presented, hash);
       if (id === undefined) return undefined;
       const key = (await keys.find(id)) ?? nobody;
       const nowMs = world.nowMs();
-      if (!admits(key, hashKey(presented), nowMs)) return undefined;
+      if (!admits(key, hash, nowMs)) return undefined;
       touch(key, nowMs);
       return key;
     },

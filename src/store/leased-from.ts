@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert';
 import type { Leased } from '../core/delivery.ts';
 import type { EditCall } from './call.ts';
 import type { Born, Offer } from './delivery-verbs.ts';
+import type { EditInput } from './store.ts';
 
 export interface Origin {
   edits: readonly EditCall[];
@@ -13,16 +14,34 @@ export interface Origin {
 export function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Leased[] {
   if (born.length === 0) return [];
   assert(offer !== undefined, 'Cannot take fresh deliveries: no lease was offered');
-  const published = edits.flatMap(({ verb, input }) => {
-    if (verb !== 'publish') return [];
-    return input.events.map((event) => ({ ...event, trace: input.trace }));
+  const events = new Map<string, Published>();
+  for (const { verb, input } of edits) {
+    if (verb !== 'publish') continue;
+    for (const event of input.events) events.set(event.id, { event, trace: input.trace });
+  }
+  // Each field is named: to copy what is there and add the rest takes three times as long.
+  return born.map(({ event: id, n, lane, callback, version, concurrency }) => {
+    const found = events.get(id);
+    assert(found !== undefined, `Cannot take a delivery of event "${id}": it is not of this batch`);
+    const { event, trace } = found;
+    return {
+      event: id,
+      n,
+      lane,
+      callback,
+      version,
+      concurrency,
+      eventName: event.name,
+      payload: event.payload,
+      trace,
+      lease: offer.lease,
+      tries: 0,
+      attempts: 0,
+    };
   });
-  const events = new Map(published.map((event) => [event.id, event]));
-  return born.map(({ event: id, ...rest }) => {
-    const event = events.get(id);
-    assert(event !== undefined, `Cannot take a delivery of event "${id}": it is not of this batch`);
-    const { name: eventName, payload, trace } = event;
-    const { lease } = offer;
-    return { event: id, ...rest, eventName, payload, trace, lease, tries: 0, attempts: 0 };
-  });
+}
+
+interface Published {
+  event: EditInput<'publish'>['events'][number];
+  trace: string | undefined;
 }

@@ -4,7 +4,7 @@ import { chaos, summaryOf } from './cluster-chaos.ts';
 
 /** Printed with every failure; SEED=… runs another one, and `npm run soak` draws anew. */
 const seed = Number(process.env['SEED'] ?? 20_772);
-const events = 5_000;
+const events = 3_000;
 
 describe('a cluster under faults', () => {
   it('keeps every promise while nodes and the database are killed and frozen', async (t) => {

@@ -41,13 +41,14 @@ export function createSender(options: SenderOptions): Sender {
   const read = remember((url) => guard.read(url));
   let closed: Promise<void> | undefined;
 
-  async function send(request: SendRequest, call: SendOptions = {}): Promise<SenderResult> {
+  // Not async: the exchange has a promise already.
+  function send(request: SendRequest, call: SendOptions = {}): Promise<SenderResult> {
     assert(request.timeoutMs > 0, 'A request has some time.');
     if (closed !== undefined || call.signal?.aborted === true) {
-      return { kind: 'aborted', started: false };
+      return Promise.resolve({ kind: 'aborted', started: false });
     }
     const found = read(request.url);
-    if (found.kind === 'refused') return failure('blocked', found.message);
+    if (found.kind === 'refused') return Promise.resolve(failure('blocked', found.message));
     return new Exchange(request, { url: found.url, options: call, context }).run();
   }
 

@@ -12,7 +12,7 @@ import { validSecrets } from '../core/signing-secret.ts';
 import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
 import { callbackHeaders } from '../egress/request-head.ts';
-import type { SendRequest } from '../egress/exchange.ts';
+import type { SendRequest, SenderResult } from '../egress/exchange.ts';
 import type { Sender } from '../egress/send.ts';
 import { sign } from '../egress/sign.ts';
 import type { AttemptRecord, Settlement, Target } from '../store/delivery-verbs.ts';
@@ -51,7 +51,7 @@ export async function deliver(
 ): Promise<Settlement> {
   const { event, n, lease } = leased;
   const name = { event, n, lease };
-  const found = await approach(means, leased);
+  const found = stand(means, leased) ?? (await approach(means, leased));
   if (found.kind !== 'standing') return { ...name, ...unsent(found, means.nowMs()) };
   const { target, passage } = found;
   const confirmation = means.confirmer.confirm(target, confirmedMs);
@@ -74,22 +74,35 @@ export async function deliver(
   }
 }
 
-/**
- * Stands before the gate with a target that is current. A change that comes between finding the target
- * and standing there would be heard by nobody, so it is looked for once one stands.
- */
-async function approach(
+/** With a target that is known, and so without waiting. */
+function stand(
   { targets, gate }: DeliverMeans,
   { callback, version }: Leased,
-): Promise<{ kind: 'standing'; target: Target; passage: Passage } | Unsent> {
+): Standing | Unsent | undefined {
+  const target = targets.known(callback, version);
+  if (target === undefined) return undefined;
+  if (!target.isActive) return { kind: 'ended' };
+  // Something changed since the lease, perhaps a pause: the store knows whether to go on.
+  if (target.version > version) return { kind: 'held', waitMs: 0 };
+  return { kind: 'standing', target, passage: gate.approach(target.subscription) };
+}
+
+interface Standing {
+  kind: 'standing';
+  target: Target;
+  passage: Passage;
+}
+
+/**
+ * Stands before the gate with a target that is current. A change that comes between finding the target
+ * and standing there would be heard by nobody, so it is asked for again until it is known.
+ */
+async function approach(means: DeliverMeans, leased: Leased): Promise<Standing | Unsent> {
   for (;;) {
-    const target = await targets.find(callback, version);
-    if (target?.isActive !== true) return { kind: 'ended' };
-    // Something changed since the lease, perhaps a pause: the store knows whether to go on.
-    if (target.version > version) return { kind: 'held', waitMs: 0 };
-    const passage = gate.approach(target.subscription);
-    if (targets.isCurrent(target)) return { kind: 'standing', target, passage };
-    passage.leave();
+    const target = await means.targets.find(leased.callback, leased.version);
+    if (target === undefined) return { kind: 'ended' };
+    const found = stand(means, leased);
+    if (found !== undefined) return found;
   }
 }
 
@@ -158,7 +171,12 @@ async function send(
     return verdict === 'open';
   };
   const isOver = means.longest.begin(request.timeoutMs);
-  const result = await sender.send(request, { signal: it.signal, onStart }).finally(isOver);
+  let result: SenderResult;
+  try {
+    result = await sender.send(request, { signal: it.signal, onStart });
+  } finally {
+    isOver();
+  }
   const tookMs = Math.round(world.monotonicMs() - startedAt);
   if (result.kind === 'aborted') return { kind: 'held', waitMs: 0 };
   if (result.kind !== 'not_started') {

@@ -50,7 +50,9 @@ export interface Start {
 export class Dispatcher implements Worker {
   readonly #means: DispatcherMeans;
   #window: Window;
-  readonly #underWay = new Set<Promise<void>>();
+  #underWay = 0;
+  /** For whoever waits until nothing is under way. */
+  #drained: PromiseWithResolvers<void> | undefined;
   readonly #stopClaiming = new AbortController();
   readonly #abortAttempts = new AbortController();
   readonly #clock: Promise<void>;
@@ -79,7 +81,7 @@ export class Dispatcher implements Worker {
   /** Stops claiming, lets attempts end for a while, gives back the rest. */
   async stop(graceMs: () => number): Promise<void> {
     this.#stopClaiming.abort();
-    const ended = this.#drained();
+    const ended = this.#untilDrained();
     const patience = new AbortController();
     const grace = waitOut(this.#means.world, graceMs, patience.signal);
     await Promise.race([ended, grace]);
@@ -95,7 +97,7 @@ export class Dispatcher implements Worker {
 
   /** Deliveries that this node has. */
   underWay(): number {
-    return this.#underWay.size;
+    return this.#underWay;
   }
 
   offer(): Offer | undefined {
@@ -164,8 +166,8 @@ export class Dispatcher implements Worker {
   }
 
   /** What a claim under way brings while we wait is waited for too: its requests are not cut off. */
-  async #drained(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+  async #untilDrained(): Promise<void> {
+    if (this.#underWay > 0) await (this.#drained ??= Promise.withResolvers()).promise;
   }
 
   #newWindow(): Window {
@@ -195,29 +197,44 @@ export class Dispatcher implements Worker {
     for (const leased of deliveries) {
       window.enter(leased.lane, leased.concurrency);
       this.#means.onMoved(leased, undefined);
-      const running = this.#run(leased, window).finally(() => this.#underWay.delete(running));
-      this.#underWay.add(running);
+      this.#underWay += 1;
+      void this.#run(leased, window);
     }
     const hasRoom = deliveries.some(({ lane }) => window.hasUntoldRoom(lane));
     if (hasRoom) this.#hear(this.#means.world.nowMs());
   }
 
   async #run(leased: Leased, window: Window): Promise<void> {
+    try {
+      const settlement = await this.#attempt(leased);
+      const settled = await handIn(this.#means, settlement, this.#abortAttempts.signal);
+      if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
+      this.#ended(leased, window, { settlement, settled });
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#drained?.resolve();
+    }
+  }
+
+  async #attempt(leased: Leased): Promise<Settlement> {
     const { deliver, onError, world } = this.#means;
     const confirmedMs = this.#offeredMs.get(leased.lease) ?? -Infinity;
-    const start = { signal: this.#abortAttempts.signal, confirmedMs };
-    const settlement = await deliver(leased, start).catch((error: unknown): Settlement => {
+    try {
+      return await deliver(leased, { signal: this.#abortAttempts.signal, confirmedMs });
+    } catch (error) {
       onError(error, leased);
       const { event, n, lease } = leased;
-      const outcome = {
-        kind: 'released',
-        dueMs: world.nowMs() + limits.ownFailureWaitMs,
-      } as const;
-      return { event, n, lease, outcome, attempt: undefined };
-    });
-    const settled = await handIn(this.#means, settlement, this.#abortAttempts.signal);
+      const dueMs = world.nowMs() + limits.ownFailureWaitMs;
+      return { event, n, lease, outcome: { kind: 'released', dueMs }, attempt: undefined };
+    }
+  }
+
+  #ended(
+    leased: Leased,
+    window: Window,
+    { settlement, settled }: { settlement: Settlement; settled: Settled | undefined },
+  ): void {
     if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
-    if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
     const isWritten = settled !== undefined && settled.kind !== 'stale';
     if (isWritten) this.#means.onMoved(leased, settlement);
     if (settled?.kind === 'settled') window.limit(leased.lane, settled.concurrency);
@@ -225,7 +242,7 @@ export class Dispatcher implements Worker {
     const { outcome } = settlement;
     // Who heard nothing of the lane cannot know whether the store calls it full.
     const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
-    if (wasFull || isUntold) this.#hear(world.nowMs());
+    if (wasFull || isUntold) this.#hear(this.#means.world.nowMs());
     else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
   }
 

@@ -7,7 +7,9 @@ import type { Target } from '../store/delivery-verbs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface TargetCache {
-  /** The target as of the version that a lease speaks of, or later. */
+  /** The target as of the version that a lease speaks of, or later, where it is at hand. */
+  known(callback: number, version: number): Target | undefined;
+  /** The same, if need be from the store; undefined: there is none. */
   find(callback: number, version: number): Promise<Target | undefined>;
   /** What a read says that began at `sinceMs` (monotonic) or later; Infinity: one that begins now. */
   look(callback: number, sinceMs: number): Promise<Look>;
@@ -70,10 +72,16 @@ export function createTargetCache({ store, world }: TargetCacheMeans): TargetCac
     return reading;
   };
 
+  const knownAs = (callback: number, version: number): Target | undefined => {
+    const seen = known.get(callback)?.target;
+    return isUpTo(seen, version) ? seen : undefined;
+  };
+
   return {
+    known: knownAs,
     find: async (callback, version) => {
-      const seen = known.get(callback);
-      if (isUpTo(seen?.target, version)) return seen?.target;
+      const seen = knownAs(callback, version);
+      if (seen !== undefined) return seen;
       const first = await (readings.get(callback) ?? begin(callback)).look;
       if (first.target === undefined || isUpTo(first.target, version)) return first.target;
       // That one may have begun before the lease was written.

@@ -63,30 +63,28 @@ interface WaitingSettlement {
 export function createBatcher(transport: Transport, options: BatcherOptions): Batcher {
   const cycle = new Cycle(transport, options);
   return {
-    edit: async (verb, input) => {
-      const { promise, resolve, reject } = Promise.withResolvers<EditOutput<typeof verb>>();
-      cycle.edit({
-        call: editCall(verb, input),
-        answer: (reply) => {
-          if (reply.kind === 'done') resolve(editOutput(verb, reply.output));
-          else reject(rebuild(reply));
-        },
-        refuse: reject,
-      });
-      return promise;
-    },
-    settle: async (settlement) => {
-      const { promise, resolve, reject } = Promise.withResolvers<Settled>();
-      cycle.settle({
-        settlement,
-        answer: (reply) => {
-          if (reply.kind === 'done') resolve(reply.output);
-          else reject(rebuild(reply));
-        },
-        refuse: reject,
-      });
-      return promise;
-    },
+    edit: (verb, input) =>
+      new Promise<EditOutput<typeof verb>>((resolve, reject) =>
+        cycle.edit({
+          call: editCall(verb, input),
+          answer: (reply) => {
+            if (reply.kind === 'done') resolve(editOutput(verb, reply.output));
+            else reject(rebuild(reply));
+          },
+          refuse: reject,
+        }),
+      ),
+    settle: (settlement) =>
+      new Promise<Settled>((resolve, reject) =>
+        cycle.settle({
+          settlement,
+          answer: (reply) => {
+            if (reply.kind === 'done') resolve(reply.output);
+            else reject(rebuild(reply));
+          },
+          refuse: reject,
+        }),
+      ),
     work: () => cycle.work(),
     attach: (worker) => cycle.attach(worker),
     waiting: () => cycle.waiting(),

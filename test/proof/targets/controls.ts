@@ -69,7 +69,7 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/egress/send.ts',
-        find: "    if (found.kind === 'refused') return failure('blocked', found.message);",
+        find: "    if (found.kind === 'refused') return Promise.resolve(failure('blocked', found.message));",
         replace: '',
       },
       {
@@ -215,16 +215,16 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/deliver.ts',
-        find: '  const result = await sender.send(request, { signal: it.signal, onStart }).finally(isOver);',
+        find: '    result = await sender.send(request, { signal: it.signal, onStart });\n',
         replace:
-          '  let result = await sender.send(request, { signal: it.signal, onStart }).finally(isOver);\n' +
+          '    result = await sender.send(request, { signal: it.signal, onStart });\n' +
           "  if (result.kind === 'answered' && result.status >= 300 && result.status < 400) {\n" +
           "    const to = result.headers.find(([name]) => name === 'location')?.[1];\n" +
           '    const url = to === undefined ? undefined : URL.parse(to, request.url)?.href;\n' +
           '    if (url !== undefined) {\n' +
           '      result = await sender.send({ ...request, url }, { signal: it.signal, onStart });\n' +
           '    }\n' +
-          '  }',
+          '  }\n',
       },
     ],
     breaks: /^I15: followed/,
@@ -235,13 +235,13 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/deliver.ts',
-        find: '  const result = await sender.send(request, { signal: it.signal, onStart }).finally(isOver);',
+        find: '    result = await sender.send(request, { signal: it.signal, onStart });\n',
         replace:
-          '  const result = await sender.send(request, { signal: it.signal, onStart }).finally(isOver);\n' +
+          '    result = await sender.send(request, { signal: it.signal, onStart });\n' +
           "  const heard = result.kind === 'answered' ? result.headers : [];\n" +
           "  const other = heard.find(([name]) => name === 'alt-svc')?.[1];\n" +
           '  const at = other && /http\\/1\\.1="([^"]+)"/.exec(other)?.[1];\n' +
-          '  if (at) await sender.send({ ...request, url: `http://${at}/` }, { signal: it.signal });',
+          '  if (at) await sender.send({ ...request, url: `http://${at}/` }, { signal: it.signal });\n',
       },
     ],
     breaks: /^I15: followed/,

@@ -117,14 +117,12 @@ describe('deliver', () => {
     assert.equal(on.starts(), 2);
   });
 
-  it('starts nothing when the subscription ends before it stands at the gate', async () => {
-    const on = stage();
-    await on.run();
-    const second = on.run(); // The target is known: it was found already, but nobody has gone on.
-    on.state.isActive = false;
-    on.reach.changed(active.subscription, 'ended');
-    assert.deepEqual((await second).outcome, { kind: 'cancelled' });
-    assert.equal(on.starts(), 1);
+  it('starts nothing once the subscription has ended, between whichever steps that was', async () => {
+    const stopped = await atEachStep((on) => {
+      on.state.isActive = false;
+      on.reach.changed(active.subscription, 'ended');
+    });
+    for (const { outcome } of stopped) assert.deepEqual(outcome, { kind: 'cancelled' });
   });
 
   it('starts nothing once the time of the subscription is over, although nobody ended it', async () => {
@@ -156,12 +154,31 @@ describe('deliver', () => {
   });
 
   it('does not start at an old target once the change was answered', async () => {
-    const on = stage();
-    await on.run();
-    const second = on.run();
-    on.state.url = 'http://127.0.0.1:9001/';
-    on.reach.changed(active.subscription, 'active');
-    const { attempt } = await second;
-    assert.equal(attempt?.request.url, 'http://127.0.0.1:9001/');
+    const stopped = await atEachStep((on) => {
+      on.state.url = 'http://127.0.0.1:9001/';
+      on.reach.changed(active.subscription, 'active');
+    });
+    // Or it was held, and goes back.
+    const urls = new Set(stopped.flatMap(({ attempt }) => attempt?.request.url ?? []));
+    assert.deepEqual([...urls], ['http://127.0.0.1:9001/']);
   });
 });
+
+/** What comes of deliveries whose change came after so many steps, but before they started. */
+async function atEachStep(
+  change: (on: ReturnType<typeof stage>) => void,
+): Promise<Awaited<ReturnType<typeof deliver>>[]> {
+  const stopped: Awaited<ReturnType<typeof deliver>>[] = [];
+  let wasLate = false;
+  for (let steps = 0; !wasLate; steps += 1) {
+    const on = stage();
+    const running = on.run();
+    for (let step = 0; step < steps; step += 1) await Promise.resolve();
+    wasLate = on.starts() > 0;
+    if (!wasLate) change(on);
+    const settlement = await running;
+    if (!wasLate) stopped.push(settlement);
+  }
+  assert(stopped.length > 3, 'it was found, and nobody had gone on');
+  return stopped;
+}

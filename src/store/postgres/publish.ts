@@ -31,11 +31,13 @@ export const publishSql = {
     where id = any($1::text[]) and state <> 'ended'`,
   // Whoever else is at an entry is waited for, and then it is gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
+  // All payloads in one piece: in a list each would travel as text of twice its length.
   events: `
     insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
-    select id, app, name, slice, $8::bigint, deliveries, payload, trace
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::bytea[],
-      $7::text[]) as x (id, app, name, slice, deliveries, payload, trace)`,
+    select id, app, name, slice, $8::bigint, deliveries,
+      substring($9::bytea from 1 + start for bytes), trace
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::text[], $7::int[],
+      $10::int[]) as x (id, app, name, slice, deliveries, trace, start, bytes)`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
     select x.event, app.no, x.contract, app.version, x.names
@@ -212,15 +214,18 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
   }
   const sliced = events.map(({ id }, index) => ({ event: id, slice: slice[index] ?? 0 }));
   const covered = slices.cover(tx, sliced, nowMs);
+  const payloads = events.map(({ payload }) => payload);
   const inserted = tx.query(publishSql.events, [
     events.map(({ id }) => id),
     events.map(({ appNo }) => appNo),
     events.map(({ name }) => name),
     slice,
     events.map(({ listeners }) => listeners?.length ?? null),
-    events.map(({ payload }) => payload),
     events.map(({ trace }) => trace ?? null),
+    starts(payloads),
     nowMs,
+    Buffer.concat(payloads),
+    payloads.map(({ byteLength }) => byteLength),
   ]);
   const many = events.filter(({ listeners }) => listeners === undefined);
   const begun =
@@ -241,4 +246,10 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
   const [waiting] = await Promise.all([made, covered, inserted, begun]);
   left.waiting += waiting;
   left.fanOuts += many.length;
+}
+
+/** Where each begins when they stand one after the other. */
+function starts(payloads: readonly Uint8Array[]): number[] {
+  let end = 0;
+  return payloads.map(({ byteLength }) => (end += byteLength) - byteLength);
 }

@@ -36,6 +36,8 @@ export interface RingbackOptions {
   /** A folder with data to start on. */
   dataDir?: string;
   args?: readonly string[];
+  /** For Node itself. */
+  nodeArgs?: readonly string[];
   /** Of the checkout that is run; by default this one. */
   root?: string;
 }
@@ -44,7 +46,7 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
   await using made = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'ringback-bench-'));
   made.defer(async () => rm(folder, { recursive: true, force: true }));
-  const { name, databaseUrl, dataDir = folder, args = [], root = here } = options;
+  const { name, databaseUrl, dataDir = folder, args = [], nodeArgs = [], root = here } = options;
   const place =
     databaseUrl === undefined
       ? { RINGBACK_DATA: dataDir }
@@ -53,7 +55,9 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
           RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
         };
   const env = { RINGBACK_API_KEY: key, RINGBACK_PORT: '0', ...place };
-  const child = made.use(await startProgram({ root, args, env, logPath: join(folder, 'log') }));
+  const child = made.use(
+    await startProgram({ root, nodeArgs, args, env, logPath: join(folder, 'log') }),
+  );
   const { url } = child;
   const kept = made.move();
   return {
@@ -75,6 +79,7 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
 
 interface Program {
   root: string;
+  nodeArgs: readonly string[];
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   /** Its log goes to a file: whoever read it through a pipe would need a core for that. */
@@ -83,6 +88,7 @@ interface Program {
 
 async function startProgram({
   root,
+  nodeArgs,
   args,
   env,
   logPath,
@@ -90,7 +96,7 @@ async function startProgram({
   const { PATH = '', HOME = '' } = process.env;
   const log = openSync(logPath, 'a');
   const main = join(root, 'src', 'main.ts');
-  const child = spawn(process.execPath, [main, 'serve', ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, main, 'serve', ...args], {
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', log],
   });

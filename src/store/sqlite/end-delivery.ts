@@ -2,13 +2,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Owner } from '../counting.ts';
+import type { Row } from '../row.ts';
 import { integer, one } from '../row.ts';
 import type { EndState } from '../verbs/end-states.ts';
 import { endStates } from '../verbs/end-states.ts';
 
 export const endDeliverySql = {
-  delete: `
-    delete from delivery_live where event = ? and n = ? returning app, lane, callback, slice`,
+  delete: 'delete from delivery_live where event = ? and n = ?',
+  find: 'select app, lane, callback, slice from delivery_live where event = ? and n = ?',
   insert: `
     insert into delivery_done
       (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
@@ -16,6 +17,8 @@ export const endDeliverySql = {
 } as const;
 
 export interface Ending extends DeliveryName {
+  /** Its row, with those columns, where somebody has read it. */
+  row?: Row | undefined;
   state: EndState;
   attempts: number;
   status: number | undefined;
@@ -27,10 +30,12 @@ export interface Ending extends DeliveryName {
 export type EndDelivery = (ending: Ending) => Owner;
 
 export function prepareEndDelivery(db: DatabaseSync): EndDelivery {
+  const find = db.prepare(endDeliverySql.find);
   const remove = db.prepare(endDeliverySql.delete);
   const insert = db.prepare(endDeliverySql.insert);
-  return ({ event, n, state, attempts, status = null, error = null, nowMs }) => {
-    const row = one(remove.get(event, n));
+  return ({ event, n, state, attempts, status = null, error = null, nowMs, ...known }) => {
+    const row = known.row ?? one(find.get(event, n));
+    remove.run(event, n);
     const owner = { appNo: integer(row, 'app'), lane: integer(row, 'lane') };
     insert.run(
       event,

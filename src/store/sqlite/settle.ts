@@ -16,7 +16,7 @@ import { prepareScripts } from './run-script.ts';
 
 export const settleSql = {
   find: `
-    select app, lane, callback, due_ms, tries, attempts from delivery_live
+    select app, lane, callback, slice, due_ms, tries, attempts from delivery_live
     where event = ? and n = ? and lease = ?`,
   back: `
     update delivery_live set lease = null, due_ms = ?, tries = ?, attempts = ?
@@ -50,7 +50,7 @@ export function prepareSettle(db: DatabaseSync): Settle {
       back.run(dueMs, integer(row, 'tries') + count, attempts, event, n);
     } else {
       const error = errorOf(settlement);
-      end({ event, n, state, attempts, status: attempt?.status, error, nowMs });
+      end({ event, n, row, state, attempts, status: attempt?.status, error, nowMs });
     }
     const owner = { appNo: integer(row, 'app'), lane: lane.no };
     noteSettled(facts, owner, { settlement, state });

@@ -412,32 +412,33 @@ describe('work', () => {
   it('is finished before the store closes, and nothing new is leased by then', async () => {
     const { transport, batcher, worker, heard } = setUp();
     worker.claims.push(undefined, offer(2));
-    worker.offers.push(offer(3));
+    worker.offers.push(undefined, offer(3));
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
-    const edit = publish(batcher, 'c');
+    const edits = ['c', 'd'].map(async (id) => publish(batcher, id));
     const closing = batcher.close();
     batcher.work();
-    await assert.rejects(batcher.settle(settlement('d')), StoreUnavailable);
+    await assert.rejects(batcher.settle(settlement('e')), StoreUnavailable);
     transport.finish();
-    await turn();
+    await settling[0];
     transport.write();
-    await edit;
+    await edits[0];
     assert.equal(transport.closed, 0);
+    transport.write();
     transport.finish();
-    await Promise.all([...settling, closing]);
+    await Promise.all([...settling, ...edits, closing]);
     assert.equal(transport.closed, 1);
-    assert.equal(transport.sent[0]?.offer, undefined);
+    assert.equal(transport.sent[1]?.offer, undefined);
     assert.equal(transport.worked[1]?.claim, undefined);
     assert.deepEqual(
       heard.filter((what) => !what.startsWith('take') && !what.startsWith('worked')),
-      ['claim', 'fanOut'],
+      ['claim', 'fanOut', 'offer'],
     );
   });
 });
 
-describe('handing over what the transport queues', () => {
+describe('edits and work', () => {
   it('sends outcomes beside a publish, without a claim; that comes next', async () => {
-    const { transport, batcher, worker, heard } = setUp({ handOver: 'queued' });
+    const { transport, batcher, worker, heard } = setUp();
     worker.offers.push(offer(1), offer(3));
     worker.claims.push(offer(2));
     const edits = ['a', 'b'].map(async (id) => publish(batcher, id));
@@ -460,7 +461,7 @@ describe('handing over what the transport queues', () => {
   });
 
   it('sends edits beside outcomes, but no publish beside a claim', async () => {
-    const { transport, batcher, worker } = setUp({ handOver: 'queued' });
+    const { transport, batcher, worker } = setUp();
     worker.claims.push(undefined, offer(1));
     const settling = [batcher.settle(settlement('a'))];
     const edits: Promise<unknown>[] = [publish(batcher, 'b')];
@@ -479,7 +480,7 @@ describe('handing over what the transport queues', () => {
   });
 
   it('has one batch of a kind there at a time, and closes after both', async () => {
-    const { transport, batcher } = setUp({ handOver: 'queued' });
+    const { transport, batcher } = setUp();
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
     const edits = [1, 2].map(async (n) => forget(batcher, n));
     const closing = batcher.close();
@@ -545,11 +546,10 @@ interface Sizes {
   batchPayloadBytesMax?: number;
   payloadBytesWaitingMax?: number;
   kinds?: 'together' | 'apart';
-  handOver?: 'alone' | 'queued';
 }
 
 function setUp(options: Sizes = {}, attached?: 'without a worker') {
-  const transport = new FakeTransport(options);
+  const transport = new FakeTransport();
   const clock = { ms: 5 };
   const heard: string[] = [];
   const batcher = createBatcher(transport, {
@@ -620,13 +620,8 @@ class FakeTransport implements Transport {
   readonly worked: Work[] = [];
   readonly order: ('write' | 'work')[] = [];
   closed = 0;
-  readonly #isQueue: boolean;
   #flying: PromiseWithResolvers<BatchReply> | undefined;
   #working: PromiseWithResolvers<WorkReply> | undefined;
-
-  constructor({ handOver }: Sizes) {
-    this.#isQueue = handOver === 'queued';
-  }
 
   async send(batch: Batch): Promise<BatchReply> {
     this.#assertFree('write');
@@ -699,7 +694,6 @@ class FakeTransport implements Transport {
   #assertFree(kind: 'write' | 'work'): void {
     const isFree = { write: this.#flying === undefined, work: this.#working === undefined };
     assert(isFree[kind], 'One batch of a kind at a time');
-    assert(this.#isQueue || (isFree.write && isFree.work), 'One batch at a time');
   }
 }
 

@@ -1,6 +1,7 @@
 // Group commit: one batch is being written while the next one gathers, so that many edits share one
-// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once. Edits go first,
-// then the work of deliveries; what takes leases takes turns, so that neither starves the other.
+// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once. Edits and the work of
+// deliveries go beside each other, so that the store never waits for the event loop between two batches; but
+// what takes leases takes turns, since both would be offered the same room.
 import { strict as assert } from 'node:assert';
 import type { BatchReply, SettleReply, StoreFailure, Transport, WorkReply } from './call.ts';
 import { editCall, editOutput } from './call.ts';
@@ -14,12 +15,6 @@ import { StoreUnavailable } from './store.ts';
 
 export interface BatcherOptions extends QueueLimits {
   nowMs: () => number;
-  /**
-   * `queued`: a batch of edits and one of work may be with the transport at a time, for one that takes them in
-   * their order: it need not wait between them until this side is done with something else. By default
-   * there is only one.
-   */
-  handOver?: 'alone' | 'queued';
   /** Told of every batch that was sent, once it was answered. */
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
@@ -164,8 +159,6 @@ class Cycle {
   }
 
   #turn(): Kind | undefined {
-    const { handOver = 'alone' } = this.#options;
-    if (handOver === 'alone' && this.#underWay.size > 0) return undefined;
     const mayWork = this.#mayWork();
     if (!this.#mayWrite()) return mayWork ? 'work' : undefined;
     return mayWork && this.#last === 'write' ? 'work' : 'write';
@@ -240,7 +233,7 @@ class Cycle {
 
   #taking(kind: Kind, offer: Offer | undefined): void {
     this.#underWay.set(kind, offer === undefined ? 'nothing' : 'leases');
-    if (offer !== undefined || this.#options.handOver !== 'queued') this.#last = kind;
+    if (offer !== undefined) this.#last = kind;
   }
 
   #begin(kind: BatchFacts['kind'], size: number): { answered: (isDone: boolean) => void } {

@@ -22,6 +22,21 @@ describe('createGathered', () => {
     assert(gathered.isEmpty());
   });
 
+  it('is one for transactions beside each other, of which each keeps or gives back its own', () => {
+    const one = createGathered();
+    const other = one.beside();
+    one.add([made(1), made(2), made(3)], 7);
+    assert.deepEqual(shown(one.take(1)), [[1, 7, 1]]);
+    assert.deepEqual(shown(other.take(1)), [[2, 7, 1]]);
+    one.undo();
+    other.done();
+    other.undo();
+    assert.deepEqual(shown(other.take(9)), [
+      [3, 7, 1],
+      [1, 7, 1],
+    ]);
+  });
+
   it('leaves out what belongs to no lane', () => {
     const gathered = createGathered();
     gathered.add([{ ...made(1), lane: undefined }], 7);

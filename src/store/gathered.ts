@@ -19,16 +19,23 @@ export interface Gathered {
   isEmpty(): boolean;
   /** So much that the next batch should write some of it. */
   isFull(): boolean;
-  /** The oldest, for a transaction that is under way; at most one is at a time. */
+  /** The oldest, for a transaction that is under way; of each view at most one is at a time. */
   take(most: number): readonly LaneFigures[];
   /** What was taken is on the disk; or it is not, and stays. */
   done(): void;
   undo(): void;
+  /** Another view of the same, for a transaction beside the first. */
+  beside(): Gathered;
 }
 
+/** By minute, then by lane. */
+type Kept = Map<number, Map<number, Figures>>;
+
 export function createGathered(most: number = limits.figuresGatheredMax): Gathered {
-  /** By minute, then by lane. */
-  const kept = new Map<number, Map<number, Figures>>();
+  return viewOf(new Map(), most);
+}
+
+function viewOf(kept: Kept, most: number): Gathered {
   let taken: LaneFigures[] = [];
 
   const lanesOf = (minute: number): Map<number, Figures> => {
@@ -71,5 +78,6 @@ export function createGathered(most: number = limits.figuresGatheredMax): Gather
       }
       taken = [];
     },
+    beside: () => viewOf(kept, most),
   };
 }

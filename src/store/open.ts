@@ -109,10 +109,7 @@ export function storeOver(
 ): Store {
   const nowMs = (): number => world.nowMs();
   const monotonicMs = (): number => world.monotonicMs?.() ?? 0;
-  // One writer alone takes all in their order. On a server two transactions of a node would meet.
-  const handOver = kinds === 'apart' ? 'alone' : 'queued';
-  const options = { ...limits, kinds, handOver, nowMs, monotonicMs, onBatch } as const;
-  const batcher = createBatcher(transport, options);
+  const batcher = createBatcher(transport, { ...limits, kinds, nowMs, monotonicMs, onBatch });
   return {
     ...batcher,
     pollMs: limits.claimEveryMs,

@@ -19,13 +19,20 @@ export interface Held {
   worked: (work: Work, reply: WorkReply) => void;
   /**
    * In another life of the server than the last: frees what is leased to this node and is not in its
-   * hands. Must not run while something is being leased.
+   * hands.
    */
   freeForgotten: (nowMs: number) => Promise<StoreFailure | undefined>;
 }
 
+export interface HeldMeans {
+  link: Link;
+  persist: Persist;
+  /** Not while something is being leased: that is in nobody's hands yet. */
+  alone: <T>(body: () => Promise<T>) => Promise<T>;
+}
+
 /** It is as large as the window of the node, and what waits to be settled. */
-export function createHeld({ link, persist }: { link: Link; persist: Persist }): Held {
+export function createHeld({ link, persist, alone }: HeldMeans): Held {
   let held = new Map<string, number>();
   let life: string | undefined;
   let node: number | undefined;
@@ -63,17 +70,19 @@ export function createHeld({ link, persist }: { link: Link; persist: Persist }):
       const isAnother = life !== undefined && life !== now;
       if (isAnother && node !== undefined) {
         const holder = node;
-        const freed = await persist({ link, leases: [], events: noEvents }, async (tx) => {
-          const rows = await tx.query(nodesSql.heldBy, [holder]);
-          const all = rows.map((row) => ({
-            event: text(row, 'event'),
-            n: integer(row, 'n'),
-            lease: integer(row, 'lease'),
-            lane: integer(row, 'lane'),
-          }));
-          const forgotten = all.filter((one) => held.get(keyOf(one)) !== one.lease);
-          return { result: { freed: await freeNamed(tx, forgotten, nowMs) }, written: [] };
-        });
+        const freed = await alone(async () =>
+          persist({ link, leases: [], events: noEvents }, async (tx) => {
+            const rows = await tx.query(nodesSql.heldBy, [holder]);
+            const all = rows.map((row) => ({
+              event: text(row, 'event'),
+              n: integer(row, 'n'),
+              lease: integer(row, 'lease'),
+              lane: integer(row, 'lane'),
+            }));
+            const forgotten = all.filter((one) => held.get(keyOf(one)) !== one.lease);
+            return { result: { freed: await freeNamed(tx, forgotten, nowMs) }, written: [] };
+          }),
+        );
         if (isFailure(freed)) return freed;
       }
       life = now;

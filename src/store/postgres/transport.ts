@@ -3,11 +3,9 @@
 // thrown.
 import { fileURLToPath } from 'node:url';
 import { limits } from '../../core/limits.ts';
-import { minuteOf } from '../../core/stats-span.ts';
 import type { World } from '../../core/world.ts';
 import { createAside, withNews } from '../aside.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
-import type { Fact } from '../counting.ts';
 import type { Offer, Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
 import { rebuild } from '../rebuild.ts';
@@ -28,6 +26,7 @@ import { House } from './house.ts';
 import { Link } from './link.ts';
 import { createPersist, isFailure, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
+import { counting, inTurn, type Side } from './side.ts';
 import { createSlices } from './slices.ts';
 import { createSweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
@@ -84,20 +83,20 @@ class PostgresNode {
   readonly readers;
   readonly #options: PostgresOptions;
   readonly #clock: Clock;
-  readonly #edits: Link;
-  readonly #work: Link;
-  readonly #side: Link;
+  readonly #edits: Side;
+  readonly #work: Side;
+  /** For whatever waits for nobody. */
+  readonly #aside: Link;
   readonly #house: House;
   readonly #ear: Ear;
   readonly #memory;
-  readonly #gathered = createGathered();
   readonly #doubts = createDoubts();
   readonly #persist: Persist;
   readonly #held: Held;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
-  /** Whose figures are whose; see migrations/postgres/0006_stats.sql. */
-  #writer = 0;
+  /** Edits lease what is in nobody's hands yet: whoever frees such things must not meet them. */
+  readonly #alone = inTurn();
 
   constructor(options: PostgresOptions) {
     const { url, world } = options;
@@ -110,42 +109,55 @@ class PostgresNode {
     };
     this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
-    this.#edits = new Link({ url, kind: 'engine', purpose: 'edit' });
-    this.#work = new Link({ url, kind: 'engine', purpose: 'work' });
-    this.#side = new Link({ url, kind: 'plain', purpose: 'side' });
+    const gathered = createGathered();
+    const side = (purpose: 'edit' | 'work'): Side => {
+      const link = new Link({ url, kind: 'engine', purpose });
+      return { link, gathered: gathered.beside(), writer: 0 };
+    };
+    this.#edits = side('edit');
+    this.#work = side('work');
+    this.#aside = new Link({ url, kind: 'plain', purpose: 'side' });
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
     const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
-    const figures = { gathered: this.#gathered, writer: () => this.#writer };
+    const figures = { gathered, writer: () => this.#edits.writer };
     const { aside } = this.#memory;
     this.#house = new House({ making, keeping, world, aside, ...figures });
     this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
-    this.#held = createHeld({ link: this.#work, persist: this.#persist });
+    this.#held = createHeld({
+      link: this.#work.link,
+      persist: this.#persist,
+      alone: this.#alone,
+    });
     const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
-    this.#ear = new Ear({ listening, telling: this.#side, world, onHeard: options.onHeard });
+    this.#ear = new Ear({ listening, telling: this.#aside, world, onHeard: options.onHeard });
     this.#ticking = this.#tick();
   }
 
   async begin(): Promise<void> {
     await this.#syncClock();
-    this.#writer = await this.#side.use(takeWriter);
+    for (const side of [this.#edits, this.#work]) side.writer = await this.#aside.use(takeWriter);
   }
 
   async send(batch: Batch): Promise<BatchReply> {
+    return this.#alone(async () => this.#send(batch));
+  }
+
+  async #send(batch: Batch): Promise<BatchReply> {
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { slices, sweep, aside } = this.#memory;
-    const [gathered, writer] = [this.#gathered, this.#writer];
+    const { link, gathered, writer } = this.#edits;
     const context = { nowMs, givenMs, slices, sweep, gathered, writer };
     const input = { edits: batch.edits, offer: batch.offer, aside, context };
     const means = {
-      link: this.#edits,
+      link,
       leases: leasesOf(batch.offer),
-      events: async () => eventsOf(this.#edits, batch.edits),
+      events: async () => eventsOf(link, batch.edits),
     };
-    const idle = await this.#look(this.#edits, async (tx) => findsNothingNew(tx, input));
+    const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
     const written =
       idle ??
-      (await this.#counting(nowMs, async () =>
+      (await counting(this.#edits, nowMs, async () =>
         this.#persist(means, async (tx, way) => {
           gathered.undo(); // What an earlier try has taken was not written.
           const result = await writeBatch(tx, input, way);
@@ -171,20 +183,15 @@ class PostgresNode {
     const shiftMs = nowMs - work.nowMs;
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const ours = { ...work, settlements };
-    const context = {
-      nowMs,
-      floors: this.#memory.floors,
-      aside: this.#memory.aside,
-      lingerMs: this.#lingerMs(),
-      gathered: this.#gathered,
-      writer: this.#writer,
-    };
-    const doubted = { doubts: this.#doubts, link: this.#work, persist: this.#persist };
+    const { link, gathered, writer } = this.#work;
+    const { floors, aside } = this.#memory;
+    const context = { nowMs, floors, aside, lingerMs: this.#lingerMs(), gathered, writer };
+    const doubted = { doubts: this.#doubts, link, persist: this.#persist };
     const failed = (await freeDoubted(doubted, nowMs)) ?? (await this.#held.freeForgotten(nowMs));
     if (failed !== undefined) return failed;
     const isIdle = settlements.length === 0;
     const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, context);
-    const idle = isIdle ? await this.#look(this.#work, look) : undefined;
+    const idle = isIdle ? await this.#look(link, look) : undefined;
     if (idle !== undefined && isFailure(idle)) return idle;
     const done = idle ?? (await this.#settleAndClaim(ours, context));
     if (isFailure(done)) return done;
@@ -199,10 +206,10 @@ class PostgresNode {
   async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
     if (work.settlements.length === 0 && work.claim === undefined) return nothingDone;
     const events = async (): Promise<string[]> => work.settlements.map(({ event }) => event);
-    const means = { link: this.#work, leases: leasesOf(work.claim), events };
-    return this.#counting(context.nowMs, async () =>
+    const means = { link: this.#work.link, leases: leasesOf(work.claim), events };
+    return counting(this.#work, context.nowMs, async () =>
       this.#persist(means, async (tx, way) => {
-        this.#gathered.undo();
+        context.gathered.undo();
         return { result: await doWork(tx, work, context, way), written: [] };
       }),
     );
@@ -215,10 +222,10 @@ class PostgresNode {
     context: WorkContext,
   ): Promise<WorkDone | StoreFailure> {
     if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
-    const means = { link: this.#work, leases: leasesOf(work.fanOut), events: noEvents };
-    const fannedOut = await this.#counting(context.nowMs, async () =>
+    const means = { link: this.#work.link, leases: leasesOf(work.fanOut), events: noEvents };
+    const fannedOut = await counting(this.#work, context.nowMs, async () =>
       this.#persist(means, async (tx, way) => {
-        this.#gathered.undo();
+        context.gathered.undo();
         return { result: await doFanOut(tx, { work, done, context }, way), written: [] };
       }),
     );
@@ -227,23 +234,8 @@ class PostgresNode {
     return isFailure(fannedOut) && !isAlone ? done : fannedOut;
   }
 
-  /** What was committed is counted for subscriptions, too; what was not is as if it had not been. */
-  async #counting<T extends { facts: readonly Fact[] }>(
-    nowMs: number,
-    body: () => Promise<T | StoreFailure>,
-  ): Promise<T | StoreFailure> {
-    const done = await body();
-    if (isFailure(done)) {
-      this.#gathered.undo();
-      return done;
-    }
-    this.#gathered.done();
-    this.#gathered.add(done.facts, minuteOf(nowMs));
-    return done;
-  }
-
   async #syncClock(): Promise<void> {
-    await this.#side.use(async (tx) => this.#clock.sync(tx));
+    await this.#aside.use(async (tx) => this.#clock.sync(tx));
   }
 
   nowMs(): number {
@@ -265,8 +257,8 @@ class PostgresNode {
       this.#ear[Symbol.asyncDispose](),
       this.#house.close(),
       this.readers.close(),
-      this.#work.close(),
-      this.#edits.close(),
+      this.#work.link.close(),
+      this.#edits.link.close(),
     ]);
     await this.#ticking;
   }

@@ -66,9 +66,11 @@ export function createWindow(nextLease: () => number): Window {
     enter: (lane, concurrency) => {
       const slots = lanes.get(lane) ?? newSlots(strangersRoom);
       setMost(slots, concurrency);
+      const { free, underWay } = told.get(lane) ?? { free: strangersRoom, underWay: 0 };
+      // What an idle one was given is its cap from now on: many that fail at once must not get the rest, too.
+      if (underWay === 0) slots.cap = Math.min(slots.cap, Math.max(free, 1));
       slots.underWay += 1;
       size += 1;
-      const { free, underWay } = told.get(lane) ?? { free: strangersRoom, underWay: 0 };
       told.set(lane, { free: free - 1, underWay: underWay + 1 });
       lanes.set(lane, slots);
       resting.rise(lane);

@@ -162,7 +162,10 @@ describe('createWindow', () => {
     for (let lane = 2; lane < 2 + limits.windowMax / 2; lane += 1) window.enter(lane);
     assert.equal(window.offer().free.get(1), limits.windowMax / 16);
     window.enter(1);
-    assert.equal(window.offer().free.get(1), limits.laneCapKept - 1, 'it is not idle any more');
+    assert.equal(window.offer().free.get(1), limits.windowMax / 16 - 1, 'nor later: it must grow');
+    window.leave(1, 'success');
+    window.enter(1);
+    assert.equal(window.offer().free.get(1), limits.windowMax / 16);
   });
 
   it('remembers a bounded number of such lanes, the latest ones, and no failing one less', () => {

@@ -1,6 +1,5 @@
 // One of the two ways of a node into its database, edits and work, which go beside each other: a connection, the
-// figures that its transaction has taken, and the number under which they are counted, so that none of the two
-// waits for a row of the other's.
+// figures that its transaction has taken, and the number under which they are counted.
 import { minuteOf } from '../../core/stats-span.ts';
 import type { StoreFailure } from '../call.ts';
 import type { Fact } from '../counting.ts';
@@ -11,7 +10,7 @@ import { isFailure } from './persist.ts';
 export interface Side {
   link: Link;
   gathered: Gathered;
-  /** Whose figures are whose; see migrations/postgres/0006_stats.sql. */
+  /** Of the node: whose figures are whose, see migrations/postgres/0006_stats.sql. */
   writer: number;
 }
 

@@ -135,7 +135,7 @@ class PostgresNode {
 
   async begin(): Promise<void> {
     await this.#syncClock();
-    for (const side of [this.#edits, this.#work]) side.writer = await this.#aside.use(takeWriter);
+    this.#edits.writer = this.#work.writer = await this.#aside.use(takeWriter);
   }
 
   async send(batch: Batch): Promise<BatchReply> {

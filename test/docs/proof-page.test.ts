@@ -16,6 +16,7 @@ import {
   type LongRun,
   type ProofRun,
 } from '../proof/report/page.ts';
+import { withoutFolders } from '../proof/report/place.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const run: ProofRun = {
@@ -139,6 +140,24 @@ const jobs: readonly Job[] = [
 const well = { findings: [{ part: 'x', figures: {}, violations: [] }], controls: [], tookMs: 1 };
 const failures = (broken: Parameters<typeof assemble>[1][number]): string[] =>
   failuresOf({ ...run, ...assemble(jobs, [well, broken]) });
+
+describe('withoutFolders', () => {
+  it('names files of the checkout by their own path, and others not at all', () => {
+    const seen =
+      'at a (/home/me/x/node_modules/pg/lib/client.js:1:2) file:///tmp/p/main/src/a.ts:3';
+    assert.equal(withoutFolders(seen), 'at a (node_modules/pg/lib/client.js:1:2) src/a.ts:3');
+    assert.equal(withoutFolders('no /tmp/x/y, see "/v1/events"'), 'no … see "/v1/events"');
+  });
+
+  it('has been used on all that is kept', () => {
+    for (const name of ['run.json', 'long-run.json']) {
+      const path = join(root, 'docs', 'proof', name);
+      if (!existsSync(path)) continue;
+      const kept = readFileSync(path, 'utf8');
+      assert.equal(withoutFolders(kept), kept, name);
+    }
+  });
+});
 
 describe('assemble', () => {
   it('takes what was noticed', () => {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { proofPage, type LongRun, type ProofRun } from './page.ts';
+import { withoutFolders } from './place.ts';
 
 const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
 const runPath = join(docs, 'proof', 'run.json');
@@ -33,5 +34,7 @@ export function writePage(): void {
 
 function keep(path: string, value: unknown): void {
   mkdirSync(join(docs, 'proof'), { recursive: true });
-  writeFileSync(path, `${JSON.stringify(value, undefined, 1)}\n`);
+  const shown = (_key: string, one: unknown): unknown =>
+    typeof one === 'string' ? withoutFolders(one) : one;
+  writeFileSync(path, `${JSON.stringify(value, shown, 1)}\n`);
 }

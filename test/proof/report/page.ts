@@ -3,6 +3,7 @@ import type { LookResult } from '../controls/look.ts';
 import { simulated, type Finding } from '../finding.ts';
 import { found } from './found.ts';
 import { notTried } from './not-tried.ts';
+import { withoutFolders } from './place.ts';
 
 export interface ProofRun {
   commit: string;
@@ -215,8 +216,7 @@ function short(text: string): string {
 
 /** Nothing that a table or a page would take for its own. */
 function plain(text: string): string {
-  return text
-    .replaceAll(/\/(?:dev\/shm|tmp|var\/folders)\/[^\s"']+/g, '…') // Of the machine that it ran on.
+  return withoutFolders(text)
     .replaceAll('|', '\\|')
     .replaceAll('<', '&lt;')
     .replaceAll(/\s+/g, ' ');

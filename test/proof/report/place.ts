@@ -29,6 +29,16 @@ export function checkout(): Checkout {
   }
 }
 
+/** What was seen, without the folders of the machine it was seen on: files of the checkout by their own path. */
+export function withoutFolders(text: string): string {
+  return text
+    .replaceAll(
+      /(?:file:\/\/|(?<![\w./:]))(?:\/[\w.@+-]+)+\/(?=(?:node_modules|src|test|bench|tools)\/)/g,
+      '',
+    )
+    .replaceAll(/(?:file:\/\/)?\/(?:dev\/shm|tmp|var\/folders)\/[^\s"'\\)]+/g, '…');
+}
+
 export function machine(): string {
   const gib = Math.round(totalmem() / 2 ** 30);
   const system = `${type()} ${release().split('-')[0]} ${arch()}`;

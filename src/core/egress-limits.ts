@@ -24,6 +24,9 @@ export const egressLimits = {
   connectionsIdleMax: 512,
   connectionIdleMs: 4_000,
   connectionAgeMs: 60_000,
+  /** To one origin, opened as they are needed; beyond that, a few for those who have waited so long for one. */
+  connectionsEagerMax: 8,
+  connectionPatienceMs: 10,
   /** A request on a used connection that is closed within this time met a stale one. */
   connectionStaleMs: 1_000,
   /** Callback URLs whose reading is remembered. */

@@ -226,6 +226,33 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
+  it('opens few for a burst that is answered soon', async () => {
+    const receiver = await startReceiver(answering(ok()));
+    const patient = { connectionsEagerMax: 3, connectionPatienceMs: 60_000 };
+    const sender = makeSender({ limits: patient });
+    const sent = Array.from({ length: 60 }, async () => sender.send(post(receiver.url)));
+    assert.deepEqual([...new Set((await Promise.all(sent)).map(statusOf))], [200]);
+    assert.equal(receiver.seen.accepted, 3);
+    await sender.close();
+    await receiver.empty();
+  });
+
+  it('opens more for those who have waited', async () => {
+    const waiting: Socket[] = [];
+    const receiver = await startReceiver((socket) => {
+      socket.on('data', () => {
+        waiting.push(socket);
+        if (waiting.length === 20) for (const each of waiting) each.write(ok());
+      });
+    });
+    const sender = makeSender({ limits: { connectionsEagerMax: 3, connectionPatienceMs: 1 } });
+    const sent = Array.from({ length: 20 }, async () => sender.send(post(receiver.url)));
+    assert.deepEqual([...new Set((await Promise.all(sent)).map(statusOf))], [200]);
+    assert.equal(receiver.seen.accepted, 20);
+    await sender.close();
+    await receiver.empty();
+  });
+
   it('serves all who wait for a receiver that closes after each answer', async () => {
     const closing = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok';
     const receiver = await startReceiver(answering(closing));

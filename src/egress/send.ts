@@ -33,8 +33,8 @@ export interface SenderOptions extends DialOptions {
 export function createSender(options: SenderOptions): Sender {
   const { guard, world } = options;
   const limits: ConnectionLimits & ExchangeLimits = { ...defaults, ...options.limits };
-  const connections = new Connections({ ...options, limits });
   const deadlines = new Deadlines(world);
+  const connections = new Connections({ ...options, limits, deadlines });
   const exchanges = new LinkedList<Exchange>();
   const recall = new Recall();
   const context = { world, limits, connections, deadlines, exchanges, recall };

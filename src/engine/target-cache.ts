@@ -38,6 +38,7 @@ export interface TargetCacheMeans {
 }
 
 export function createTargetCache({ store, world }: TargetCacheMeans): TargetCache {
+  const readTarget = createReadTarget(store);
   const known = new Map<number, Look & { target: Target }>();
   const owners = new Map<number, number>();
   const readings = new Map<number, Reading>();
@@ -51,7 +52,7 @@ export function createTargetCache({ store, world }: TargetCacheMeans): TargetCac
       for (;;) {
         changed.clear();
         const readMs = world.monotonicMs();
-        const [target] = await store.read('targets', { callbacks: [callback] });
+        const target = await readTarget(callback);
         if (target === undefined) return { target, readMs };
         if (changed.has(target.subscription)) continue;
         keep(known, callback, { target, readMs });
@@ -105,6 +106,30 @@ export function createTargetCache({ store, world }: TargetCacheMeans): TargetCac
         if (target.subscription === subscription) known.delete(callback);
       }
     },
+  };
+}
+
+/**
+ * Those that are asked for in one turn are read together: of a fan-out to 100,000 each is another one, and was a
+ * message to the store and back.
+ */
+function createReadTarget(
+  store: Pick<Store, 'read'>,
+): (callback: number) => Promise<Target | undefined> {
+  let next: { callbacks: Set<number>; found: Promise<Map<number, Target>> } | undefined;
+  const readAll = async (callbacks: ReadonlySet<number>): Promise<Map<number, Target>> => {
+    await Promise.resolve(); // Until everybody of this turn has asked.
+    next = undefined;
+    const targets = await store.read('targets', { callbacks: [...callbacks] });
+    return new Map(targets.map((target) => [target.callback, target]));
+  };
+  return async (callback) => {
+    if (next === undefined) {
+      const callbacks = new Set<number>();
+      next = { callbacks, found: readAll(callbacks) };
+    }
+    next.callbacks.add(callback);
+    return (await next.found).get(callback);
   };
 }
 

@@ -5,7 +5,7 @@ import { limits } from '../../core/limits.ts';
 import type { Target } from '../delivery-verbs.ts';
 import type { Row } from '../row.ts';
 import { bytes, integer, maybe, text, toControls } from '../row.ts';
-import { first } from '../statement.ts';
+import { forEach } from '../statement.ts';
 import type { Read } from './verb.ts';
 
 export const targetsSql = {
@@ -22,12 +22,11 @@ export const targetsSql = {
 
 export const targets: Read<'targets'> = function* ({ callbacks }) {
   assert(callbacks.length <= limits.targetCacheEntriesMax, 'Cannot read so many targets at once');
-  const found: Target[] = [];
-  for (const callback of callbacks) {
-    const row = yield* first(targetsSql.one, callback);
-    if (row !== undefined) found.push(toTarget(row));
-  }
-  return found;
+  const rows = yield* forEach(
+    targetsSql.one,
+    callbacks.map((callback) => [callback]),
+  );
+  return rows.map(toTarget);
 };
 
 function toTarget(row: Row): Target {

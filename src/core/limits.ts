@@ -64,9 +64,13 @@ export const limits = {
   lookRows: 10,
   /** So many failures and a search goes through all of them, whatever else it asks for. */
   failuresFewMax: 20_000,
-  /** Deliveries under way on a node; the part of them that may be claimed; per lane at first, at most. */
+  /**
+   * Attempts under way on a node; the part of them that may be claimed; with those whose outcome is not written
+   * yet; per lane at first, at most.
+   */
   windowMax: 256,
   windowClaimedMax: 192,
+  unwrittenMax: 1_024,
   laneCapStart: 8,
   laneCapMax: 128,
   /** Lanes that a node knows at a time: those under way, and failing ones. */
@@ -80,8 +84,9 @@ export const limits = {
   claimLanesMax: 256,
   /** A claim is made at least this often, whatever woke nobody. */
   claimEveryMs: 10_000,
-  /** Targets above which an event is fanned out in steps, and callbacks per step. */
+  /** Targets above which an event is fanned out in steps; callbacks per step, which are as many as there is room. */
   targetsAtOnceMax: 256,
+  fanOutStepMin: 32,
   fanOutStepMax: 250,
   /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */
   fanOutsAsideMax: 100,

@@ -118,10 +118,12 @@ export class Dispatcher implements Worker {
 
   /**
    * Like a claim it leaves room for fresh events. Beside a claim in the same piece of work the store
-   * counts what the claim took.
+   * counts what the claim took. A step makes as many as there is room for: others would have to be claimed.
    */
   fanOut(): Offer | undefined {
     if (!this.#isFanningOut || !this.#mayTake()) return undefined;
+    const isFull = this.#window.claimRoom() < limits.fanOutStepMin;
+    if (isFull && this.#window.size() > 0) return undefined; // Whoever makes room asks again.
     return this.#note(this.#window.claimOffer());
   }
 
@@ -184,7 +186,8 @@ export class Dispatcher implements Worker {
   }
 
   #mayTake(): boolean {
-    return !this.#stopClaiming.signal.aborted && this.#means.self.mayWork();
+    if (this.#stopClaiming.signal.aborted || !this.#means.self.mayWork()) return false;
+    return this.#underWay < limits.unwrittenMax;
   }
 
   #mayClaim(): boolean {
@@ -207,6 +210,9 @@ export class Dispatcher implements Worker {
   async #run(leased: Leased, window: Window): Promise<void> {
     try {
       const settlement = await this.#attempt(leased);
+      // Its place is free from now on, and is offered in the transaction that writes the outcome down.
+      const { wasFull } = window.leave(leased.lane, resultOf(settlement));
+      if (wasFull) this.#hear(this.#means.world.nowMs());
       const settled = await handIn(this.#means, settlement, this.#abortAttempts.signal);
       if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
       this.#ended(leased, window, { settlement, settled });
@@ -237,12 +243,12 @@ export class Dispatcher implements Worker {
     if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
     const isWritten = settled !== undefined && settled.kind !== 'stale';
     if (isWritten) this.#means.onMoved(leased, settlement);
-    if (settled?.kind === 'settled') window.limit(leased.lane, settled.concurrency);
-    const { wasFull } = window.leave(leased.lane, resultOf(settlement));
+    const isCapped =
+      settled?.kind === 'settled' && window.limit(leased.lane, settled.concurrency).mayBeFull;
     const { outcome } = settlement;
     // Who heard nothing of the lane cannot know whether the store calls it full.
     const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
-    if (wasFull || isUntold) this.#hear(this.#means.world.nowMs());
+    if (isCapped || isUntold) this.#hear(this.#means.world.nowMs());
     else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
   }
 

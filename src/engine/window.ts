@@ -13,8 +13,8 @@ export interface Window {
   claimRoom(): number;
   /** `concurrency`: what the subscription allows; undefined: as much as its receiver takes well. */
   enter(lane: number, concurrency?: number): void;
-  /** The same, heard of while deliveries of the lane are under way. */
-  limit(lane: number, concurrency: number | undefined): void;
+  /** The same, heard of later. Whether the store may call the lane full for that, since the last offer. */
+  limit(lane: number, concurrency: number | undefined): { mayBeFull: boolean };
   /** Whether the lane was full before, so that it may have more waiting. */
   leave(lane: number, result: 'success' | 'failure' | 'neither'): { wasFull: boolean };
   /**
@@ -78,6 +78,7 @@ export function createWindow(nextLease: () => number): Window {
     limit: (lane, concurrency) => {
       const slots = lanes.get(lane);
       if (slots !== undefined) setMost(slots, concurrency);
+      return { mayBeFull: (told.get(lane)?.underWay ?? 0) >= (concurrency ?? Infinity) };
     },
     leave: (lane, result) => {
       const slots = lanes.get(lane);

@@ -1,5 +1,6 @@
 // A large fan-out and how far it has come, as its row says.
 import { strict as assert } from 'node:assert';
+import { limits } from '../core/limits.ts';
 import type { Row } from './row.ts';
 import { bytes, integer, maybe, text } from './row.ts';
 
@@ -28,6 +29,11 @@ export interface Cursor {
 export interface Piece<L> {
   listeners: L[];
   after: Cursor | undefined;
+}
+
+/** How many callbacks a step looks at: what has no room is claimed later, at twice the cost. */
+export function stepFor(room: number): number {
+  return Math.min(Math.max(room, limits.fanOutStepMin), limits.fanOutStepMax);
 }
 
 export function toFanningOut(row: Row): FanningOut {

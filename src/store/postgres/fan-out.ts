@@ -1,11 +1,10 @@
 // One step of the oldest large fan-out that no other node is at: its next deliveries and its cursor go
 // down together, so a crash anywhere neither loses nor doubles one.
 import type { Leased } from '../../core/delivery.ts';
-import { limits } from '../../core/limits.ts';
 import type { Aside } from '../aside.ts';
 import type { Fact } from '../counting.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
-import { toFanningOut } from '../fanning-out.ts';
+import { stepFor, toFanningOut } from '../fanning-out.ts';
 import type { Found } from '../kept-filter.ts';
 import { toFound } from '../kept-filter.ts';
 import { fitting } from '../listener.ts';
@@ -77,7 +76,7 @@ async function takeStep(
 ): Promise<FannedOut> {
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
-  const { listeners: heard, after } = await next(tx, fanningOut);
+  const { listeners: heard, after } = await next(tx, fanningOut, stepFor(births.slots.room()));
   const [some = []] = await withRules(tx, [heard]);
   const listeners = fitting(some, sent.payload);
   const deliveries = listeners.map(({ callback, lane }, i) => {
@@ -93,10 +92,10 @@ async function takeStep(
   return { deliveries: born, waiting, isDone: true };
 }
 
-async function next(tx: Tx, fanningOut: FanningOut): Promise<Piece<Found>> {
+async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece<Found>> {
   const { appNo, contract, version, names, cursor } = fanningOut;
   const found: Found[] = [];
-  let left: number = limits.fanOutStepMax;
+  let left = most;
   let from = cursor.callback;
   for (const [index, pattern] of names.entries()) {
     if (index < cursor.step) continue;

@@ -5,12 +5,11 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
-import { limits } from '../../core/limits.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { prepareFilters } from './filters.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';
-import { toFanningOut } from '../fanning-out.ts';
+import { stepFor, toFanningOut } from '../fanning-out.ts';
 import type { Found } from '../kept-filter.ts';
 import { toFound } from '../kept-filter.ts';
 import { fitting } from '../listener.ts';
@@ -72,7 +71,7 @@ function prepareStep(db: DatabaseSync): (row: Row, context: EditContext) => Leas
   return (row, context) => {
     const fanningOut = toFanningOut(row);
     const { event, appNo, slice, cursor, sent } = fanningOut;
-    const { listeners, after } = next(fanningOut);
+    const { listeners, after } = next(fanningOut, stepFor(context.births.slots.room()));
     let { made } = fanningOut;
     for (const listener of fitting(withRules(listeners, new Map()), sent.payload)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
@@ -91,12 +90,12 @@ function prepareStep(db: DatabaseSync): (row: Row, context: EditContext) => Leas
   };
 }
 
-function prepareNext(db: DatabaseSync): (fanningOut: FanningOut) => Piece<Found> {
+function prepareNext(db: DatabaseSync): (fanningOut: FanningOut, most: number) => Piece<Found> {
   const listeners = db.prepare(fanOutSql.listeners);
   const patterns = db.prepare(fanOutSql.patterns);
-  return ({ appNo: app, contract, version, names, cursor: { step, callback } }) => {
+  return ({ appNo: app, contract, version, names, cursor: { step, callback } }, most) => {
     const found: Found[] = [];
-    let left: number = limits.fanOutStepMax;
+    let left = most;
     let from = callback;
     for (const [index, pattern] of names.entries()) {
       if (index < step) continue;

@@ -5,6 +5,7 @@ import { type Chance, seededChance } from './chance.ts';
 /** What may be small without anything being wrong. */
 export type Resized =
   | 'targetsAtOnceMax'
+  | 'fanOutStepMin'
   | 'fanOutStepMax'
   | 'windowMax'
   | 'windowClaimedMax'
@@ -149,6 +150,7 @@ function drawLimits(chance: Chance, isCalm: boolean): Plan['limits'] {
   return {
     ...maybe(0.5, {
       targetsAtOnceMax: chance.whole(0, 3),
+      fanOutStepMin: 1,
       fanOutStepMax: chance.whole(1, 3),
     }),
     ...maybe(room, { windowMax, windowClaimedMax: Math.ceil(windowMax * 0.75) }),

@@ -17,7 +17,7 @@ import type {
 import type { Store } from '../store/store.ts';
 import { handIn } from './hand-in.ts';
 import { waitOut } from './longest.ts';
-import { createWindow, type Window } from './window.ts';
+import { createWindow, resultOf, type Window } from './window.ts';
 
 export interface DispatcherMeans {
   world: World;
@@ -288,19 +288,5 @@ export class Dispatcher implements Worker {
       );
       if (isOver) this.wake();
     }
-  }
-}
-
-function resultOf({ outcome }: Settlement): 'success' | 'failure' | 'neither' {
-  switch (outcome.kind) {
-    case 'delivered':
-      return 'success';
-    case 'retry':
-    case 'dead':
-      return 'failure';
-    case 'gone':
-    case 'cancelled':
-    case 'released':
-      return 'neither';
   }
 }

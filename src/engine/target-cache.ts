@@ -73,10 +73,8 @@ export function createTargetCache({ store, world }: TargetCacheMeans): TargetCac
     return reading;
   };
 
-  const knownAs = (callback: number, version: number): Target | undefined => {
-    const seen = known.get(callback)?.target;
-    return isUpTo(seen, version) ? seen : undefined;
-  };
+  const knownAs = (callback: number, version: number): Target | undefined =>
+    upTo(known.get(callback)?.target, version);
 
   return {
     known: knownAs,
@@ -84,10 +82,10 @@ export function createTargetCache({ store, world }: TargetCacheMeans): TargetCac
       const seen = knownAs(callback, version);
       if (seen !== undefined) return seen;
       const first = await (readings.get(callback) ?? begin(callback)).look;
-      if (first.target === undefined || isUpTo(first.target, version)) return first.target;
+      if (first.target === undefined || upTo(first.target, version)) return first.target;
       // That one may have begun before the lease was written.
       const { target } = await begin(callback).look;
-      if (target === undefined || isUpTo(target, version)) return target;
+      if (target === undefined || upTo(target, version)) return target;
       const found = `the store reads version ${target.version}, the lease is of ${version}`;
       throw new Error(`Cannot use callback ${callback}: ${found}`);
     },
@@ -133,8 +131,8 @@ function createReadTarget(
   };
 }
 
-function isUpTo(target: Target | undefined, version: number): boolean {
-  return target !== undefined && target.version >= version;
+function upTo(target: Target | undefined, version: number): Target | undefined {
+  return target !== undefined && target.version >= version ? target : undefined;
 }
 
 /** Of two reads the one may end last that began first. */

@@ -3,7 +3,7 @@
 // stranger gets, so that many dead receivers cannot fill it at once; one that has shown what it takes gets twice
 // as much. A subscription may set a cap of its own, above which none rises. Counts only; no time, no I/O.
 import { limits } from '../core/limits.ts';
-import type { Offer } from '../store/delivery-verbs.ts';
+import type { Offer, Settlement } from '../store/delivery-verbs.ts';
 
 export interface Window {
   /** Room for fresh deliveries: the whole rest of the window. */
@@ -16,13 +16,30 @@ export interface Window {
   /** The same, heard of later. Whether the store may call the lane full for that, since the last offer. */
   limit(lane: number, concurrency: number | undefined): { mayBeFull: boolean };
   /** Whether the lane was full before, so that it may have more waiting. */
-  leave(lane: number, result: 'success' | 'failure' | 'neither'): { wasFull: boolean };
+  leave(lane: number, result: Result): { wasFull: boolean };
   /**
    * Whether the lane has room although the last offer is used up: a slot became free while the store
    * was at work, so for the store the lane is full, and more of it may be waiting.
    */
   hasUntoldRoom(lane: number): boolean;
   size(): number;
+}
+
+/** What an attempt says about its receiver. */
+export type Result = 'success' | 'failure' | 'neither';
+
+export function resultOf({ outcome }: Settlement): Result {
+  switch (outcome.kind) {
+    case 'delivered':
+      return 'success';
+    case 'retry':
+    case 'dead':
+      return 'failure';
+    case 'gone':
+    case 'cancelled':
+    case 'released':
+      return 'neither';
+  }
 }
 
 interface Slots {

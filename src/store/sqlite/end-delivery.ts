@@ -8,8 +8,7 @@ import type { EndState } from '../verbs/end-states.ts';
 import { endStates } from '../verbs/end-states.ts';
 
 export const endDeliverySql = {
-  delete: 'delete from delivery_live where event = ? and n = ?',
-  find: 'select app, lane, callback, slice from delivery_live where event = ? and n = ?',
+  take: 'delete from delivery_live where event = ? and n = ? returning app, lane, callback, slice',
   insert: `
     insert into delivery_done
       (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
@@ -17,7 +16,7 @@ export const endDeliverySql = {
 } as const;
 
 export interface Ending extends DeliveryName {
-  /** Its row, with those columns, where somebody has read it. */
+  /** Its row, with those columns, where somebody has taken it out of the queue. */
   row?: Row | undefined;
   state: EndState;
   attempts: number;
@@ -30,12 +29,10 @@ export interface Ending extends DeliveryName {
 export type EndDelivery = (ending: Ending) => Owner;
 
 export function prepareEndDelivery(db: DatabaseSync): EndDelivery {
-  const find = db.prepare(endDeliverySql.find);
-  const remove = db.prepare(endDeliverySql.delete);
+  const take = db.prepare(endDeliverySql.take);
   const insert = db.prepare(endDeliverySql.insert);
   return ({ event, n, state, attempts, status = null, error = null, nowMs, ...known }) => {
-    const row = known.row ?? one(find.get(event, n));
-    remove.run(event, n);
+    const row = known.row ?? one(take.get(event, n));
     const owner = { appNo: integer(row, 'app'), lane: integer(row, 'lane') };
     insert.run(
       event,

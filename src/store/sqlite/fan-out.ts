@@ -16,7 +16,7 @@ import { fitting } from '../listener.ts';
 import { unlessUndone } from '../counting.ts';
 import { text, type Row } from '../row.ts';
 import type { Aside } from '../aside.ts';
-import type { EditContext } from './edit.ts';
+import type { BirthContext } from './edit.ts';
 import { applyAlone } from './transaction.ts';
 
 const alive = 'born <= :version and (died is null or died > :version)';
@@ -43,7 +43,7 @@ export const fanOutSql = {
 } as const;
 
 /** Gives what was born with the lease of the step. */
-export type FanOut = (context: EditContext) => readonly Leased[];
+export type FanOut = (context: BirthContext) => readonly Leased[];
 
 /** One that cannot go on is set aside: it must not take everybody else with it, at every start again. */
 export function prepareFanOut(db: DatabaseSync, aside: Aside): FanOut {
@@ -60,7 +60,7 @@ export function prepareFanOut(db: DatabaseSync, aside: Aside): FanOut {
   };
 }
 
-function prepareStep(db: DatabaseSync): (row: Row, context: EditContext) => Leased[] {
+function prepareStep(db: DatabaseSync): (row: Row, context: BirthContext) => Leased[] {
   const move = db.prepare(fanOutSql.move);
   const count = db.prepare(fanOutSql.count);
   const end = db.prepare(fanOutSql.end);

@@ -6,7 +6,7 @@ import { takesFresh } from '../../core/lane.ts';
 import { factOf } from '../counting.ts';
 import { prepareLanes } from './lanes.ts';
 import type { Listener } from '../listener.ts';
-import type { EditContext } from './edit.ts';
+import type { BirthContext } from './edit.ts';
 
 export const makeDeliverySql = {
   insert: `
@@ -20,7 +20,7 @@ export interface NewDelivery extends DeliveryName, Pick<Listener, 'callback' | '
 }
 
 /** The lane as it was when the event was matched; nothing else was written to it since. */
-export type MakeDelivery = (delivery: NewDelivery, context: EditContext) => void;
+export type MakeDelivery = (delivery: NewDelivery, context: BirthContext) => void;
 
 export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {
   const insert = db.prepare(makeDeliverySql.insert);

@@ -6,7 +6,6 @@ import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import { publishedFact } from '../counting.ts';
-import type { KnownRules } from '../kept-filter.ts';
 import { rulesIn } from '../kept-filter.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { printResult, readResult } from '../published-result.ts';
@@ -16,7 +15,7 @@ import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from '../listener.ts';
 import { fitting } from '../listener.ts';
 import { prepareFilters } from './filters.ts';
-import type { LanesMet } from './match.ts';
+import type { Known } from './known.ts';
 import { prepareMatch } from './match.ts';
 import { leaveNotice } from '../verbs/notices.ts';
 import { prepareScripts } from './run-script.ts';
@@ -59,8 +58,7 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
       if (row === undefined) return { kind: 'not_found' };
       addressed = { no: integer(row, 'no'), rules: rulesIn(row) };
     }
-    const known: Known = { lanes: new Map(), rules: new Map(), heard: new Map() };
-    const addressing = { ...input, addressed, known };
+    const addressing = { ...input, addressed };
     const accepted = events.map((event) => accept(event, addressing, context));
     if (idempotency !== undefined) {
       idempotencies.keep({ appNo, idempotency, nowMs, result: printResult(accepted) });
@@ -75,20 +73,7 @@ interface Addressee {
   rules: Rules | undefined;
 }
 
-/**
- * What a call has found out for one of its events, the next one need not ask: nothing else is written
- * meanwhile. A batch of 100 events to 100 subscriptions that filter takes 3 to 10 ms with it, and 27 to 66
- * where each event has a name of its own. It was 570 to 630 when every event read every filter together
- * with the largest metadata, and 24 to 56 without any (CPU time of the store, 2 busy cores).
- */
-interface Known {
-  lanes: LanesMet;
-  rules: KnownRules;
-  /** By the name of the event; undefined: they are too many. */
-  heard: Map<string, readonly Listener[] | undefined>;
-}
-
-type Addressed = Publish & { addressed: Addressee | undefined; known: Known };
+type Addressed = Publish & { addressed: Addressee | undefined };
 type Accept = (event: NewEvent, input: Addressed, context: EditContext) => Accepted;
 
 function prepareAccept(db: DatabaseSync): Accept {
@@ -99,23 +84,30 @@ function prepareAccept(db: DatabaseSync): Accept {
   const make = prepareMakeDelivery(db);
   const takeSlice = prepareSlices(db);
 
-  const everyone = (name: string, input: Addressed): readonly Listener[] | undefined => {
-    const { appNo, contract, known } = input;
-    if (known.heard.has(name)) return known.heard.get(name);
+  const everyone = (
+    name: string,
+    { appNo, contract }: Addressed,
+    known: Known,
+  ): readonly Listener[] | undefined => {
+    const question = `${appNo} ${name} ${contract}`;
+    if (known.heard.has(question)) return known.heard.get(question);
     const found = match.everyone({ appNo, contract, name }, known.lanes);
     // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
     const isMany = found.length > limits.targetsAtOnceMax;
     const listeners = isMany ? undefined : withRules(found, known.rules);
-    known.heard.set(name, listeners);
+    known.heard.set(question, listeners);
     return listeners;
   };
 
   /** Undefined: so many hear it that a fan-out must ask them. */
-  const listenersOf = (event: NewEvent, input: Addressed): readonly Listener[] | undefined => {
-    const { name, payload } = event;
-    const { addressed, audience, known } = input;
+  const listenersOf = (
+    { name, payload }: NewEvent,
+    input: Addressed,
+    known: Known,
+  ): readonly Listener[] | undefined => {
+    const { addressed, audience } = input;
     if (addressed === undefined) {
-      const heard = everyone(name, input);
+      const heard = everyone(name, input, known);
       return heard && fitting(heard, payload);
     }
     const { no, rules } = addressed;
@@ -127,9 +119,9 @@ function prepareAccept(db: DatabaseSync): Accept {
   return (event, input, context) => {
     const { id, name, payload } = event;
     const { appNo, contract, trace = null } = input;
-    const listeners = listenersOf(event, input);
+    const listeners = listenersOf(event, input, context.known);
     const deliveries = listeners?.length;
-    const slice = takeSlice(id, 1 + (deliveries ?? 0), context.nowMs);
+    const slice = takeSlice({ event: id, rows: 1 + (deliveries ?? 0) }, context);
     insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);
     if (listeners === undefined)
       fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);

@@ -1,7 +1,7 @@
 // Settle: what an attempt led to is written down, and the delivery ends or goes back to wait. The lease
 // is the proof: with another one than the present nothing is written at all.
 import type { DatabaseSync } from 'node:sqlite';
-import { settled } from '../../core/lane.ts';
+import { settled, type Lane } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
@@ -18,16 +18,28 @@ export const settleSql = {
   find: `
     select app, lane, callback, slice, due_ms, tries, attempts from delivery_live
     where event = ? and n = ? and lease = ?`,
+  /** For one that ends in any case: its row need not be found twice. */
+  take: `
+    delete from delivery_live where event = ? and n = ? and lease = ?
+    returning app, lane, callback, slice, attempts`,
   back: `
     update delivery_live set lease = null, due_ms = ?, tries = ?, attempts = ?
     where event = ? and n = ?`,
 } as const;
 
-/** `facts`: what it leads to is noted here. */
-export type Settle = (settlement: Settlement, context: { nowMs: number; facts: Fact[] }) => Settled;
+export interface SettleContext {
+  nowMs: number;
+  /** What it leads to is noted here. */
+  facts: Fact[];
+  /** Those that settlements before it have met, as they are now. */
+  met: Map<number, Lane>;
+}
+
+export type Settle = (settlement: Settlement, context: SettleContext) => Settled;
 
 export function prepareSettle(db: DatabaseSync): Settle {
   const find = db.prepare(settleSql.find);
+  const take = db.prepare(settleSql.take);
   const back = db.prepare(settleSql.back);
   const lanes = prepareLanes(db);
   const record = prepareRecordAttempt(db);
@@ -35,11 +47,14 @@ export function prepareSettle(db: DatabaseSync): Settle {
   const notice = prepareNoticeDead(db);
   const runScript = prepareScripts(db);
 
-  return (settlement, { nowMs, facts }) => {
+  return (settlement, { nowMs, facts, met }) => {
     const { event, n, lease, outcome, attempt } = settlement;
-    const row = find.get(event, n, lease);
+    const isTaken = outcome.kind === 'delivered';
+    const row = (isTaken ? take : find).get(event, n, lease);
     if (row === undefined) return { kind: 'stale' };
-    const lane = lanes.get(integer(row, 'lane'));
+    const laneNo = integer(row, 'lane');
+    const lane = met.get(laneNo) ?? lanes.get(laneNo);
+    met.set(laneNo, lane);
     const count = attempt === undefined ? 0 : 1;
     const attempts = integer(row, 'attempts') + count;
     if (attempt !== undefined) record({ event, n }, attempts, attempt);
@@ -50,16 +65,20 @@ export function prepareSettle(db: DatabaseSync): Settle {
       back.run(dueMs, integer(row, 'tries') + count, attempts, event, n);
     } else {
       const error = errorOf(settlement);
-      end({ event, n, row, state, attempts, status: attempt?.status, error, nowMs });
+      const taken = isTaken ? row : undefined;
+      end({ event, n, row: taken, state, attempts, status: attempt?.status, error, nowMs });
     }
     const owner = { appNo: integer(row, 'app'), lane: lane.no };
     noteSettled(facts, owner, { settlement, state });
     if (state === 'dead') notice([{ event, n, appNo: owner.appNo }], nowMs);
     const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
+    const isOver = isLast(lane, times, nowMs);
     if (times !== undefined) lanes.write(lane, times);
+    Object.assign(lane, times);
     if (outcome.kind === 'gone') {
+      met.clear(); // All lanes of the subscription end with it.
       return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
     }
-    return isLast(lane, times, nowMs) ? { kind: 'overdue', ...owner } : settledIn(lane);
+    return isOver ? { kind: 'overdue', ...owner } : settledIn(lane);
   };
 }

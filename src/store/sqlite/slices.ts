@@ -3,14 +3,15 @@
 // a slice, is written with its events.
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
-import { integer, maybe, one } from '../row.ts';
+import { integer, maybe, one, text } from '../row.ts';
+import type { EditContext } from './edit.ts';
+import type { Known } from './known.ts';
 import { reachOf } from '../slice-reach.ts';
 
 export const slicesSql = {
   last: 'select max(slice) as slice from event',
   rows: 'select count(*) as rows from event where slice = ?',
-  covers: `
-    select 1 from slice_span where slice = :slice and first_event <= :event and last_event >= :event`,
+  span: 'select first_event, last_event from slice_span where slice = ?',
   widen: `
     insert into slice_span (slice, first_event, last_event) values (:slice, :event, :reach)
     on conflict (slice) do update set
@@ -19,16 +20,23 @@ export const slicesSql = {
 } as const;
 
 /** The slice of an event that is written next, with that many rows. */
-export type TakeSlice = (event: string, rows: number, nowMs: number) => number;
+export type TakeSlice = (
+  written: { event: string; rows: number },
+  context: Pick<EditContext, 'nowMs' | 'known'>,
+) => number;
 
 export function prepareSlices(db: DatabaseSync): TakeSlice {
   const found = maybe(integer, one(db.prepare(slicesSql.last).get()), 'slice');
-  const covers = db.prepare(slicesSql.covers);
+  const readSpan = db.prepare(slicesSql.span);
   const widen = db.prepare(slicesSql.widen);
   let slice = found ?? 1;
   let rowsInSlice = integer(one(db.prepare(slicesSql.rows).get(slice)), 'rows');
   let sinceMs: number | undefined;
-  return (event, rows, nowMs) => {
+  const spanOf = (): Known['span'] => {
+    const row = readSpan.get(slice);
+    return row && { slice, first: text(row, 'first_event'), last: text(row, 'last_event') };
+  };
+  return ({ event, rows }, { nowMs, known }) => {
     if (rowsInSlice >= limits.sliceRowsMax) {
       slice += 1;
       rowsInSlice = 0;
@@ -36,8 +44,11 @@ export function prepareSlices(db: DatabaseSync): TakeSlice {
     }
     sinceMs ??= nowMs;
     rowsInSlice += rows;
-    if (covers.get({ slice, event }) === undefined) {
+    if (known.span?.slice !== slice) known.span = spanOf();
+    const { span } = known;
+    if (span === undefined || event < span.first || event > span.last) {
       widen.run({ slice, event, reach: reachOf(event, nowMs - sinceMs) });
+      known.span = undefined; // As it is now.
     }
     return slice;
   };

@@ -1,5 +1,6 @@
 // A cycle of work in one transaction: settlements, then a claim, then one step of a large fan-out.
 import type { DatabaseSync } from 'node:sqlite';
+import type { Lane } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
 import { unlessUndone } from '../counting.ts';
 import type { Settled, Work, Worked } from '../delivery-verbs.ts';
@@ -29,13 +30,17 @@ export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): 
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
 
   return ({ nowMs, settlements, claim: claimOffer, fanOut: fanOutOffer }) =>
-    () => {
+    (way) => {
       gathered.undo(); // What an earlier try has taken was not written.
       const facts: Fact[] = [];
+      const met = new Map<number, Lane>();
       return {
         items: settlements.map((settlement) => ({
           verb: 'settle',
-          apply: () => unlessUndone(facts, () => settle(settlement, { nowMs, facts })),
+          apply: () => {
+            if (way === 'alone') met.clear(); // The one before may have been undone.
+            return unlessUndone(facts, () => settle(settlement, { nowMs, facts, met }));
+          },
         })),
         last: () => {
           const slots = claimOffer === undefined ? noSlots : slotsOf(claimOffer);

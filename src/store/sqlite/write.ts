@@ -12,6 +12,7 @@ import { prepareForesee } from './outlook.ts';
 import { birthsFor } from '../slots.ts';
 import type { Plan } from './transaction.ts';
 import { prepareEdits } from './edits.ts';
+import { nothingKnown } from './known.ts';
 
 export interface Left {
   born: readonly Born[];
@@ -38,11 +39,15 @@ export function prepareWrite(db: DatabaseSync, { gathered, aside }: WriteMeans):
       // Of items that run alone one may be undone after a birth; so then nothing is born leased.
       const births = birthsFor(way === 'together' ? offer : undefined);
       const facts: Fact[] = [];
-      const context = { nowMs, births, facts };
+      const context = { nowMs, births, facts, known: nothingKnown() };
       return {
         items: calls.map((call) => ({
           verb: call.verb,
-          apply: () => unlessUndone(facts, () => applyEdit(call, context)),
+          apply: () => {
+            // Any other edit may change what was read; and of items that run alone, the last one may be undone.
+            if (call.verb !== 'publish' || way === 'alone') context.known = nothingKnown();
+            return unlessUndone(facts, () => applyEdit(call, context));
+          },
         })),
         last: () => {
           writeFigures(facts, nowMs);

@@ -1,7 +1,7 @@
 // The part of a settle statement that writes attempts down, with what was sent and what came back.
 import type { AttemptRecord } from '../delivery-verbs.ts';
 import { printHead } from '../verbs/attempts.ts';
-import type { Parameter } from './tx.ts';
+import type { Parameter } from './wire.ts';
 
 /** Columns of an attempt in a settle statement; `made` is 0 where none was. */
 const columns = {

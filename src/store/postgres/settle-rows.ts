@@ -17,7 +17,8 @@ import {
   insertAttempts,
 } from './record-attempts.ts';
 import { unfloor } from './lanes.ts';
-import type { Parameter, Tx } from './tx.ts';
+import type { Tx } from './tx.ts';
+import type { Parameter } from './wire.ts';
 
 // Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
 export const isLeasedAs = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n

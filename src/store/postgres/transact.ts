@@ -11,6 +11,7 @@ import { lifeOn, readLife } from './life.ts';
 import type { Link } from './link.ts';
 import type { Tx } from './tx.ts';
 import { txOn } from './tx.ts';
+import { holdWrites } from './wire.ts';
 
 export const transactSql = {
   // And how far back the oldest transaction lies that was under way just before: whatever is older than
@@ -86,6 +87,7 @@ export async function transact<T>(
 
 /** In one packet with the first statement of the body, so that it costs no time of its own. */
 export async function beginOn(client: Client): Promise<readonly Row[]> {
+  holdWrites(client);
   client.query('begin').catch(() => undefined); // What comes after it fails as well.
   return txOn(client).query(transactSql.number, []);
 }

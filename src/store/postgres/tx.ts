@@ -4,15 +4,7 @@ import type { Row } from '../row.ts';
 import type { Script, Statement } from '../statement.ts';
 import { statement } from './named-statement.ts';
 import { repeat } from './repeat.ts';
-
-/** Columns of many rows travel as arrays and are taken apart by `unnest`. */
-export type Parameter =
-  | string
-  | number
-  | boolean
-  | Uint8Array
-  | null
-  | readonly (string | number | boolean | Uint8Array | null)[];
+import { holdWrites, toWire, type Parameter } from './wire.ts';
 
 export interface Tx {
   /** Statements that do not need each other's answers may be asked at once: they go in one packet. */
@@ -22,6 +14,7 @@ export interface Tx {
 
 export function txOn(client: Client): Tx {
   const query: Tx['query'] = async (sql, values) => {
+    holdWrites(client);
     const result = await client.query<Row>({ ...statement(sql), values: values.map(toWire) });
     return result.rows;
   };
@@ -36,21 +29,6 @@ export function txOn(client: Client): Tx {
       return step.value;
     },
   };
-}
-
-/** The driver takes a Buffer as bytes, and any other view of bytes as an object to print. */
-function toWire(value: Parameter): unknown {
-  if (value instanceof Uint8Array) return toBuffer(value);
-  if (!isList(value)) return value;
-  return value.map((each) => (each instanceof Uint8Array ? toBuffer(each) : each));
-}
-
-function isList(value: Parameter): value is Extract<Parameter, readonly unknown[]> {
-  return Array.isArray(value);
-}
-
-function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 const translated = new Map<string, string>();

@@ -11,7 +11,8 @@ import type { FigureColumns } from '../figure-columns.ts';
 import { appColumns, increments, subscriptionColumns } from '../figure-columns.ts';
 import type { Gathered } from '../gathered.ts';
 import { integer, one } from '../row.ts';
-import type { Parameter, Tx } from './tx.ts';
+import type { Tx } from './tx.ts';
+import type { Parameter } from './wire.ts';
 
 /** The buckets of row `x.i` out of all rows' buckets, one behind the other. */
 function bucketsOf(parameter: string, wrap: (value: string) => string = (value) => value): string {

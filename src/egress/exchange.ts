@@ -18,7 +18,8 @@ import type { Allowance } from './pieces.ts';
 export interface SendRequest {
   readonly method: string;
   readonly url: string;
-  readonly headers: readonly Header[];
+  /** Names and values in turn. */
+  readonly headers: string[];
   readonly body: Uint8Array;
   /** For everything: look-up, connection, TLS, head and body. */
   readonly timeoutMs: number;
@@ -124,7 +125,7 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     this.#reused = connection.requests > 0;
     this.#startedMs = undefined;
     this.#heard = false;
-    const request = { path: this.#path, method, headers: flatten(headers), body };
+    const request = { path: this.#path, method, headers, body };
     connection.client.dispatch(request, this);
   }
 
@@ -252,13 +253,6 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     else connections.drop(this.#connection);
     this.#result.resolve(result);
   }
-}
-
-// For undici. Half a microsecond less than flat(), of a budget of five.
-function flatten(headers: readonly Header[]): string[] {
-  const flat: string[] = [];
-  for (const [name, value] of headers) flat.push(name, value);
-  return flat;
 }
 
 function notStarted(reason: 'declined' | 'busy'): SenderResult {

@@ -15,9 +15,14 @@ const facts: CallbackFacts = {
   signature: 'v1,abc v1,def',
 };
 
+function pairsOf(headers: readonly string[]): Record<string, string | undefined> {
+  const names = headers.filter((_, at) => at % 2 === 0);
+  return Object.fromEntries(names.map((name, i) => [name, headers[2 * i + 1]]));
+}
+
 describe('callbackHeaders', () => {
   it('says what the callback is about, who sends it and that it is signed', () => {
-    assert.deepEqual(Object.fromEntries(callbackHeaders(facts)), {
+    assert.deepEqual(pairsOf(callbackHeaders(facts)), {
       'content-type': 'application/json',
       'webhook-id': 'evt_1',
       'webhook-timestamp': '1800000000',
@@ -34,8 +39,8 @@ describe('callbackHeaders', () => {
 
   it('names no media type where no payload is sent', () => {
     const headers = callbackHeaders({ ...facts, mediaType: undefined });
-    assert.equal(Object.fromEntries(headers)['content-type'], undefined);
-    assert.equal(headers.length, 10);
+    assert.equal(pairsOf(headers)['content-type'], undefined);
+    assert.equal(headers.length, 20);
   });
 
   it('takes no value that could begin another header', () => {

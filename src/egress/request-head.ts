@@ -26,30 +26,43 @@ export interface CallbackFacts {
   readonly added?: readonly Header[];
 }
 
-export function callbackHeaders(facts: CallbackFacts): Header[] {
-  const { added = [] } = facts;
-  const headers: Header[] = [
-    ...(facts.mediaType === undefined ? [] : [['content-type', facts.mediaType] as const]),
-    ['webhook-id', facts.eventId],
-    ['webhook-timestamp', String(facts.timestampS)],
-    ['webhook-signature', facts.signature],
-    ['ringback-event', facts.eventName],
-    ['ringback-delivery', facts.delivery],
-    ['ringback-subscription', facts.subscription],
-    ['ringback-attempt', String(facts.attempt)],
-    ...(facts.trace ?? []),
-    ['user-agent', userAgent],
-    ['accept-encoding', 'identity'], // An answer is kept as it came; nothing here unpacks.
-    ...(added.some(([name]) => name.toLowerCase() === 'accept') ? [] : [anything]),
-    ...added,
+/**
+ * Names and values in turn, as undici takes them. As pairs, with lists put into lists, it was a tenth of all that
+ * was allocated for a callback.
+ */
+export function callbackHeaders(facts: CallbackFacts): string[] {
+  const { mediaType, trace = [], added = [] } = facts;
+  const headers = [
+    'webhook-id',
+    facts.eventId,
+    'webhook-timestamp',
+    String(facts.timestampS),
+    'webhook-signature',
+    facts.signature,
+    'ringback-event',
+    facts.eventName,
+    'ringback-delivery',
+    facts.delivery,
+    'ringback-subscription',
+    facts.subscription,
+    'ringback-attempt',
+    String(facts.attempt),
+    'user-agent',
+    userAgent,
+    'accept-encoding',
+    'identity', // An answer is kept as it came; nothing here unpacks.
   ];
-  for (const [name, value] of headers) {
+  if (mediaType !== undefined) headers.push('content-type', mediaType);
+  for (const [name, value] of trace) headers.push(name, value);
+  if (!added.some(([name]) => name.toLowerCase() === 'accept')) headers.push('accept', '*/*');
+  for (const [name, value] of added) headers.push(name, value);
+  for (let at = 1; at < headers.length; at += 2) {
     // All were checked where they came in. A line break here would be a header of somebody's choice.
-    assert(printable.test(value), `Cannot send header ${name}: expected printable ASCII.`);
+    if (printable.test(headers[at] ?? '')) continue;
+    assert.fail(`Cannot send header ${headers[at - 1]}: expected printable ASCII.`);
   }
   return headers;
 }
 
-const anything: Header = ['accept', '*/*'];
 const userAgent = `Ringback/${version}`;
 const printable = /^[\x20-\x7e]+$/;

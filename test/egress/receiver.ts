@@ -113,7 +113,7 @@ export function makeSender(options: Partial<SenderOptions> = {}): Sender {
 }
 
 export function post(url: string, parts: Partial<SendRequest> = {}): SendRequest {
-  const headers = [['content-type', 'application/json']] as const;
+  const headers = ['content-type', 'application/json'];
   const body = Buffer.from('{"message":"hello"}');
   return { method: 'POST', url, headers, body, timeoutMs: 5_000, ...parts };
 }

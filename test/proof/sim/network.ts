@@ -231,6 +231,6 @@ class Sending {
   }
 }
 
-function headerOf(headers: readonly Header[], name: string): string {
-  return headers.find(([one]) => one === name)?.[1] ?? '';
+function headerOf(headers: readonly string[], name: string): string {
+  return headers[headers.indexOf(name) + 1] ?? '';
 }

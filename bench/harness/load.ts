@@ -29,6 +29,7 @@ export interface Loaded {
 }
 
 const statusAt = 'HTTP/1.1 '.length;
+const lastAnswer = /\r\nconnection: *close/i;
 
 if (process.send !== undefined) answering(run);
 
@@ -40,9 +41,6 @@ async function run(load: Load): Promise<Loaded> {
     answeredMs: new Float64Array(requests),
     statuses: {},
   };
-  const sockets = await Promise.all(
-    Array.from({ length: load.connections }, async () => open(port)),
-  );
   const done = Promise.withResolvers<void>();
   const idle: ((n: number) => void)[] = [];
   let due = perSecond === undefined ? requests : 0;
@@ -58,25 +56,35 @@ async function run(load: Load): Promise<Loaded> {
     sent += 1;
     take(n);
   };
-  for (const socket of sockets) {
+  /** One connection, and another one in its place when the server says that it was the last answer on it. */
+  const talk = async (): Promise<Socket> => {
+    const socket = await open(port);
     let under = 0;
     const take = (n: number): void => {
       under = n;
       if (perSecond === undefined) loaded.sentMs[n] = sharedMs();
       socket.write(write(n));
     };
+    const onClose = (): void => done.reject(new Error('A connection of the load was closed'));
     const cut = createCutter(({ head }) => {
       loaded.answeredMs[under] = sharedMs();
       const status = head.slice(statusAt, statusAt + 3);
       loaded.statuses[status] = (loaded.statuses[status] ?? 0) + 1;
       answered += 1;
       if (answered === requests) done.resolve();
-      else next(take);
+      else if (!lastAnswer.test(head)) next(take);
+      else {
+        socket.off('close', onClose);
+        socket.destroy();
+        talk().then((another) => sockets.push(another), done.reject);
+      }
     });
     socket.on('data', cut);
-    socket.on('close', () => done.reject(new Error('A connection of the load was closed')));
+    socket.on('close', onClose);
     next(take);
-  }
+    return socket;
+  };
+  const sockets = await Promise.all(Array.from({ length: load.connections }, talk));
   if (perSecond !== undefined) {
     const startMs = sharedMs();
     for (let n = 0; n < requests; n += 1) loaded.sentMs[n] = startMs + (n * 1_000) / perSecond;

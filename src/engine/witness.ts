@@ -31,12 +31,15 @@ export interface WitnessMeans {
 }
 
 export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
-  // By the object that goes through one attempt: it is forgotten with it.
+  // By the object that goes through one attempt: it is forgotten with it. Only of those there will be something to
+  // tell of: a WeakMap with young keys makes every collection dearer.
   const targets = new WeakMap<Leased, Target>();
   return {
     attempted: (leased, target, settlement) => {
-      targets.set(leased, target);
       const trace = tracer && deliveryTrace(tracer, leased);
+      const { kind } = settlement.outcome;
+      const isTold = kind === 'dead' || kind === 'gone' || log?.isLevelEnabled('debug') === true;
+      if (isTold || trace?.context.isSampled === true) targets.set(leased, target);
       if (trace?.context.isSampled === true) {
         const span = attemptSpan(trace, { leased, settlement, target });
         if (span !== undefined) tracer?.record(span);

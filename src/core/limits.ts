@@ -87,7 +87,7 @@ export const limits = {
   /** Targets above which an event is fanned out in steps; callbacks per step, which are as many as there is room. */
   targetsAtOnceMax: 256,
   fanOutStepMin: 32,
-  fanOutStepMax: 250,
+  fanOutStepMax: 128,
   /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */
   fanOutsAsideMax: 100,
   /** Events of one batch publish. */

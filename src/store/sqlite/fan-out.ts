@@ -1,7 +1,7 @@
 // One step of the oldest large fan-out: its next deliveries and its cursor go down together, so a crash
 // anywhere neither loses nor doubles one. It reaches the callbacks that listened when it was accepted and
-// whose filter lets it pass now: 100,000 that filter, of which one does, take 401 steps of 1.8 ms, or of
-// 4.4 with a payload of 1 MB, which each step parses (CPU time).
+// whose filter lets it pass now: 100,000 that filter, of which one does, took 401 steps of 1.8 ms, or of
+// 4.4 with a payload of 1 MB, which each step parses (CPU time), when a step looked at 250 callbacks.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';

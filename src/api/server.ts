@@ -1,5 +1,6 @@
 // The HTTP server: limits, headers on every answer, request ids, problems, one log line a request.
 // It knows no operation; mount.ts puts the contract's routes on it.
+import { strict as assert } from 'node:assert';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -30,6 +31,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       ? { http }
       : { https: { ...http, ...tls, handshakeTimeout: limits.headersTimeoutMs } }),
     logger: false,
+    schemaController: { compilersFactory: noSchemas },
     trustProxy,
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,
@@ -65,6 +67,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.setErrorHandler((error, request, reply) => sendProblem(toProblem(error), request, reply));
   return server;
+}
+
+/** What fits is decided by the contract. Fastify has compilers for schemas of its own and would load them. */
+const noSchemas = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
+function refuseSchema(): never {
+  assert.fail('A route has a schema for Fastify, expected none');
 }
 
 export function sendProblem(

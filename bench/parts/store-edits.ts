@@ -12,7 +12,7 @@ import { limits } from '../../src/core/limits.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Batcher } from '../../src/store/batcher.ts';
 import { createBatcher } from '../../src/store/batcher.ts';
-import { openThreads } from '../../src/store/sqlite/thread.ts';
+import { startThreads } from '../../src/store/sqlite/thread.ts';
 
 const rounds = 7;
 const editsPerRound = 2_000;
@@ -21,7 +21,7 @@ const callers = 512;
 const world = realWorld();
 const newId = idMaker(world);
 const dataDir = await mkdtemp(join(tmpdir(), 'ringback-bench-'));
-const transport = await openThreads({
+const transport = await startThreads().open({
   path: join(dataDir, 'ringback.db'),
   migrationsDir: fileURLToPath(new URL('../../migrations/sqlite', import.meta.url)),
   nowMs: world.nowMs(),

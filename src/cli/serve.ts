@@ -1,134 +1,14 @@
-// `ringback serve`: runs the service until it is told to stop, and greets whoever started it.
-import type { Logger } from 'pino';
-import type { Config, Environment } from '../config.ts';
-import { settings } from '../config/settings.ts';
-import { ContractError } from '../contract/document.ts';
-import { explainError } from '../contract/locate.ts';
-import { withPrefix } from '../core/id.ts';
-import { version } from '../core/version.ts';
-import { startService, type Service } from '../service.ts';
-import { CannotOpenStore } from '../store/cannot-open-store.ts';
-import { readTracing } from '../tracing/settings.ts';
-import { startTracer, type RunningTracer } from '../tracing/tracer.ts';
+// `ringback serve`. The threads of the store load their program while this one loads the service, which takes
+// about as long: nothing else that is large may be imported here.
+import { prepareStore } from '../store/open.ts';
 import type { Invocation } from './command.ts';
-import { CliFailure } from './failure.ts';
-import { firstSteps, openDoors } from './first-steps.ts';
 import { configOf } from './flags.ts';
-import { openLog } from './log.ts';
-import { painter, type Paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 
 export async function serve(call: Invocation, terminal: Terminal): Promise<void> {
-  const { env, isJson } = call;
   const { stopped } = terminal; // Heard from now on, also while it starts.
   const config = configOf(call, terminal.err);
-  const { world } = terminal;
-  const { log: level, logFormat: format } = config;
-  await using logging = openLog({ level, format, ...terminal.log }, world);
-  const { log } = logging;
-  await using tracer = await openTracer(terminal, { nodeName: config.nodeName, log });
-  const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined); // Heard below, once the service runs.
-  const service = await startService(config, { world, log, tracer, onFatal: failed.reject }).catch(
-    explain,
-  );
-  try {
-    const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
-    log.info({ version, ...startFacts(config, env), url: service.url }, 'started');
-    terminal.out(isJson ? started(service, link) : greeting(service, link, painter(terminal)));
-    await Promise.race([stopped, failed.promise]);
-    if (!isJson) terminal.out('Stopping: requests under way are finished first.\n');
-  } finally {
-    await service[Symbol.asyncDispose]();
-    log.info({ node: config.nodeName }, 'stopped');
-  }
-}
-
-/** What it was started with: the settings that somebody chose, but no secret. */
-function startFacts({ role, nodeName, database }: Config, env: Environment): object {
-  const chosen = Object.values(settings).filter(
-    (row) => !('isSecret' in row) && (env[row.env] ?? '') !== '',
-  );
-  return {
-    node: nodeName,
-    role,
-    store: 'url' in database ? 'postgres' : 'sqlite',
-    settings: Object.fromEntries(chosen.map((row) => [row.env, env[row.env]])),
-  };
-}
-
-/** Undefined: nobody asked for traces. */
-async function openTracer(
-  { env, world }: Terminal,
-  { nodeName, log }: { nodeName: string; log: Logger },
-): Promise<RunningTracer | undefined> {
-  const reading = readTracing(env);
-  if (reading.kind === 'off') return undefined;
-  if (reading.kind === 'mistakes') throw new CliFailure(reading.mistakes.join('\n'));
-  const onError = (reason: string): void => log.warn({ reason }, 'spans lost');
-  return startTracer({ world, settings: reading.settings, nodeName, onError });
-}
-
-/** Without it the service runs all the same. */
-async function signInLink(service: Service, log: Logger): Promise<string | undefined> {
-  if (service.role === 'worker') return undefined;
-  return service.signInLink().catch((err: unknown) => {
-    log.warn({ err }, 'no link to the console');
-    return undefined;
-  });
-}
-
-/** What the person can mend is said in a sentence; anything else keeps its stack. */
-function explain(error: unknown): never {
-  if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
-  if (error instanceof ContractError) throw new CliFailure(explainError(error), { cause: error });
-  if (error instanceof Error && ('syscall' in error || isTlsError(error))) {
-    throw new CliFailure(`Cannot start: ${error.message}`, { cause: error });
-  }
-  throw error;
-}
-
-/** A certificate or key file that is none, or the two do not belong together. */
-function isTlsError(error: Error): boolean {
-  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
-}
-
-/** The same for programs, in one line. */
-function started(service: Service, link: string | undefined): string {
-  const { url, defaultApp, firstKey, role } = service;
-  const appId = withPrefix('app', defaultApp.id);
-  const facts = { url, appId, key: firstKey ?? null, console: link ?? null, role, version };
-  return `${JSON.stringify(facts)}\n`;
-}
-
-function greeting(service: Service, link: string | undefined, paint: Paint): string {
-  const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
-  const consoleLine =
-    link === undefined
-      ? `${url}/console   (sign in with a key)`
-      : `${link}   (signs in once, within an hour)`;
-  const first =
-    role === 'worker'
-      ? `Ringback ${version} delivers, and says how it is on ${url}/readyz`
-      : `Ringback ${version} listens on ${url}`;
-  const lines = [
-    paint('bold', first),
-    '',
-    `  app id     ${withPrefix('app', defaultApp.id)}`,
-    `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
-    ...(role === 'worker' ? [] : [`  console    ${consoleLine}`, `  reference  ${url}/docs`]),
-    '',
-  ];
-  if (isChosenKeyDead) {
-    const warning = 'Warning: the key in RINGBACK_API_KEY was revoked or has expired.';
-    lines.push(paint('yellow', warning), '');
-  }
-  if (role !== 'worker') {
-    for (const door of openDoors(service.contracts)) {
-      lines.push(paint('yellow', `Warning: ${door}.`), '');
-    }
-    const steps = firstSteps(service);
-    lines.push(...steps.map((line) => (line.startsWith('  ') ? paint('cyan', line) : line)));
-  }
-  return `${lines.join('\n')}\n`;
+  await using store = prepareStore(config.database);
+  const { runService } = await import('./run-service.ts');
+  await runService({ config, openStore: store.open, stopped }, call, terminal);
 }

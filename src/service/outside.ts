@@ -4,7 +4,7 @@ import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
 import type { DialOptions } from '../egress/connect.ts';
 import type { Resolver } from '../egress/resolve.ts';
-import type { openStore } from '../store/open.ts';
+import type { OpenStore } from '../store/open.ts';
 
 export interface Outside {
   world: World;
@@ -15,7 +15,7 @@ export interface Outside {
   /** Collects spans, where somebody wants them. */
   tracer?: Tracer | undefined;
   /** How the store is opened, where a test wants it to fail. */
-  openStore?: typeof openStore;
+  openStore?: OpenStore;
   /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
   onFatal: (error: Error) => void;
 }

@@ -1,5 +1,5 @@
 // Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
-// nodes may use as well.
+// nodes may use as well. An adapter is loaded by whoever uses it: for a file that is its threads.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../core/limits.ts';
@@ -10,10 +10,7 @@ import { editCall, editOutput, readCall, readOutput } from './call.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
 import type { QueueLimits } from './edit-queue.ts';
 import { rebuild, unreachable } from './rebuild.ts';
-import { openPostgres } from './postgres/transport.ts';
-import { openSqlite } from './sqlite/adapter.ts';
-import { inProcess } from './sqlite/in-process.ts';
-import { openThreads } from './sqlite/thread.ts';
+import { startThreads, type StartedThreads } from './sqlite/thread.ts';
 import type { ReadOutput, ReadVerb, Store } from './store.ts';
 import { makeLastingFolder } from './sync-folder.ts';
 
@@ -33,15 +30,36 @@ export interface StoreMeans {
 }
 
 /** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
-export async function openStore({
-  world,
-  onFatal,
-  onBatch = () => undefined,
-  ...database
-}: Database & StoreMeans): Promise<Store> {
+export type OpenStore = (options: Database & StoreMeans) => Promise<Store>;
+
+export const openStore: OpenStore = async (options) => openBy(startThreads, options);
+
+export interface PreparedStore extends AsyncDisposable {
+  /** Once, for the database that it was prepared for. */
+  open: OpenStore;
+}
+
+/** For a quick start: threads load their program while the caller loads its own. Opens nothing yet. */
+export function prepareStore(database: Database): PreparedStore {
+  if ('url' in database || database.dataDir === inMemory) {
+    return { open: openStore, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const threads = startThreads();
+  return {
+    open: async (options) => openBy(() => threads, options),
+    [Symbol.asyncDispose]: async () => threads[Symbol.asyncDispose](),
+  };
+}
+
+const inMemory = ':memory:';
+
+async function openBy(
+  threads: () => StartedThreads,
+  { world, onFatal, onBatch = () => undefined, ...database }: Database & StoreMeans,
+): Promise<Store> {
   return 'url' in database
     ? openCluster({ ...database, world, onBatch })
-    : openEmbedded({ ...database, world, onFatal, onBatch });
+    : openEmbedded({ ...database, world, onFatal, onBatch }, threads);
 }
 
 export type EmbeddedOptions = { dataDir: string; world: StoreClock } & Pick<
@@ -52,16 +70,22 @@ export type EmbeddedOptions = { dataDir: string; world: StoreClock } & Pick<
 /** How long a batch took is known where the world has the clock for it. */
 type StoreClock = Pick<World, 'nowMs'> & Partial<Pick<World, 'monotonicMs'>>;
 
-export async function openEmbedded(options_: EmbeddedOptions): Promise<Store> {
-  const { dataDir, world, onFatal, onBatch } = options_;
+export async function openEmbedded(
+  { dataDir, world, onFatal, onBatch }: EmbeddedOptions,
+  threads: () => StartedThreads = startThreads,
+): Promise<Store> {
   const options = { migrationsDir, nowMs: world.nowMs() };
-  if (dataDir === ':memory:') {
+  if (dataDir === inMemory) {
+    const [{ openSqlite }, { inProcess }] = await Promise.all([
+      import('./sqlite/adapter.ts'),
+      import('./sqlite/in-process.ts'),
+    ]);
     const sqlite = openSqlite({ path: dataDir, ...options });
     return storeOver(inProcess(sqlite, { onFatal }), world, { onBatch });
   }
   const path = databaseIn(dataDir);
   makeFolder(dataDir);
-  return storeOver(await openThreads({ path, onFatal, ...options }), world, { onBatch });
+  return storeOver(await threads().open({ path, onFatal, ...options }), world, { onBatch });
 }
 
 export interface ClusterOptions {
@@ -76,6 +100,7 @@ export interface ClusterOptions {
 export async function openCluster({ onBatch, ...options }: ClusterOptions): Promise<Store> {
   const heard: { by: (() => void) | undefined } = { by: undefined };
   const onHeard = (): void => heard.by?.();
+  const { openPostgres } = await import('./postgres/transport.ts');
   const transport = await openPostgres({ ...options, onHeard });
   // What the engine hands in is said by the clock that all share: a step of this machine's own, while an
   // outcome waits for the database, would move the next attempt by as much.

@@ -11,7 +11,7 @@ import { adapterOn } from '../../src/store/sqlite/adapter.ts';
 import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connect.ts';
 import { inProcess } from '../../src/store/sqlite/in-process.ts';
-import { openThreads } from '../../src/store/sqlite/thread.ts';
+import { startThreads } from '../../src/store/sqlite/thread.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { attempt, newApp, newSubscription } from './subject.ts';
@@ -177,7 +177,7 @@ describe('a thread that dies', () => {
     const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
     t.after(() => rmSync(dir, { recursive: true }));
     const died = Promise.withResolvers<Error>();
-    const transport = await openThreads({
+    const transport = await startThreads().open({
       path: join(dir, 'x.db'),
       migrationsDir,
       nowMs: 1,
@@ -202,7 +202,7 @@ describe('a thread that is asked too much', () => {
       throw error;
     };
     const path = join(dir, 'x.db');
-    const transport = await openThreads({ path, migrationsDir, nowMs: 1, onFatal });
+    const transport = await startThreads().open({ path, migrationsDir, nowMs: 1, onFatal });
     const reads = Array.from({ length: 5_000 }, async () =>
       transport.read({ verb: 'health', input: {} }),
     );

@@ -1,33 +1,23 @@
 // The store in SQLite, synchronous: no clock, no thread, no promise. Time comes in the batch. A
 // thread, a test or a simulation puts itself around it.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch, BatchReply, ReadCall, ReadReply, StoreFailure, WorkReply } from '../call.ts';
+import type { Batch, BatchReply, StoreFailure, WorkReply } from '../call.ts';
 import { minuteOf } from '../../core/stats-span.ts';
-import { CannotOpenStore } from '../cannot-open-store.ts';
 import type { Fact } from '../counting.ts';
 import type { Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
-import { readScript } from '../verbs/reads.ts';
 import { createAside, withNews } from '../aside.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { connect } from './connect.ts';
 import { createPrivate } from './create-private.ts';
-import { storeFailure, verbFailure } from './failure.ts';
 import { alwaysInPlace, watchPlace, type InPlace } from './in-place.ts';
 import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
+import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
 import type { Plan, Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
-import { prepareScripts, prepareSteps } from './run-script.ts';
 import { prepareWork } from './work.ts';
 import { prepareWrite } from './write.ts';
-
-export interface SqliteReader {
-  read: (call: ReadCall) => ReadReply;
-  /** The same, with a pause after each statement. One at a time: it holds a transaction. */
-  readInSteps: (call: ReadCall) => Generator<undefined, ReadReply>;
-  close: () => void;
-}
 
 export interface Sqlite extends SqliteReader {
   run: (batch: Batch) => BatchReply;
@@ -59,14 +49,6 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
       lock.release();
       throw error;
     }
-  });
-}
-
-/** A second connection for reads, beside one that `openSqlite` holds. */
-export function openSqliteReader({ path }: Pick<SqliteOptions, 'path'>): SqliteReader {
-  return explained(path, () => {
-    const db = connect({ path, access: 'read' });
-    return closing(db, () => readerOn(db));
   });
 }
 
@@ -128,55 +110,4 @@ function committed<T, R>(written: Written<T, R>, inPlace: InPlace): Written<T, R
   return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };
 }
 
-function readerOn(db: DatabaseSync): SqliteReader {
-  const runScript = prepareScripts(db);
-  const runInSteps = prepareSteps(db);
-  const failed = ({ verb }: ReadCall, error: unknown): ReadReply => {
-    if (db.isOpen && db.isTransaction) db.exec('rollback');
-    return storeFailure(error) ?? verbFailure(verb, error);
-  };
-  return {
-    read: (call) => {
-      try {
-        db.exec('begin'); // One snapshot for all statements of the read.
-        const output = runScript(readScript(call));
-        db.exec('commit');
-        return { kind: 'done', output };
-      } catch (error) {
-        return failed(call, error);
-      }
-    },
-    *readInSteps(call) {
-      try {
-        db.exec('begin');
-        const output = yield* runInSteps(readScript(call));
-        db.exec('commit');
-        return { kind: 'done', output };
-      } catch (error) {
-        return failed(call, error);
-      }
-    },
-    close: () => db.close(),
-  };
-}
-
 const noLock: Lock = { release: () => {} };
-
-function closing<T>(db: DatabaseSync, body: () => T): T {
-  try {
-    return body();
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function explained<T>(path: string, body: () => T): T {
-  try {
-    return body();
-  } catch (error) {
-    if (error instanceof CannotOpenStore) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CannotOpenStore('failed', `Cannot open "${path}": ${reason}`, { cause: error });
-  }
-}

@@ -9,25 +9,56 @@ import { CannotOpenStore } from '../cannot-open-store.ts';
 import { rebuild } from '../rebuild.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { SqliteOptions } from './adapter.ts';
+import type { FromThread, ToThread } from './answering.ts';
 import { packBatch, packWork } from './pack.ts';
-import type { FromThread, ThreadRole, ToThread, WriteAnswer, WriteQuestion } from './worker.ts';
+import type { ReaderOptions } from './reader.ts';
+import type { WriteAnswer, WriteQuestion } from './write-thread.ts';
 
 export interface ThreadOptions extends SqliteOptions {
   /** A thread died or the disk is in doubt: nothing more will be written; end the process. */
   onFatal: (error: Error) => void;
 }
 
-/** Opens the writer, then the reader. Rejects with CannotOpenStore. */
-export async function openThreads({ onFatal, ...options }: ThreadOptions): Promise<Transport> {
-  const writer = new Thread<WriteQuestion, WriteAnswer>({ kind: 'write', options }, onFatal);
-  await writer.opened;
-  const reader = new Thread<ReadCall, ReadReply>({ kind: 'read', path: options.path }, onFatal);
-  try {
-    await reader.opened;
-  } catch (error) {
+/** Threads that have opened nothing yet; disposing of them ends them, whatever they are doing by then. */
+export interface StartedThreads extends AsyncDisposable {
+  /** Once. Rejects with CannotOpenStore. */
+  open: (options: ThreadOptions) => Promise<Transport>;
+}
+
+/** They load their program at once, while the caller has something else to do. */
+export function startThreads(): StartedThreads {
+  const writer: Writer = new Thread('write');
+  const reader: Reader = new Thread('read');
+  // The writer goes last: only a writer can fold the log into the file.
+  const close = async (): Promise<void> => {
+    await reader.close();
     await writer.close();
-    throw error;
-  }
+  };
+  return {
+    open: async ({ onFatal, ...options }) => {
+      try {
+        // The writer comes first: it takes the lock, makes the file and brings the schema up.
+        await writer.open(options, onFatal);
+        await reader.open({ path: options.path }, onFatal);
+      } catch (error) {
+        await close();
+        throw error;
+      }
+      return transportOver({ writer, reader, close, onFatal });
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Writer = Thread<SqliteOptions, WriteQuestion, WriteAnswer>;
+type Reader = Thread<ReaderOptions, ReadCall, ReadReply>;
+
+interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal'> {
+  writer: Writer;
+  reader: Reader;
+}
+
+function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
   const write = async (
     question: WriteQuestion,
     transfer: readonly ArrayBuffer[],
@@ -50,33 +81,34 @@ export async function openThreads({ onFatal, ...options }: ThreadOptions): Promi
       return reply;
     },
     read: async (call) => reader.ask(call),
-    // The writer goes last: only a writer can fold the log into the file.
-    close: async () => {
-      await reader.close();
-      await writer.close();
-    },
+    close,
   };
 }
 
 /** One worker, asked many things at once, answering each. */
-class Thread<Question, Answer> {
-  readonly opened: Promise<void>;
+class Thread<Options, Question, Answer> {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, PromiseWithResolvers<Answer>>();
   readonly #opening = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
-  readonly #onDeath: (error: Error) => void;
+  #onDeath: (error: Error) => void = () => undefined;
   #state: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
   #lastId = 0;
 
-  constructor(role: ThreadRole, onDeath: (error: Error) => void) {
-    this.#onDeath = onDeath;
-    this.opened = this.#opening.promise;
-    const entry = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
-    this.#worker = new Worker(entry, { workerData: role, name: `store-${role.kind}` });
+  constructor(kind: 'write' | 'read') {
+    this.#opening.promise.catch(() => undefined); // A thread may die before anybody wants to open it.
+    const entry = new URL(`./${kind}-thread${extname(import.meta.url)}`, import.meta.url);
+    this.#worker = new Worker(entry, { name: `store-${kind}` });
     this.#worker.on('message', (message: FromThread<Answer>) => this.#hear(message));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(undefined));
+  }
+
+  /** Rejects with CannotOpenStore. */
+  async open(options: Options, onDeath: (error: Error) => void): Promise<void> {
+    this.#onDeath = onDeath;
+    this.#tell({ kind: 'open', options });
+    return this.#opening.promise;
   }
 
   async ask(question: Question, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
@@ -94,14 +126,14 @@ class Thread<Question, Answer> {
 
   /** Answers what was asked before, then ends. */
   async close(): Promise<void> {
-    if (this.#state === 'open') {
+    if (this.#state === 'opening' || this.#state === 'open') {
       this.#state = 'closing';
       this.#tell({ kind: 'close' });
     }
     return this.#ended.promise;
   }
 
-  #tell(message: ToThread<Question>, transfer: readonly ArrayBuffer[] = []): void {
+  #tell(message: ToThread<Options, Question>, transfer: readonly ArrayBuffer[] = []): void {
     this.#worker.postMessage(message, transfer);
   }
 

@@ -1,0 +1,74 @@
+// What a store thread does: opens its connections when told to, answers questions in their order, and ends
+// when told to close. It decides nothing.
+import { strict as assert } from 'node:assert';
+import { parentPort } from 'node:worker_threads';
+import type { CannotOpenCode } from '../cannot-open-store.ts';
+import { CannotOpenStore } from '../cannot-open-store.ts';
+
+export type ToThread<Options, Question> =
+  /** Comes first, once. */
+  | { kind: 'open'; options: Options }
+  | { kind: 'ask'; id: number; question: Question }
+  | { kind: 'close' };
+
+export type FromThread<Answer> =
+  | { kind: 'opened' }
+  | { kind: 'refused'; code: CannotOpenCode; message: string }
+  | { kind: 'answer'; id: number; answer: Answer };
+
+export interface Answering<Question, Answer> {
+  answer: (question: Question) => Answer | Promise<Answer>;
+  /** After what was asked before is answered. */
+  close: () => void | Promise<void>;
+}
+
+/** May throw CannotOpenStore. */
+type Open<Options, Question, Answer> = (options: Options) => Answering<Question, Answer>;
+
+export function answerParent<Options, Question, Answer>(
+  open: Open<Options, Question, Answer>,
+): void {
+  let opened: Answering<Question, Answer> | undefined;
+  const hear = async (message: ToThread<Options, Question>): Promise<void> => {
+    switch (message.kind) {
+      case 'open':
+        opened = openOrRefuse(() => open(message.options));
+        break;
+      case 'ask': {
+        assert(opened !== undefined, 'A thread is asked once it is open');
+        const given = opened.answer(message.question);
+        const said = given instanceof Promise ? await given : given;
+        tell({ kind: 'answer', id: message.id, answer: said });
+        break;
+      }
+      case 'close':
+        await opened?.close();
+        port().close();
+        break;
+    }
+  };
+  // What fails here is no answer of the store: the thread ends with it.
+  port().on('message', (message: ToThread<Options, Question>) => void hear(message));
+}
+
+function openOrRefuse<T>(open: () => T): T | undefined {
+  try {
+    const opened = open();
+    tell({ kind: 'opened' });
+    return opened;
+  } catch (error) {
+    if (!(error instanceof CannotOpenStore)) throw error;
+    tell({ kind: 'refused', code: error.code, message: error.message });
+    port().close();
+    return undefined;
+  }
+}
+
+function tell<Answer>(message: FromThread<Answer>): void {
+  port().postMessage(message);
+}
+
+function port(): NonNullable<typeof parentPort> {
+  assert(parentPort !== null, 'This runs in a thread');
+  return parentPort;
+}

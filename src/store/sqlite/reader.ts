@@ -1,0 +1,81 @@
+// Reads on a connection, synchronous: each in one snapshot.
+import type { DatabaseSync } from 'node:sqlite';
+import type { ReadCall, ReadReply } from '../call.ts';
+import { CannotOpenStore } from '../cannot-open-store.ts';
+import { readScript } from '../verbs/reads.ts';
+import { connect } from './connect.ts';
+import { storeFailure, verbFailure } from './failure.ts';
+import { prepareScripts, prepareSteps } from './run-script.ts';
+
+export interface SqliteReader {
+  read: (call: ReadCall) => ReadReply;
+  /** The same, with a pause after each statement. One at a time: it holds a transaction. */
+  readInSteps: (call: ReadCall) => Generator<undefined, ReadReply>;
+  close: () => void;
+}
+
+export interface ReaderOptions {
+  /** The database file. */
+  path: string;
+}
+
+/** A second connection for reads, beside one that `openSqlite` holds. Throws CannotOpenStore. */
+export function openSqliteReader({ path }: ReaderOptions): SqliteReader {
+  return explained(path, () => {
+    const db = connect({ path, access: 'read' });
+    return closing(db, () => readerOn(db));
+  });
+}
+
+export function readerOn(db: DatabaseSync): SqliteReader {
+  const runScript = prepareScripts(db);
+  const runInSteps = prepareSteps(db);
+  const failed = ({ verb }: ReadCall, error: unknown): ReadReply => {
+    if (db.isOpen && db.isTransaction) db.exec('rollback');
+    return storeFailure(error) ?? verbFailure(verb, error);
+  };
+  return {
+    read: (call) => {
+      try {
+        db.exec('begin'); // One snapshot for all statements of the read.
+        const output = runScript(readScript(call));
+        db.exec('commit');
+        return { kind: 'done', output };
+      } catch (error) {
+        return failed(call, error);
+      }
+    },
+    *readInSteps(call) {
+      try {
+        db.exec('begin');
+        const output = yield* runInSteps(readScript(call));
+        db.exec('commit');
+        return { kind: 'done', output };
+      } catch (error) {
+        return failed(call, error);
+      }
+    },
+    close: () => db.close(),
+  };
+}
+
+/** The connection does not outlive what fails on it. */
+export function closing<T>(db: DatabaseSync, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** As CannotOpenStore, whatever it was. */
+export function explained<T>(path: string, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    if (error instanceof CannotOpenStore) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CannotOpenStore('failed', `Cannot open "${path}": ${reason}`, { cause: error });
+  }
+}

@@ -1,10 +1,9 @@
 // Compiles a bundle into a check that is bounded, whatever schema and value were made for. A value that
 // fits costs one pass that stops at nothing; only for one that does not fit all faults are looked for.
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
+import { checkerLibrary } from './checker-library.ts';
 import type { Bundle, Schema } from './bundle.ts';
 import { explain } from './explain.ts';
 import type { Branches } from './explain.ts';
@@ -77,6 +76,7 @@ interface CompileOptions {
 }
 
 function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: CompileOptions): Find {
+  const { Ajv2020, addFormats } = checkerLibrary();
   const ajv = new Ajv2020({
     strict: false,
     allErrors: finds === 'all',
@@ -94,7 +94,7 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
   // Keeping track of what was evaluated crashes on some schemas (ajv 8.20; the test has one): it is
   // done only where a keyword asks for it.
   ajv.opts.unevaluated = [...schemas.values()].some(asksForUnevaluated);
-  addFormats.default(ajv);
+  addFormats(ajv);
   // A bad URL is judged by the guard, with a better answer than a schema can give (RULINGS 14).
   for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
   ajv.removeKeyword('enum').removeKeyword('uniqueItems');

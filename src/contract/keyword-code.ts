@@ -1,7 +1,7 @@
 // Keywords that are checked by code of our own, because the checker's takes time in the square of the
 // value, or in the length of the schema for each item: `uniqueItems` and `enum`; and the cost itself.
-import { _ } from 'ajv';
 import type { CodeKeywordDefinition, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
+import { checkerLibrary } from './checker-library.ts';
 import { isList, isObject } from './document.ts';
 import type { Meter } from './meter.ts';
 import { costKeyword } from './metered.ts';
@@ -12,7 +12,7 @@ export function costCode(meter: Meter): CodeKeywordDefinition {
     schemaType: 'number',
     code: ({ gen, schema }) => {
       const spend = gen.scopeValue('func', { ref: meter.spend });
-      gen.code(_`${spend}(${Number(schema)})`);
+      gen.code(checkerLibrary().code`${spend}(${Number(schema)})`);
     },
   };
 }
@@ -27,7 +27,7 @@ export function enumCode(meter: Meter): CodeKeywordDefinition {
       for (const value of isList(values) ? values : []) allowed.put(value, 0, unmetered);
       const has = (value: unknown): boolean => allowed.find(value, meter) !== undefined;
       const name = context.gen.scopeValue('func', { ref: has });
-      context.fail(_`!${name}(${context.data})`);
+      context.fail(checkerLibrary().code`!${name}(${context.data})`);
     },
   };
 }

@@ -10,6 +10,7 @@ import { isObject } from './document.ts';
 import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
 import { nameOf, refOf, target, warn } from './place.ts';
 import type { Place, Source } from './place.ts';
+import { plainTextCheck } from './plain-text.ts';
 import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
 
@@ -68,6 +69,7 @@ function saysMore(place: Place): boolean {
 function validatorFor(place: Place, name: string): Validator {
   const schema = once(() => bundle(place));
   const shape = once(() => shapeOf(schema()));
+  const isPlain = once(() => plainTextCheck(schema()));
   const compiled = once(() => makeCheck(schema()));
   return {
     place: name,
@@ -84,7 +86,7 @@ function validatorFor(place: Place, name: string): Validator {
     },
     check(value) {
       try {
-        return compiled()(value);
+        return isPlain()(value) ? [] : compiled()(value);
       } catch (error) {
         // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values, such as
         // {"valueOf": null}. What cannot be checked is refused, not let through.

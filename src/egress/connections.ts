@@ -4,7 +4,8 @@
 // subscriptions at ten origins 73,000 had a new connection before, and close to none has now.
 // One undici Client is one connection and lives no longer, so that it is always known whether a
 // request went out on a fresh socket or on a used one, which undici's Pool does not tell.
-import { Client } from 'undici';
+import { createRequire } from 'node:module';
+import type { Client } from 'undici';
 import type { World } from '../core/world.ts';
 import type { DialOptions } from './connect.ts';
 import { undiciConnect } from './connect.ts';
@@ -12,6 +13,12 @@ import type { Deadlines } from './deadlines.ts';
 import type { Link } from './linked-list.ts';
 import { LinkedList } from './linked-list.ts';
 import type { Allowance } from './pieces.ts';
+
+/**
+ * undici itself loads 91 modules more (pools, agents, mocks, fetch), which are 50 ms of each start and 9 MB.
+ * The path is undici's own business: the version is pinned, and nothing starts if it is not there.
+ */
+const BareClient: typeof Client = createRequire(import.meta.url)('undici/lib/dispatcher/client.js');
 
 export interface Connection extends Link<Connection> {
   /** As `https://example.com:8443`. */
@@ -196,7 +203,7 @@ export class Connections {
     const dial = new AbortController();
     const { responseHeadBytesMax: bytes, responseHeadLinesMax: lines } = limits;
     const allowance = { bytes, lines };
-    const client = new Client(origin, {
+    const client = new BareClient(origin, {
       connect: undiciConnect({ ...this.#options, signal: dial.signal, allowance }),
       allowH2: false,
       useMilo: false,

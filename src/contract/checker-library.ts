@@ -1,0 +1,14 @@
+// The library that checks values against schemas. A service starts without it: it is loaded with the first value
+// that is checked, for it takes 45 ms and 10 MB, and a check cannot wait.
+import { createRequire } from 'node:module';
+import type * as ajv from 'ajv/dist/2020.js';
+import type { FormatsPlugin } from 'ajv-formats';
+import { once } from '../core/once.ts';
+
+const load = createRequire(import.meta.url);
+
+export const checkerLibrary = once(() => {
+  const { Ajv2020, _: code }: typeof ajv = load('ajv/dist/2020.js');
+  const addFormats: FormatsPlugin = load('ajv-formats');
+  return { Ajv2020, code, addFormats };
+});

@@ -1,60 +1,16 @@
 #!/usr/bin/env node
-// The program: its terminal, its commands, and its exit code.
-import { commands } from './cli/commands.ts';
-import { runCommandLine } from './cli/run.ts';
-import type { Terminal } from './cli/terminal.ts';
-import { realWorld } from './core/world.ts';
+// Where the program starts. What Node makes of its files, stripped and compiled, is kept for the next start, and
+// that must be said before they are imported: so nothing else is imported here.
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 
 /**
- * The first signal asks to stop; the second one is not waited for. Commands that never ask for this end at
- * once, as any program does: a backup is deaf while it copies.
+ * Beside the program: whoever may write there may change the program itself. Node's own choice is a folder for
+ * all users of the machine. Where it cannot be written there is no cache, and nobody is told.
  */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    stop = resolve;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
-}
+const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'ringback');
+const { directory } = enableCompileCache(folder);
+// Threads know it from here. What the user has set stays.
+if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= directory;
 
-/** Undefined while nobody has asked to hear it. */
-let stop: (() => void) | undefined;
-
-/**
- * Whoever read this has left: `ringback events --all | head -1`. What is printed for nobody is not worth
- * the work, so that is a wish to stop. Only the service has more to do than to print.
- */
-function outFailed({ code, message }: NodeJS.ErrnoException): void {
-  if (code === 'EPIPE' && process.argv[2] === 'serve') return;
-  if (code === 'EPIPE' && stop !== undefined) return stop();
-  if (code !== 'EPIPE') process.stderr.write(`Cannot write to standard output: ${message}\n`);
-  process.exit(code === 'EPIPE' ? readerLeft : 1);
-}
-
-/** As of a program that SIGPIPE ends. */
-const readerLeft = 141;
-
-process.stdout.on('error', outFailed);
-process.stderr.on('error', ({ code }: NodeJS.ErrnoException) => {
-  if (code !== 'EPIPE') process.exit(1); // There is nowhere left to say why.
-});
-
-const isColourless = (process.env['NO_COLOR'] ?? '') !== '' || process.env['TERM'] === 'dumb';
-/** Of a terminal that does not say how wide it is. */
-const columnsUnknown = 80;
-let stopped: Promise<void> | undefined;
-const terminal: Terminal = {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-  isTerminal: process.stdout.isTTY,
-  isScreen: process.stdout.isTTY && !isColourless,
-  log: { isTerminal: process.stderr.isTTY, isColoured: process.stderr.isTTY && !isColourless },
-  width: () => (process.stdout.isTTY ? process.stdout.columns || columnsUnknown : Infinity),
-  input: { isTerminal: process.stdin.isTTY, bytes: () => process.stdin },
-  env: process.env,
-  world: realWorld(),
-  get stopped() {
-    return (stopped ??= untilSignal());
-  },
-};
-
-process.exitCode = await runCommandLine(process.argv.slice(2), terminal, commands);
+await import('./cli/program.ts');

@@ -13,6 +13,7 @@ import type { Config } from './config.ts';
 import { loadContracts, type Contracts } from './contract/contracts.ts';
 import { withPrefix } from './core/id.ts';
 import { limits } from './core/limits.ts';
+import { isBundled, packageFolder } from './core/package-folder.ts';
 import { Deadlines } from './egress/deadlines.ts';
 import { createSender } from './egress/send.ts';
 import { createAdmission, type Admission } from './engine/admission.ts';
@@ -95,8 +96,11 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   };
 }
 
-export const ownContract = join(import.meta.dirname, '..', 'openapi.yaml');
-const consoleFolder = join(import.meta.dirname, '..', 'console', 'dist');
+/** The bundle has it as JSON: to read YAML would be a tenth of a start. */
+export const ownContract = isBundled
+  ? join(import.meta.dirname, 'openapi.json')
+  : join(packageFolder, 'openapi.yaml');
+const consoleFolder = join(packageFolder, 'console', 'dist');
 
 interface Parts extends Opened {
   config: Config;

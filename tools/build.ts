@@ -1,17 +1,13 @@
-// Runs before `npm pack`: compiles src to dist, where every file stands at the same depth, so that what is found
-// by a relative path (migrations, openapi.yaml, the console) is found from there too.
+// Runs before `npm pack`: the program, bundled, and the libraries, compiled file by file with their types.
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from './build-if-older.ts';
+import { bundleProgram } from './build-program.ts';
 
-const root = join(import.meta.dirname, '..');
-
-/** What was deleted or renamed in the source must not stay in the package. */
 rmSync(join(root, 'dist'), { recursive: true, force: true });
+await bundleProgram();
 execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
 });
-for (const path of globSync('**/*.css', { cwd: join(root, 'src') })) {
-  cpSync(join(root, 'src', path), join(root, 'dist', path));
-}

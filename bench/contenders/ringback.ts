@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { samplePayload } from '../harness/numbered.ts';
 import { untilSaid } from '../harness/until-said.ts';
 import type { Contender } from './contender.ts';
+import { programOf } from './program.ts';
 
 const here = join(import.meta.dirname, '..', '..');
 const key = 'bench-bench-bench-bench-bench-bench';
@@ -40,6 +41,8 @@ export interface RingbackOptions {
   nodeArgs?: readonly string[];
   /** Of the checkout that is run; by default this one. */
   root?: string;
+  /** The source itself, for whoever wants to see where in it something happens. */
+  isSource?: boolean;
 }
 
 export async function startRingback(options: RingbackOptions): Promise<Ringback> {
@@ -47,6 +50,7 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
   const folder = await mkdtemp(join(tmpdir(), 'ringback-bench-'));
   made.defer(async () => rm(folder, { recursive: true, force: true }));
   const { name, databaseUrl, dataDir = folder, args = [], nodeArgs = [], root = here } = options;
+  const main = options.isSource === true ? join(root, 'src', 'main.ts') : await programOf(root);
   const place =
     databaseUrl === undefined
       ? { RINGBACK_DATA: dataDir }
@@ -56,7 +60,7 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
         };
   const env = { RINGBACK_API_KEY: key, RINGBACK_PORT: '0', ...place };
   const child = made.use(
-    await startProgram({ root, nodeArgs, args, env, logPath: join(folder, 'log') }),
+    await startProgram({ main, nodeArgs, args, env, logPath: join(folder, 'log') }),
   );
   const { url } = child;
   const kept = made.move();
@@ -78,7 +82,7 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
 }
 
 interface Program {
-  root: string;
+  main: string;
   nodeArgs: readonly string[];
   args: readonly string[];
   env: Readonly<Record<string, string>>;
@@ -87,7 +91,7 @@ interface Program {
 }
 
 async function startProgram({
-  root,
+  main,
   nodeArgs,
   args,
   env,
@@ -95,7 +99,6 @@ async function startProgram({
 }: Program): Promise<AsyncDisposable & Pick<Ringback, 'url' | 'pid' | 'kill'>> {
   const { PATH = '', HOME = '' } = process.env;
   const log = openSync(logPath, 'a');
-  const main = join(root, 'src', 'main.ts');
   const child = spawn(process.execPath, [...nodeArgs, main, 'serve', ...args], {
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', log],

@@ -38,6 +38,7 @@ const ringback = await subscribed(
   await startRingback({
     name: 'Ringback',
     nodeArgs,
+    isSource: true,
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
   }),
   stage.ports,

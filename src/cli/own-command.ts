@@ -1,6 +1,9 @@
 // How a person calls this program where it runs: lines to paste must work as they stand.
-import { extname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageFolder } from '../core/package-folder.ts';
 
-/** From the source, in a checkout, npm brings the right Node; in an installed package all is compiled. */
-export const ownCommand: string =
-  extname(import.meta.filename) === '.ts' ? 'npm run -s ringback --' : 'npx ringback';
+/** In a checkout npm brings the right Node. The source is never in the package. */
+export const ownCommand: string = existsSync(join(packageFolder, 'src'))
+  ? 'npm run -s ringback --'
+  : 'npx ringback';

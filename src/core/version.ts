@@ -1,7 +1,11 @@
 // The version of this program, as its package says.
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { packageFolder } from './package-folder.ts';
 
-export const version: string = readVersion(createRequire(import.meta.url)('../../package.json'));
+const load = createRequire(import.meta.url);
+
+export const version: string = readVersion(load(join(packageFolder, 'package.json')));
 
 function readVersion(manifest: unknown): string {
   if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) {

@@ -1,8 +1,8 @@
 // Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
 // nodes may use as well. An adapter is loaded by whoever uses it: for a file that is its threads.
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { limits } from '../core/limits.ts';
+import { packageFolder } from '../core/package-folder.ts';
 import type { World } from '../core/world.ts';
 import { createBatcher, type BatchFacts } from './batcher.ts';
 import type { ReadReply, Transport } from './call.ts';
@@ -144,7 +144,7 @@ export function storeOver(
   };
 }
 
-export const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));
+export const migrationsDir = join(packageFolder, 'migrations', 'sqlite');
 
 /** The database file of a data folder. */
 export function databaseIn(dataDir: string): string {

@@ -213,7 +213,7 @@ const expected = [
   /^CHANGELOG\.md$/,
   /^bin\/ringback\.js$/,
   /^dist\/(?!.*\.test\.js).*\.js$/,
-  /^dist\/api\/docs\/page\.css$/,
+  /^dist\/(page\.css|openapi\.json)$/,
   /^dist\/(client|receiver)\/.*\.d\.ts$/,
   /^console\/dist\/(index\.html|assets\/[\w-]+\.(js|css|svg))$/,
   /^migrations\/(sqlite|postgres)\/\d{4}_[\w]+\.sql$/,

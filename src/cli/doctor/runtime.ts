@@ -1,5 +1,7 @@
 // The program and the runtime that it runs on.
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { packageFolder } from '../../core/package-folder.ts';
 import { version } from '../../core/version.ts';
 import { failed, ok, type Finding } from './finding.ts';
 
@@ -25,7 +27,7 @@ function compare(one: string, other: string): number {
 
 /** `engines.node` of the package: `>=24.12`. */
 function neededVersion(): string {
-  const manifest: unknown = createRequire(import.meta.url)('../../../package.json');
+  const manifest: unknown = createRequire(import.meta.url)(join(packageFolder, 'package.json'));
   const text = JSON.stringify(manifest);
   return /"engines":\{"node":">=([\d.]+)"\}/.exec(text)?.[1] ?? '0';
 }

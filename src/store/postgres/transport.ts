@@ -1,8 +1,9 @@
 // The way to PostgreSQL: a node of a cluster. Edits and work have a connection each, reads have a few,
 // one listens, one tells, two look after the house when it is needed. What fails is answered, never
 // thrown.
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { limits } from '../../core/limits.ts';
+import { packageFolder } from '../../core/package-folder.ts';
 import type { World } from '../../core/world.ts';
 import { createAside, withNews } from '../aside.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
@@ -47,9 +48,7 @@ export interface PostgresOptions {
   floorMs?: number;
 }
 
-export const postgresMigrationsDir = fileURLToPath(
-  new URL('../../../migrations/postgres', import.meta.url),
-);
+export const postgresMigrationsDir = join(packageFolder, 'migrations', 'postgres');
 
 export interface PostgresTransport extends Transport {
   /** The time that all nodes share. */

@@ -1,0 +1,59 @@
+// The program: its terminal, its commands, and its exit code.
+import { commands } from './commands.ts';
+import { runCommandLine } from './run.ts';
+import type { Terminal } from './terminal.ts';
+import { realWorld } from '../core/world.ts';
+
+/**
+ * The first signal asks to stop; the second one is not waited for. Commands that never ask for this end at
+ * once, as any program does: a backup is deaf while it copies.
+ */
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    stop = resolve;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}
+
+/** Undefined while nobody has asked to hear it. */
+let stop: (() => void) | undefined;
+
+/**
+ * Whoever read this has left: `ringback events --all | head -1`. What is printed for nobody is not worth
+ * the work, so that is a wish to stop. Only the service has more to do than to print.
+ */
+function outFailed({ code, message }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE' && process.argv[2] === 'serve') return;
+  if (code === 'EPIPE' && stop !== undefined) return stop();
+  if (code !== 'EPIPE') process.stderr.write(`Cannot write to standard output: ${message}\n`);
+  process.exit(code === 'EPIPE' ? readerLeft : 1);
+}
+
+/** As of a program that SIGPIPE ends. */
+const readerLeft = 141;
+
+process.stdout.on('error', outFailed);
+process.stderr.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE') process.exit(1); // There is nowhere left to say why.
+});
+
+const isColourless = (process.env['NO_COLOR'] ?? '') !== '' || process.env['TERM'] === 'dumb';
+/** Of a terminal that does not say how wide it is. */
+const columnsUnknown = 80;
+let stopped: Promise<void> | undefined;
+const terminal: Terminal = {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  isTerminal: process.stdout.isTTY,
+  isScreen: process.stdout.isTTY && !isColourless,
+  log: { isTerminal: process.stderr.isTTY, isColoured: process.stderr.isTTY && !isColourless },
+  width: () => (process.stdout.isTTY ? process.stdout.columns || columnsUnknown : Infinity),
+  input: { isTerminal: process.stdin.isTTY, bytes: () => process.stdin },
+  env: process.env,
+  world: realWorld(),
+  get stopped() {
+    return (stopped ??= untilSignal());
+  },
+};
+
+process.exitCode = await runCommandLine(process.argv.slice(2), terminal, commands);

@@ -1,0 +1,13 @@
+// Preloaded into a program: notes what each of its threads loads, in a file of its own in TEST_LOADED.
+import { appendFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { join } from 'node:path';
+import { isMainThread, threadName } from 'node:worker_threads';
+
+const file = join(process.env['TEST_LOADED'] ?? '', isMainThread ? 'main' : String(threadName));
+registerHooks({
+  load: (url, context, next) => {
+    appendFileSync(file, `${url}\n`);
+    return next(url, context);
+  },
+});

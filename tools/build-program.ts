@@ -1,0 +1,61 @@
+// Bundles the program into dist, if the last bundle is older: before a start and a pack. Node takes half a
+// millisecond for each file that it loads, and a service has three hundred in its main thread alone (decision 0020).
+// Packages stay packages: whoever installs Ringback can replace one that has a hole.
+import { existsSync, globSync } from 'node:fs';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, isAbsolute, join } from 'node:path';
+import { readDocument } from '../src/contract/document.ts';
+import { buildIfOlder, root } from './build-if-older.ts';
+
+const dist = join(root, 'dist');
+/** The program, and its threads. What a thread shares with others is in its file as well: it loads one file. */
+const entries = [
+  'src/main.ts',
+  'src/store/sqlite/write-thread.ts',
+  'src/store/sqlite/read-thread.ts',
+  'src/store/sqlite/backup-worker.ts',
+];
+
+if (import.meta.main) {
+  if (existsSync(join(root, 'node_modules', 'rolldown'))) await buildProgram();
+  else await runTheSource();
+}
+
+export async function buildProgram(): Promise<void> {
+  await buildIfOlder({
+    what: 'The program',
+    sources: ['src/**/*.{ts,css}', 'openapi.yaml', 'tools/build-program.ts'],
+    built: 'dist/openapi.json', // The last one that is written: a build that was cut is none.
+    lock: '.building',
+    build: bundleProgram,
+  });
+}
+
+export async function bundleProgram(): Promise<void> {
+  // What was deleted or renamed in the source must not stay.
+  for (const path of globSync('dist/*.*', { cwd: root })) await rm(join(root, path));
+  for (const entry of entries) await bundle(entry);
+  for (const path of globSync('src/**/*.css', { cwd: root })) {
+    await cp(join(root, path), join(dist, basename(path)));
+  }
+  const contract = readDocument(join(root, 'openapi.yaml'));
+  await writeFile(join(dist, 'openapi.json'), JSON.stringify(contract.root));
+}
+
+async function bundle(entry: string): Promise<void> {
+  const { rolldown } = await import('rolldown');
+  await using made = await rolldown({
+    cwd: root,
+    input: join(root, entry),
+    platform: 'node',
+    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+  });
+  // All in one folder: the files find each other, and those that are copied, by where they stand.
+  await made.write({ dir: dist, entryFileNames: '[name].js', chunkFileNames: '[name].js' });
+}
+
+/** Without the development dependencies nothing is bundled. It runs all the same, a second later. */
+async function runTheSource(): Promise<void> {
+  await mkdir(dist, { recursive: true });
+  await writeFile(join(dist, 'main.js'), "import '../src/main.ts';\n");
+}

@@ -1,11 +1,12 @@
 // When the store itself fails: nothing is acknowledged, everybody hears of it, and it heals.
 import { strict as assert } from 'node:assert';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { ReadCall, Transport } from '../../src/store/call.ts';
+import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import { storeOver } from '../../src/store/open.ts';
 import { adapterOn } from '../../src/store/sqlite/adapter.ts';
 import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
@@ -169,6 +170,31 @@ describe('work that cannot be written', () => {
     await assert.rejects(dispatcher.claim({ room: 9 }));
     assert.equal(fatal.length, 1);
     await assert.rejects(store.edit('publish', publishInput(app)), unavailable);
+  });
+});
+
+describe('threads that were started', () => {
+  const options = { migrationsDir, nowMs: 1, onFatal: (error: Error) => assert.fail(error) };
+
+  it('have touched nothing before they are told to, and end', async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
+    t.after(() => rmSync(dir, { recursive: true }));
+    const threads = startThreads();
+    await threads[Symbol.asyncDispose]();
+    assert.deepEqual(readdirSync(dir), []);
+    await assert.rejects(threads.open({ ...options, path: join(dir, 'x.db') }), CannotOpenStore);
+    assert.deepEqual(readdirSync(dir), []);
+  });
+
+  it('end both when the store cannot be opened', async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
+    t.after(() => rmSync(dir, { recursive: true }));
+    const threads = startThreads();
+    await assert.rejects(
+      threads.open({ ...options, path: join(dir, 'no', 'x.db') }),
+      CannotOpenStore,
+    );
+    await threads[Symbol.asyncDispose](); // Waits for both.
   });
 });
 

@@ -160,9 +160,7 @@ class Thread<Options, Question, Answer> {
     this.#state = 'ended';
     if (before === 'ended') return;
     const death = new StoreUnavailable('The store failed: its thread ended', { cause });
-    if (before === 'opening') {
-      this.#opening.reject(new CannotOpenStore('failed', death.message, { cause }));
-    }
+    this.#opening.reject(new CannotOpenStore('failed', death.message, { cause })); // If it never was.
     for (const { reject } of this.#waiting.values()) reject(death);
     this.#waiting.clear();
     if (before === 'closing' && cause !== undefined) this.#ended.reject(death);

@@ -8,6 +8,8 @@ import { readDocument } from '../src/contract/document.ts';
 import { buildIfOlder, root } from './build-if-older.ts';
 
 const dist = join(root, 'dist');
+/** Written last: where it is missing there is no bundle. */
+const ownContract = join(dist, 'openapi.json');
 /** The program, and its threads. What a thread shares with others is in its file as well: it loads one file. */
 const entries = [
   'src/main.ts',
@@ -25,7 +27,7 @@ export async function buildProgram(): Promise<void> {
   await buildIfOlder({
     what: 'The program',
     sources: ['src/**/*.{ts,css}', 'openapi.yaml', 'tools/build-program.ts'],
-    built: 'dist/openapi.json', // The last one that is written: a build that was cut is none.
+    built: 'dist/openapi.json',
     lock: '.building',
     build: bundleProgram,
   });
@@ -39,7 +41,7 @@ export async function bundleProgram(): Promise<void> {
     await cp(join(root, path), join(dist, basename(path)));
   }
   const contract = readDocument(join(root, 'openapi.yaml'));
-  await writeFile(join(dist, 'openapi.json'), JSON.stringify(contract.root));
+  await writeFile(ownContract, JSON.stringify(contract.root));
 }
 
 async function bundle(entry: string): Promise<void> {
@@ -57,5 +59,6 @@ async function bundle(entry: string): Promise<void> {
 /** Without the development dependencies nothing is bundled. It runs all the same, a second later. */
 async function runTheSource(): Promise<void> {
   await mkdir(dist, { recursive: true });
+  await rm(ownContract, { force: true });
   await writeFile(join(dist, 'main.js'), "import '../src/main.ts';\n");
 }

@@ -6,6 +6,7 @@
 // request went out on a fresh socket or on a used one, which undici's Pool does not tell.
 import { createRequire } from 'node:module';
 import type { Client } from 'undici';
+import { once } from '../core/once.ts';
 import type { World } from '../core/world.ts';
 import type { DialOptions } from './connect.ts';
 import { undiciConnect } from './connect.ts';
@@ -15,10 +16,11 @@ import { LinkedList } from './linked-list.ts';
 import type { Allowance } from './pieces.ts';
 
 /**
- * undici itself loads 91 modules more (pools, agents, mocks, fetch), which are 50 ms of each start and 9 MB.
- * The path is undici's own business: the version is pinned, and nothing starts if it is not there.
+ * Loaded with the first connection: a start has enough to load. undici itself would load 91 modules more
+ * (pools, agents, mocks, fetch), 50 ms and 9 MB. The path is undici's own business, and its version is pinned.
  */
-const BareClient: typeof Client = createRequire(import.meta.url)('undici/lib/dispatcher/client.js');
+const bareClient = once((): typeof Client => load('undici/lib/dispatcher/client.js'));
+const load = createRequire(import.meta.url);
 
 export interface Connection extends Link<Connection> {
   /** As `https://example.com:8443`. */
@@ -203,6 +205,7 @@ export class Connections {
     const dial = new AbortController();
     const { responseHeadBytesMax: bytes, responseHeadLinesMax: lines } = limits;
     const allowance = { bytes, lines };
+    const BareClient = bareClient();
     const client = new BareClient(origin, {
       connect: undiciConnect({ ...this.#options, signal: dial.signal, allowance }),
       allowH2: false,

@@ -70,7 +70,7 @@ export const limits = {
    */
   windowMax: 256,
   windowClaimedMax: 192,
-  unwrittenMax: 1_024,
+  unwrittenMax: 512,
   laneCapStart: 8,
   laneCapMax: 128,
   /** Lanes that a node knows at a time: those under way, and failing ones. */
@@ -84,10 +84,14 @@ export const limits = {
   claimLanesMax: 256,
   /** A claim is made at least this often, whatever woke nobody. */
   claimEveryMs: 10_000,
-  /** Targets above which an event is fanned out in steps; callbacks per step, which are as many as there is room. */
+  /**
+   * Targets above which an event is fanned out in steps; callbacks per step, which are as many as there is room;
+   * and how often a step waits for more room.
+   */
   targetsAtOnceMax: 256,
   fanOutStepMin: 32,
   fanOutStepMax: 128,
+  fanOutPutOffMax: 2,
   /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */
   fanOutsAsideMax: 100,
   /** Events of one batch publish. */

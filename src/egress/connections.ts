@@ -178,7 +178,7 @@ export class Connections {
 
   #connectFor(taker: Taker, place: Place): void {
     if (place.open >= this.#options.limits.connectionsPerOriginMax) return;
-    place.takers.delete(taker);
+    if (!place.takers.delete(taker)) return; // Served meanwhile.
     taker.use(this.#connect(taker.origin));
   }
 

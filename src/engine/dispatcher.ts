@@ -64,6 +64,7 @@ export class Dispatcher implements Worker {
   /** The same, but only what was heard since the last claim was sent. */
   #heardMs = never;
   #isFanningOut = true;
+  #stepsPutOff = 0; // In a row.
   /** The store has failed, and is asked again in a moment. */
   #isAskingAgain = false;
   /** When the clock rings next, and how to make it count anew. */
@@ -122,8 +123,11 @@ export class Dispatcher implements Worker {
    */
   fanOut(): Offer | undefined {
     if (!this.#isFanningOut || !this.#mayTake()) return undefined;
-    const isFull = this.#window.claimRoom() < limits.fanOutStepMin;
-    if (isFull && this.#window.size() > 0) return undefined; // Whoever makes room asks again.
+    const isFull = this.#window.size() > 0 && this.#window.claimRoom() < limits.fanOutStepMin;
+    // Whoever makes room asks again. But claims may take it all: so it is put off a few times only.
+    const isPutOff = isFull && this.#stepsPutOff < limits.fanOutPutOffMax;
+    this.#stepsPutOff = isPutOff ? this.#stepsPutOff + 1 : 0;
+    if (isPutOff) return undefined;
     return this.#note(this.#window.claimOffer());
   }
 
@@ -133,8 +137,8 @@ export class Dispatcher implements Worker {
   }
 
   /**
-   * The node's number is void, and what is under way belongs to others. It runs to its end or stops before the wire, and leaves the
-   * window that it entered; nobody believes its outcome.
+   * The node's number is void, and what is under way belongs to others. It runs to its end or stops before the
+   * wire, and leaves the window that it entered; nobody believes its outcome.
    */
   lost(): void {
     this.#window = this.#newWindow();
@@ -160,10 +164,9 @@ export class Dispatcher implements Worker {
     // A claim has seen all that was ready when it was made; what was heard meanwhile is newer.
     this.#readyMs = Math.min(readyMs, asked.claim ? this.#heardMs : this.#readyMs);
     if (asked.fanOut) this.#isFanningOut = worked.fannedOut.isMore;
-    const { failure } = worked.fannedOut;
+    const { failure, deliveries } = worked.fannedOut;
     if (failure !== undefined) this.#means.onError(new Error(failure));
-    this.#start(worked.claimed);
-    this.#start(worked.fannedOut.deliveries);
+    this.#start([...worked.claimed, ...deliveries]);
     this.#ask();
   }
 
@@ -212,8 +215,10 @@ export class Dispatcher implements Worker {
       const settlement = await this.#attempt(leased);
       // Its place is free from now on, and is offered in the transaction that writes the outcome down.
       const { wasFull } = window.leave(leased.lane, resultOf(settlement));
-      if (wasFull) this.#hear(this.#means.world.nowMs());
-      const settled = await handIn(this.#means, settlement, this.#abortAttempts.signal);
+      if (wasFull) this.#expect(this.#means.world.nowMs());
+      const handing = handIn(this.#means, settlement, this.#abortAttempts.signal);
+      this.#ask();
+      const settled = await handing;
       if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
       this.#ended(leased, window, { settlement, settled });
     } finally {
@@ -245,18 +250,21 @@ export class Dispatcher implements Worker {
     if (isWritten) this.#means.onMoved(leased, settlement);
     const isCapped =
       settled?.kind === 'settled' && window.limit(leased.lane, settled.concurrency).mayBeFull;
-    const { outcome } = settlement;
     // Who heard nothing of the lane cannot know whether the store calls it full.
     const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
     if (isCapped || isUntold) this.#hear(this.#means.world.nowMs());
-    else this.#hear('dueMs' in outcome ? outcome.dueMs : never);
+    else this.#hear('dueMs' in settlement.outcome ? settlement.outcome.dueMs : never);
   }
 
   /** Something will be due then. */
   #hear(readyMs: number): void {
+    this.#expect(readyMs);
+    this.#ask();
+  }
+
+  #expect(readyMs: number): void {
     this.#readyMs = Math.min(this.#readyMs, readyMs);
     this.#heardMs = Math.min(this.#heardMs, readyMs);
-    this.#ask();
   }
 
   /** Asks for work if there is any; otherwise the clock counts anew. */

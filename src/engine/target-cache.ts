@@ -4,7 +4,7 @@
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type { Target } from '../store/delivery-verbs.ts';
-import type { Store } from '../store/store.ts';
+import { StoreUnavailable, type Store } from '../store/store.ts';
 
 export interface TargetCache {
   /** The target as of the version that a lease speaks of, or later, where it is at hand. */
@@ -126,8 +126,16 @@ function createReadTarget(
       const callbacks = new Set<number>();
       next = { callbacks, found: readAll(callbacks) };
     }
-    next.callbacks.add(callback);
-    return (await next.found).get(callback);
+    const { callbacks, found } = next;
+    callbacks.add(callback);
+    try {
+      return (await found).get(callback);
+    } catch (error) {
+      if (callbacks.size === 1 || error instanceof StoreUnavailable) throw error;
+      // One of them cannot be read, which must not hold the others.
+      const [target] = await store.read('targets', { callbacks: [callback] });
+      return target;
+    }
   };
 }
 

@@ -394,6 +394,22 @@ describe('createTargetCache', () => {
     assert.deepEqual(await found, targetOf(1));
   });
 
+  it('reads those alone of which one cannot be read', async () => {
+    const read = async (
+      _verb: string,
+      { callbacks }: { callbacks: readonly number[] },
+    ): Promise<readonly Target[]> => {
+      if (callbacks.includes(2)) throw new Error('no text where one must be');
+      return callbacks.map((callback) => targetOf(callback));
+    };
+    const cache = createTargetCache({ store: { read }, world: virtualWorld() });
+    const found = await Promise.allSettled([1, 2, 3].map(async (one) => cache.find(one, 1)));
+    assert.deepEqual(
+      found.map((one) => (one.status === 'fulfilled' ? one.value?.callback : String(one.reason))),
+      [1, 'Error: no text where one must be', 3],
+    );
+  });
+
   it('holds a bounded number', async () => {
     let reads = 0;
     const read = async (
@@ -685,6 +701,24 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
+  it('puts a step of a fan-out off a few times only, however full the window stays', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker, end } = dispatch(world);
+    const all = Array.from({ length: limits.windowClaimedMax }, (_, i) => `e${i}`);
+    worker().take(
+      all.map((event, lane) => leasedOf(event, lane)),
+      { readyMs: undefined, isFanningOut: true },
+    );
+    for (let round = 0; round < 3; round += 1) {
+      for (let i = 0; i < limits.fanOutPutOffMax; i += 1) {
+        assert.equal(worker().fanOut(), undefined);
+      }
+      assert.equal(worker().fanOut()?.room, 0);
+    }
+    for (const event of all) await end(event);
+    await dispatcher.stop(() => 0);
+  });
+
   it('asks a store that fails again in a moment, and not more often the longer it fails', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, works } = dispatch(world);
@@ -780,7 +814,7 @@ function network(answer: (url: URL) => ReturnType<FakeSend>): {
   const sent: { path: string; id: string; attempt: string }[] = [];
   const send: FakeSend = async ({ url, headers }, options) => {
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
-    const header = (name: string): string => headers.find(([key]) => key === name)?.[1] ?? '';
+    const header = (name: string): string => headers[headers.indexOf(name) + 1] ?? '';
     const at = new URL(url);
     sent.push({ path: at.pathname, id: header('webhook-id'), attempt: header('ringback-attempt') });
     return answer(at);
@@ -1028,7 +1062,7 @@ function slowConnection(): {
     });
     if (!isOpen) return { kind: 'aborted', started: false };
     if (onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
-    starts.push(headers.find(([name]) => name === 'ringback-attempt')?.[1] ?? '');
+    starts.push(headers[headers.indexOf('ringback-attempt') + 1] ?? '');
     return ok;
   };
   const open = (): void => {

@@ -140,7 +140,7 @@ class Thread<Options, Question, Answer> {
   #hear(message: FromThread<Answer>): void {
     switch (message.kind) {
       case 'opened':
-        this.#state = 'open';
+        if (this.#state === 'opening') this.#state = 'open'; // Or somebody has closed it meanwhile.
         this.#opening.resolve();
         break;
       case 'refused':

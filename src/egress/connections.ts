@@ -1,7 +1,7 @@
 // Connections to receivers: taken for one request, given back, kept a short while, never too many. A burst of
 // requests to one origin does not open one for each: beyond a few, one is opened only for whoever has waited
 // for a moment, and until then one of the others is mostly free again. Of 80,000 callbacks to 1,000
-// subscriptions at ten origins 73,000 had a new connection before, and close to none has now.
+// subscriptions at ten origins 18,300 had a new connection before, and 3,400 have one now, on a busy machine.
 // One undici Client is one connection and lives no longer, so that it is always known whether a
 // request went out on a fresh socket or on a used one, which undici's Pool does not tell.
 import { createRequire } from 'node:module';

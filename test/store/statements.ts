@@ -8,9 +8,12 @@ export interface Named {
   sql: string;
 }
 
+/** Tests, and what runs in a thread of its own. */
+const aside = /\.test\.ts$|^(?:backup-worker|read-thread|write-thread)\.ts$/;
+
 export async function statementsIn(folder: 'verbs' | 'sqlite' | 'postgres'): Promise<Named[]> {
   const dir = new URL(`../../src/store/${folder}/`, import.meta.url);
-  const files = readdirSync(dir).filter((file) => /^(?!.*worker\.ts).*(?<!\.test)\.ts$/.test(file));
+  const files = readdirSync(dir).filter((file) => file.endsWith('.ts') && !aside.test(file));
   const found: Named[] = [];
   for (const file of files) {
     const module: object = await import(new URL(file, dir).href);

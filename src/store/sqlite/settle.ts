@@ -72,13 +72,13 @@ export function prepareSettle(db: DatabaseSync): Settle {
     noteSettled(facts, owner, { settlement, state });
     if (state === 'dead') notice([{ event, n, appNo: owner.appNo }], nowMs);
     const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
-    const isOver = isLast(lane, times, nowMs);
+    const isOverdue = isLast(lane, times, nowMs);
     if (times !== undefined) lanes.write(lane, times);
     Object.assign(lane, times);
     if (outcome.kind === 'gone') {
       met.clear(); // All lanes of the subscription end with it.
       return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
     }
-    return isOver ? { kind: 'overdue', ...owner } : settledIn(lane);
+    return isOverdue ? { kind: 'overdue', ...owner } : settledIn(lane);
   };
 }

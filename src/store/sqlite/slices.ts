@@ -48,7 +48,7 @@ export function prepareSlices(db: DatabaseSync): TakeSlice {
     const { span } = known;
     if (span === undefined || event < span.first || event > span.last) {
       widen.run({ slice, event, reach: reachOf(event, nowMs - sinceMs) });
-      known.span = undefined; // As it is now.
+      known.span = undefined; // Wider now, and so to be read anew.
     }
     return slice;
   };

@@ -6,13 +6,12 @@ export const egressLimits = {
   dnsAddressesMax: 16,
   connectTimeoutMs: 5_000,
   /**
-   * Responses to callbacks, as they come over the wire: the head, all after it, what is read at a time; what
-   * is kept of the head, and how long the body is read after it.
+   * Responses to callbacks, as they come over the wire: the head, all after it; what is kept of
+   * the head, and how long the body is read after it.
    */
   responseHeadBytesMax: 16_384,
   responseHeadLinesMax: 512,
   responseRestBytesMax: 20_480,
-  responsePieceBytesMax: 1_024,
   responseHeadersMax: 50,
   responseHeaderNameCharsMax: 128,
   responseHeaderCharsMax: 1_024,
@@ -23,6 +22,8 @@ export const egressLimits = {
   connectionsPerOriginMax: 128,
   connectionsIdleMax: 512,
   connectionIdleMs: 4_000,
+  /** So much earlier than the receiver says is it closed from here. */
+  connectionIdleMarginMs: 2_000,
   connectionAgeMs: 60_000,
   /** To one origin, opened as they are needed; beyond that, a few for those who have waited so long for one. */
   connectionsEagerMax: 8,

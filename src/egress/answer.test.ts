@@ -1,28 +1,30 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
+import type { Header } from '../core/attempt.ts';
 import { limits } from '../core/limits.ts';
 import { KeptBody, keepHeaders } from './answer.ts';
 
 describe('keepHeaders', () => {
   it('keeps names and values, each of a repeated one', () => {
-    assert.deepEqual(keepHeaders({ 'retry-after': '5', via: ['a', 'b'], 'x-empty': '' }), [
+    const headers: Header[] = [
       ['retry-after', '5'],
       ['via', 'a'],
       ['via', 'b'],
       ['x-empty', ''],
-    ]);
+    ];
+    assert.deepEqual(keepHeaders(headers), headers);
   });
 
   it('keeps no cookies, no endless names and values, and not too many', () => {
-    const many = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`x-${i}`, 'v']));
+    const many = Array.from({ length: 80 }, (_, i): Header => [`x-${i}`, 'v']);
     const long = 'x'.repeat(limits.responseHeaderNameCharsMax + 1);
-    const kept = keepHeaders({
-      'set-cookie': ['session=secret'],
-      [long]: 'v',
-      'x-long': 'v'.repeat(9_000),
+    const kept = keepHeaders([
+      ['set-cookie', 'session=secret'],
+      [long, 'v'],
+      ['x-long', 'v'.repeat(9_000)],
       ...many,
-    });
+    ]);
     assert.equal(kept.length, limits.responseHeadersMax);
     assert.deepEqual(kept[0], ['x-long', 'v'.repeat(limits.responseHeaderCharsMax)]);
     assert(kept.every(([name]) => name !== 'set-cookie' && name !== long));

@@ -3,17 +3,14 @@
 import type { Header } from '../core/attempt.ts';
 import { limits } from '../core/limits.ts';
 
-/** As undici reads them: names in lower case, one that is repeated with a list. */
-export type ReadHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-export function keepHeaders(headers: ReadHeaders): Header[] {
+export function keepHeaders(headers: readonly Header[]): Header[] {
   const kept: Header[] = [];
-  for (const [name, value] of Object.entries(headers)) {
+  for (const header of headers) {
+    const [name, value] = header;
+    if (kept.length === limits.responseHeadersMax) break;
     if (name === 'set-cookie' || name.length > limits.responseHeaderNameCharsMax) continue;
-    for (const text of typeof value === 'object' ? value : [value ?? '']) {
-      if (kept.length === limits.responseHeadersMax) return kept;
-      kept.push([name, text.slice(0, limits.responseHeaderCharsMax)]);
-    }
+    const { responseHeaderCharsMax: most } = limits;
+    kept.push(value.length > most ? [name, value.slice(0, most)] : header);
   }
   return kept;
 }

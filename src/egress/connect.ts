@@ -13,7 +13,6 @@ import { realWorld } from '../core/world.ts';
 import { isSame, parseAddress } from './address.ts';
 import { Deadlines } from './deadlines.ts';
 import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from './guard.ts';
-import { inPieces, type Allowance } from './pieces.ts';
 
 /** Imported, node:tls parses all root certificates at once, for a list that nobody reads: 35 ms of each start. */
 const { connect: tlsConnect } = process.getBuiltinModule('node:tls');
@@ -96,7 +95,7 @@ export function systemConnector(): Connector {
   };
 }
 
-/** Why undici got no socket. */
+/** Why there is no socket. */
 export class DialError extends Error {
   readonly result: Refused | Unresolved | Exclude<DialResult, { kind: 'connected' }>;
 
@@ -107,34 +106,8 @@ export class DialError extends Error {
   }
 }
 
-/** For undici's `connect` option: whatever a dispatcher asks for is read, vetted and dialled. */
-export function undiciConnect(
-  options: DialOptions & { readonly signal?: AbortSignal; readonly allowance?: Allowance },
-): UndiciConnect {
-  const { allowance = { bytes: Infinity, lines: Infinity } } = options;
-  return ({ protocol, hostname, port }, callback) => {
-    const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
-    const origin = `${protocol}//${host}${port === '' ? '' : `:${port}`}/`;
-    const opened = openVetted(origin, options);
-    void opened.then((result) => answer(result, { callback, allowance }));
-  };
-}
-
-/** Structurally undici's connector, so that this floor needs no undici. */
-export type UndiciConnect = (
-  options: { protocol: string; hostname: string; port: string },
-  callback: (...result: [null, Socket | TLSSocket] | [Error, null]) => void,
-) => void;
-
-function answer(
-  result: DialResult | Refused | Unresolved,
-  { callback, allowance }: { callback: Parameters<UndiciConnect>[1]; allowance: Allowance },
-): void {
-  if (result.kind === 'connected') callback(null, inPieces(result.socket, allowance));
-  else callback(new DialError(result), null);
-}
-
-async function openVetted(
+/** Reads, vets and dials: from text to a socket, and to nothing that the guard has not judged. */
+export async function openVetted(
   href: string,
   options: DialOptions & { readonly signal?: AbortSignal },
 ): Promise<DialResult | Refused | Unresolved> {

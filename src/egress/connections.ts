@@ -2,38 +2,12 @@
 // requests to one origin does not open one for each: beyond a few, one is opened only for whoever has waited
 // for a moment, and until then one of the others is mostly free again. Of 80,000 callbacks to 1,000
 // subscriptions at ten origins 18,300 had a new connection before, and 3,400 have one now, on a busy machine.
-// One undici Client is one connection and lives no longer, so that it is always known whether a
-// request went out on a fresh socket or on a used one, which undici's Pool does not tell.
-import { createRequire } from 'node:module';
-import type { Client } from 'undici';
-import { once } from '../core/once.ts';
 import type { World } from '../core/world.ts';
+import type { AnswerLimits } from './answer-reader.ts';
 import type { DialOptions } from './connect.ts';
-import { undiciConnect } from './connect.ts';
+import { Connection } from './connection.ts';
 import type { Deadlines } from './deadlines.ts';
-import type { Link } from './linked-list.ts';
 import { LinkedList } from './linked-list.ts';
-import type { Allowance } from './pieces.ts';
-
-/**
- * Loaded with the first connection: a start has enough to load. undici itself would load 91 modules more
- * (pools, agents, mocks, fetch), 50 ms and 9 MB. The path is undici's own business, and its version is pinned.
- */
-const bareClient = once((): typeof Client => load('undici/lib/dispatcher/client.js'));
-const load = createRequire(import.meta.url);
-
-export interface Connection extends Link<Connection> {
-  /** As `https://example.com:8443`. */
-  readonly origin: string;
-  readonly client: Client;
-  readonly dial: AbortController;
-  readonly allowance: Allowance;
-  /** On the monotonic clock. */
-  readonly bornMs: number;
-  isConnected: boolean;
-  /** Requests that were written to it. */
-  requests: number;
-}
 
 /** Who wants a connection. `use` is called once: at once, or when one is free. */
 export interface Taker {
@@ -42,26 +16,20 @@ export interface Taker {
   use(connection: Connection): void;
 }
 
-export interface ConnectionLimits {
+export interface ConnectionLimits extends AnswerLimits {
   readonly connectionsPerOriginMax: number;
   readonly connectionsEagerMax: number;
   readonly connectionPatienceMs: number;
   readonly connectionsIdleMax: number;
   readonly connectionIdleMs: number;
+  readonly connectionIdleMarginMs: number;
   readonly connectionAgeMs: number;
-  readonly responseHeadBytesMax: number;
-  readonly responseHeadLinesMax: number;
 }
 
 export interface ConnectionsOptions extends DialOptions {
   readonly world: Pick<World, 'sleep' | 'monotonicMs'>;
   readonly limits: ConnectionLimits;
   readonly deadlines: Deadlines;
-}
-
-/** What a request gets whose connection was closed by us or, while it rested, by the receiver. */
-export class ConnectionGone extends Error {
-  override readonly name = 'ConnectionGone';
 }
 
 interface Place {
@@ -115,8 +83,12 @@ export class Connections {
       place.takers.delete(taker);
       return taker.use(connection);
     }
+    const restMs = this.#restMs(connection);
+    if (restMs <= 0) return this.drop(connection);
     place.idle.push(connection);
     this.#idle.add(connection);
+    const expire = (): void => this.drop(connection);
+    connection.rest = this.#options.deadlines.set(restMs, { expire });
     const { first, size } = this.#idle;
     if (first !== undefined && size > this.#options.limits.connectionsIdleMax) this.drop(first);
   }
@@ -124,12 +96,11 @@ export class Connections {
   /** Ends a connection, and with ConnectionGone the request on it. */
   drop(connection: Connection): void {
     if (!this.#open.delete(connection)) return;
-    const { origin, client, dial } = connection;
+    const { origin } = connection;
     const place = this.#placeOf(origin);
     place.open -= 1;
-    if (this.#idle.remove(connection)) place.idle.splice(place.idle.indexOf(connection), 1);
-    if (!connection.isConnected) dial.abort();
-    const closed = client.destroy(gone).finally(() => this.#closing.delete(closed));
+    if (this.#rouse(connection)) place.idle.splice(place.idle.indexOf(connection), 1);
+    const closed = connection.end().finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
     const [taker] = place.takers.keys();
     if (taker !== undefined) this.#connectFor(taker, place);
@@ -191,8 +162,22 @@ export class Connections {
     }
     if (connection === undefined) return undefined;
     place.idle.pop();
-    this.#idle.remove(connection);
+    this.#rouse(connection);
     return connection;
+  }
+
+  /** Says whether it rested. */
+  #rouse(connection: Connection): boolean {
+    if (!this.#idle.remove(connection)) return false;
+    if (connection.rest !== undefined) this.#options.deadlines.clear(connection.rest);
+    connection.rest = undefined;
+    return true;
+  }
+
+  /** A receiver may ask for less, never for more; and it counts from when it has answered. */
+  #restMs({ keptMs = Infinity }: Connection): number {
+    const { connectionIdleMs, connectionIdleMarginMs } = this.#options.limits;
+    return Math.min(connectionIdleMs, keptMs - connectionIdleMarginMs);
   }
 
   #isOld({ bornMs }: Connection): boolean {
@@ -201,44 +186,12 @@ export class Connections {
   }
 
   #connect(origin: string): Connection {
-    const { world, limits } = this.#options;
-    const dial = new AbortController();
-    const { responseHeadBytesMax: bytes, responseHeadLinesMax: lines } = limits;
-    const allowance = { bytes, lines };
-    const BareClient = bareClient();
-    const client = new BareClient(origin, {
-      connect: undiciConnect({ ...this.#options, signal: dial.signal, allowance }),
-      allowH2: false,
-      useMilo: false,
-      pipelining: 1,
-      maxHeaderSize: limits.responseHeadBytesMax,
-      keepAliveTimeout: limits.connectionIdleMs,
-      keepAliveMaxTimeout: limits.connectionIdleMs, // A receiver may ask for less, never for more.
-      headersTimeout: 0, // These two begin again with each byte, so they bound nothing.
-      bodyTimeout: 0,
+    const connection = new Connection(origin, this.#options.world.monotonicMs(), {
+      ...this.#options,
+      onGone: (gone) => this.drop(gone),
     });
-    const connection: Connection = {
-      origin,
-      client,
-      dial,
-      allowance,
-      bornMs: world.monotonicMs(),
-      isConnected: false,
-      requests: 0,
-      before: undefined,
-      after: undefined,
-    };
-    client.on('connect', () => {
-      connection.isConnected = true;
-    });
-    // Both come before undici dials again for a request that waits, and end the client instead:
-    // another connection is another decision.
-    client.on('disconnect', () => this.drop(connection));
-    client.on('connectionError', () => this.drop(connection));
     this.#open.add(connection);
     this.#placeOf(origin).open += 1;
     return connection;
   }
 }
-
-const gone = new ConnectionGone('The connection was closed before the request was answered.');

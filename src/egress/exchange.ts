@@ -1,19 +1,19 @@
-// One request and its answer, as undici's handler: it is told what happens and settles the result,
+// One request and its answer, as a connection carries it: it is told what happens and settles the result,
 // once. Whatever the receiver does, that is by the deadline, in bounded memory, and no exception.
 import assert from 'node:assert/strict';
-import type { Dispatcher } from 'undici';
 import type { Header, SendResult } from '../core/attempt.ts';
 import type { World } from '../core/world.ts';
 import type { Recall } from './recall.ts';
-import type { ReadHeaders } from './answer.ts';
+import type { AnswerHead } from './answer-head.ts';
 import { KeptBody, keepHeaders } from './answer.ts';
-import type { Connection, Connections, Taker } from './connections.ts';
-import { ConnectionGone } from './connections.ts';
+import type { Carried, Connection } from './connection.ts';
+import { ConnectionGone } from './connection.ts';
+import type { Connections, Taker } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
 import type { CallbackUrl } from './guard.ts';
 import type { Link, LinkedList } from './linked-list.ts';
-import type { Allowance } from './pieces.ts';
+import { BadRequest, requestBytes, type RequestBytes } from './request-bytes.ts';
 
 export interface SendRequest {
   readonly method: string;
@@ -43,9 +43,6 @@ export type SenderResult =
   | { readonly kind: 'aborted'; readonly started: boolean };
 
 export interface ExchangeLimits {
-  readonly responseHeadBytesMax: number;
-  readonly responseHeadLinesMax: number;
-  readonly responseRestBytesMax: number;
   readonly responseBytesMax: number;
   readonly responseReadMs: number;
   readonly responsesInterimMax: number;
@@ -62,12 +59,11 @@ export interface ExchangeContext {
   readonly recall: Recall;
 }
 
-type Controller = Dispatcher.DispatchController;
-
-export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatcher.DispatchHandler {
+export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
   before: Exchange | undefined;
   after: Exchange | undefined;
   readonly origin: string;
+  readonly method: string;
   wants: Taker['wants'] = 'any';
   readonly #path: string;
   readonly #host: string;
@@ -96,6 +92,7 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     this.origin = href.slice(0, pathAt);
     this.#path = href.slice(pathAt);
     this.#host = host.kind === 'address' ? host.address : host.name;
+    this.method = request.method;
     this.#request = request;
     this.#options = parts.options;
     this.#context = parts.context;
@@ -120,32 +117,26 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
   }
 
   use(connection: Connection): void {
-    const { method, headers, body } = this.#request;
     this.#connection = connection;
-    this.#reused = connection.requests > 0;
+    this.#reused = connection.isUsed;
     this.#startedMs = undefined;
     this.#heard = false;
-    const request = { path: this.#path, method, headers, body };
-    connection.client.dispatch(request, this);
+    connection.carry(this);
   }
 
-  onRequestStart(controller: Controller): void {
-    if (!this.#mayStart()) {
-      controller.abort(declined);
-      return;
-    }
+  start(): RequestBytes | undefined {
+    const bytes = this.#over ? undefined : this.#bytes();
+    if (bytes === undefined || !this.#mayStart()) return undefined;
     this.#everStarted = true;
     this.#startedMs = this.#context.world.monotonicMs();
-    if (this.#connection !== undefined) this.#connection.requests += 1;
-    const { responseHeadBytesMax: bytes, responseHeadLinesMax: lines } = this.#context.limits;
-    this.#allow({ bytes, lines });
+    return bytes;
   }
 
-  onResponseStarted(): void {
+  onHeard(): void {
     this.#heard = true;
   }
 
-  onResponseStart(_controller: Controller, status: number, headers: ReadHeaders): void {
+  onHead({ status, headers }: AnswerHead): void {
     const { world, limits, deadlines } = this.#context;
     if (status < 200) {
       this.#interim += 1;
@@ -155,38 +146,44 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
     }
     this.#head = { status, headers: keepHeaders(headers) };
     this.#body = new KeptBody(limits.responseBytesMax);
-    this.#allow({ bytes: limits.responseRestBytesMax, lines: Infinity });
     deadlines.clear(this.#deadline);
     const leftMs = this.#deadline.dueMs - world.monotonicMs();
     this.#deadline = deadlines.set(Math.min(leftMs, limits.responseReadMs), this);
   }
 
-  onResponseData(_controller: Controller, chunk: Uint8Array): void {
-    if (this.#body?.add(chunk) === 'full') this.#settle(this.#answer('cut'));
+  onBody(data: Uint8Array): void {
+    if (this.#body?.add(data) === 'full') this.#settle(this.#answer('cut'));
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     if (this.#over || this.#connection === undefined) return;
     this.#context.connections.release(this.#connection);
     this.#connection = undefined;
     this.#settle(this.#answer('whole'));
   }
 
-  onResponseError(_controller: Controller, error: unknown): void {
+  onLost(error: unknown): void {
     if (this.#over) return;
     if (this.#metStaleConnection(error)) this.#repeat();
     else this.#settle(this.#answer('cut') ?? this.#explain(error));
   }
 
-  /** For the whole head with all interim ones; then for all that comes after it. */
-  #allow(more: Allowance): void {
-    if (this.#connection !== undefined) Object.assign(this.#connection.allowance, more);
+  #bytes(): RequestBytes | undefined {
+    const { method, headers, body } = this.#request;
+    const authority = this.origin.slice(this.origin.indexOf('//') + 2);
+    try {
+      return requestBytes({ method, path: this.#path, authority, headers, body });
+    } catch (error) {
+      if (!(error instanceof BadRequest)) throw error;
+      this.#settle(this.#explain(error));
+      return undefined;
+    }
   }
 
   #mayStart(): boolean {
     if (this.#over) return false;
     try {
-      if (this.#options.onStart?.() !== false) return true;
+      if (this.#options.onStart?.() !== false) return !this.#over;
       // What was sent before a repetition cannot be taken back.
       this.#settle(this.#everStarted ? this.#explain(declined) : notStarted('declined'));
     } catch (error) {
@@ -197,13 +194,12 @@ export class Exchange implements Taker, DeadlineOwner, Link<Exchange>, Dispatche
   }
 
   /*
-   * A receiver may close a connection that rests just when a request is on its way. Undici looks at
-   * a used socket once more before it writes, and what it finds closed was never written to. Else
-   * the bytes meet a closed socket, which shows by a reset or an end, soon, and without a byte of an
-   * answer. In both cases the request is sent once more: on a fresh connection, within the same
-   * deadline, after asking onStart again. In rare cases it was read before. That is the "lost
-   * response" of the delivery contract, and it has the same `webhook-id`, as in the next attempt.
-   * A first request on a connection, or one that was held for long, is not repeated.
+   * A receiver may close a connection that rests just when a request is on its way. Then the bytes meet a
+   * closed socket, which shows by a reset or an end, soon, and without a byte of an answer. The request is sent
+   * once more: on a fresh connection, within the same deadline, after asking onStart again. In rare
+   * cases it was read before. That is the "lost response" of the delivery contract, and it has the same
+   * `webhook-id`, as in the next attempt. A first request on a connection, or one that was held for long, is
+   * not repeated.
    */
   #metStaleConnection(error: unknown): boolean {
     if (!this.#reused || this.#heard || this.wants === 'fresh' || !isLost(error)) return false;

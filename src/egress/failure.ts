@@ -1,9 +1,10 @@
 // Why a request got no answer, as a name from the list and a sentence for people. Sentences are made
-// here from codes: texts of the system and of undici hold addresses and ports, and are never shown.
+// here from codes: texts of the system hold addresses and ports, and are never shown.
 import type { SendResult } from '../core/attempt.ts';
-import { ConnectionGone } from './connections.ts';
+import { AnswerTooLong, BadAnswer } from './answer-head.ts';
+import { ConnectionGone } from './connection.ts';
 import { DialError } from './connect.ts';
-import { AnswerTooLong } from './pieces.ts';
+import { BadRequest } from './request-bytes.ts';
 
 export type Failure = Extract<SendResult, { kind: 'failed' }>;
 
@@ -14,17 +15,17 @@ export function explainFailure(error: unknown, host: string): Failure {
   if (isLost(error)) {
     return failure('reset', `${host} closed the connection before its answer was complete`);
   }
-  const isTooLong = code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW';
-  if (error instanceof AnswerTooLong || isTooLong) {
+  if (error instanceof AnswerTooLong) {
     return failure(
       'too_large',
       `The answer of ${host} has more headers than expected, 16 KiB or 512 lines`,
     );
   }
   if (code === 'ETIMEDOUT') return failure('timeout', `${host} was not heard of any more`);
-  // Anything else means that the answer could not be read, ERR_ASSERTION of undici included. Only
-  // the parser's own codes say why.
-  const why = code?.startsWith('HPE_') === true ? shown(code) : '';
+  if (error instanceof BadRequest) {
+    return failure('protocol', `The request to ${host} cannot be written: ${error.message}`);
+  }
+  const why = error instanceof BadAnswer ? `: ${error.message}` : shown(code);
   return failure('protocol', `The answer of ${host} is not valid HTTP/1.1${why}`);
 }
 
@@ -36,9 +37,7 @@ export function failure(error: Failure['error'], message: string): Failure {
 export function isLost(error: unknown): boolean {
   if (error instanceof ConnectionGone) return true;
   const code = codeOf(error);
-  if (code !== 'UND_ERR_SOCKET') return code !== undefined && lostCodes.has(code);
-  // Undici uses one code for a closed socket and for a response it will not read (100, 101).
-  return error instanceof Error && !error.message.startsWith('bad ');
+  return code !== undefined && lostCodes.has(code);
 }
 
 /** This node has run out of something: not the receiver's doing. */

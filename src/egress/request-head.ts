@@ -27,7 +27,7 @@ export interface CallbackFacts {
 }
 
 /**
- * Names and values in turn, as undici takes them. As pairs, with lists put into lists, it was a tenth of all that
+ * Names and values in turn. As pairs, with lists put into lists, it was a tenth of all that
  * was allocated for a callback.
  */
 export function callbackHeaders(facts: CallbackFacts): string[] {

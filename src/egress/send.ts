@@ -27,9 +27,8 @@ export interface SenderOptions extends DialOptions {
   readonly limits?: Partial<ConnectionLimits & ExchangeLimits>;
 }
 
-// Of the rate of a bare undici dispatch 0.85 is left (bench/parts/send.ts, medians of three runs: 25,000
-// and 21,000 to 24,000 requests/s a core; CPU 25 and 30 µs each). It was 0.65 with guard.read() at
-// each request and with sets where the linked lists are.
+// As fast as a bare undici dispatch, which does less (bench/parts/send.ts: 18,800 and 17,900 requests/s, CPU 51 and
+// 51 µs each; on undici it was 65). guard.read() at each request, and sets where the linked lists are, had cost a fifth.
 export function createSender(options: SenderOptions): Sender {
   const { guard, world } = options;
   const limits: ConnectionLimits & ExchangeLimits = { ...defaults, ...options.limits };

@@ -1,0 +1,128 @@
+// The head of an answer, read strictly (RFC 9112): what one reader could take for one thing and the next for
+// another is refused, not guessed.
+import type { Header } from '../core/attempt.ts';
+
+export interface AnswerHead {
+  readonly status: number;
+  /** Names in lower case, in the order they came. */
+  readonly headers: readonly Header[];
+  readonly body: Framing;
+  /** Whether the connection may carry another request afterwards, and for how long it is kept for one. */
+  readonly isKept: boolean;
+  readonly keptMs: number | undefined;
+}
+
+/** How the end of the body is told. */
+export type Framing =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'length'; readonly bytes: number }
+  | { readonly kind: 'chunks' }
+  | { readonly kind: 'until_closed' };
+
+/** The message says what is wrong, in words of our own. */
+export class BadAnswer extends Error {
+  override readonly name = 'BadAnswer';
+}
+
+export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong';
+}
+
+/** How every answer begins. */
+export const answerPrefix = 'HTTP/1.';
+
+/** Without the empty line at its end. */
+export function parseHead(text: string, linesMax: number): AnswerHead {
+  const lineEnd = text.indexOf(lineBreak);
+  const [, minor, status] = statusLine.exec(lineEnd < 0 ? text : text.slice(0, lineEnd)) ?? [];
+  if (status === undefined) throw new BadAnswer('its status line cannot be read');
+  const facts = new Facts();
+  let lines = 1;
+  for (let at = lineEnd; at >= 0; lines += 1) {
+    if (lines >= linesMax) throw new AnswerTooLong(`More than ${linesMax} lines have come`);
+    const next = text.indexOf(lineBreak, at + 2);
+    facts.add(text.slice(at + 2, next < 0 ? undefined : next));
+    at = next;
+  }
+  return facts.read(Number(status), minor === '1');
+}
+
+class Facts {
+  readonly #headers: Header[] = [];
+  #length: number | undefined;
+  #coding: string | undefined;
+  #connection = '';
+  #keptMs: number | undefined;
+
+  add(line: string): void {
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? '' : line.slice(0, colon).toLowerCase();
+    if (!token.test(name)) throw new BadAnswer('the name of a header cannot be read');
+    const value = trim(line, colon + 1);
+    if (!fieldValue.test(value)) throw new BadAnswer('the value of a header cannot be read');
+    this.#headers.push([name, value]);
+    switch (name) {
+      case 'content-length':
+        if (this.#length !== undefined) throw new BadAnswer('it has two lengths');
+        if (!digits.test(value)) throw new BadAnswer('its length is no number');
+        this.#length = Number(value);
+        break;
+      case 'transfer-encoding':
+        this.#coding = this.#coding === undefined ? value : `${this.#coding}, ${value}`;
+        break;
+      case 'connection':
+        this.#connection += `,${value.toLowerCase()}`;
+        break;
+      case 'keep-alive':
+        this.#keptMs = Number(keepAlive.exec(value)?.[1] ?? Number.NaN) * 1_000;
+        break;
+    }
+  }
+
+  read(status: number, isOnePointOne: boolean): AnswerHead {
+    const body = this.#framing(status);
+    const says = (word: string): boolean =>
+      this.#connection !== '' && this.#connection.split(',').some((each) => each.trim() === word);
+    const mayBeKept = isOnePointOne ? !says('close') : says('keep-alive');
+    return {
+      status,
+      headers: this.#headers,
+      body,
+      isKept: mayBeKept && body.kind !== 'until_closed',
+      keptMs: Number.isNaN(this.#keptMs) ? undefined : this.#keptMs,
+    };
+  }
+
+  #framing(status: number): Framing {
+    if (this.#coding !== undefined && this.#length !== undefined) {
+      throw new BadAnswer('it has a length and a transfer encoding');
+    }
+    if (status < 200 || status === 204 || status === 304) return { kind: 'none' };
+    if (this.#coding !== undefined) {
+      return chunkedLast.test(this.#coding) ? { kind: 'chunks' } : { kind: 'until_closed' };
+    }
+    if (this.#length === undefined) return { kind: 'until_closed' };
+    return this.#length === 0 ? { kind: 'none' } : { kind: 'length', bytes: this.#length };
+  }
+}
+
+/** Without the spaces and tabs around it. */
+function trim(line: string, from: number): string {
+  let [start, end] = [from, line.length];
+  while (start < end && isBlank(line, start)) start += 1;
+  while (end > start && isBlank(line, end - 1)) end -= 1;
+  return line.slice(start, end);
+}
+
+function isBlank(line: string, at: number): boolean {
+  const code = line.charCodeAt(at);
+  return code === 0x20 || code === 0x09;
+}
+
+const lineBreak = '\r\n';
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+const digits = /^\d{1,15}$/;
+const chunkedLast = /(?:^|,)[\t ]*chunked[\t ]*$/i;
+const keepAlive = /(?:^|[,; \t])timeout="?(\d{1,6})/i;

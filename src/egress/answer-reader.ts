@@ -1,0 +1,148 @@
+// Reads an answer from the bytes of a connection: some interim heads, the final one, its body. By hand, because
+// what undici did for it took as long as all else that sending a callback does: decision 0021. It is
+// bounded on the wire, whatever it is made of.
+import {
+  answerPrefix,
+  AnswerTooLong,
+  BadAnswer,
+  parseHead,
+  type AnswerHead,
+} from './answer-head.ts';
+import { Chunks } from './chunks.ts';
+
+export interface AnswerLimits {
+  readonly responseHeadBytesMax: number;
+  readonly responseHeadLinesMax: number;
+  readonly responseRestBytesMax: number;
+}
+
+export interface AnswerHandler {
+  /** Each interim one, and then the final one. */
+  onHead(head: AnswerHead): void;
+  /** The bytes are there for the moment only. */
+  onBody(data: Uint8Array): void;
+}
+
+/** `ended_early`: something came after it, which belongs to nobody. */
+export type Reading = 'goes_on' | 'ended' | 'ended_early';
+
+export class AnswerReader {
+  readonly #limits: AnswerLimits;
+  readonly #handler: AnswerHandler;
+  #state: 'idle' | 'head' | 'length' | 'chunks' | 'until_closed' = 'idle';
+  #isToHead = false;
+  /** The beginning of a head that has not come whole. */
+  #begun: Buffer = nothing;
+  #headBytes = 0;
+  #headLines = 0;
+  #restBytes = 0;
+  #left = 0;
+  #chunks = new Chunks();
+
+  constructor(limits: AnswerLimits, handler: AnswerHandler) {
+    this.#limits = limits;
+    this.#handler = handler;
+  }
+
+  /** From the next byte on an answer to this method is awaited. */
+  begin(method: string): void {
+    this.#state = 'head';
+    this.#isToHead = method === 'HEAD';
+    this.#begun = nothing;
+    this.#headBytes = 0;
+    this.#headLines = 0;
+    this.#restBytes = 0;
+  }
+
+  /** Nobody listens any more. */
+  stop(): void {
+    this.#state = 'idle';
+  }
+
+  /** Throws BadAnswer or AnswerTooLong: then the connection is good for nothing. */
+  read(piece: Buffer): Reading {
+    let at: number | undefined = 0;
+    while (this.#state === 'head') {
+      at = this.#readHead(piece, at);
+      if (at === undefined) return 'goes_on';
+    }
+    this.#restBytes += piece.length - at;
+    const end = this.#readBody(piece, at);
+    if (this.#state === 'idle') return end === piece.length ? 'ended' : 'ended_early';
+    if (this.#restBytes <= this.#limits.responseRestBytesMax) return 'goes_on';
+    throw new AnswerTooLong('More has come than a body may have');
+  }
+
+  /** Nothing will come any more. Says whether that was the end of the answer. */
+  close(): boolean {
+    return this.#state === 'until_closed';
+  }
+
+  /** Says where it ends; undefined: it goes on in the next piece. */
+  #readHead(piece: Buffer, from: number): number | undefined {
+    const { responseHeadBytesMax: bytesMax, responseHeadLinesMax: linesMax } = this.#limits;
+    const had = this.#begun.length;
+    const bytes = had === 0 ? piece : Buffer.concat([this.#begun, piece]);
+    const end = bytes.indexOf(headEnd, had === 0 ? from : Math.max(0, had - headEnd.length + 1));
+    const size = (end < 0 ? bytes.length : end + headEnd.length) - from;
+    if (end < 0 && !beginsWell(bytes, from)) throw new BadAnswer('it does not begin as one');
+    if (this.#headBytes + size > bytesMax) throw new AnswerTooLong(`More than ${bytesMax} bytes`);
+    if (end < 0) {
+      // A copy: the piece is part of a larger buffer, all of which it would hold.
+      this.#begun = had === 0 ? Buffer.from(piece.subarray(from)) : bytes;
+      return undefined;
+    }
+    this.#headBytes += size;
+    this.#begun = nothing;
+    const head = parseHead(bytes.toString('latin1', from, end), linesMax - this.#headLines);
+    this.#headLines += head.headers.length + 1;
+    this.#start(head);
+    return from + size - had;
+  }
+
+  #start(head: AnswerHead): void {
+    const { status, body } = head;
+    if (status === 101) throw new BadAnswer('it changes the protocol');
+    this.#handler.onHead(head);
+    // It may have had enough by now.
+    if (status < 200 || this.#state === 'idle') return;
+    if (this.#isToHead || body.kind === 'none') {
+      this.#state = 'idle';
+      return;
+    }
+    this.#state = body.kind;
+    if (body.kind === 'length') this.#left = body.bytes;
+    if (body.kind === 'chunks') this.#chunks = new Chunks();
+  }
+
+  /** Up to the end of the body at most; says where it stopped. */
+  #readBody(piece: Buffer, at: number): number {
+    switch (this.#state) {
+      case 'length': {
+        const end = Math.min(piece.length, at + this.#left);
+        this.#left -= end - at;
+        if (this.#left === 0) this.#state = 'idle';
+        if (end > at) this.#handler.onBody(piece.subarray(at, end));
+        return end;
+      }
+      case 'chunks': {
+        const end = this.#chunks.read(piece, at, this.#handler);
+        if (this.#chunks.isOver) this.#state = 'idle';
+        return end;
+      }
+      case 'until_closed':
+        if (at < piece.length) this.#handler.onBody(piece.subarray(at));
+        return piece.length;
+      case 'idle':
+      case 'head':
+        return at;
+    }
+  }
+}
+
+function beginsWell(bytes: Buffer, from: number): boolean {
+  return answerPrefix.startsWith(bytes.toString('latin1', from, from + answerPrefix.length));
+}
+
+const headEnd = Buffer.from('\r\n\r\n');
+const nothing: Buffer = Buffer.alloc(0);

@@ -1,0 +1,178 @@
+// One connection to a receiver: dialled, and then one request at a time with its answer.
+import type { Socket } from 'node:net';
+import type { AnswerHead } from './answer-head.ts';
+import type { AnswerLimits } from './answer-reader.ts';
+import { AnswerReader } from './answer-reader.ts';
+import { DialError, openVetted, type DialOptions } from './connect.ts';
+import type { Deadline } from './deadlines.ts';
+import type { Link } from './linked-list.ts';
+import type { RequestBytes } from './request-bytes.ts';
+
+/** Who has a connection, until it is lost or given back. */
+export interface Carried {
+  readonly method: string;
+  /** The connection stands. Called in the turn in which the request is written; after `undefined` it is not. */
+  start(): RequestBytes | undefined;
+  /** The first byte of an answer has come. */
+  onHeard(): void;
+  onHead(head: AnswerHead): void;
+  onBody(data: Uint8Array): void;
+  onEnd(): void;
+  onLost(error: unknown): void;
+}
+
+export interface ConnectionOptions extends DialOptions {
+  readonly limits: AnswerLimits;
+  /** It is good for nothing any more. Said once, unless `end` was called before. */
+  readonly onGone: (connection: Connection) => void;
+}
+
+/** What a request gets whose connection was closed by us or, while it rested, by the receiver. */
+export class ConnectionGone extends Error {
+  override readonly name = 'ConnectionGone';
+}
+
+export class Connection implements Link<Connection> {
+  before: Connection | undefined;
+  after: Connection | undefined;
+  /** As `https://example.com:8443`. */
+  readonly origin: string;
+  /** On the monotonic clock. */
+  readonly bornMs: number;
+  /** How long it may rest. */
+  keptMs: number | undefined;
+  /** While it rests. */
+  rest: Deadline | undefined;
+  readonly #options: ConnectionOptions;
+  readonly #dial = new AbortController();
+  readonly #reader: AnswerReader;
+  readonly #opened: Promise<void>;
+  #socket: Socket | undefined;
+  #carried: Carried | undefined;
+  #isHeard = false;
+  #isKept = true;
+  #isOver = false;
+  #requests = 0;
+
+  constructor(origin: string, bornMs: number, options: ConnectionOptions) {
+    this.origin = origin;
+    this.bornMs = bornMs;
+    this.#options = options;
+    this.#reader = new AnswerReader(options.limits, this);
+    this.#opened = this.#open();
+  }
+
+  /** Has carried a request before. */
+  get isUsed(): boolean {
+    return this.#requests > 0;
+  }
+
+  carry(carried: Carried): void {
+    this.#carried = carried;
+    if (this.#socket !== undefined) this.#start(this.#socket, carried);
+  }
+
+  /** With ConnectionGone for the request that is on it. Resolves when its socket is closed. */
+  async end(): Promise<void> {
+    const carried = this.#letGo();
+    this.#dial.abort();
+    this.#socket?.destroy();
+    carried?.onLost(gone);
+    await this.#opened;
+    const socket = this.#socket;
+    if (socket?.closed === false) await new Promise((resolve) => socket.once('close', resolve));
+  }
+
+  onHead(head: AnswerHead): void {
+    this.#isKept = head.isKept;
+    this.keptMs = head.keptMs;
+    this.#carried?.onHead(head);
+  }
+
+  onBody(data: Uint8Array): void {
+    this.#carried?.onBody(data);
+  }
+
+  async #open(): Promise<void> {
+    const result = await openVetted(`${this.origin}/`, {
+      ...this.#options,
+      signal: this.#dial.signal,
+    });
+    if (result.kind !== 'connected') return this.#lose(new DialError(result));
+    const { socket } = result;
+    this.#socket = socket;
+    if (this.#isOver) {
+      socket.destroy();
+      return;
+    }
+    socket.on('error', leaveToClose);
+    socket.on('close', () => this.#lose(socket.errored ?? gone));
+    socket.on('end', () => this.#onEnd());
+    socket.on('data', (piece: Buffer) => this.#onData(socket, piece));
+    if (this.#carried !== undefined) this.#start(socket, this.#carried);
+  }
+
+  #start(socket: Socket, carried: Carried): void {
+    const bytes = carried.start();
+    if (bytes === undefined || this.#isOver) return;
+    this.#requests += 1;
+    this.#isHeard = false;
+    this.#reader.begin(carried.method);
+    if (bytes.rest === undefined) {
+      socket.write(bytes.first);
+      return;
+    }
+    socket.cork();
+    socket.write(bytes.first);
+    socket.write(bytes.rest);
+    socket.uncork();
+  }
+
+  #onData(socket: Socket, piece: Buffer): void {
+    const carried = this.#carried;
+    if (carried === undefined) return this.#lose(gone); // Nobody has asked.
+    if (!this.#isHeard) {
+      this.#isHeard = true;
+      carried.onHeard();
+    }
+    let reading;
+    try {
+      reading = this.#reader.read(piece);
+    } catch (error) {
+      return this.#lose(error);
+    }
+    if (reading === 'goes_on' || this.#carried !== carried) return;
+    // Whoever answers before it has read the whole request does not read the rest of it either.
+    const isClean = reading === 'ended' && this.#isKept && socket.writableLength === 0;
+    this.#carried = undefined;
+    if (!isClean) this.#lose(gone);
+    carried.onEnd();
+  }
+
+  #onEnd(): void {
+    const carried = this.#carried;
+    const isAnswer = this.#reader.close();
+    if (isAnswer) this.#carried = undefined;
+    this.#lose(gone);
+    if (isAnswer) carried?.onEnd();
+  }
+
+  #lose(error: unknown): void {
+    if (this.#isOver) return;
+    const carried = this.#letGo();
+    this.#options.onGone(this);
+    carried?.onLost(error);
+  }
+
+  #letGo(): Carried | undefined {
+    const carried = this.#carried;
+    this.#isOver = true;
+    this.#carried = undefined;
+    this.#reader.stop();
+    return carried;
+  }
+}
+
+function leaveToClose(): void {}
+
+const gone = new ConnectionGone('The connection was closed before the request was answered.');

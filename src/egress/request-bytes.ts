@@ -1,0 +1,70 @@
+// A request as it goes over the wire. What could be read as another request, or as one with other headers, is
+// not written at all.
+import assert from 'node:assert/strict';
+
+export interface RequestParts {
+  readonly method: string;
+  readonly path: string;
+  /** Of the Host header. */
+  readonly authority: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array;
+}
+
+export interface RequestBytes {
+  readonly first: Uint8Array;
+  /** A body too long to be copied behind its head. */
+  readonly rest: Uint8Array | undefined;
+}
+
+export class BadRequest extends Error {
+  override readonly name = 'BadRequest';
+}
+
+/** Throws BadRequest: its message says what cannot be written. */
+export function requestBytes(parts: RequestParts): RequestBytes {
+  const { body } = parts;
+  const head = headOf(parts);
+  const isShort = body.length <= copiedBytesMax;
+  const first = Buffer.allocUnsafe(head.length + (isShort ? body.length : 0));
+  first.write(head, 'latin1');
+  if (!isShort) return { first, rest: body };
+  first.set(body, head.length);
+  return { first, rest: undefined };
+}
+
+function headOf({ method, path, authority, headers, body }: RequestParts): string {
+  if (!token.test(method) || method === 'CONNECT') throw new BadRequest('its method');
+  if (!visible.test(path) || !visible.test(authority)) throw new BadRequest('its URL');
+  assert(headers.length % 2 === 0, 'Names and values come in turn.');
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: keep-alive\r\n`;
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    if (!token.test(name) || ownNames.has(name.toLowerCase())) {
+      throw new BadRequest(`the header ${JSON.stringify(name.slice(0, 80))}`);
+    }
+    if (!fieldValue.test(value)) throw new BadRequest(`the value of the header ${name}`);
+    head += `${name}: ${value}\r\n`;
+  }
+  const hasLength = body.length > 0 || expectingBody.has(method);
+  return hasLength ? `${head}content-length: ${body.length}\r\n\r\n` : `${head}\r\n`;
+}
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const visible = /^[\x21-\x7e]+$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** How a message is framed and who it is for is said here, and once. */
+const ownNames: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]);
+const expectingBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY']);
+const copiedBytesMax = 16_384;

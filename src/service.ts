@@ -205,12 +205,12 @@ function createDoor({ config, outside, context, contracts, meter }: Parts): {
   server: FastifyInstance;
   admission: Admission;
 } {
-  const { world, log, tracer } = outside;
+  const { world, log, logFact, tracer } = outside;
   const { newId } = context;
   const { trustProxy } = config;
   const { answered: onAnswered } = meter;
   const tls = readTls(config);
-  const server = createServer({ world, log, tracer, newId, trustProxy, tls, onAnswered });
+  const server = createServer({ world, log, logFact, tracer, newId, trustProxy, tls, onAnswered });
   const admission = createAdmission(world);
   guardServer(server, { admission, contracts, world, newId, log, onAnswered });
   return { server, admission };

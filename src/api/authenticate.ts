@@ -139,7 +139,8 @@ async function knownBy(
   let held: Known | undefined;
   for (const scheme of keys) {
     const presented = credentialIn(scheme, head);
-    const known = presented === undefined ? undefined : await find(scheme, presented, identifier);
+    const known =
+      presented === undefined ? undefined : await find(scheme, presented, { head, identifier });
     if (known === undefined) return undefined;
     if (held !== undefined && held.key.appNo !== known.key.appNo) return undefined;
     held ??= known;
@@ -152,13 +153,13 @@ async function knownBy(
 async function find(
   { credential }: Scheme,
   presented: string,
-  identifier: Means['identifier'],
+  { head, identifier }: { head: RawHead; identifier: Means['identifier'] },
 ): Promise<Known | undefined> {
   if (credential === 'session') {
     const found = await identifier.identifySession(presented);
     return found && { key: found.key, session: { ...found.session, token: presented } };
   }
-  const key = await identifier.identify(presented);
+  const key = await identifier.identify(presented, head.keyOf(presented));
   return key && { key, session: undefined };
 }
 

@@ -156,7 +156,7 @@ function identifierFor(
 /** A page opens its stream again by itself, and stays on it while nobody is there. */
 function onlooking(identifier: Identifier): Means['identifier'] {
   return {
-    identify: async (presented) => identifier.identify(presented),
+    identify: async (presented, read) => identifier.identify(presented, read),
     identifySession: async (token) => identifier.lookAtSession(token),
   };
 }

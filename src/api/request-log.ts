@@ -3,7 +3,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract/contract.ts';
+import type { LogFact } from '../core/log-fact.ts';
 import type { ProblemCode } from '../core/problem.ts';
+import { redact } from '../core/redact.ts';
 import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
 import type { Answered } from '../engine/meter.ts';
@@ -33,6 +35,7 @@ export interface Facts {
 
 export interface RequestLog {
   log: Logger;
+  logFact?: LogFact | undefined;
   world: Pick<World, 'monotonicMs' | 'nowMs'>;
   tracer?: Tracer | undefined;
   /** Told of every request that was answered. */
@@ -107,22 +110,23 @@ export function logRequests(server: FastifyInstance, means: RequestLog): void {
 }
 
 export function logRequest(
-  { log, tracer, world, onAnswered }: RequestLog,
+  { log, logFact, tracer, world, onAnswered }: RequestLog,
   { request, reply, tookMs }: { request: FastifyRequest; reply: FastifyReply; tookMs: number },
 ): void {
   const { facts, span } = notesOf(request);
   const { operation, code } = facts;
   onAnswered?.({ operation, status: reply.statusCode, tookMs, code });
   const line = {
-    requestId: request.id,
+    requestId: redact(request.id), // The one text in it that a caller may choose.
     method: request.method,
     status: reply.statusCode,
     tookMs: Math.round(tookMs * 10) / 10,
     traceId: span?.context.traceId,
     ...facts,
   };
-  if (facts.err === undefined) log.info(line, 'request');
-  else log.error(line, 'request failed');
+  if (facts.err !== undefined) log.error(line, 'request failed');
+  else if (logFact === undefined) log.info(line, 'request');
+  else logFact(line, 'request');
   if (span?.context.isSampled !== true || tracer === undefined) return;
   const { statusCode: status } = reply;
   const endMs = world.nowMs();

@@ -4,6 +4,7 @@
 import { pino, type Logger } from 'pino';
 import type { LogFormat, LogLevel } from '../config/readers.ts';
 import { limits } from '../core/limits.ts';
+import type { LogFact } from '../core/log-fact.ts';
 import { redact } from '../core/redact.ts';
 import type { World } from '../core/world.ts';
 import { prettyLine } from './pretty.ts';
@@ -18,6 +19,7 @@ export interface LogOptions {
 
 export interface ProcessLog extends AsyncDisposable {
   log: Logger;
+  logFact: LogFact;
 }
 
 export function openLog(options: LogOptions, world: Pick<World, 'sleep' | 'nowMs'>): ProcessLog {
@@ -36,7 +38,7 @@ export function openLog(options: LogOptions, world: Pick<World, 'sleep' | 'nowMs
   file.on('error', () => undefined);
   const lines = gatherLines((text) => file.write(text), world);
   return {
-    log: createLog(options, world, (line) => lines.add(line)),
+    ...createLog(options, world, (line) => lines.add(line)),
     [Symbol.asyncDispose]: async () => {
       lines.flush();
       const given = new AbortController();
@@ -79,11 +81,12 @@ function createLog(
   { level, format, isTerminal, isColoured }: LogOptions,
   world: Pick<World, 'nowMs'>,
   write: (line: string) => void,
-): Logger {
+): { log: Logger; logFact: LogFact } {
   const isPretty = format === 'pretty' || (format === 'auto' && isTerminal);
   const show = isPretty ? (line: string) => prettyLine(line, { isColoured }) : undefined;
-  return pino(
-    { level, base: null, timestamp: timestamps(world) },
+  const timestamp = timestamps(world);
+  const log = pino(
+    { level, base: null, timestamp },
     {
       write: (line: string) => {
         const safe = redact(line);
@@ -91,6 +94,13 @@ function createLog(
       },
     },
   );
+  const isBare = show === undefined && log.isLevelEnabled('info');
+  const logFact: LogFact = (facts, message) => {
+    if (!isBare) return log.info(facts, message);
+    const rest = JSON.stringify({ ...facts, msg: message }).slice(1);
+    write(`${factStart.slice(0, -1)}${timestamp()},${rest}\n`);
+  };
+  return { log, logFact };
 }
 
 /** As pino's own, but printed once for all lines of a millisecond. */

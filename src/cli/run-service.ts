@@ -33,11 +33,11 @@ export async function runService(
   const { world } = terminal;
   const { log: level, logFormat: format } = config;
   await using logging = openLog({ level, format, ...terminal.log }, world);
-  const { log } = logging;
+  const { log, logFact } = logging;
   await using tracer = await openTracer(terminal, { nodeName: config.nodeName, log });
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined); // Heard below, once the service runs.
-  const outside = { world, log, tracer, openStore, onFatal: failed.reject };
+  const outside = { world, log, logFact, tracer, openStore, onFatal: failed.reject };
   const service = await startService(config, outside).catch(explain);
   try {
     const link = terminal.isTerminal ? await signInLink(service, log) : undefined;

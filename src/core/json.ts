@@ -42,7 +42,7 @@ function read(bytes: Uint8Array, opaque: Opaque): JsonReading {
     const value: unknown = JSON.parse(text);
     const slices = spans.map(({ pointer, from, to }): [string, Uint8Array] => [
       pointer,
-      Buffer.from(text.slice(from, to).trim()),
+      bytesOf({ text, bytes }, from, to),
     ]);
     return { kind: 'value', value, opaque: new Map(slices) };
   } catch (error) {
@@ -50,6 +50,25 @@ function read(bytes: Uint8Array, opaque: Opaque): JsonReading {
       `is not valid JSON: ${error instanceof Error ? error.message : 'cannot parse'}`,
     );
   }
+}
+
+/** A part of the text, without the spaces around it. Where all is ASCII it is a part of the bytes. */
+function bytesOf(
+  { text, bytes }: { text: string; bytes: Uint8Array },
+  from: number,
+  to: number,
+): Uint8Array {
+  if (text.length !== bytes.length) return Buffer.from(text.slice(from, to).trim());
+  let [start, end] = [from, to];
+  while (start < end && isSpace(text, start)) start += 1;
+  while (end > start && isSpace(text, end - 1)) end -= 1;
+  return bytes.subarray(start, end);
+}
+
+/** Of JSON: space, tab, line feed, carriage return. */
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 }
 
 function malformed(message: string): JsonReading {

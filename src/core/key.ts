@@ -43,10 +43,19 @@ export function makeKey(
   return { id, key: body + checksum(body) };
 }
 
-/**
- * The id to look a presented key up by, or undefined when it cannot be a key at all. A key that an
- * operator chose (RINGBACK_API_KEY) has no checksum: its id is cut from its hash.
- */
+/** What a presented key is looked up by and compared with. */
+export interface PresentedKey {
+  /** Undefined: it cannot be a key at all. */
+  id: string | undefined;
+  hash: Uint8Array;
+}
+
+/** A key that an operator chose (RINGBACK_API_KEY) has no checksum: its id is cut from its hash. */
+export function readKey(presented: string): PresentedKey {
+  const hashed = hashKey(presented);
+  return { id: keyIdOf(presented, hashed), hash: hashed };
+}
+
 export function keyIdOf(presented: string, hashed = hashKey(presented)): string | undefined {
   if (!presented.startsWith(prefix)) return base62(hashed, idChars);
   if (!shape.test(presented)) return undefined;

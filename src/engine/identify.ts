@@ -1,14 +1,17 @@
 // Who calls? Looks up a key, or the session of somebody who signed in with one, briefly remembers the
 // answer, and notes when it was last used. What cannot be a key or a token is refused without asking.
-import { admits, hashKey, keyIdOf, type Key } from '../core/key.ts';
+import { admits, readKey, type Key, type PresentedKey } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
 import { noQuotas } from '../core/quotas.ts';
 import { hashToken, type Session } from '../core/session.ts';
 import type { Context } from './context.ts';
 
 export interface Identifier {
-  /** The key, if it opens the door now. Unknown, revoked, expired and wrong all look the same. */
-  identify(presented: string): Promise<Key | undefined>;
+  /**
+   * The key, if it opens the door now. Unknown, revoked, expired and wrong all look the same. `read` is what is
+   * presented, where somebody has read it before.
+   */
+  identify(presented: string, read?: PresentedKey): Promise<Key | undefined>;
   /** The session with this token and its key, if both still hold. */
   identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
   /** The same for somebody who only stays connected: that is no use, and prolongs nothing. */
@@ -73,9 +76,8 @@ export function createIdentifier(means: Means): Identifier {
   };
 
   return {
-    identify: async (presented) => {
-      const hash = hashKey(presented);
-      const id = keyIdOf(presented, hash);
+    identify: async (presented, read = readKey(presented)) => {
+      const { id, hash } = read;
       if (id === undefined) return undefined;
       const key = (await keys.find(id)) ?? nobody;
       const nowMs = world.nowMs();

@@ -1,5 +1,6 @@
 // What the service takes from the world outside; a test gives its own.
 import type { Logger } from 'pino';
+import type { LogFact } from '../core/log-fact.ts';
 import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
 import type { DialOptions } from '../egress/connect.ts';
@@ -9,6 +10,7 @@ import type { OpenStore } from '../store/open.ts';
 export interface Outside {
   world: World;
   log: Logger;
+  logFact?: LogFact | undefined;
   resolver?: Resolver;
   /** How connections are made, where a test wants to see them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;

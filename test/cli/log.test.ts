@@ -123,6 +123,34 @@ describe('the log of ringback serve', () => {
     assert.deepEqual(end, { ...names, ...why, url: receiver.url, msg: 'delivery dead' });
   });
 
+  it('has a line for each request, as any other, and no secret that a caller chose for its name', async () => {
+    await using folder = await newFolder();
+    await using child = await serve({ RINGBACK_DATA: folder.path, RINGBACK_API_KEY: key });
+    for (const id of ['mine', 'whsec_CANARY']) {
+      const headers = { 'x-api-key': key, 'x-request-id': id };
+      assert.equal((await fetch(`${child.url}/subscriptions`, { headers })).status, 200);
+    }
+    child.signal('SIGTERM');
+    assert.equal(await child.ended, 0);
+    assert.doesNotMatch(child.err(), /CANARY/);
+    const requests = linesOf(child.err()).filter((line) => line['msg'] === 'request');
+    const ids = requests.map(({ requestId }) => requestId);
+    assert.deepEqual(ids, ['mine', 'whsec_***']);
+    const { level, time, tookMs, ...facts } = requests[0] ?? {};
+    assert.equal(level, 30);
+    assert.match(String(time), /^\d{4}-\d\d-\d\dT.*Z$/);
+    assert.equal(typeof tookMs, 'number');
+    const { app: _app, key: name, ...others } = facts;
+    assert.match(String(name), /^rbk_\w{8}$/);
+    assert.deepEqual(others, {
+      requestId: 'mine',
+      method: 'GET',
+      status: 200,
+      operation: 'listSubscriptions',
+      msg: 'request',
+    });
+  });
+
   it('is for people where that is asked for', async () => {
     await using folder = await newFolder();
     await using child = await serve({

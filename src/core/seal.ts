@@ -45,8 +45,15 @@ export function open(
   }
 }
 
+/** Remembered: a hash takes a third as long as to open what is sealed. */
+const keyIds = new WeakMap<Uint8Array, Uint8Array>();
+
 function keyId(key: Uint8Array): Uint8Array {
-  return createHash('sha256').update(key).digest().subarray(0, keyIdBytes);
+  const known = keyIds.get(key);
+  if (known !== undefined) return known;
+  const made = createHash('sha256').update(key).digest().subarray(0, keyIdBytes);
+  keyIds.set(key, made);
+  return made;
 }
 
 function bytes(part: Uint8Array | number[]): Buffer {

@@ -2,6 +2,7 @@
 // answer, and notes when it was last used. What cannot be a key or a token is refused without asking.
 import { admits, readKey, type Key, type PresentedKey } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
+import { NewestMap } from '../core/newest-map.ts';
 import { noQuotas } from '../core/quotas.ts';
 import { hashToken, type Session } from '../core/session.ts';
 import type { Context } from './context.ts';
@@ -33,8 +34,8 @@ export function createIdentifier(means: Means): Identifier {
   const sessions = createMemory(world, async (id) =>
     store.read('session', { hash: Buffer.from(id, 'hex') }),
   );
-  const touched = new Map<string, number>();
-  const prolonged = new Map<string, number>();
+  const touched = new NewestMap<string, number>(limits.keyCacheEntriesMax);
+  const prolonged = new NewestMap<string, number>(limits.keyCacheEntriesMax);
 
   const touch = (key: Key, nowMs: number): void => {
     const lastMs = Math.max(touched.get(key.id) ?? 0, key.usedMs ?? 0);
@@ -111,7 +112,9 @@ function createMemory<V>(
   world: Means['world'],
   read: (id: string) => Promise<V | undefined>,
 ): Memory<V> {
-  const remembered = new Map<string, { value: Promise<V | undefined>; untilMs: number }>();
+  const remembered = new NewestMap<string, { value: Promise<V | undefined>; untilMs: number }>(
+    limits.keyCacheEntriesMax,
+  );
   return {
     find: (id) => {
       const nowMs = world.monotonicMs();
@@ -126,13 +129,10 @@ function createMemory<V>(
   };
 }
 
-/** Keeps the newest entries only. */
-function remember<V>(map: Map<string, V>, id: string, value: V): void {
+/** As the newest entry. */
+function remember<V>(map: NewestMap<string, V>, id: string, value: V): void {
   map.delete(id);
   map.set(id, value);
-  if (map.size <= limits.keyCacheEntriesMax) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }
 
 /** An unknown key is compared like a known one, so that the answer takes the same time. */

@@ -2,6 +2,7 @@
 // forgotten with the process. In a cluster each node that serves requests allows its share of it.
 import type { App } from '../core/app.ts';
 import { limits } from '../core/limits.ts';
+import { NewestMap } from '../core/newest-map.ts';
 import { Problem } from '../core/problem.ts';
 import { quotasOf, type Quotas } from '../core/quotas.ts';
 import { giveBack, rescale, take, type Debt } from '../core/rate.ts';
@@ -30,7 +31,7 @@ export interface QuotaMeans {
 }
 
 export function createQuotas({ world, store, fallback }: QuotaMeans): AppQuotas {
-  const debts = new Map<number, Debt>();
+  const debts = new NewestMap<number, Debt>(limits.pacesRememberedMax);
   const sharers = createSharers({ world, store });
   return {
     fallback,
@@ -77,13 +78,10 @@ function seconds(ms: number): number {
   return Math.max(Math.ceil(ms / 1_000), 1);
 }
 
-/** Keeps the newest entries only: whoever has not published for long owes nothing. */
-function remember(map: Map<number, Debt>, appNo: number, debt: Debt): void {
+/** As the newest entry: whoever has not published for long owes nothing. */
+function remember(map: NewestMap<number, Debt>, appNo: number, debt: Debt): void {
   map.delete(appNo);
   map.set(appNo, debt);
-  if (map.size <= limits.pacesRememberedMax) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }
 
 /**

@@ -2,6 +2,7 @@
 // speaks of a later version, or the subscription changes here; a read that a change overtook is made
 // again, so nobody gets an old answer.
 import { limits } from '../core/limits.ts';
+import { NewestMap } from '../core/newest-map.ts';
 import type { World } from '../core/world.ts';
 import type { Target } from '../store/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
@@ -39,8 +40,8 @@ export interface TargetCacheMeans {
 
 export function createTargetCache({ store, world }: TargetCacheMeans): TargetCache {
   const readTarget = createReadTarget(store);
-  const known = new Map<number, Look & { target: Target }>();
-  const owners = new Map<number, number>();
+  const known = new NewestMap<number, Look & { target: Target }>(limits.targetCacheEntriesMax);
+  const owners = new NewestMap<number, number>(limits.targetCacheEntriesMax);
   const readings = new Map<number, Reading>();
   /** For each read under way: the subscriptions that changed since it began. */
   const watches = new Set<Set<string>>();
@@ -56,7 +57,7 @@ export function createTargetCache({ store, world }: TargetCacheMeans): TargetCac
         if (target === undefined) return { target, readMs };
         if (changed.has(target.subscription)) continue;
         keep(known, callback, { target, readMs });
-        remember(owners, callback, target.appNo);
+        owners.set(callback, target.appNo);
         return { target, readMs };
       }
     } finally {
@@ -150,13 +151,5 @@ function keep(
   look: Look & { target: Target },
 ): void {
   if ((known.get(callback)?.target.version ?? 0) > look.target.version) return;
-  remember(known, callback, look);
-}
-
-/** Keeps the newest entries only. */
-function remember<V>(map: Map<number, V>, callback: number, value: V): void {
-  map.set(callback, value);
-  if (map.size <= limits.targetCacheEntriesMax) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
+  known.set(callback, look);
 }

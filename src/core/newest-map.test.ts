@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fc } from '../../test/fast-check.ts';
+import { NewestMap } from './newest-map.ts';
+
+describe('NewestMap', () => {
+  it('keeps the newest entries', () => {
+    const map = new NewestMap<number, string>(3);
+    for (let n = 1; n <= 5; n += 1) map.set(n, `v${n}`);
+    assert.deepEqual([...map.keys()], [3, 4, 5]);
+    assert.equal(map.get(5), 'v5');
+  });
+
+  type Step = { kind: 'set' | 'delete'; key: number } | { kind: 'clear' };
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ kind: fc.constant('set'), key: fc.nat(30) }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('delete'), key: fc.nat(30) }) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'clear' }) },
+  );
+  it('does as a map whose first key goes when there are too many', () => {
+    const property = fc.property(fc.integer({ min: 1, max: 12 }), fc.array(step), (most, steps) => {
+      const map = new NewestMap<number, number>(most);
+      const plain = new Map<number, number>();
+      for (const [at, one] of steps.entries()) {
+        if (one.kind === 'clear') {
+          map.clear();
+          plain.clear();
+        } else if (one.kind === 'delete') {
+          assert.equal(map.delete(one.key), plain.delete(one.key));
+        } else {
+          map.set(one.key, at);
+          plain.set(one.key, at);
+          const [first] = plain.keys();
+          if (plain.size > most && first !== undefined) plain.delete(first);
+        }
+        assert.deepEqual([...map], [...plain]);
+      }
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+});

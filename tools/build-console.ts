@@ -1,10 +1,10 @@
-// Builds the console as it stands in console/src, if the last build is older: before a start, a test, a pack.
+// Builds the console as it stands in console/src, if it has changed since: before a start, a test, a pack.
 // Who left out the development dependencies gets a service that works without it.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildIfOlder, root } from './build-if-older.ts';
+import { buildIfChanged, root } from './build-if-changed.ts';
 
 const vite = join(root, 'node_modules', '.bin', 'vite');
 
@@ -14,10 +14,11 @@ if (import.meta.main) {
 }
 
 export async function buildConsole(): Promise<void> {
-  await buildIfOlder({
+  await buildIfChanged({
     what: 'The console',
     sources: ['console/*.*', 'console/src/**/*.*', 'src/core/*.ts'],
     built: 'console/dist/index.html',
+    note: 'node_modules/.cache/ringback-built/console',
     lock: 'console/.building',
     build: async () => {
       const args = ['build', 'console', '--logLevel', 'warn'];

@@ -1,11 +1,11 @@
-// Bundles the program into dist, if the last bundle is older: before a start and a pack. Node takes half a
+// Bundles the program into dist, if the source has changed since: before a start and a pack. Node takes half a
 // millisecond for each file that it loads, and a service has three hundred in its main thread alone (decision 0020).
 // Packages stay packages: whoever installs Ringback can replace one that has a hole.
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { readDocument } from '../src/contract/document.ts';
-import { buildIfOlder, root } from './build-if-older.ts';
+import { buildIfChanged, root } from './build-if-changed.ts';
 
 const dist = join(root, 'dist');
 /** Written last: where it is missing there is no bundle. */
@@ -24,10 +24,11 @@ if (import.meta.main) {
 }
 
 export async function buildProgram(): Promise<void> {
-  await buildIfOlder({
+  await buildIfChanged({
     what: 'The program',
     sources: ['src/**/*.{ts,css}', 'openapi.yaml', 'tools/build-program.ts'],
     built: 'dist/openapi.json',
+    note: 'node_modules/.cache/ringback-built/program',
     lock: '.building',
     build: bundleProgram,
   });
@@ -60,5 +61,8 @@ async function bundle(entry: string): Promise<void> {
 async function runTheSource(): Promise<void> {
   await mkdir(dist, { recursive: true });
   await rm(ownContract, { force: true });
-  await writeFile(join(dist, 'main.js'), "import '../src/main.ts';\n");
+  const main = join(dist, 'main.js');
+  const text = "import '../src/main.ts';\n";
+  // Somebody else may be starting from it.
+  if (!existsSync(main) || readFileSync(main, 'utf8') !== text) await writeFile(main, text);
 }

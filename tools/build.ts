@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './build-if-older.ts';
+import { root } from './build-if-changed.ts';
 import { bundleProgram } from './build-program.ts';
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });

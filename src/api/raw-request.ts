@@ -99,6 +99,7 @@ function unquote(value: string): string {
 export function readMediaType(
   text: string | undefined,
 ): { mediaType: string; charset: string | undefined } | undefined {
+  if (text === 'application/json') return { mediaType: text, charset: undefined }; // As nearly all are.
   // A space can be read in one way only: with two, a hostile header would take exponential time.
   const found =
     /^([\w.+-]+\/[\w.+-]+)((?:[ \t]*;(?:[ \t]*[\w.+-]+=(?:[\w.+-]+|"[^"\\]*"))?)*)$/.exec(

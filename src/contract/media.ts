@@ -7,6 +7,7 @@ import { propertiesOf } from './properties.ts';
 
 /** `Application/JSON; charset=utf-8` → `application/json`. */
 export function essenceOf(mediaType: string): string {
+  if (mediaType === 'application/json') return mediaType; // As nearly all are written.
   return (mediaType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 

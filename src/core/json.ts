@@ -52,7 +52,7 @@ function read(bytes: Uint8Array, opaque: Opaque): JsonReading {
   }
 }
 
-/** A part of the text, without the spaces around it. Where all is ASCII it is a part of the bytes. */
+/** A part of the text, without the spaces around it. Where all is ASCII, byte by byte the same. */
 function bytesOf(
   { text, bytes }: { text: string; bytes: Uint8Array },
   from: number,
@@ -62,7 +62,9 @@ function bytesOf(
   let [start, end] = [from, to];
   while (start < end && isSpace(text, start)) start += 1;
   while (end > start && isSpace(text, end - 1)) end -= 1;
-  return bytes.subarray(start, end);
+  const part = bytes.subarray(start, end);
+  // It holds all the bytes that it is a part of: as long as it is most of them.
+  return 2 * part.length >= bytes.length ? part : new Uint8Array(part);
 }
 
 /** Of JSON: space, tab, line feed, carriage return. */

@@ -145,7 +145,8 @@ function judge(means: DeliverMeans, it: Attempting): Verdict {
   const state = passage.state();
   if (state !== 'open') return state;
   if (!means.holds(leased.lease)) return 'held';
-  if (means.nowMs() >= (target.controls.expiresMs ?? Infinity)) return 'expired';
+  const { expiresMs } = target.controls;
+  if (expiresMs !== undefined && means.nowMs() >= expiresMs) return 'expired';
   return confirmation.isFresh() ? 'open' : 'unconfirmed';
 }
 

@@ -194,7 +194,7 @@ export class Dispatcher implements Worker {
   }
 
   #mayClaim(): boolean {
-    if (!this.#mayTake()) return false;
+    if (this.#readyMs === never || !this.#mayTake()) return false;
     return this.#readyMs <= this.#means.world.nowMs() && this.#window.claimRoom() > 0;
   }
 

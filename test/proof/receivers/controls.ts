@@ -20,9 +20,9 @@ function meeting(
 }
 
 const noBoundAfterHead: SourceChange = {
-  file: 'src/egress/exchange.ts',
-  find: '{ bytes: limits.responseRestBytesMax, lines: Infinity }',
-  replace: '{ bytes: Infinity, lines: Infinity }',
+  file: 'src/egress/answer-reader.ts',
+  find: 'if (this.#restBytes <= this.#limits.responseRestBytesMax) return',
+  replace: 'if (this.#restBytes <= Infinity) return',
 };
 
 export const receiversControls: readonly LookControl[] = [

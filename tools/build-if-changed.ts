@@ -1,0 +1,78 @@
+// Builds something if what it is made of is not what the last build was made of. One process builds at a time.
+import { hash } from 'node:crypto';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { realWorld } from '../src/core/world.ts';
+
+export const root = join(import.meta.dirname, '..');
+
+export interface Building {
+  /** 'The console' */
+  what: string;
+  /** What it is made of, as patterns. */
+  sources: readonly string[];
+  /** A file that each build writes. */
+  built: string;
+  /** Where it is noted what the last build was made of. */
+  note: string;
+  /** A folder that is there while somebody builds. */
+  lock: string;
+  build: () => Promise<void>;
+}
+
+const turnMs = 180_000;
+/** Nothing builds for so long: whoever took the turn was ended meanwhile. */
+const staleMs = 60_000;
+const askMs = 50;
+
+export async function buildIfChanged(building: Building): Promise<void> {
+  if (isBuilt(building)) return;
+  await using _turn = await takeTurn(building);
+  if (isBuilt(building)) return;
+  const note = join(root, building.note);
+  const made = madeOf(building);
+  await rm(note, { force: true }); // A build that ends halfway is none.
+  await building.build();
+  if (!existsSync(join(root, building.built))) throw new Error(`${building.what} was not built`);
+  await mkdir(dirname(note), { recursive: true });
+  await writeFile(note, made);
+}
+
+function isBuilt(building: Building): boolean {
+  const note = join(root, building.note);
+  if (!existsSync(join(root, building.built)) || !existsSync(note)) return false;
+  return readFileSync(note, 'utf8') === madeOf(building);
+}
+
+/**
+ * Not only whether something is newer than the build: another release that is unpacked over this one may be older,
+ * and a file may be gone.
+ */
+function madeOf({ sources }: Building): string {
+  const lines = globSync(sources, { cwd: root })
+    .toSorted()
+    .map((path) => {
+      const { size, mtimeMs } = statSync(join(root, path));
+      return `${path} ${size} ${mtimeMs}`;
+    });
+  return hash('sha256', lines.join('\n'));
+}
+
+async function takeTurn({ what, lock }: Building): Promise<AsyncDisposable> {
+  const folder = join(root, lock);
+  for (let waitedMs = 0; waitedMs < turnMs; waitedMs += askMs) {
+    try {
+      await mkdir(folder);
+      return { [Symbol.asyncDispose]: async () => rmdir(folder) };
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      const sinceMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+      const heldMs = realWorld().nowMs() - sinceMs;
+      if (heldMs > staleMs) await rm(folder, { recursive: true, force: true });
+    }
+    await sleep(askMs);
+  }
+  throw new Error(`${what} cannot be built: "${folder}" is there for ${turnMs} ms, delete it`);
+}

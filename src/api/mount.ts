@@ -7,6 +7,7 @@ import { servedOf, type Contracts } from '../contract/contracts.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Key } from '../core/key.ts';
 import { Problem } from '../core/problem.ts';
+import { redact } from '../core/redact.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
@@ -135,7 +136,7 @@ function noteCaller(request: FastifyRequest, { appId, id }: Key): void {
 /** What a call that succeeded was about, and what it has changed. */
 function noteDeed(request: FastifyRequest, call: Call, did: string | undefined): void {
   const id = call.request.path.get('id');
-  if (typeof id === 'string') note(request, subjectOf(id));
+  if (typeof id === 'string') note(request, subjectOf(redact(id))); // In a foreign contract it may be anything.
   if (did !== undefined) note(request, { did });
 }
 

@@ -1,5 +1,5 @@
 // The one log line of a request, and its span where it publishes. Handlers note what the request was about;
-// nobody notes a URL, a header or a body.
+// nobody notes a URL, a header or a body, nor any text of a caller but redacted.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract/contract.ts';
@@ -117,7 +117,7 @@ export function logRequest(
   const { operation, code } = facts;
   onAnswered?.({ operation, status: reply.statusCode, tookMs, code });
   const line = {
-    requestId: redact(request.id), // The one text in it that a caller may choose.
+    requestId: redact(request.id), // A caller may choose it.
     method: request.method,
     status: reply.statusCode,
     tookMs: Math.round(tookMs * 10) / 10,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { fc } from '../../test/fast-check.ts';
 import { NewestMap } from './newest-map.ts';
 
@@ -37,5 +39,25 @@ describe('NewestMap', () => {
       }
     });
     fc.assert(property, { numRuns: 2_000 });
+  });
+
+  it('holds nothing of what has gone', () => {
+    setFlagsFromString('--expose-gc');
+    const collect: unknown = runInNewContext('gc');
+    assert(typeof collect === 'function');
+    const map = new NewestMap<number, number>(100);
+    for (let n = 0; n < 200; n += 1) map.set(n, n);
+    const heldBytes = (): number => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = heldBytes();
+    for (let n = 0; n < 300_000; n += 1) {
+      map.delete(199);
+      map.set(199, n);
+    }
+    const more = heldBytes() - before;
+    assert(more < 5_000_000, `${more} bytes more, expected none`);
+    assert.equal(map.size, 100);
   });
 });

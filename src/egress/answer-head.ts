@@ -83,14 +83,21 @@ class Facts {
     const body = this.#framing(status);
     const says = (word: string): boolean =>
       this.#connection !== '' && this.#connection.split(',').some((each) => each.trim() === word);
-    const mayBeKept = isOnePointOne ? !says('close') : says('keep-alive');
+    const isOffered = isOnePointOne || (says('keep-alive') && this.#coding === undefined);
     return {
       status,
       headers: this.#headers,
       body,
-      isKept: mayBeKept && body.kind !== 'until_closed',
+      isKept: isOffered && !says('close') && this.#isSureToEnd(status, body),
       keptMs: Number.isNaN(this.#keptMs) ? undefined : this.#keptMs,
     };
+  }
+
+  /** What announces a body that it may not have, may send one all the same, which the next answer would begin with. */
+  #isSureToEnd(status: number, { kind }: Framing): boolean {
+    if (kind === 'until_closed') return false;
+    if (status === 204) return this.#coding === undefined && (this.#length ?? 0) === 0;
+    return status !== 304 || this.#coding === undefined;
   }
 
   #framing(status: number): Framing {

@@ -123,6 +123,26 @@ describe('AnswerReader', () => {
       'HTTP/1.0 204 No\r\nconnection: Keep-Alive\r\n\r\n',
       { status: 204 },
     ],
+    [
+      'a 204 that announces a body, and keeps no connection for it',
+      'HTTP/1.1 204 No\r\ncontent-length: 9\r\n\r\n',
+      { status: 204, isKept: false },
+    ],
+    [
+      'a 204 in chunks, likewise',
+      'HTTP/1.1 204 No\r\ntransfer-encoding: chunked\r\n\r\n',
+      { status: 204, isKept: false },
+    ],
+    [
+      'HTTP/1.0 that closes all the same',
+      'HTTP/1.0 204 No\r\nconnection: keep-alive, close\r\n\r\n',
+      { status: 204, isKept: false },
+    ],
+    [
+      'HTTP/1.0 in chunks, which keeps nothing',
+      'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      { isKept: false },
+    ],
     ['more than one answer', 'HTTP/1.1 204 No\r\n\r\nx', { status: 204, how: 'ended_early' }],
     ['more than the last chunk', `${chunked}0\r\n\r\nx`, { how: 'ended_early' }],
   ];
@@ -159,6 +179,7 @@ describe('AnswerReader', () => {
     'a folded line': `${ok}a: b\r\n c\r\n\r\n`,
     'a line that only LF ends': `${ok}a: b\nc: d\r\n\r\n`,
     'a lone CR': `${ok}a: b\rc: d\r\n\r\n`,
+    'lines that only LF ends': 'HTTP/1.1 200 OK\ncontent-length: 0\n\n',
     'NUL in a value': `${ok}a: \0\r\n\r\n`,
     'a chunk without a size': `${chunked}\r\n`,
     'a chunk of no number': `${chunked}x\r\n`,

@@ -86,6 +86,7 @@ export class AnswerReader {
     const end = bytes.indexOf(headEnd, had === 0 ? from : Math.max(0, had - headEnd.length + 1));
     const size = (end < 0 ? bytes.length : end + headEnd.length) - from;
     if (end < 0 && !beginsWell(bytes, from)) throw new BadAnswer('it does not begin as one');
+    if (end < 0 && hasLoneBreak(bytes, from + had)) throw new BadAnswer('a line ends without CR');
     if (this.#headBytes + size > bytesMax) throw new AnswerTooLong(`More than ${bytesMax} bytes`);
     if (end < 0) {
       // A copy: the piece is part of a larger buffer, all of which it would hold.
@@ -144,5 +145,14 @@ function beginsWell(bytes: Buffer, from: number): boolean {
   return answerPrefix.startsWith(bytes.toString('latin1', from, from + answerPrefix.length));
 }
 
+/** Who ends lines so would never end the head. */
+function hasLoneBreak(bytes: Buffer, from: number): boolean {
+  for (let at = bytes.indexOf(newline, from); at >= 0; at = bytes.indexOf(newline, at + 1)) {
+    if (bytes[at - 1] !== carriage) return true;
+  }
+  return false;
+}
+
+const [newline, carriage] = [0x0a, 0x0d] as const;
 const headEnd = Buffer.from('\r\n\r\n');
 const nothing: Buffer = Buffer.alloc(0);

@@ -48,6 +48,7 @@ export class Connection implements Link<Connection> {
   readonly #reader: AnswerReader;
   readonly #opened: Promise<void>;
   #socket: Socket | undefined;
+  #closed: Promise<unknown> | undefined;
   #carried: Carried | undefined;
   #isHeard = false;
   #isKept = true;
@@ -69,7 +70,9 @@ export class Connection implements Link<Connection> {
 
   carry(carried: Carried): void {
     this.#carried = carried;
-    if (this.#socket !== undefined) this.#start(this.#socket, carried);
+    // One that was reset says so a little later: nobody is asked for what cannot be written.
+    if (this.#socket?.destroyed === true) this.#lose(gone);
+    else if (this.#socket !== undefined) this.#start(this.#socket, carried);
   }
 
   /** With ConnectionGone for the request that is on it. Resolves when its socket is closed. */
@@ -79,12 +82,13 @@ export class Connection implements Link<Connection> {
     this.#socket?.destroy();
     carried?.onLost(gone);
     await this.#opened;
-    const socket = this.#socket;
-    if (socket?.closed === false) await new Promise((resolve) => socket.once('close', resolve));
+    await this.#closed;
   }
 
   onHead(head: AnswerHead): void {
-    this.#isKept = head.isKept;
+    // To HEAD no body should come; where one is announced, it may.
+    const isSure = this.#carried?.method !== 'HEAD' || head.body.kind === 'none';
+    this.#isKept = head.isKept && isSure;
     this.keptMs = head.keptMs;
     this.#carried?.onHead(head);
   }
@@ -101,15 +105,13 @@ export class Connection implements Link<Connection> {
     if (result.kind !== 'connected') return this.#lose(new DialError(result));
     const { socket } = result;
     this.#socket = socket;
-    if (this.#isOver) {
-      socket.destroy();
-      return;
-    }
-    socket.on('error', leaveToClose);
-    socket.on('close', () => this.#lose(socket.errored ?? gone));
+    this.#closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', (error) => this.#lose(error));
+    socket.on('close', () => this.#lose(gone));
     socket.on('end', () => this.#onEnd());
     socket.on('data', (piece: Buffer) => this.#onData(socket, piece));
-    if (this.#carried !== undefined) this.#start(socket, this.#carried);
+    if (this.#isOver) socket.destroy();
+    else if (this.#carried !== undefined) this.#start(socket, this.#carried);
   }
 
   #start(socket: Socket, carried: Carried): void {
@@ -172,7 +174,5 @@ export class Connection implements Link<Connection> {
     return carried;
   }
 }
-
-function leaveToClose(): void {}
 
 const gone = new ConnectionGone('The connection was closed before the request was answered.');

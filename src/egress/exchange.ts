@@ -146,9 +146,10 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     }
     this.#head = { status, headers: keepHeaders(headers) };
     this.#body = new KeptBody(limits.responseBytesMax);
+    // Only a length that all share: each length has a sleeper of its own.
+    if (this.#deadline.dueMs - world.monotonicMs() <= limits.responseReadMs) return;
     deadlines.clear(this.#deadline);
-    const leftMs = this.#deadline.dueMs - world.monotonicMs();
-    this.#deadline = deadlines.set(Math.min(leftMs, limits.responseReadMs), this);
+    this.#deadline = deadlines.set(limits.responseReadMs, this);
   }
 
   onBody(data: Uint8Array): void {

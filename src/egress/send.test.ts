@@ -194,6 +194,23 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
+  it('uses none again whose answer announced a body that it may not have', async () => {
+    const late = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nlate';
+    const rows: [method: string, answer: string][] = [
+      ['POST', `HTTP/1.1 204 No\r\ncontent-length: ${late.length}\r\n\r\n`],
+      ['POST', 'HTTP/1.1 204 No\r\ntransfer-encoding: chunked\r\n\r\n'],
+      ['HEAD', 'HTTP/1.1 200 OK\r\ncontent-length: 44\r\n\r\n'],
+    ];
+    for (const [method, answer] of rows) {
+      const receiver = await startReceiver(answering(answer));
+      const sender = makeSender();
+      for (let i = 0; i < 2; i += 1) await sender.send(post(receiver.url, { method }));
+      assert.equal(receiver.seen.accepted, 2, answer);
+      await receiver.empty();
+      await sender.close();
+    }
+  });
+
   it('closes a connection that rests too long', async () => {
     const receiver = await startReceiver(answering(ok()));
     const sender = makeSender({ limits: { connectionIdleMs: 20 } });
@@ -385,6 +402,32 @@ describe('send on a connection that the receiver has closed', () => {
     assert.equal(errorOf(await sendTwice(sender, receiver.url)), 'reset');
     assert.equal(receiver.seen.requests, 3);
     await sender.close();
+  });
+
+  it('asks nobody for one that was destroyed a moment ago', async () => {
+    const receiver = await startReceiver(answering(ok()));
+    const sockets: Socket[] = [];
+    const inner = recorder(receiver.port);
+    const connector: Connector = {
+      async connect(target) {
+        const socket = await inner.connect(target);
+        sockets.push(socket);
+        return socket;
+      },
+    };
+    const sender = makeSender({ connector });
+    assert.equal(statusOf(await sender.send(post(receiver.url))), 200);
+    sockets[0]?.destroy();
+    let starts = 0;
+    const onStart = (): boolean => {
+      starts += 1;
+      return true;
+    };
+    assert.equal(statusOf(await sender.send(post(receiver.url), { onStart })), 200);
+    assert.equal(starts, 1);
+    assert.equal(receiver.seen.requests, 2);
+    await sender.close();
+    await receiver.empty();
   });
 
   it('repeats nothing on a first request', async () => {

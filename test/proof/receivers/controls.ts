@@ -43,8 +43,8 @@ export const receiversControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/egress/exchange.ts',
-        find: 'Math.min(leftMs, limits.responseReadMs)',
-        replace: 'Math.max(leftMs, 3_600_000)',
+        find: 'if (this.#deadline.dueMs - world.monotonicMs() <= limits.responseReadMs) return;',
+        replace: 'return deadlines.clear(this.#deadline);',
       },
     ],
     breaks: /^I11: "drips its body": \d+ attempts hold their slots/,

@@ -64,7 +64,7 @@ function bytesOf(
   while (end > start && isSpace(text, end - 1)) end -= 1;
   const part = bytes.subarray(start, end);
   // It holds all the bytes that it is a part of: as long as it is most of them.
-  return 2 * part.length >= bytes.length ? part : new Uint8Array(part);
+  return 2 * part.length >= bytes.length ? part : Buffer.from(part);
 }
 
 /** Of JSON: space, tab, line feed, carriage return. */

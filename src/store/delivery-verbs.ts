@@ -226,8 +226,8 @@ export interface Worked {
   /** `failure`: why a fan-out cannot go on; it is passed over. */
   fannedOut: { deliveries: readonly Leased[]; isMore: boolean; failure?: string };
   /**
-   * When the next lane is ready; undefined when none ever is, or where nothing was offered. Lanes that the offer
-   * calls full do not count: whoever frees a slot asks again.
+   * When the next lane is ready; undefined when none ever is. Lanes that the claim's offer calls full
+   * do not count: whoever frees a slot asks again.
    */
   readyMs: number | undefined;
 }

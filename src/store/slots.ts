@@ -1,6 +1,6 @@
 // What is left of a node's offer while a batch uses it up: deliveries in all, and for each lane.
 import type { Lane } from '../core/lane.ts';
-import type { Born, Offer, Work } from './delivery-verbs.ts';
+import type { Born, Offer } from './delivery-verbs.ts';
 
 /** Of a lane: its subscription may want fewer at a time than the node would take. */
 type Capped = Pick<Lane, 'no' | 'concurrency'>;
@@ -42,15 +42,6 @@ export function slotsOf({ lease, room, free, underWay, laneRoom }: Offer): Slots
     left: () => left,
     laneRoom,
   };
-}
-
-/**
- * Whether the node says what it has room for. Who does not cannot be told what is ready for it: a lane that is full
- * there would look ready, and be claimed for nothing each time. One receiver of a hundred that said nothing took
- * a third of the rate from all others so.
- */
-export function offersRoom({ claim, fanOut }: Pick<Work, 'claim' | 'fanOut'>): boolean {
-  return claim !== undefined || fanOut !== undefined;
 }
 
 /** For a batch without an offer: nothing can be taken, and no lane is known to be full. */

@@ -175,21 +175,6 @@ export function laneContract(name: string, open: OpenSubject): void {
       });
     });
 
-    describe('what is ready', () => {
-      it('is not said to whoever offers no room: the lane may be full there', async () => {
-        await subscribe({}, [callback(0, 'a')]);
-        const { born } = await on.dispatcher.publish({ room: 1 }, publishing(3));
-        assert.equal(born.length, 1);
-        await settle(born);
-        assert.deepEqual(
-          on.dispatcher.works.map(({ settled, readyMs }) => [settled.length, readyMs]),
-          [[1, undefined]],
-        );
-        const { claimed, readyMs } = await on.dispatcher.claim({ room: 1 });
-        assert.deepEqual([claimed.length, readyMs], [1, clock.ms]);
-      });
-    });
-
     describe('a concurrency', () => {
       it('is kept by claims and births, with what the node has under way', async () => {
         await subscribe({ concurrency: 3 }, [callback(0, 'a')]);

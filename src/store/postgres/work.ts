@@ -6,7 +6,7 @@ import type { SettleReply } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
 import type { Slots } from '../slots.ts';
-import { birthsFor, noSlots, offersRoom, slotsOf } from '../slots.ts';
+import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Floors } from './claim.ts';
 import { claim } from './claim.ts';
 import { fanOut } from './fan-out.ts';
@@ -49,7 +49,7 @@ export async function doWork(
   }
   const [isMore, readyMs] = await Promise.all([
     isFanningOut(tx, aside),
-    offersRoom(work) ? nextReadyMs(tx, slots) : undefined,
+    nextReadyMs(tx, slots),
     writeFigures(tx, { ...context, facts }),
   ]);
   const worked = { settled, claimed, fannedOut: { deliveries: [], isMore }, readyMs };
@@ -135,7 +135,7 @@ export async function findsNothing(
 ): Promise<WorkDone | undefined> {
   const [isMore, readyMs] = await Promise.all([
     isFanningOut(tx, aside),
-    offersRoom(work) ? nextReadyMs(tx, slotsFor(work)) : undefined,
+    nextReadyMs(tx, slotsFor(work)),
   ]);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;

@@ -10,7 +10,7 @@ import type { WriteMeans } from './write.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import { prepareForesee } from './outlook.ts';
 import { prepareSettle } from './settle.ts';
-import { birthsFor, noSlots, offersRoom, slotsOf } from '../slots.ts';
+import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Plan } from './transaction.ts';
 
 export interface Done {
@@ -29,9 +29,8 @@ export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): 
   const keep = prepareKeepFigures(db, gathered);
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
 
-  return (work) => {
-    const { nowMs, settlements, claim: claimOffer, fanOut: fanOutOffer } = work;
-    return (way) => {
+  return ({ nowMs, settlements, claim: claimOffer, fanOut: fanOutOffer }) =>
+    (way) => {
       gathered.undo(); // What an earlier try has taken was not written.
       const facts: Fact[] = [];
       const met = new Map<number, Lane>();
@@ -51,11 +50,9 @@ export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): 
           const deliveries = fanOutOffer === undefined ? [] : fanOut({ nowMs, births, facts });
           writeFigures(facts, nowMs);
           const isMore = foresee.isFanningOut();
-          const offered = claimOffer === undefined ? births.slots : slots;
-          const readyMs = offersRoom(work) ? foresee.readyMs(offered) : undefined;
+          const readyMs = foresee.readyMs(claimOffer === undefined ? births.slots : slots);
           return { worked: { claimed, fannedOut: { deliveries, isMore }, readyMs }, facts };
         },
       };
     };
-  };
 }

@@ -13,7 +13,7 @@ import { asksToCommit, startProxy } from '../postgres/proxy.ts';
 import { digest } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import type { Stage } from './postgres-stage.ts';
-import { leasedNone, openStage, until, world } from './postgres-stage.ts';
+import { answered, insist, leasedNone, openStage, until, world } from './postgres-stage.ts';
 import type { TestDispatcher } from './test-dispatcher.ts';
 import { attachDispatcher } from './test-dispatcher.ts';
 
@@ -196,21 +196,6 @@ function watch(see: (message: Parameters<Matches>[0]) => void): void {
     see(message);
     return false;
   });
-}
-
-/** Undefined when the store refused it. */
-async function answered<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    assert(error instanceof StoreUnavailable, String(error));
-    return undefined;
-  }
-}
-
-/** A connection that was cut after the last answer may only be noticed when it is used again. */
-async function insist<T>(ask: () => Promise<T>): Promise<T> {
-  return (await answered(ask())) ?? ask();
 }
 
 async function eventsOf(ids: readonly string[]): Promise<unknown[]> {

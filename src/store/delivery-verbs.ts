@@ -226,8 +226,10 @@ export interface Worked {
   /** `failure`: why a fan-out cannot go on; it is passed over. */
   fannedOut: { deliveries: readonly Leased[]; isMore: boolean; failure?: string };
   /**
-   * When the next lane is ready; undefined when none ever is. Lanes that the claim's offer calls full
-   * do not count: whoever frees a slot asks again.
+   * When the next lane is ready; undefined when none ever is. Lanes that the offer calls full do not count:
+   * whoever frees a slot asks again. Where nothing was offered nobody knows which are full, and only the lanes
+   * that settlements changed count: one that is full would be claimed for nothing each time. One receiver of
+   * a hundred that said nothing took a third of their rate from the others so.
    */
   readyMs: number | undefined;
 }

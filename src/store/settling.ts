@@ -1,6 +1,6 @@
 // What an outcome means for the delivery and for its lane, as both databases settle it. Pure.
 import type { Lane, LaneOutcome, LaneTimes } from '../core/lane.ts';
-import { isOverdue } from '../core/lane.ts';
+import { isOverdue, never } from '../core/lane.ts';
 import type { Settled, Settlement } from './delivery-verbs.ts';
 import type { EndState } from './verbs/end-states.ts';
 
@@ -34,6 +34,15 @@ export function errorOf({ outcome, attempt }: Settlement): string | undefined {
 /** What the node is told: how many of the lane it may have under way. */
 export function settledIn({ concurrency }: Pick<Lane, 'concurrency'>): Settled {
   return concurrency === undefined ? { kind: 'settled' } : { kind: 'settled', concurrency };
+}
+
+/** By their numbers: lanes that outcomes have changed, as they are then. */
+export type Changes = Map<number, LaneTimes>;
+
+/** When the first of them is ready; undefined when none ever is. */
+export function firstReadyMs(changes: Changes): number | undefined {
+  const firstMs = changes.values().reduce((ms, { readyMs }) => Math.min(ms, readyMs), never);
+  return firstMs === never ? undefined : firstMs;
 }
 
 /** Whether a settlement was the failure after which the subscription of the lane should be disabled. */

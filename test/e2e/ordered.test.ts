@@ -33,7 +33,9 @@ describe('an ordered subscription under kill -9', { concurrency: true }, () => {
       const call = async (one: Call): Promise<Answer> => sendTo(serving.url, key, one);
       if (round === 0) await subscribeOrdered(call, ordered.url);
       const [from, until] = [round * 30, (round + 1) * 30];
+      const { letGo } = ordered.hold();
       await publishInOrder(call, { from, until });
+      letGo();
       if (round === 1) {
         await ordered.acceptances.reach(until, patienceMs);
         continue;
@@ -54,7 +56,9 @@ describe('an ordered subscription under kill -9', { concurrency: true }, () => {
     const [a, b] = started.map((node): ClusterNode => nodes.use(node));
     assert(a && b);
     await subscribeOrdered(b.call, ordered.url);
+    const { letGo } = ordered.hold();
     await publishInOrder(b.call, { from: 0, until: 40 });
+    letGo();
     await ordered.attempts.reach(ordered.attempts.count + 2 + Math.floor(ordered.random() * 9));
     a.signal('SIGKILL');
     await a.ended;

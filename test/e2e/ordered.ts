@@ -15,6 +15,8 @@ export interface Ordered extends AsyncDisposable {
   accepted: readonly number[];
   acceptances: Tally;
   attempts: Tally;
+  /** Answers nothing until it is let go: so that what is published meanwhile waits. */
+  hold: () => { letGo: () => void };
   /** Throws what the receiver saw that must not be. */
   check: () => void;
 }
@@ -27,9 +29,11 @@ export async function receiveOrdered(seed: number): Promise<Ordered> {
   const acceptances = new Tally('events were accepted in order');
   const attempts = new Tally('attempts came');
   let [open, failures] = [0, 0];
+  let held = Promise.resolve();
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { message } = JSON.parse(await text(request)) as { message: string };
+    await held;
     const number = Number(message);
     const last = accepted.at(-1) ?? -1;
     // One that was accepted may come again, if its acceptance was lost in a crash.
@@ -65,6 +69,11 @@ export async function receiveOrdered(seed: number): Promise<Ordered> {
     accepted,
     acceptances,
     attempts,
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return { letGo: resolve };
+    },
     check: () => {
       assert.deepEqual(faults, [], `seed ${seed}`);
       const expected = Array.from({ length: accepted.length }, (_, at) => at);

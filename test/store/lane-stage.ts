@@ -22,7 +22,7 @@ export interface LaneStage {
   publishing: (events: number) => EditInput<'publish'>;
   publish: (events?: number) => Promise<string[]>;
   claim: (room?: Room) => Promise<readonly Leased[]>;
-  settle: (leased: readonly Leased[], outcome?: Outcome) => Promise<Settled[]>;
+  settle: (leased: readonly Leased[], outcome?: Outcome, dueMs?: number) => Promise<Settled[]>;
   drain: () => Promise<Leased[]>;
   names: (some: readonly Leased[]) => string[];
   lanesOf: (some: readonly Leased[]) => number[];
@@ -86,8 +86,12 @@ export function laneStage(open: OpenSubject): LaneStage {
     return (await on.dispatcher.claim(room)).claimed;
   }
 
-  async function settle(leased: readonly Leased[], outcome: Outcome = 'delivered') {
-    const settlements = leased.map((one) => settlementOf(one, outcome, clock.ms));
+  async function settle(
+    leased: readonly Leased[],
+    outcome: Outcome = 'delivered',
+    dueMs = clock.ms,
+  ) {
+    const settlements = leased.map((one) => settlementOf(one, outcome, dueMs));
     return Promise.all(settlements.map(async (one) => on.store.settle(one)));
   }
 

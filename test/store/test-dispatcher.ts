@@ -15,6 +15,8 @@ export interface Room {
 
 export interface TestDispatcher {
   outlooks: Outlook[];
+  /** What it was told of each cycle of work. */
+  works: Worked[];
   /** Publishes with room for fresh deliveries; gives those it had when the publish was answered. */
   publish: (room: Room, input: EditInput<'publish'>) => Promise<Published>;
   claim: (room: Room) => Promise<Worked>;
@@ -36,6 +38,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
     fanOut: undefined,
   };
   const outlooks: Outlook[] = [];
+  const works: Worked[] = [];
   const toOffer = ({ room, laneRoom = 8, free = [], underWay = [] }: Room): Offer => {
     leases += 1;
     return { lease: leases, room, laneRoom, free: new Map(free), underWay: new Map(underWay) };
@@ -55,7 +58,10 @@ export function attachDispatcher(store: Store): TestDispatcher {
     fanOut: () => once('fanOut'),
     wake: () => undefined,
     refused: () => worked.reject(new Error('the store failed')),
-    worked: (one) => worked.resolve(one),
+    worked: (one) => {
+      works.push(one);
+      worked.resolve(one);
+    },
   });
   const cycle = async (): Promise<Worked> => {
     worked = awaited();
@@ -64,6 +70,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
   return {
     outlooks,
+    works,
     publish: async (room, input) => {
       taken = [];
       offers.fresh = toOffer(room);

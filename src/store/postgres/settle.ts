@@ -1,10 +1,11 @@
 // Settle, many at once: what attempts led to is written down, and each delivery ends or goes back to
 // wait. The lease is the proof: with another one than the present nothing is written at all.
-import type { Lane } from '../../core/lane.ts';
+import type { Lane, LaneTimes } from '../../core/lane.ts';
 import { settled as laneSettled } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
+import type { Changes } from '../settling.ts';
 import { isLast, laneOutcome, settledIn } from '../settling.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
 import type { DeadDelivery } from '../verbs/notices.ts';
@@ -20,6 +21,7 @@ export interface SettledAll {
   wentBack: number;
   /** What they led to, to be counted. */
   facts: Fact[];
+  changes: Changes;
 }
 
 export async function settleAll(
@@ -30,6 +32,7 @@ export async function settleAll(
   const replies = settlements.map((): Settled => ({ kind: 'stale' }));
   await lockApps(tx, settlements);
   const facts: Fact[] = [];
+  const changes: Changes = new Map();
   let wentBack = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
@@ -37,6 +40,7 @@ export async function settleAll(
       replies[i] = done.overdue.get(i) ?? settledIn(done.laneOf(i));
     }
     facts.push(...done.facts);
+    for (const [no, times] of done.changes) changes.set(no, times);
     await noticeDead(tx, done.dead, nowMs);
     wentBack += done.wentBack;
     const last = piece.at(-1);
@@ -46,7 +50,7 @@ export async function settleAll(
       replies[last.i] = await tx.run(endOwner({ event, n, callback }, nowMs));
     }
   }
-  return { replies, wentBack, facts };
+  return { replies, wentBack, facts, changes };
 }
 
 /**
@@ -87,6 +91,7 @@ interface PieceDone {
   laneOf: (i: number) => Pick<Lane, 'concurrency'>;
   wentBack: number;
   facts: Fact[];
+  changes: Changes;
   /** Callbacks of those that ended. */
   owners: ReadonlyMap<number, number>;
   dead: readonly DeadDelivery[];
@@ -116,7 +121,16 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   if (toLock.length === 0) {
     const moved = piece.filter(({ i }) => owners.has(i));
     const { facts, dead } = ended;
-    return { moved, laneOf, wentBack: 0, facts, owners, dead, overdue: new Map() };
+    return {
+      moved,
+      laneOf,
+      wentBack: 0,
+      facts,
+      changes: new Map(),
+      owners,
+      dead,
+      overdue: new Map(),
+    };
   }
   const locked = await lockLanes(tx, toLock);
   for (const [no, lane] of locked) seen.set(no, lane);
@@ -133,10 +147,12 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   const isMoved = ({ i }: Item) => owners.has(i) || cancelled.owners.has(i) || returned.has(i);
   const apps = new Map([...ended.apps, ...found.apps]);
   const overdue = new Map<number, Settled>();
+  const changes: Changes = new Map();
   // A lease that was lost meanwhile says nothing about its lane: somebody else may hold it open or shut.
   const lanes = [...locked.values()].flatMap((before) => {
     const items = (byLane.get(before.no) ?? []).filter(isMoved);
-    const { lane, last } = laneAfter(before, items, nowMs);
+    const { lane, last, times } = laneAfter(before, items, nowMs);
+    if (times !== undefined) changes.set(lane.no, times);
     for (const i of last)
       overdue.set(i, { kind: 'overdue', appNo: apps.get(i) ?? 0, lane: lane.no });
     return items.length === 0 ? [] : [lane];
@@ -149,23 +165,25 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   }
   const { dead } = ended;
   const moved = piece.filter(isMoved);
-  return { moved, laneOf, wentBack: returned.size, facts, owners, dead, overdue };
+  return { moved, laneOf, wentBack: returned.size, facts, changes, owners, dead, overdue };
 }
 
-/** `last`: the places of failures after which its subscription should be disabled. */
+/** `last`: the places of failures after which its subscription should be disabled. `times`: what they changed. */
 function laneAfter(
   before: Lane,
   items: readonly Item[],
   nowMs: number,
-): { lane: Lane; last: number[] } {
+): { lane: Lane; last: number[]; times: LaneTimes | undefined } {
   let lane = before;
+  let times: LaneTimes | undefined;
   const last: number[] = [];
   for (const { i, settlement } of items) {
-    const times = laneSettled(lane, nowMs, laneOutcome(settlement, nowMs));
-    if (isLast(lane, times, nowMs)) last.push(i);
-    lane = { ...lane, ...times };
+    const after = laneSettled(lane, nowMs, laneOutcome(settlement, nowMs));
+    if (isLast(lane, after, nowMs)) last.push(i);
+    lane = { ...lane, ...after };
+    times = after ?? times;
   }
-  return { lane, last };
+  return { lane, last, times };
 }
 
 function goesBack({ settlement: { outcome } }: Item): boolean {

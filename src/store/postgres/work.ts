@@ -5,6 +5,8 @@ import type { Aside } from '../aside.ts';
 import type { SettleReply } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
+import type { Changes } from '../settling.ts';
+import { firstReadyMs } from '../settling.ts';
 import type { Slots } from '../slots.ts';
 import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Floors } from './claim.ts';
@@ -15,6 +17,7 @@ import { writeFigures } from './write-figures.ts';
 import { isFanningOut, nextReadyMs } from './outlook.ts';
 import type { Way } from './savepoint.ts';
 import { inSavepoint } from './savepoint.ts';
+import type { SettledAll } from './settle.ts';
 import { settleAll } from './settle.ts';
 import type { Tx } from './tx.ts';
 
@@ -39,7 +42,7 @@ export async function doWork(
   way: Way,
 ): Promise<WorkDone> {
   const { nowMs, floors, aside, lingerMs } = context;
-  const { settled, wentBack, facts } = await settle(tx, work.settlements, { nowMs, way });
+  const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, way });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
   if (work.claim !== undefined) {
@@ -49,7 +52,7 @@ export async function doWork(
   }
   const [isMore, readyMs] = await Promise.all([
     isFanningOut(tx, aside),
-    nextReadyMs(tx, slots),
+    nextFor(tx, work, { slots, changes }),
     writeFigures(tx, { ...context, facts }),
   ]);
   const worked = { settled, claimed, fannedOut: { deliveries: [], isMore }, readyMs };
@@ -103,28 +106,40 @@ function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): Slots {
   return offer === undefined ? noSlots : slotsOf(offer);
 }
 
+/** Who offers nothing does not say which lanes are full here. */
+async function nextFor(
+  tx: Tx,
+  work: Work,
+  { slots, changes }: { slots: Slots; changes: Changes },
+): Promise<number | undefined> {
+  const isOffered = (work.claim ?? work.fanOut) !== undefined;
+  return isOffered ? nextReadyMs(tx, slots) : firstReadyMs(changes);
+}
+
 async function settle(
   tx: Tx,
   settlements: readonly Settlement[],
   { nowMs, way }: { nowMs: number; way: Way },
-): Promise<{ settled: SettleReply[]; wentBack: number; facts: Fact[] }> {
+): Promise<Omit<SettledAll, 'replies'> & { settled: SettleReply[] }> {
   if (way === 'together') {
-    const { replies, wentBack, facts } = await settleAll(tx, settlements, nowMs);
-    return { settled: replies.map((output) => ({ kind: 'done', output })), wentBack, facts };
+    const { replies, ...rest } = await settleAll(tx, settlements, nowMs);
+    return { settled: replies.map((output) => ({ kind: 'done', output })), ...rest };
   }
   const settled: SettleReply[] = [];
   const facts: Fact[] = [];
+  const changes: Changes = new Map();
   let wentBack = 0;
   for (const settlement of settlements) {
     const reply = await inSavepoint(tx, 'settle', async (): Promise<Settled> => {
       const done = await settleAll(tx, [settlement], nowMs);
       wentBack += done.wentBack;
       facts.push(...done.facts);
+      for (const [no, times] of done.changes) changes.set(no, times);
       return done.replies[0] ?? { kind: 'stale' };
     });
     settled.push(reply);
   }
-  return { settled, wentBack, facts };
+  return { settled, wentBack, facts, changes };
 }
 
 /** What there is to say when a claim would find nothing: no transaction is begun for that. */
@@ -135,7 +150,7 @@ export async function findsNothing(
 ): Promise<WorkDone | undefined> {
   const [isMore, readyMs] = await Promise.all([
     isFanningOut(tx, aside),
-    nextReadyMs(tx, slotsFor(work)),
+    nextFor(tx, work, { slots: slotsFor(work), changes: new Map() }),
   ]);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
@@ -146,7 +161,7 @@ export async function findsNothing(
 export interface FloorKeeper {
   next(nowMs: number): Floors;
   /** From when on the first lane of a claim was ready; undefined when it found none. */
-  heard(firstReadyMs: number | undefined): void;
+  heard(firstMs: number | undefined): void;
 }
 
 /**
@@ -163,8 +178,8 @@ export function keepFloors(floorMs: number = limits.floorMs): FloorKeeper {
       if (isDropped) droppedMs = nowMs;
       return { readyMs: isDropped ? 0 : readyMs, isDropped };
     },
-    heard: (firstReadyMs) => {
-      readyMs = Math.max((firstReadyMs ?? 0) - floorMs, 0);
+    heard: (firstMs) => {
+      readyMs = Math.max((firstMs ?? 0) - floorMs, 0);
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
+import type { Changes } from '../settling.ts';
 import { dueAgainMs, endStateOf, errorOf, isLast, laneOutcome, settledIn } from '../settling.ts';
 import { endOwner } from '../verbs/end-subscription.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
@@ -33,6 +34,8 @@ export interface SettleContext {
   facts: Fact[];
   /** Those that settlements before it have met, as they are now. */
   met: Map<number, Lane>;
+  /** What it changes in its lane is noted here. */
+  changes: Changes;
 }
 
 export type Settle = (settlement: Settlement, context: SettleContext) => Settled;
@@ -47,7 +50,7 @@ export function prepareSettle(db: DatabaseSync): Settle {
   const notice = prepareNoticeDead(db);
   const runScript = prepareScripts(db);
 
-  return (settlement, { nowMs, facts, met }) => {
+  return (settlement, { nowMs, facts, met, changes }) => {
     const { event, n, lease, outcome, attempt } = settlement;
     const isTaken = outcome.kind === 'delivered';
     const row = (isTaken ? take : find).get(event, n, lease);
@@ -73,7 +76,10 @@ export function prepareSettle(db: DatabaseSync): Settle {
     if (state === 'dead') notice([{ event, n, appNo: owner.appNo }], nowMs);
     const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
     const isOverdue = isLast(lane, times, nowMs);
-    if (times !== undefined) lanes.write(lane, times);
+    if (times !== undefined) {
+      lanes.write(lane, times);
+      changes.set(laneNo, times);
+    }
     Object.assign(lane, times);
     if (outcome.kind === 'gone') {
       met.clear(); // All lanes of the subscription end with it.

@@ -10,6 +10,7 @@ import type { WriteMeans } from './write.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import { prepareForesee } from './outlook.ts';
 import { prepareSettle } from './settle.ts';
+import { firstReadyMs, type Changes } from '../settling.ts';
 import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Plan } from './transaction.ts';
 
@@ -34,12 +35,13 @@ export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): 
       gathered.undo(); // What an earlier try has taken was not written.
       const facts: Fact[] = [];
       const met = new Map<number, Lane>();
+      const changes: Changes = new Map();
       return {
         items: settlements.map((settlement) => ({
           verb: 'settle',
           apply: () => {
             if (way === 'alone') met.clear(); // The one before may have been undone.
-            return unlessUndone(facts, () => settle(settlement, { nowMs, facts, met }));
+            return unlessUndone(facts, () => settle(settlement, { nowMs, facts, met, changes }));
           },
         })),
         last: () => {
@@ -50,7 +52,10 @@ export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): 
           const deliveries = fanOutOffer === undefined ? [] : fanOut({ nowMs, births, facts });
           writeFigures(facts, nowMs);
           const isMore = foresee.isFanningOut();
-          const readyMs = foresee.readyMs(claimOffer === undefined ? births.slots : slots);
+          const isOffered = (claimOffer ?? fanOutOffer) !== undefined;
+          const readyMs = isOffered
+            ? foresee.readyMs(claimOffer === undefined ? births.slots : slots)
+            : firstReadyMs(changes);
           return { worked: { claimed, fannedOut: { deliveries, isMore }, readyMs }, facts };
         },
       };

@@ -4,23 +4,17 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/contract.ts';
 import { servedOf, type Contracts } from '../contract/contracts.ts';
-import { withPrefix } from '../core/id.ts';
-import type { Key } from '../core/key.ts';
 import { Problem } from '../core/problem.ts';
-import { redact } from '../core/redact.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
-import { authenticator, bodyBytesMaxOf, challenges, type Means } from './authenticate.ts';
-import type { Call, Handler, Handlers, Reply } from './call.ts';
+import { bodyBytesMaxOf } from './authenticate.ts';
+import type { Handler, Handlers, Reply } from './call.ts';
 import { contractHandler } from './contract-handler.ts';
-import { toProblem } from './problem.ts';
+import { served, type Served } from './operation.ts';
 import { readHead } from './raw-request.ts';
-import { readCall, type Place } from './read-call.ts';
 import { routeOf } from './route.ts';
-import { createScrapeIdentifier } from './scrape-identifier.ts';
-import { deedOf, note, subjectOf } from './request-log.ts';
-import { sendProblem } from './server.ts';
+import { sendProblem, sendRefusal } from './server.ts';
 
 export interface MountMeans {
   context: Context;
@@ -34,10 +28,12 @@ export interface MountMeans {
   publicUrl: () => string;
 }
 
-export function mount(server: FastifyInstance, means: MountMeans): void {
+/** Gives all that is mounted. */
+export function mount(server: FastifyInstance, means: MountMeans): Served[] {
   const routes = routesOf(means).filter(({ operation }) => isOffered(operation, means.role));
   server.decorateRequest('arrival');
-  for (const route of routes) mountOperation(server, route, means);
+  const all = routes.map(({ operation, handler }) => served(operation, handler, means));
+  for (const one of all) mountOperation(server, one);
   const operations = routes.map(({ operation }) => operation);
   const nothing = means.role === 'worker' ? workerDetail : 'There is nothing at this path';
   // Before the body is read: nobody who has no business here uploads anything.
@@ -45,6 +41,7 @@ export function mount(server: FastifyInstance, means: MountMeans): void {
     if (request.is404) refuseRoute({ operations, nothing }, request, reply);
     else done();
   });
+  return all;
 }
 
 const workerOperations: readonly string[] = ['getHealth', 'getReadiness', 'getMetrics'];
@@ -78,88 +75,18 @@ function routesOf(means: MountMeans): Mounted[] {
   return [...managed, ...executed];
 }
 
-function mountOperation(
-  server: FastifyInstance,
-  { operation, handler }: Mounted,
-  { context, identifier, publicUrl }: MountMeans,
-): void {
-  const { url, pathOf } = routeOf(operation.path);
-  const publicOrigin = createOriginOf(publicUrl);
-  const identify = authenticator(operation, {
-    identifier: identifierFor(operation, { context, identifier }),
-    publicOrigin,
-  });
-  const { defaultApp } = context;
-  const place: Place = { operation, pathOf, identify, publicOrigin, defaultApp };
-  const did = deedOf(operation);
+function mountOperation(server: FastifyInstance, one: Served): void {
+  const { operation } = one;
   server.route({
     method: operation.method,
-    url,
+    url: routeOf(operation.path).url,
     bodyLimit: bodyBytesMaxOf(operation),
     errorHandler: (error, request, reply) => {
-      const problem = toProblem(error, bodyBytesMaxOf(operation));
-      if (problem.code === 'unauthorized') {
-        void reply.header('www-authenticate', challenges(operation.security));
-      }
-      void sendProblem(problem, request, reply);
+      void sendRefusal(one.refuse(request, error), reply);
     },
-    onRequest: async (request) => {
-      note(request, { operation: operation.operationId });
-      const head = readHead(request.raw);
-      const caller = await identify(head);
-      if (caller !== undefined) noteCaller(request, caller.key);
-      request.arrival = { head, caller };
-    },
-    handler: async (request, reply) => {
-      const call = readCall(place, request);
-      const answer = await handler(call);
-      noteDeed(request, call, did);
-      return send(request, reply, answer);
-    },
+    onRequest: async (request) => one.arrive(request, readHead(request.raw)),
+    handler: async (request, reply) => send(request, reply, await one.answer(request)),
   });
-}
-
-/** The public URL changes once, when the port is known: it is read once for each text. */
-function createOriginOf(publicUrl: () => string): () => string {
-  let [url, origin] = ['', ''];
-  return () => {
-    const now = publicUrl();
-    if (now !== url) [url, origin] = [now, new URL(now).origin];
-    return origin;
-  };
-}
-
-function noteCaller(request: FastifyRequest, { appId, id }: Key): void {
-  note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
-}
-
-/** What a call that succeeded was about, and what it has changed. */
-function noteDeed(request: FastifyRequest, call: Call, did: string | undefined): void {
-  const id = call.request.path.get('id');
-  if (typeof id === 'string') note(request, subjectOf(redact(id))); // In a foreign contract it may be anything.
-  if (did !== undefined) note(request, { did });
-}
-
-function identifierFor(
-  { operationId }: Operation,
-  { context, identifier }: Pick<MountMeans, 'context' | 'identifier'>,
-): Means['identifier'] {
-  switch (operationId) {
-    case 'openStream':
-      return onlooking(identifier);
-    case 'getMetrics':
-      return createScrapeIdentifier(identifier, context.world);
-    default:
-      return identifier;
-  }
-}
-
-/** A page opens its stream again by itself, and stays on it while nobody is there. */
-function onlooking(identifier: Identifier): Means['identifier'] {
-  return {
-    identify: async (presented, read) => identifier.identify(presented, read),
-    identifySession: async (token) => identifier.lookAtSession(token),
-  };
 }
 
 function send(

@@ -3,6 +3,7 @@ import { limits } from '../core/limits.ts';
 import { Problem, problems, type ProblemCode } from '../core/problem.ts';
 import { StoreSilent } from '../engine/in-time.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { note, type Noted } from './request-log.ts';
 
 export const problemMediaType = 'application/problem+json';
 
@@ -27,6 +28,23 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
     requestId,
   };
   return faults.length === 0 ? body : { ...body, errors: faults };
+}
+
+export interface ProblemReply {
+  status: number;
+  headers: Record<string, string>;
+  mediaType: string;
+  body: string;
+}
+
+/** The answer that says it; what went wrong is noted. */
+export function problemReply(problem: Problem, request: Noted & { id: string }): ProblemReply {
+  const { status, code } = problem;
+  note(request, { code });
+  if (status >= 500) note(request, { err: problem.cause ?? problem });
+  const headers = { ...problem.headers, ...(status === 503 && { 'retry-after': '1' }) };
+  const body = JSON.stringify(problemBody(problem, request.id));
+  return { status, headers, mediaType: problemMediaType, body };
 }
 
 /**

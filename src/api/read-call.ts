@@ -1,7 +1,6 @@
 // A request that was let in becomes the call that handlers see: read by the contract, and refused where
 // it does not fit. Who calls was settled before (mount.ts): nothing here lets anybody in.
 import assert from 'node:assert/strict';
-import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/contract.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
 import type { Key } from '../core/key.ts';
@@ -12,7 +11,7 @@ import { readBody, unsupported } from './body.ts';
 import type { Call } from './call.ts';
 import { crossOriginFault } from './origin.ts';
 import { pathAndQuery, unreadableParameter, type RawHead } from './raw-request.ts';
-import { note, noteSpan } from './request-log.ts';
+import { note, noteSpan, type Noted } from './request-log.ts';
 import type { Route } from './route.ts';
 
 /** Where a request has come to: what is the same for all requests of an operation. */
@@ -30,13 +29,27 @@ interface Arrival {
   caller: Caller;
 }
 
+/** A request that has come to an operation, whoever has read it. */
+export interface Arrived extends Noted {
+  id: string;
+  method: string;
+  /** As it came. */
+  url: string;
+  /** The router's. */
+  params: unknown;
+  protocol: 'http' | 'https';
+  arrival: Arrival | undefined;
+  /** Bytes, if there are any. */
+  body: unknown;
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     arrival: Arrival | undefined;
   }
 }
 
-export function readCall(place: Place, request: FastifyRequest): Call {
+export function readCall(place: Place, request: Arrived): Call {
   const { operation, pathOf, identify, publicOrigin, defaultApp } = place;
   const { arrival } = request;
   assert(arrival, `${operation.operationId} was asked who calls`);

@@ -1,6 +1,6 @@
 // The one log line of a request, and its span where it publishes. Handlers note what the request was about;
 // nobody notes a URL, a header or a body, nor any text of a caller but redacted.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract/contract.ts';
 import type { LogFact } from '../core/log-fact.ts';
@@ -43,36 +43,39 @@ export interface RequestLog {
 }
 
 /** On the request itself: a WeakMap with young keys makes every collection dearer. */
-interface Notes {
+export interface Notes {
   /** Undefined where no hook was called for it. */
   startedMs: number | undefined;
   facts: Facts;
   span: (Begun & { route: string }) | undefined;
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What is noted of it so far. */
-    notes: Notes | undefined;
-  }
+/** A request, whoever has read it. */
+export interface Noted {
+  /** What is noted of it so far. */
+  notes: Notes | undefined;
 }
 
-function notesOf(request: FastifyRequest): Notes {
+declare module 'fastify' {
+  interface FastifyRequest extends Noted {}
+}
+
+function notesOf(request: Noted): Notes {
   request.notes ??= { startedMs: undefined, facts: {}, span: undefined };
   return request.notes;
 }
 
-export function note(request: FastifyRequest, facts: Facts): void {
+export function note(request: Noted, facts: Facts): void {
   Object.assign(notesOf(request).facts, facts);
 }
 
 /** Whether somebody was let in by a key. */
-export function hasKey({ notes }: FastifyRequest): boolean {
+export function hasKey({ notes }: Noted): boolean {
   return notes?.facts.key !== undefined;
 }
 
 /** The span of a request that publishes; it ends with the answer. */
-export function noteSpan(request: FastifyRequest, span: Begun, route: string): void {
+export function noteSpan(request: Noted, span: Begun, route: string): void {
   notesOf(request).span = { ...span, route };
 }
 
@@ -102,24 +105,28 @@ export function logRequests(server: FastifyInstance, means: RequestLog): void {
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    const nowMs = world.monotonicMs();
-    const tookMs = nowMs - (request.notes?.startedMs ?? nowMs);
-    logRequest(means, { request, reply, tookMs });
+    logRequest(means, { request, status: reply.statusCode });
     done();
   });
 }
 
+interface Over {
+  request: Noted & { id: string; method: string };
+  status: number;
+}
+
 export function logRequest(
   { log, logFact, tracer, world, onAnswered }: RequestLog,
-  { request, reply, tookMs }: { request: FastifyRequest; reply: FastifyReply; tookMs: number },
+  { request, status }: Over,
 ): void {
-  const { facts, span } = notesOf(request);
+  const { facts, span, startedMs } = notesOf(request);
+  const tookMs = startedMs === undefined ? 0 : world.monotonicMs() - startedMs;
   const { operation, code } = facts;
-  onAnswered?.({ operation, status: reply.statusCode, tookMs, code });
+  onAnswered?.({ operation, status, tookMs, code });
   const line = {
     requestId: redact(request.id), // A caller may choose it.
     method: request.method,
-    status: reply.statusCode,
+    status,
     tookMs: Math.round(tookMs * 10) / 10,
     traceId: span?.context.traceId,
     ...facts,
@@ -128,7 +135,6 @@ export function logRequest(
   else if (logFact === undefined) log.info(line, 'request');
   else logFact(line, 'request');
   if (span?.context.isSampled !== true || tracer === undefined) return;
-  const { statusCode: status } = reply;
   const endMs = world.nowMs();
   tracer.record({
     name: 'publish',

@@ -8,8 +8,9 @@ import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import { tendConnections } from './connections.ts';
-import { problemBody, problemMediaType, toProblem } from './problem.ts';
-import { logRequest, logRequests, note, type RequestLog } from './request-log.ts';
+import type { ProblemReply } from './problem.ts';
+import { problemBody, problemMediaType, problemReply, toProblem } from './problem.ts';
+import { logRequest, logRequests, type RequestLog } from './request-log.ts';
 
 export interface ServerOptions extends RequestLog {
   newId: () => string;
@@ -45,7 +46,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       addHeaders(request, reply); // No hook runs for these.
       void sendProblem(toProblem(error), request, reply);
-      logRequest(options, { request, reply, tookMs: 0 });
+      logRequest(options, { request, status: reply.statusCode });
     },
     clientErrorHandler: (error, socket) =>
       connections.break(socket, () => refuseBrokenRequest(error, socket, options)),
@@ -81,14 +82,12 @@ export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  if (problem.status === 503) void reply.header('retry-after', '1');
-  note(request, { code: problem.code });
-  void reply.headers(problem.headers);
-  if (problem.status >= 500) note(request, { err: problem.cause ?? problem });
-  return reply
-    .code(problem.status)
-    .type(problemMediaType)
-    .send(JSON.stringify(problemBody(problem, request.id)));
+  return sendRefusal(problemReply(problem, request), reply);
+}
+
+export function sendRefusal(refusal: ProblemReply, reply: FastifyReply): FastifyReply {
+  const { status, headers, mediaType, body } = refusal;
+  return reply.code(status).headers(headers).type(mediaType).send(body);
 }
 
 /** Bytes are read as they come; what they mean is decided by the operation they are for. */

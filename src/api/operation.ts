@@ -1,0 +1,108 @@
+// An operation as a request meets it, by whichever way it came: who calls, what is meant, what is answered.
+import type { Operation } from '../contract/contract.ts';
+import { withPrefix } from '../core/id.ts';
+import type { Key } from '../core/key.ts';
+import { redact } from '../core/redact.ts';
+import type { Context } from '../engine/context.ts';
+import type { Identifier } from '../engine/identify.ts';
+import { authenticator, bodyBytesMaxOf, challenges, type Means } from './authenticate.ts';
+import type { Call, Handler, Reply } from './call.ts';
+import { problemReply, toProblem, type ProblemReply } from './problem.ts';
+import type { RawHead } from './raw-request.ts';
+import { readCall, type Arrived, type Place } from './read-call.ts';
+import { deedOf, note, subjectOf, type Noted } from './request-log.ts';
+import { routeOf } from './route.ts';
+import { createScrapeIdentifier } from './scrape-identifier.ts';
+
+export interface Served {
+  operation: Operation;
+  /** Settles who calls, before the body is read. */
+  arrive(request: Arrived, head: RawHead): Promise<void>;
+  answer(request: Arrived): Promise<Reply>;
+  /** Says why it cannot be answered. */
+  refuse(request: Arrived, error: unknown): ProblemReply;
+}
+
+export interface ServedMeans {
+  context: Context;
+  identifier: Identifier;
+  publicUrl: () => string;
+}
+
+/** What depends on the operation alone is worked out before the first request. */
+export function served(operation: Operation, handler: Handler, means: ServedMeans): Served {
+  const { context, publicUrl } = means;
+  const publicOrigin = createOriginOf(publicUrl);
+  const identifier = identifierFor(operation, means);
+  const identify = authenticator(operation, { identifier, publicOrigin });
+  const { defaultApp } = context;
+  const { pathOf } = routeOf(operation.path);
+  const place: Place = { operation, pathOf, identify, publicOrigin, defaultApp };
+  const did = deedOf(operation);
+  const bodyBytesMax = bodyBytesMaxOf(operation);
+  const challenge = challenges(operation.security);
+  return {
+    operation,
+    arrive: async (request, head) => {
+      note(request, { operation: operation.operationId });
+      const caller = await identify(head);
+      if (caller !== undefined) noteCaller(request, caller.key);
+      request.arrival = { head, caller };
+    },
+    answer: async (request) => {
+      const call = readCall(place, request);
+      const answer = await handler(call);
+      noteDeed(request, call, did);
+      return answer;
+    },
+    refuse: (request, error) => {
+      const problem = toProblem(error, bodyBytesMax);
+      const reply = problemReply(problem, request);
+      if (problem.code === 'unauthorized') reply.headers['www-authenticate'] = challenge;
+      return reply;
+    },
+  };
+}
+
+/** The public URL changes once, when the port is known: it is read once for each text. */
+function createOriginOf(publicUrl: () => string): () => string {
+  let [url, origin] = ['', ''];
+  return () => {
+    const now = publicUrl();
+    if (now !== url) [url, origin] = [now, new URL(now).origin];
+    return origin;
+  };
+}
+
+function noteCaller(request: Noted, { appId, id }: Key): void {
+  note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
+}
+
+/** What a call that succeeded was about, and what it has changed. */
+function noteDeed(request: Noted, call: Call, did: string | undefined): void {
+  const id = call.request.path.get('id');
+  if (typeof id === 'string') note(request, subjectOf(redact(id))); // In a foreign contract it may be anything.
+  if (did !== undefined) note(request, { did });
+}
+
+function identifierFor(
+  { operationId }: Operation,
+  { context, identifier }: Pick<ServedMeans, 'context' | 'identifier'>,
+): Means['identifier'] {
+  switch (operationId) {
+    case 'openStream':
+      return onlooking(identifier);
+    case 'getMetrics':
+      return createScrapeIdentifier(identifier, context.world);
+    default:
+      return identifier;
+  }
+}
+
+/** A page opens its stream again by itself, and stays on it while nobody is there. */
+function onlooking(identifier: Identifier): Means['identifier'] {
+  return {
+    identify: async (presented, read) => identifier.identify(presented, read),
+    identifySession: async (token) => identifier.lookAtSession(token),
+  };
+}

@@ -2,13 +2,13 @@
 // reverse order when something fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
-import { guardServer } from './api/admission.ts';
+import { guardServer, type Door } from './api/admission.ts';
+import { serveDirectly } from './api/direct/serve.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers.ts';
 import { closeServer, localUrl } from './api/listening.ts';
 import { mount } from './api/mount.ts';
-import { createServer } from './api/server.ts';
+import { createServer, type Server } from './api/server.ts';
 import type { Config } from './config.ts';
 import { loadContracts, type Contracts } from './contract/contracts.ts';
 import { withPrefix } from './core/id.ts';
@@ -160,8 +160,8 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
-  const { server, admission } = createDoor(parts);
-  cleanup.defer(async () => closeServer(server, world));
+  const { server, connections, admission, door } = createDoor(parts);
+  cleanup.defer(async () => closeServer({ server, connections }, world));
   const hub = new StreamHub({
     world,
     store: context.store,
@@ -173,7 +173,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   cleanup.use(metrics);
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
-  mount(server, {
+  const served = mount(server, {
     context,
     identifier,
     role: config.role,
@@ -193,6 +193,13 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     }),
     publicUrl,
   });
+  if (config.tlsCert === undefined) {
+    const { newId } = context;
+    const { logFact, tracer } = outside;
+    const { answered: onAnswered } = parts.meter;
+    const logging = { world, log, logFact, tracer, onAnswered };
+    serveDirectly(server, { ...logging, newId, door, connections, served });
+  }
   // Left alone, the server would listen on every address of that name, on all but one without limits.
   const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
   await server.listen({ host, port: config.port });
@@ -201,19 +208,20 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
 }
 
 /** The server, which turns requests away when there is more to do than can be done. */
-function createDoor({ config, outside, context, contracts, meter }: Parts): {
-  server: FastifyInstance;
+function createDoor({ config, outside, context, contracts, meter }: Parts): Server & {
   admission: Admission;
+  door: Door;
 } {
   const { world, log, logFact, tracer } = outside;
   const { newId } = context;
   const { trustProxy } = config;
   const { answered: onAnswered } = meter;
   const tls = readTls(config);
-  const server = createServer({ world, log, logFact, tracer, newId, trustProxy, tls, onAnswered });
+  const options = { world, log, logFact, tracer, newId, trustProxy, tls, onAnswered };
+  const { server, connections } = createServer(options);
   const admission = createAdmission(world);
-  guardServer(server, { admission, contracts, world, newId, log, onAnswered });
-  return { server, admission };
+  const door = guardServer(server, { admission, contracts, world, newId, log, onAnswered });
+  return { server, connections, admission, door };
 }
 
 /** What an operator can scrape. */

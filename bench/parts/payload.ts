@@ -93,7 +93,7 @@ await rm(dataDir, { recursive: true });
 /** Our own operations; events are checked against the given contract. */
 async function serve(contract: Contract): Promise<{ url: string; close: () => Promise<void> }> {
   const log = pino({ level: 'silent' });
-  const server = createServer({ world, log, newId, trustProxy: false, tls: undefined });
+  const { server } = createServer({ world, log, newId, trustProxy: false, tls: undefined });
   const identifier = createIdentifier({ world, store, onTouchError: () => undefined });
   const handlers = eventHandlers(context, { contracts: [contract], isLenient: false });
   const contracts = { management: own, executed: [own], known: [own] };

@@ -11,7 +11,7 @@ import { Problem } from '../core/problem.ts';
 import type { World } from '../core/world.ts';
 import type { Admission, LoadKind, Ticket } from '../engine/admission.ts';
 import type { Answered } from '../engine/meter.ts';
-import { problemBody, problemMediaType } from './problem.ts';
+import { problemBody, problemMediaType, type ProblemReply } from './problem.ts';
 import { hasKey } from './request-log.ts';
 import { routeOf } from './route.ts';
 import { answerHeaders, readRequestId } from './server.ts';
@@ -32,7 +32,16 @@ declare module 'node:http' {
   }
 }
 
-export function guardServer(server: FastifyInstance, means: DoorMeans): void {
+export interface Door {
+  /** Undefined: there is no room for it, and nothing more is to be said of it than `turnAway` does. */
+  enter(entrance: Entrance, bytes: number): Ticket | undefined;
+  turnAway(request: { id: string }): ProblemReply;
+  /** Throws when a ticket says that there is no room any more. */
+  refuseUnless(hasRoom: boolean | undefined): void;
+}
+
+/** Gives the same door, for whoever reads requests himself. */
+export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   const { admission, newId } = means;
   const entranceOf = entrancesOf(means.contracts);
   const say = createSaying(means);
@@ -44,6 +53,14 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
     if (hasRoom !== false) return;
     say();
     throw overloaded;
+  };
+  const enter = ({ kind, operation }: Entrance, bytes: number): Ticket | undefined => {
+    const ticket = admission.enter(kind, bytes);
+    if (ticket !== undefined) return ticket;
+    const { status, code } = overloaded;
+    means.onAnswered({ operation, status, tookMs: 0, code });
+    say();
+    return undefined;
   };
   // Behind every look at the key: what comes without one is never read, so it takes nobody's bytes.
   server.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -67,13 +84,10 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const entrance = entranceOf(request.method ?? '', request.url ?? '');
     if (entrance !== undefined) {
-      const ticket = admission.enter(entrance.kind, bodyBytes(request, limits.bodyBytesMax));
+      const ticket = enter(entrance, bodyBytes(request, limits.bodyBytesMax));
       if (ticket === undefined) {
         const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId());
         turnAway(response, { id, isClosing });
-        const { status, code } = overloaded;
-        means.onAnswered({ operation: entrance.operation, status, tookMs: 0, code });
-        say();
         return;
       }
       request.ticket = ticket;
@@ -81,6 +95,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): void {
     }
     server.routing(request, response);
   });
+  return { enter, turnAway: turnedAway, refuseUnless };
 }
 
 // One for all: to make one takes its stack, which is the dearest part of a refusal.
@@ -89,17 +104,24 @@ const overloaded = new Problem(
   'There is more to do than can be done. Nothing was done: try again later, and more slowly',
 );
 
+const retryLater = { 'retry-after': '1' };
 const refusalHeaders = Object.entries({
   ...answerHeaders,
   'content-type': problemMediaType,
-  'retry-after': '1',
+  ...retryLater,
 }).flat();
+
+function turnedAway({ id }: { id: string }): ProblemReply {
+  const body = JSON.stringify(problemBody(overloaded, id));
+  const { status } = overloaded;
+  return { status, headers: retryLater, mediaType: problemMediaType, body };
+}
 
 function turnAway(
   response: ServerResponse,
   { id, isClosing }: { id: string; isClosing: boolean },
 ): void {
-  const body = JSON.stringify(problemBody(overloaded, id));
+  const { body } = turnedAway({ id });
   const head = [...refusalHeaders, 'x-request-id', id, 'content-length', `${body.length}`];
   response.writeHead(overloaded.status, isClosing ? [...head, 'connection', 'close'] : head);
   response.end(body);
@@ -139,7 +161,7 @@ function createSaying({ admission, world, log }: DoorMeans): () => void {
   };
 }
 
-interface Entrance {
+export interface Entrance {
   kind: LoadKind;
   /** Where it is known without a look at routes. */
   operation: string | undefined;

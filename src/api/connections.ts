@@ -11,6 +11,17 @@ export interface Connections {
    * answered: whoever sent several requests at once would take it for the answer to the first.
    */
   break(socket: Socket, refuse: () => void): void;
+  /** A request on a connection that Node's HTTP server does not know. */
+  visit(socket: Socket): Visit;
+  /** All of them, at once. */
+  cutAll(): void;
+}
+
+export interface Visit {
+  /** The connection may ask nothing more. */
+  isLast: boolean;
+  /** It is answered. */
+  over(): void;
 }
 
 interface Line {
@@ -52,6 +63,10 @@ export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'
       const line = lines.get(socket);
       if (line === undefined) refuse();
       else breakOff(line, { socket, refuse, world });
+    },
+    visit: (socket) => visit(house, lines.get(socket)),
+    cutAll: () => {
+      for (const { socket } of house.all) socket.destroy();
     },
   };
 }
@@ -106,18 +121,34 @@ function leave({ all, silent, idle }: House, line: Line): void {
   idle.delete(line);
 }
 
+function visit(house: House, line: Line | undefined): Visit {
+  if (line === undefined) return { isLast: true, over: () => undefined };
+  return {
+    isLast: count(house, line),
+    over: () => {
+      if (house.all.has(line)) house.idle.add(line);
+    },
+  };
+}
+
+/** Another request; says whether it is the last one. */
+function count(house: House, line: Line): boolean {
+  leave(house, line);
+  house.all.add(line);
+  line.asked += 1;
+  return line.asked >= limits.requestsPerSocketMax;
+}
+
 function ask(
   house: House,
   line: Line,
   { response, world }: { response: ServerResponse; world: Clock },
 ): void {
-  leave(house, line);
-  house.all.add(line);
-  line.asked += 1;
+  const isLast = count(house, line);
   line.open.push(response);
   line.newest = response;
   // The server says that it closes, but answers what comes behind with an empty 503, and stays open.
-  if (line.asked === limits.requestsPerSocketMax) {
+  if (isLast) {
     response.prependListener('finish', () => {
       line.toldMs = world.monotonicMs();
       response.req.socket.end();

@@ -2,12 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
+import type { Server } from './server.ts';
 
 /** Requests under way are finished, but nobody can hold up a stop for ever. */
-export async function closeServer(server: FastifyInstance, world: World): Promise<void> {
+export async function closeServer(
+  { server, connections }: Server,
+  world: Pick<World, 'sleep'>,
+): Promise<void> {
   const closed = new AbortController();
   const giveUp = world.sleep(limits.stopTimeoutMs, closed.signal).then(
-    () => server.server.closeAllConnections(),
+    () => connections.cutAll(),
     () => undefined, // Aborted: all were finished in time.
   );
   await server.close();

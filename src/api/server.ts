@@ -7,7 +7,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
-import { tendConnections } from './connections.ts';
+import { tendConnections, type Connections } from './connections.ts';
 import type { ProblemReply } from './problem.ts';
 import { problemBody, problemMediaType, problemReply, toProblem } from './problem.ts';
 import { logRequest, logRequests, type RequestLog } from './request-log.ts';
@@ -18,7 +18,12 @@ export interface ServerOptions extends RequestLog {
   tls: { cert: string; key: string } | undefined;
 }
 
-export function createServer(options: ServerOptions): FastifyInstance {
+export interface Server {
+  server: FastifyInstance;
+  connections: Connections;
+}
+
+export function createServer(options: ServerOptions): Server {
   const { newId, trustProxy, tls } = options;
   const http = {
     maxHeaderSize: limits.headBytesMax,
@@ -67,7 +72,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     done();
   });
   server.setErrorHandler((error, request, reply) => sendProblem(toProblem(error), request, reply));
-  return server;
+  return { server, connections };
 }
 
 /** What fits is decided by the contract. Fastify has compilers for schemas of its own and would load them. */

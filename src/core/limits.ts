@@ -240,6 +240,14 @@ export const limits = {
   keepAliveTimeoutMs: 72_000,
   requestsPerSocketMax: 1_000,
   connectionsMax: 2_048,
+  /**
+   * Requests that are read directly: how large they may be, in how many pieces one may come, and how long it may
+   * take. More than this comes in many pieces anyway.
+   */
+  directHeadBytesMax: 8_192,
+  directBodyBytesMax: 65_536,
+  directPiecesMax: 4,
+  directWaitMs: 1_000,
   /** What may come beyond that between two looks: as many as the system keeps in its queue. */
   connectionsSpare: 512,
   /** How often requests that take too long are looked for. */

@@ -58,7 +58,7 @@ export async function mountContract(
   cleanup.defer(async () => context.store.close());
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
-  const server = createServer({
+  const { server } = createServer({
     log,
     world,
     newId: context.newId,

@@ -1,0 +1,71 @@
+// Reads a request that came whole, if it is as plain as nearly all are. Whatever leaves a doubt is not read here at
+// all: it is for Node's HTTP server, which knows all that is allowed and what to say of the rest.
+import { limits } from '../../core/limits.ts';
+
+export interface WholeRequest {
+  /** As it came, and its path alone. */
+  url: string;
+  path: string;
+  /** By lower-case names, each line by itself. Without a prototype, as Node makes it. */
+  headersDistinct: Record<string, string[]>;
+  body: Buffer;
+}
+
+/** `unfinished`: plain so far, but its body has not come to its end. `doubt`: not for us. */
+export type Reading = WholeRequest | 'unfinished' | 'doubt';
+
+const requestLine = /^POST (\/[!-~]*) HTTP\/1\.1$/;
+/** One way to match only, so that it takes a time that grows with the line and no more. No bare CR, LF or NUL fits. */
+const fieldLine = /^([\w!#$%&'*+.^`|~-]+):([\t -~]*)$/;
+/** JSON as programs say it. */
+const plainType = /^application\/json(?:; ?charset=utf-8)?$/i;
+/** No zeros in front, no list, no sign. */
+const plainLength = /^[1-9]\d{0,6}$/;
+/** They change what a request is, or what comes after it. */
+const odd = ['transfer-encoding', 'expect', 'upgrade', 'trailer'] as const;
+const headEnd = Buffer.from('\r\n\r\n');
+
+export function readWhole(bytes: Buffer): Reading {
+  const end = bytes.indexOf(headEnd);
+  if (end < 0 || end > limits.directHeadBytesMax) return 'doubt';
+  const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
+  const url = requestLine.exec(first)?.[1];
+  const headersDistinct = url === undefined ? undefined : readFields(lines);
+  if (url === undefined || headersDistinct === undefined) return 'doubt';
+  const length = plainLengthOf(headersDistinct);
+  if (length === undefined || length > limits.directBodyBytesMax) return 'doubt';
+  const bodyAt = end + headEnd.length;
+  const missing = bodyAt + length - bytes.length;
+  // What comes behind it in the same piece is another request.
+  if (missing < 0) return 'doubt';
+  if (missing > 0) return 'unfinished';
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return { url, path, headersDistinct, body: bytes.subarray(bodyAt) };
+}
+
+function readFields(lines: readonly string[]): Record<string, string[]> | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It has no members at all.
+  const fields = Object.create(null) as Record<string, string[]>;
+  for (const line of lines) {
+    const found = fieldLine.exec(line);
+    if (found === null) return undefined;
+    const [, name = '', value = ''] = found;
+    (fields[name.toLowerCase()] ??= []).push(value.trim());
+  }
+  return fields;
+}
+
+/** Of its body; undefined when there is anything about it that is not plain. */
+function plainLengthOf(fields: Readonly<Record<string, readonly string[]>>): number | undefined {
+  const { host = [], connection = ['keep-alive'] } = fields;
+  const { 'content-length': lengths = [], 'content-type': types = [] } = fields;
+  if (host.length !== 1 || connection.length !== 1 || lengths.length !== 1 || types.length !== 1) {
+    return undefined;
+  }
+  if (connection[0]?.toLowerCase() !== 'keep-alive' || odd.some((name) => name in fields)) {
+    return undefined;
+  }
+  const [length = '', type = ''] = [lengths[0], types[0]];
+  return plainLength.test(length) && plainType.test(type) ? Number(length) : undefined;
+}

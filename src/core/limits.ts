@@ -241,11 +241,10 @@ export const limits = {
   requestsPerSocketMax: 1_000,
   connectionsMax: 2_048,
   /**
-   * Requests that are read directly: how large they may be, in how many pieces one may come, and how long it may
-   * take. More than this comes in many pieces anyway.
+   * Requests that are read directly: how large a head may be, in how many pieces one may come, and how long each of
+   * them may take. A body that comes in pieces is a small one: nobody knows yet who sends it.
    */
   directHeadBytesMax: 8_192,
-  directBodyBytesMax: 65_536,
   directPiecesMax: 4,
   directWaitMs: 1_000,
   /** What may come beyond that between two looks: as many as the system keeps in its queue. */
@@ -254,6 +253,7 @@ export const limits = {
   connectionsLookMs: 1_000,
   /** Whoever goes on sending after the last answer on a connection is cut off after this. */
   overLingerMs: 2_000,
+  overPiecesMax: 16,
   /** How long a stop waits for requests under way. */
   stopTimeoutMs: 10_000,
   /** What a stop waits beyond the longest attempt, so that its outcome is written. */

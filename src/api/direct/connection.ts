@@ -67,6 +67,8 @@ export class DirectConnection {
         this.#socket.unshift(piece);
         break;
       case 'over':
+        this.#pieces += 1;
+        if (this.#pieces > limits.overPiecesMax) this.#socket.destroy();
         break;
     }
   }
@@ -119,8 +121,13 @@ export class DirectConnection {
 
   #end(): void {
     this.#hasEnded = true;
-    if (this.#begun !== undefined) this.#serving.breakOff(this.#socket);
-    else if (this.#state !== 'busy' && this.#state !== 'closing') this.#socket.destroySoon();
+    if (this.#begun !== undefined) {
+      this.#begun = undefined;
+      this.#state = 'over';
+      this.#serving.breakOff(this.#socket);
+    } else if (this.#state !== 'busy' && this.#state !== 'closing') {
+      this.#socket.destroySoon();
+    }
   }
 
   /** Nothing has come or left for a while. */

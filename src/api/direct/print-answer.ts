@@ -34,7 +34,7 @@ export function createPrintAnswer(world: Pick<World, 'nowMs'>): PrintAnswer {
       assert(plainValue.test(value), `The header ${name} can be printed`);
       head += `${name}: ${value}\r\n`;
     }
-    const type = mediaType ?? 'application/json; charset=utf-8';
+    const type = `${mediaType ?? 'application/json'}; charset=utf-8`;
     head += `x-request-id: ${requestId}\r\ncontent-type: ${type}\r\ncontent-length: ${bodyBytes}\r\n`;
     head += `date: ${dateOf(world.nowMs())}\r\n${isLast ? closes : stays}\r\n`;
     return {

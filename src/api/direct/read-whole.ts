@@ -33,12 +33,11 @@ export function readWhole(bytes: Buffer): Reading {
   const headersDistinct = url === undefined ? undefined : readFields(lines);
   if (url === undefined || headersDistinct === undefined) return 'doubt';
   const length = plainLengthOf(headersDistinct);
-  if (length === undefined || length > limits.directBodyBytesMax) return 'doubt';
+  if (length === undefined) return 'doubt';
   const bodyAt = end + headEnd.length;
   const missing = bodyAt + length - bytes.length;
-  // What comes behind it in the same piece is another request.
-  if (missing < 0) return 'doubt';
-  if (missing > 0) return 'unfinished';
+  if (missing > 0) return length <= limits.smallBodyBytes ? 'unfinished' : 'doubt';
+  if (missing < 0) return 'doubt'; // What comes behind it is another request.
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   return { url, path, headersDistinct, body: bytes.subarray(bodyAt) };

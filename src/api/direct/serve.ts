@@ -74,6 +74,10 @@ export function serveDirectly(server: FastifyInstance, means: DirectMeans): void
   http.off('connection', toNode);
   http.on('connection', (socket: Socket) => {
     if (socket.destroyed) return; // There was no room for it.
+    if (isClosing) {
+      handOver(socket);
+      return;
+    }
     open.set(socket, new DirectConnection(socket, serving));
     socket.once('close', () => open.delete(socket));
   });

@@ -1,0 +1,232 @@
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { DirectConnection, type Answer, type Serving } from './connection.ts';
+import type { WholeRequest } from './read-whole.ts';
+
+const head =
+  'POST /a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
+const request = `${head}{}`;
+const other = 'GET /b HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** A real connection with both of its ends; what serves it is the test. */
+interface Pair extends Disposable {
+  client: Socket;
+  socket: Socket;
+  connection: DirectConnection;
+  /** Resolves with the next request, which waits for its answer. */
+  asked: () => Promise<{ request: WholeRequest; answer: (one?: Partial<Answer>) => void }>;
+  isAsked: () => boolean;
+  sent: string[];
+  /** All that comes on a connection that was handed over. */
+  handedOver: Promise<string>;
+  broken: Promise<void>;
+}
+
+describe('a connection that is served directly', () => {
+  let server: Server;
+  before(async () => {
+    server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  after(() => server.close());
+
+  async function open(): Promise<Pair> {
+    const { port } = server.address() as AddressInfo;
+    const client = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    const questions: Awaited<ReturnType<Pair['asked']>>[] = [];
+    const waiting: (() => void)[] = [];
+    const handedOver = Promise.withResolvers<string>();
+    const broken = Promise.withResolvers<void>();
+    const sent: string[] = [];
+    const serving: Serving = {
+      serve: async (one) => {
+        const { promise, resolve } = Promise.withResolvers<Answer>();
+        const answer = (more: Partial<Answer> = {}): void => {
+          const onSent = (): void => void sent.push(one.path);
+          resolve({ text: 'answer\n', encoding: 'latin1', isLast: false, onSent, ...more });
+        };
+        questions.push({ request: one, answer });
+        waiting.shift()?.();
+        return promise;
+      },
+      handOver: (one) => handedOver.resolve(text(one)),
+      breakOff: () => broken.resolve(),
+    };
+    return {
+      client,
+      socket,
+      connection: new DirectConnection(socket, serving),
+      isAsked: () => questions.length > 0,
+      asked: async () => {
+        if (questions.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+        const question = questions.shift();
+        assert(question);
+        return question;
+      },
+      sent,
+      handedOver: handedOver.promise,
+      broken: broken.promise,
+      [Symbol.dispose]: () => {
+        client.destroy();
+        socket.destroy();
+      },
+    };
+  }
+
+  /** Resolves when the other end has read it. */
+  async function say({ client, socket }: Pair, bytes: string): Promise<void> {
+    const read = once(socket, 'data');
+    client.write(bytes);
+    await read;
+  }
+
+  it('takes the pieces of a request together', async () => {
+    using pair = await open();
+    await say(pair, head);
+    await say(pair, '{');
+    assert.equal(pair.isAsked(), false);
+    await say(pair, '}');
+    const { request: read, answer } = await pair.asked();
+    assert.equal(String(read.body), '{}');
+    answer();
+    assert.equal(String((await once(pair.client, 'data'))[0]), 'answer\n');
+  });
+
+  it('asks one at a time, in their order', async () => {
+    using pair = await open();
+    await say(pair, request);
+    const first = await pair.asked();
+    await say(pair, request.replace('/a', '/c'));
+    assert.equal(pair.isAsked(), false);
+    first.answer();
+    const second = await pair.asked();
+    assert.equal(second.request.path, '/c');
+    assert.deepEqual(pair.sent, ['/a']);
+    second.answer();
+  });
+
+  it('reads nothing more while an answer is not taken', async () => {
+    using pair = await open();
+    pair.client.pause();
+    await say(pair, request);
+    const first = await pair.asked();
+    first.answer({ text: 'x'.repeat(64 * 1024 * 1024) }); // More than any system keeps for him.
+    await say(pair, request);
+    assert.deepEqual([pair.isAsked(), pair.sent], [false, []]);
+    pair.client.resume();
+    (await pair.asked()).answer();
+    assert.deepEqual(pair.sent, ['/a']);
+  });
+
+  it('hands over what is not plain, with every byte of it', async () => {
+    for (const bytes of [other, request + request, 'garbage', head.slice(0, 30)]) {
+      using pair = await open();
+      pair.client.end(bytes);
+      assert.equal(await pair.handedOver, bytes);
+      assert.equal(pair.isAsked(), false);
+    }
+  });
+
+  it('hands over what comes in too many pieces', async () => {
+    using pair = await open();
+    const long = request.replace('Length: 2', 'Length: 9');
+    await say(pair, long);
+    for (const _ of [1, 2]) await say(pair, 'x');
+    pair.client.end('x');
+    assert.equal(await pair.handedOver, `${long}xxx`);
+  });
+
+  it('hands over what waited behind an answer', async () => {
+    using pair = await open();
+    await say(pair, request);
+    const { answer } = await pair.asked();
+    pair.client.end(other);
+    await once(pair.socket, 'pause');
+    answer();
+    assert.equal(await pair.handedOver, other);
+    assert.deepEqual(pair.sent, ['/a']);
+  });
+
+  it('hands over whoever says nothing, and whoever does not finish', async () => {
+    for (const bytes of ['', head]) {
+      using pair = await open();
+      if (bytes !== '') await say(pair, bytes);
+      pair.socket.emit('timeout');
+      pair.client.end();
+      assert.equal(await pair.handedOver, bytes);
+    }
+  });
+
+  it('ends one that has asked and then says nothing', async () => {
+    using pair = await open();
+    await say(pair, request);
+    (await pair.asked()).answer();
+    await once(pair.client, 'data');
+    pair.socket.emit('timeout');
+    await once(pair.client, 'end');
+    assert(pair.socket.destroyed);
+  });
+
+  it('says that a request was broken off', async () => {
+    using pair = await open();
+    await say(pair, head);
+    pair.client.end();
+    await pair.broken;
+    assert.equal(pair.isAsked(), false);
+  });
+
+  it('answers whoever sends nothing more, and ends', async () => {
+    using pair = await open();
+    const ended = once(pair.socket, 'end');
+    pair.client.end(request);
+    const { answer } = await pair.asked();
+    await ended;
+    answer();
+    assert.equal(await text(pair.client), 'answer\n');
+  });
+
+  it('says the last thing, and cuts off whoever goes on and on', async () => {
+    using pair = await open();
+    await say(pair, request);
+    (await pair.asked()).answer({ isLast: true });
+    assert.equal(String((await once(pair.client, 'data'))[0]), 'answer\n');
+    await once(pair.client, 'end');
+    assert.equal(pair.socket.destroyed, false);
+    const cut = once(pair.socket, 'close');
+    const goOn = (): void => {
+      if (!pair.socket.destroyed) pair.client.write(request, () => setImmediate(goOn));
+    };
+    pair.client.on('error', () => undefined);
+    goOn();
+    await cut;
+    assert.equal(pair.isAsked(), false);
+  });
+
+  it('is closed at once when idle, and after its answer when not', async () => {
+    using idle = await open();
+    idle.connection.close();
+    await once(idle.client.resume(), 'end');
+    using busy = await open();
+    await say(busy, request);
+    const { answer } = await busy.asked();
+    busy.connection.close();
+    assert.equal(busy.socket.destroyed, false);
+    answer();
+    assert.equal(await text(busy.client), 'answer\n');
+  });
+
+  it('does not mind that nobody is there to hear the answer', async () => {
+    using pair = await open();
+    await say(pair, request);
+    const { answer } = await pair.asked();
+    pair.client.resetAndDestroy();
+    await new Promise((resolve) => pair.socket.once('close', resolve));
+    const sent = Promise.withResolvers<void>();
+    answer({ onSent: sent.resolve });
+    await sent.promise;
+  });
+});

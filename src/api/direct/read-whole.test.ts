@@ -1,0 +1,215 @@
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { buffer } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { limits } from '../../core/limits.ts';
+import { readWhole, type WholeRequest } from './read-whole.ts';
+
+const body = '{"event":"a.b"}';
+const plain = ['Host: x', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+
+function bytesOf(lines: readonly string[], { first = 'POST /events HTTP/1.1', rest = body } = {}) {
+  return Buffer.from(`${[first, ...lines].join('\r\n')}\r\n\r\n${rest}`, 'latin1');
+}
+
+function whole(bytes: Buffer): WholeRequest {
+  const reading = readWhole(bytes);
+  assert(typeof reading === 'object', JSON.stringify(reading));
+  return reading;
+}
+
+describe('a plain request', () => {
+  it('is read: its path, its headers line by line, its body', () => {
+    const lines = [
+      ...plain,
+      'X-API-Key:  k \t',
+      'x-api-key: l',
+      'Connection: Keep-Alive',
+      'X-Empty:',
+    ];
+    const {
+      url,
+      path,
+      headersDistinct,
+      body: read,
+    } = whole(bytesOf(lines, { first: 'POST /events?a=%20&b=c HTTP/1.1' }));
+    assert.deepEqual([url, path, String(read)], ['/events?a=%20&b=c', '/events', body]);
+    assert.deepEqual(
+      { ...headersDistinct },
+      {
+        host: ['x'],
+        'content-type': ['application/json'],
+        'content-length': ['15'],
+        'x-api-key': ['k', 'l'],
+        connection: ['Keep-Alive'],
+        'x-empty': [''],
+      },
+    );
+  });
+
+  it('may have headers with the names of what every object has', () => {
+    const { headersDistinct } = whole(bytesOf([...plain, '__proto__: a', 'constructor: b']));
+    assert.deepEqual(headersDistinct['__proto__'], ['a']);
+    assert.deepEqual(headersDistinct['constructor'], ['b']);
+  });
+
+  for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8']) {
+    it(`may say ${type}`, () => {
+      const lines = plain.map((line) =>
+        line.startsWith('Content-Type') ? `Content-Type: ${type}` : line,
+      );
+      assert.equal(String(whole(bytesOf(lines)).body), body);
+    });
+  }
+
+  it('is waited for while its body comes, if that is small', () => {
+    for (const length of [0, 1, body.length - 1]) {
+      assert.equal(readWhole(bytesOf(plain, { rest: body.slice(0, length) })), 'unfinished');
+    }
+    const large = [...plain.slice(0, 2), `Content-Length: ${limits.smallBodyBytes + 1}`];
+    assert.equal(readWhole(bytesOf(large)), 'doubt');
+    const rest = 'x'.repeat(limits.smallBodyBytes + 1);
+    assert.equal(whole(bytesOf(large, { rest })).body.length, rest.length);
+  });
+});
+
+describe('there is a doubt about', () => {
+  const without = (name: string): string[] => plain.filter((line) => !line.startsWith(name));
+  const cases: Record<string, Buffer> = {
+    'half a head': bytesOf(plain).subarray(0, 40),
+    'what comes behind it': bytesOf(plain, { rest: `${body}P` }),
+    'another method': bytesOf(plain, { first: 'PUT /events HTTP/1.1' }),
+    'a method in small letters': bytesOf(plain, { first: 'post /events HTTP/1.1' }),
+    'HTTP/1.0': bytesOf(plain, { first: 'POST /events HTTP/1.0' }),
+    'an origin before the path': bytesOf(plain, { first: 'POST http://x/events HTTP/1.1' }),
+    'two spaces': bytesOf(plain, { first: 'POST  /events HTTP/1.1' }),
+    'a space in the path': bytesOf(plain, { first: 'POST /events /x HTTP/1.1' }),
+    'a path beyond ASCII': bytesOf(plain, { first: 'POST /ev\xe9nts HTTP/1.1' }),
+    'a line before it': Buffer.concat([Buffer.from('\r\n'), bytesOf(plain)]),
+    'no host': bytesOf(without('Host')),
+    'two hosts': bytesOf([...plain, 'host: y']),
+    'no length': bytesOf(without('Content-Length')),
+    'two lengths': bytesOf([...plain, `content-length: ${body.length}`]),
+    'a list of lengths': bytesOf([...without('Content-Length'), 'Content-Length: 15, 15']),
+    'a length with a sign': bytesOf([...without('Content-Length'), 'Content-Length: +15']),
+    'a length with zeros in front': bytesOf([...without('Content-Length'), 'Content-Length: 015']),
+    'a length of none': bytesOf([...without('Content-Length'), 'Content-Length: 0'], { rest: '' }),
+    'a length of eight digits': bytesOf([...without('Content-Length'), 'Content-Length: 10000000']),
+    'pieces that say their own length': bytesOf([...plain, 'Transfer-Encoding: chunked']),
+    'an expectation': bytesOf([...plain, 'Expect: 100-continue']),
+    'another protocol': bytesOf([...plain, 'Upgrade: h2c']),
+    'a trailer': bytesOf([...plain, 'Trailer: x']),
+    'a connection that closes': bytesOf([...plain, 'Connection: close']),
+    'a connection that closes and stays': bytesOf([...plain, 'Connection: keep-alive, close']),
+    'two words about the connection': bytesOf([
+      ...plain,
+      'Connection: keep-alive',
+      'Connection: close',
+    ]),
+    'no media type': bytesOf(without('Content-Type')),
+    'another media type': bytesOf([...without('Content-Type'), 'Content-Type: text/plain']),
+    'another charset': bytesOf([
+      ...without('Content-Type'),
+      'Content-Type: application/json; charset=latin1',
+    ]),
+    'a space before the colon': bytesOf([...plain, 'X-A : b']),
+    'a line that goes on': bytesOf([...plain, 'X-A: b', ' c']),
+    'no colon': bytesOf([...plain, 'X-A']),
+    'no name': bytesOf([...plain, ': b']),
+    'a name with a bracket': bytesOf([...plain, 'X(A): b']),
+    'a bare CR': bytesOf([...plain, 'X-A: b\rTransfer-Encoding: chunked']),
+    'a bare LF': bytesOf([...plain, 'X-A: b\nTransfer-Encoding: chunked']),
+    'a NUL': bytesOf([...plain, 'X-A: b\0']),
+    'a value beyond ASCII': bytesOf([...plain, 'X-A: \xe9']),
+    'a head that is too large': bytesOf([
+      ...plain,
+      `X-A: ${'b'.repeat(limits.directHeadBytesMax)}`,
+    ]),
+  };
+  for (const [name, bytes] of Object.entries(cases)) {
+    it(name, () => assert.equal(readWhole(bytes), 'doubt'));
+  }
+});
+
+describe('what is read here', () => {
+  let server: Server;
+  before(async () => {
+    server = createServer((request, response) => {
+      void (async () => {
+        const { method, url, headersDistinct } = request;
+        const read = (await buffer(request)).toString('latin1');
+        response.end(JSON.stringify({ method, url, headersDistinct, body: read }));
+      })();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  after(() => server.close().closeAllConnections());
+
+  /** What Node's own server makes of the same bytes. */
+  async function readByNode(bytes: Buffer): Promise<unknown> {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.end(bytes);
+    const text = (await buffer(socket)).toString();
+    const end = text.indexOf('\r\n\r\n');
+    return text.startsWith('HTTP/1.1 200') ? (JSON.parse(text.slice(end + 4)) as unknown) : text;
+  }
+
+  const odd = fc.constantFrom(
+    'Transfer-Encoding: chunked',
+    'Content-Length: 3',
+    'content-length : 15',
+    'Host: y',
+    'X: \t a \t',
+    'X-A: b\rY: c',
+    'X-A: b\nContent-Length: 2',
+    ' folded',
+    'X-\u0000: a',
+    '__proto__: x',
+    'Connection: upgrade',
+    'Transfer-Encoding:\tchunked',
+    'Transfer_Encoding: chunked',
+    'Content-Length:15',
+    'Cookie: a=b; c=d',
+    ':',
+  );
+  const anyLine = fc.string({
+    unit: fc.constantFrom(...Array.from('aZ-:; \t=,\r\n\u00001"\u00e9')),
+    maxLength: 12,
+  });
+  const anyRequest = fc
+    .record({
+      lines: fc.array(fc.oneof(odd, anyLine), { maxLength: 4 }),
+      at: fc.nat({ max: 3 }),
+      first: fc.constantFrom(
+        'POST /events HTTP/1.1',
+        'POST /events?a=b#c HTTP/1.1',
+        'POST /a//../b HTTP/1.1',
+      ),
+    })
+    .map(({ lines, at, first }) => bytesOf(plain.toSpliced(at, 0, ...lines), { first }));
+
+  it('is what Node would have read, whatever the bytes', async () => {
+    let read = 0;
+    await fc.assert(
+      fc.asyncProperty(anyRequest, async (bytes) => {
+        const reading = readWhole(bytes);
+        if (typeof reading !== 'object') return;
+        read += 1;
+        const { url, headersDistinct } = reading;
+        const expected = {
+          method: 'POST',
+          url,
+          headersDistinct,
+          body: reading.body.toString('latin1'),
+        };
+        assert.deepEqual(await readByNode(bytes), JSON.parse(JSON.stringify(expected)));
+      }),
+      { numRuns: 600 },
+    );
+    assert(read > 60, `only ${read} were read at all`);
+  });
+});

@@ -1,0 +1,219 @@
+// Publishes that come whole are read and answered directly (src/api/direct). Nobody can tell by the answers:
+// each is what the long way gives, by Node's HTTP server and Fastify.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import { sleepyWorld } from '../engine/sleepy-world.ts';
+import { start, type Started } from './harness.ts';
+
+const event = { event: 'a.b', payload: { message: 'm' } };
+
+interface Post {
+  path?: string;
+  headers?: readonly string[];
+  body?: string;
+}
+
+describe('a publish that comes whole', () => {
+  let service: Started;
+  before(async () => {
+    service = await start();
+  });
+  after(async () => service[Symbol.asyncDispose]());
+
+  const withKey = (): string => `X-API-Key: ${service.key}`;
+  const posts: Record<string, () => Post> = {
+    'is accepted': () => ({ headers: [withKey()] }),
+    'is accepted with its key in the query': () => ({ path: `/events?apiKey=${service.key}` }),
+    'is accepted as one of many': () => ({
+      path: '/events/batch',
+      headers: [withKey()],
+      body: JSON.stringify({ events: [event, event] }),
+    }),
+    'has an id of its own': () => ({ headers: [withKey(), 'X-Request-Id: mine-1'] }),
+    'has an id that cannot be kept': () => ({
+      headers: [withKey(), 'X-Request-Id: m/1', 'X-Request-Id: n'],
+    }),
+    'needs a key': () => ({}),
+    'needs a key that is known': () => ({ headers: ['X-API-Key: rbk_00000000_0000'] }),
+    'needs a key once': () => ({ headers: [withKey(), withKey()] }),
+    'is no JSON': () => ({ headers: [withKey()], body: '{"event":' }),
+    'is no UTF-8': () => ({ headers: [withKey()], body: '{"event":"\xff"}' }),
+    'lacks what is needed': () => ({ headers: [withKey()], body: '{"payload":{}}' }),
+    'has text beyond ASCII in what it did wrong': () => ({
+      headers: [withKey()],
+      body: JSON.stringify({ ...event, 'zu viel': 'ö', größe: 1 }),
+    }),
+    'is packed': () => ({ headers: [withKey(), 'Content-Encoding: gzip'] }),
+    'has a query that cannot be read': () => ({ path: '/events?a=%ff', headers: [withKey()] }),
+    'has a key that is no key for an idempotency': () => ({
+      headers: [withKey(), `Idempotency-Key: ${'k'.repeat(300)}`],
+    }),
+    'says where it is in a trace': () => ({
+      headers: [withKey(), 'Traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+    }),
+  };
+  for (const [name, post] of Object.entries(posts)) {
+    it(`${name}, and hears the same as by the long way`, async () => {
+      const direct = await ask(service, print(post()));
+      const long = await ask(service, print(post(), 'Connection: keep-alive, x'));
+      assert.deepEqual([direct.isDirect, long.isDirect], [true, false]);
+      assert.deepEqual(told(direct), told(long));
+    });
+  }
+
+  it('is done once for one idempotency key, whichever way it comes', async () => {
+    const headers = [withKey(), 'Idempotency-Key: one'];
+    const [first, again, long] = [
+      await ask(service, print({ headers })),
+      await ask(service, print({ headers })),
+      await ask(service, print({ headers }, 'Connection: keep-alive, x')),
+    ];
+    assert.deepEqual([first.status, again.body, long.body], [202, first.body, first.body]);
+  });
+
+  it('leaves the same line in the log', async () => {
+    const lines = async (more?: string): Promise<unknown> => {
+      const from = service.logged().length;
+      await ask(service, print({ headers: [withKey()] }, more));
+      const [line = ''] = service
+        .logged()
+        .slice(from)
+        .split('\n')
+        .filter((one) => one.includes('"request"'));
+      const {
+        requestId,
+        tookMs,
+        time,
+        event: id,
+        ...rest
+      } = JSON.parse(line) as Record<string, unknown>;
+      assert.match(`${String(requestId)} ${String(id)}`, /^req_\w+ evt_\w+$/);
+      assert(typeof tookMs === 'number' && time !== undefined);
+      return rest;
+    };
+    assert.deepEqual(await lines(), await lines('Connection: keep-alive, x'));
+  });
+
+  it('is answered before and behind what goes the long way, on one connection', async () => {
+    const socket = open(service);
+    const post = print({ headers: [withKey()] });
+    const heard: [number, boolean][] = [];
+    for (const bytes of [post, post, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', post]) {
+      socket.write(bytes, 'latin1');
+      const { status, isDirect } = await read(socket);
+      heard.push([status, isDirect]);
+    }
+    socket.destroy();
+    assert.deepEqual(heard, [
+      [202, true],
+      [202, true],
+      [200, false],
+      [202, false],
+    ]);
+  });
+
+  it('is the last one when its connection has asked often enough', async () => {
+    const socket = open(service);
+    const post = print({});
+    for (let asked = 1; asked < limits.requestsPerSocketMax; asked += 1) {
+      socket.write(post);
+      assert.doesNotMatch((await read(socket)).head, /connection: close/);
+    }
+    socket.write(post);
+    assert.match((await read(socket)).head, /\r\nconnection: close\r\n/);
+    await once(socket, 'end');
+  });
+
+  it('is refused when it has no end', async () => {
+    const socket = open(service);
+    socket.end(print({ headers: [withKey()] }).slice(0, -1), 'latin1');
+    const { status, body } = await read(socket);
+    assert.equal(status, 400);
+    assert.match(body, /malformed_request/);
+  });
+
+  it('does not hold up a stop: a connection that asks nothing more is closed', async () => {
+    const other = await start({ world: sleepyWorld().world }); // Nobody wakes the one who would cut it off.
+    const idle = open(other);
+    idle.write(print({}));
+    await read(idle);
+    const ended = once(idle, 'close');
+    await other[Symbol.asyncDispose]();
+    await ended;
+  });
+});
+
+interface Heard {
+  status: number;
+  head: string;
+  body: string;
+  /** Node prints some names of headers in other letters. */
+  isDirect: boolean;
+}
+
+function print(
+  { path = '/events', headers = [], body = JSON.stringify(event) }: Post,
+  more?: string,
+): string {
+  const bytes = Buffer.from(
+    body,
+    /[^\0-\xff]/.test(body) || body.includes('ö') ? 'utf8' : 'latin1',
+  );
+  return [
+    `POST ${path} HTTP/1.1`,
+    'Host: x',
+    ...headers,
+    ...(more === undefined ? [] : [more]),
+    'Content-Type: application/json',
+    `Content-Length: ${bytes.length}`,
+    '',
+    bytes.toString('latin1'),
+  ].join('\r\n');
+}
+
+function open({ url }: Started): Socket {
+  const { port, hostname } = new URL(url);
+  return connect({ port: Number(port), host: hostname });
+}
+
+async function ask(service: Started, bytes: string): Promise<Heard> {
+  const socket = open(service);
+  socket.write(bytes, 'latin1');
+  const heard = await read(socket);
+  socket.destroy();
+  return heard;
+}
+
+/** One answer. */
+async function read(socket: Socket): Promise<Heard> {
+  let bytes = Buffer.alloc(0);
+  for (;;) {
+    const end = bytes.indexOf('\r\n\r\n');
+    const head = bytes.toString('latin1', 0, Math.max(end, 0));
+    const length = Number(/^content-length: (\d+)/im.exec(head)?.[1]);
+    if (end >= 0 && bytes.length >= end + 4 + length) {
+      const status = Number(head.split(' ')[1]);
+      const body = bytes.toString('utf8', end + 4);
+      return { status, head: `${head}\r\n`, body, isDirect: head.includes('\r\ndate: ') };
+    }
+    const [piece] = (await once(socket, 'data')) as [Buffer];
+    bytes = Buffer.concat([bytes, piece]);
+  }
+}
+
+/** But for what is another each time, and what is said of the connection. */
+function told({ status, head, body }: Heard): unknown {
+  const [, ...lines] = head.trim().split('\r\n');
+  const masked = (text: string): string =>
+    text.replaceAll(/(evt|req)_[0-9a-z]{26}/g, '$1').replaceAll(/"occurredAt":"[^"]+"/g, '');
+  const headers = lines
+    .map((line) => line.split(/: (.*)/s, 2) as [string, string])
+    .map(([name, value]) => [name.toLowerCase(), masked(value)] as const)
+    .filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name))
+    .map(([name, value]) => [name, /^(ratelimit|x-ratelimit)/.test(name) ? '' : value])
+    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
+  return { status, headers, body: masked(body) };
+}

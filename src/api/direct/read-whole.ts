@@ -14,24 +14,27 @@ export interface WholeRequest {
 /** `unfinished`: plain so far, but its body has not come to its end. `doubt`: not for us. */
 export type Reading = WholeRequest | 'unfinished' | 'doubt';
 
-const requestLine = /^POST (\/[!-~]*) HTTP\/1\.1$/;
-/** One way to match only, so that it takes a time that grows with the line and no more. No bare CR, LF or NUL fits. */
-const fieldLine = /^([\w!#$%&'*+.^`|~-]+):([\t -~]*)$/;
+/**
+ * A head: where it goes, and its lines. There is one way only to match, so that the time grows with the head and no more.
+ * No bare CR or LF fits, no NUL, no folded line, no space before a colon. Line by line it took twice as long.
+ */
+const plainHead = /^POST (\/[!-~]*) HTTP\/1\.1\r\n((?:[\w!#$%&'*+.^`|~-]+:[\t -~]*\r\n)+)$/;
 /** JSON as programs say it. */
 const plainType = /^application\/json(?:; ?charset=utf-8)?$/i;
 /** No zeros in front, no list, no sign. */
 const plainLength = /^[1-9]\d{0,6}$/;
 /** They change what a request is, or what comes after it. */
 const odd = ['transfer-encoding', 'expect', 'upgrade', 'trailer'] as const;
+const lineEnd = '\r\n';
 const headEnd = Buffer.from('\r\n\r\n');
 
 export function readWhole(bytes: Buffer): Reading {
   const end = bytes.indexOf(headEnd);
   if (end < 0 || end > limits.directHeadBytesMax) return 'doubt';
-  const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
-  const url = requestLine.exec(first)?.[1];
-  const headersDistinct = url === undefined ? undefined : readFields(lines);
-  if (url === undefined || headersDistinct === undefined) return 'doubt';
+  const head = plainHead.exec(bytes.toString('latin1', 0, end + lineEnd.length));
+  if (head === null) return 'doubt';
+  const [, url = '', lines = ''] = head;
+  const headersDistinct = readFields(lines);
   const length = plainLengthOf(headersDistinct);
   if (length === undefined) return 'doubt';
   const bodyAt = end + headEnd.length;
@@ -43,14 +46,15 @@ export function readWhole(bytes: Buffer): Reading {
   return { url, path, headersDistinct, body: bytes.subarray(bodyAt) };
 }
 
-function readFields(lines: readonly string[]): Record<string, string[]> | undefined {
+function readFields(lines: string): Record<string, string[]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It has no members at all.
   const fields = Object.create(null) as Record<string, string[]>;
-  for (const line of lines) {
-    const found = fieldLine.exec(line);
-    if (found === null) return undefined;
-    const [, name = '', value = ''] = found;
-    (fields[name.toLowerCase()] ??= []).push(value.trim());
+  for (let at = 0; at < lines.length;) {
+    const colon = lines.indexOf(':', at);
+    const end = lines.indexOf(lineEnd, colon);
+    const name = lines.slice(at, colon).toLowerCase();
+    (fields[name] ??= []).push(lines.slice(colon + 1, end).trim());
+    at = end + lineEnd.length;
   }
   return fields;
 }

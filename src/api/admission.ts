@@ -107,7 +107,7 @@ const overloaded = new Problem(
 const retryLater = { 'retry-after': '1' };
 const refusalHeaders = Object.entries({
   ...answerHeaders,
-  'content-type': problemMediaType,
+  'content-type': `${problemMediaType}; charset=utf-8`,
   ...retryLater,
 }).flat();
 

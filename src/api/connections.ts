@@ -13,6 +13,8 @@ export interface Connections {
   break(socket: Socket, refuse: () => void): void;
   /** A request on a connection that Node's HTTP server does not know. */
   visit(socket: Socket): Visit;
+  /** From now on Node's server knows the connection, and both count its requests from the first on. */
+  handedOver(socket: Socket): void;
   /** All of them, at once. */
   cutAll(): void;
 }
@@ -65,6 +67,10 @@ export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'
       else breakOff(line, { socket, refuse, world });
     },
     visit: (socket) => visit(house, lines.get(socket)),
+    handedOver: (socket) => {
+      const line = lines.get(socket);
+      if (line !== undefined) line.asked = 0;
+    },
     cutAll: () => {
       for (const { socket } of house.all) socket.destroy();
     },

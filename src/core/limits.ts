@@ -245,6 +245,7 @@ export const limits = {
    * them may take. A body that comes in pieces is a small one: nobody knows yet who sends it.
    */
   directHeadBytesMax: 8_192,
+  directLinesMax: 64,
   directPiecesMax: 4,
   directWaitMs: 1_000,
   /** What may come beyond that between two looks: as many as the system keeps in its queue. */

@@ -87,7 +87,7 @@ describe('a node with more to do than it can do', () => {
     const refused = await on.service.call({ ...publish, headers: { 'x-request-id': 'mine' } });
     const { status, headers, json } = refused;
     assert.deepEqual([status, json['code'], json['requestId']], [503, 'overloaded', 'mine']);
-    assert.equal(headers.get('content-type'), 'application/problem+json');
+    assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8');
     assert.equal(headers.get('retry-after'), '1');
     assert.equal(headers.get('x-request-id'), 'mine');
     assert.equal(headers.get('x-content-type-options'), 'nosniff');

@@ -2,12 +2,17 @@
 // each is what the long way gives, by Node's HTTP server and Fastify.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
+import { newFolder } from '../cli/child.ts';
 import { sleepyWorld } from '../engine/sleepy-world.ts';
 import { start, type Started } from './harness.ts';
 
+const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 const event = { event: 'a.b', payload: { message: 'm' } };
 
 interface Post {
@@ -101,7 +106,7 @@ describe('a publish that comes whole', () => {
     const socket = open(service);
     const post = print({ headers: [withKey()] });
     const heard: [number, boolean][] = [];
-    for (const bytes of [post, post, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', post]) {
+    for (const bytes of [post, post, health, post]) {
       socket.write(bytes, 'latin1');
       const { status, isDirect } = await read(socket);
       heard.push([status, isDirect]);
@@ -127,6 +132,32 @@ describe('a publish that comes whole', () => {
     await once(socket, 'end');
   });
 
+  it('does not count for what goes the long way behind it, which ends as ever', async () => {
+    const socket = open(service);
+    const post = print({});
+    for (const _ of [1, 2, 3]) {
+      socket.write(post);
+      assert.equal((await read(socket)).isDirect, true);
+    }
+    const from = service.logged().length;
+    const many = limits.requestsPerSocketMax;
+    socket.write(health.repeat(many) + print({ headers: [withKey()] }).repeat(3), 'latin1');
+    const heard = (await text(socket)).split('HTTP/1.1 200').slice(1);
+    assert.equal(heard.length, many);
+    assert.match(heard.at(-1) ?? '', /connection: close/i);
+    assert.doesNotMatch(service.logged().slice(from), /publishEvent/);
+  });
+
+  it('is not what an operation of a foreign document says, whatever its name', async () => {
+    await using folder = await newFolder();
+    const path = join(folder.path, 'foreign.json');
+    await writeFile(path, JSON.stringify(foreign));
+    await using other = await start({ env: { RINGBACK_CONTRACT: path }, names });
+    const key = `X-API-Key: ${other.key}`;
+    const made = await ask(other, print({ path: '/subs?to=https://a.test/', headers: [key] }));
+    assert.deepEqual([made.status, made.isDirect], [201, false], made.body);
+  });
+
   it('is refused when it has no end', async () => {
     const socket = open(service);
     socket.end(print({ headers: [withKey()] }).slice(0, -1), 'latin1');
@@ -145,6 +176,40 @@ describe('a publish that comes whole', () => {
     await ended;
   });
 });
+
+const names = { 'a.test': ['93.184.216.34'] };
+
+/** Its unsubscribe has a name of ours, and the path of its subscribe. */
+const foreign = {
+  openapi: '3.0.4',
+  info: { title: 'Foreign', version: '1' },
+  paths: {
+    '/subs': {
+      post: {
+        operationId: 'subscribeHere',
+        parameters: [{ name: 'to', in: 'query', required: true, schema: { type: 'string' } }],
+        responses: {
+          201: {
+            description: 'made',
+            links: {
+              end: { operationId: 'publishEvents', parameters: { Id: '$response.body#/id' } },
+            },
+          },
+        },
+        callbacks: {
+          happened: {
+            '{$request.query.to}': { post: { responses: { 200: { description: 'received' } } } },
+          },
+        },
+      },
+      delete: {
+        operationId: 'publishEvents',
+        parameters: [{ name: 'Id', in: 'query', required: true, schema: { type: 'string' } }],
+        responses: { 204: { description: 'ended' } },
+      },
+    },
+  },
+};
 
 interface Heard {
   status: number;
@@ -207,8 +272,8 @@ async function read(socket: Socket): Promise<Heard> {
 /** But for what is another each time, and what is said of the connection. */
 function told({ status, head, body }: Heard): unknown {
   const [, ...lines] = head.trim().split('\r\n');
-  const masked = (text: string): string =>
-    text.replaceAll(/(evt|req)_[0-9a-z]{26}/g, '$1').replaceAll(/"occurredAt":"[^"]+"/g, '');
+  const masked = (it: string): string =>
+    it.replaceAll(/(evt|req)_[0-9a-z]{26}/g, '$1').replaceAll(/"occurredAt":"[^"]+"/g, '');
   const headers = lines
     .map((line) => line.split(/: (.*)/s, 2) as [string, string])
     .map(([name, value]) => [name.toLowerCase(), masked(value)] as const)

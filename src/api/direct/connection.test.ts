@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { limits } from '../../core/limits.ts';
 import { DirectConnection, type Answer, type Serving } from './connection.ts';
 import type { WholeRequest } from './read-whole.ts';
 
@@ -11,18 +12,25 @@ const head =
 const request = `${head}{}`;
 const other = 'GET /b HTTP/1.1\r\nHost: x\r\n\r\n';
 
+interface Question {
+  request: WholeRequest;
+  answer: (one?: Partial<Answer>) => void;
+  fail: (error: Error) => void;
+}
+
 /** A real connection with both of its ends; what serves it is the test. */
 interface Pair extends Disposable {
   client: Socket;
   socket: Socket;
   connection: DirectConnection;
   /** Resolves with the next request, which waits for its answer. */
-  asked: () => Promise<{ request: WholeRequest; answer: (one?: Partial<Answer>) => void }>;
+  asked: () => Promise<Question>;
   isAsked: () => boolean;
   sent: string[];
   /** All that comes on a connection that was handed over. */
   handedOver: Promise<string>;
   broken: Promise<void>;
+  failed: Promise<unknown>;
 }
 
 describe('a connection that is served directly', () => {
@@ -37,24 +45,26 @@ describe('a connection that is served directly', () => {
     const { port } = server.address() as AddressInfo;
     const client = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
     const [socket] = (await once(server, 'connection')) as [Socket];
-    const questions: Awaited<ReturnType<Pair['asked']>>[] = [];
+    const questions: Question[] = [];
     const waiting: (() => void)[] = [];
     const handedOver = Promise.withResolvers<string>();
     const broken = Promise.withResolvers<void>();
+    const failed = Promise.withResolvers<unknown>();
     const sent: string[] = [];
     const serving: Serving = {
       serve: async (one) => {
-        const { promise, resolve } = Promise.withResolvers<Answer>();
+        const { promise, resolve, reject } = Promise.withResolvers<Answer>();
         const answer = (more: Partial<Answer> = {}): void => {
           const onSent = (): void => void sent.push(one.path);
           resolve({ text: 'answer\n', encoding: 'latin1', isLast: false, onSent, ...more });
         };
-        questions.push({ request: one, answer });
+        questions.push({ request: one, answer, fail: reject });
         waiting.shift()?.();
         return promise;
       },
       handOver: (one) => handedOver.resolve(text(one)),
       breakOff: () => broken.resolve(),
+      onError: failed.resolve,
     };
     return {
       client,
@@ -70,6 +80,7 @@ describe('a connection that is served directly', () => {
       sent,
       handedOver: handedOver.promise,
       broken: broken.promise,
+      failed: failed.promise,
       [Symbol.dispose]: () => {
         client.destroy();
         socket.destroy();
@@ -166,9 +177,31 @@ describe('a connection that is served directly', () => {
     await say(pair, request);
     (await pair.asked()).answer();
     await once(pair.client, 'data');
+    const each = limits.connectionTimeoutMs;
+    for (let ms = each; ms < limits.keepAliveTimeoutMs; ms += each) {
+      pair.socket.emit('timeout');
+      assert.deepEqual([pair.socket.destroyed, pair.socket.timeout], [false, each]);
+    }
     pair.socket.emit('timeout');
     await once(pair.client, 'end');
     assert(pair.socket.destroyed);
+  });
+
+  it('cuts off whoever takes no answer', async () => {
+    using pair = await open();
+    await say(pair, request);
+    await pair.asked();
+    assert.equal(pair.socket.timeout, limits.connectionTimeoutMs);
+    pair.socket.emit('timeout');
+    await once(pair.client.resume(), 'end');
+  });
+
+  it('cuts off whoever cannot be answered by a mistake of ours, which is told', async () => {
+    using pair = await open();
+    await say(pair, request);
+    (await pair.asked()).fail(new Error('ours'));
+    assert.match(String(await pair.failed), /ours/);
+    await once(pair.client.resume(), 'end');
   });
 
   it('says that a request was broken off', async () => {
@@ -206,10 +239,15 @@ describe('a connection that is served directly', () => {
     assert.equal(pair.isAsked(), false);
   });
 
-  it('is closed at once when idle, and after its answer when not', async () => {
+  it('is closed at once when idle, after its answer when busy, and handed over in between', async () => {
     using idle = await open();
     idle.connection.close();
     await once(idle.client.resume(), 'end');
+    using begun = await open();
+    await say(begun, head);
+    begun.connection.close();
+    begun.client.end('{}');
+    assert.equal(await begun.handedOver, request);
     using busy = await open();
     await say(busy, request);
     const { answer } = await busy.asked();

@@ -14,16 +14,21 @@ export interface Answer {
 }
 
 export interface Serving {
-  /** Undefined when it is for somebody else. Never rejects. */
+  /** Undefined when it is for somebody else. */
   serve(request: WholeRequest, socket: Socket): Promise<Answer> | undefined;
   /** Takes the connection, with all that was not answered put back. */
   handOver(socket: Socket): void;
   /** The connection has ended within a request. */
   breakOff(socket: Socket): void;
+  /** An answer could not be given: a mistake of ours. The connection is cut. */
+  onError(error: unknown): void;
 }
 
 /** `fresh`: it has asked nothing yet. `closing`: busy for the last time. `over`: it was told the last thing. */
 type State = 'fresh' | 'idle' | 'busy' | 'closing' | 'over';
+
+/** No earlier than was promised. */
+const idleTimesMax = Math.ceil(limits.keepAliveTimeoutMs / limits.connectionTimeoutMs);
 
 export class DirectConnection {
   readonly #socket: Socket;
@@ -34,6 +39,8 @@ export class DirectConnection {
   #begun: Buffer | undefined;
   #pieces = 0;
   #hasEnded = false;
+  /** How often nothing came in time since it was answered. */
+  #idleTimes = 0;
 
   constructor(socket: Socket, serving: Serving) {
     this.#socket = socket;
@@ -51,6 +58,7 @@ export class DirectConnection {
   /** Ends it, when what is under way is answered. */
   close(): void {
     if (this.#state === 'busy') this.#state = 'closing';
+    else if (this.#begun !== undefined) this.#handOver(this.#begun);
     else if (this.#state !== 'closing') this.#socket.destroy();
   }
 
@@ -90,8 +98,15 @@ export class DirectConnection {
     this.#begun = undefined;
     this.#pieces = 0;
     this.#state = 'busy';
-    this.#wait(limits.keepAliveTimeoutMs);
-    void answering.then((answer) => this.#send(answer));
+    this.#idleTimes = 0;
+    this.#wait(limits.connectionTimeoutMs);
+    answering.then(
+      (answer) => this.#send(answer),
+      (error: unknown) => {
+        this.#socket.destroy();
+        this.#serving.onError(error);
+      },
+    );
   }
 
   #send({ text, encoding, isLast, onSent }: Answer): void {
@@ -132,16 +147,25 @@ export class DirectConnection {
 
   /** Nothing has come or left for a while. */
   #giveUp(): void {
-    if (this.#state === 'fresh' || this.#begun !== undefined) this.#handOver(this.#begun);
+    if (this.#state === 'fresh' || this.#begun !== undefined) {
+      this.#handOver(this.#begun);
+      return;
+    }
+    // One time for both, who takes no answer and who asks nothing: to set another for each request costs more.
+    this.#idleTimes += 1;
+    const isIdle = this.#state === 'idle' && this.#idleTimes < idleTimesMax;
+    if (isIdle) this.#socket.setTimeout(limits.connectionTimeoutMs);
     else this.#socket.destroy();
   }
 
   #handOver(bytes: Buffer | undefined): void {
     const socket = this.#socket;
     socket.setTimeout(0);
+    socket.pause(); // And resumed at the end: a socket that flows need not notice what is put back.
     for (const [name, listener] of this.#listeners) socket.off(name, listener);
     if (bytes !== undefined) socket.unshift(bytes);
     this.#serving.handOver(socket);
+    socket.resume();
   }
 
   #wait(ms: number): void {

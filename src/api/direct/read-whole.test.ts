@@ -122,6 +122,8 @@ describe('there is a doubt about', () => {
     'a name with a bracket': bytesOf([...plain, 'X(A): b']),
     'a bare CR': bytesOf([...plain, 'X-A: b\rTransfer-Encoding: chunked']),
     'a bare LF': bytesOf([...plain, 'X-A: b\nTransfer-Encoding: chunked']),
+    'very many lines': bytesOf([...plain, ...Array<string>(limits.directLinesMax).fill('a:')]),
+    'a word to a proxy about the connection': bytesOf([...plain, 'Proxy-Connection: close']),
     'a NUL': bytesOf([...plain, 'X-A: b\0']),
     'a value beyond ASCII': bytesOf([...plain, 'X-A: \xe9']),
     'a head that is too large': bytesOf([

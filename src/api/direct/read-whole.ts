@@ -24,7 +24,7 @@ const plainType = /^application\/json(?:; ?charset=utf-8)?$/i;
 /** No zeros in front, no list, no sign. */
 const plainLength = /^[1-9]\d{0,6}$/;
 /** They change what a request is, or what comes after it. */
-const odd = ['transfer-encoding', 'expect', 'upgrade', 'trailer'] as const;
+const odd = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'proxy-connection'] as const;
 const lineEnd = '\r\n';
 const headEnd = Buffer.from('\r\n\r\n');
 
@@ -35,8 +35,8 @@ export function readWhole(bytes: Buffer): Reading {
   if (head === null) return 'doubt';
   const [, url = '', lines = ''] = head;
   const headersDistinct = readFields(lines);
-  const length = plainLengthOf(headersDistinct);
-  if (length === undefined) return 'doubt';
+  const length = headersDistinct && plainLengthOf(headersDistinct);
+  if (headersDistinct === undefined || length === undefined) return 'doubt';
   const bodyAt = end + headEnd.length;
   const missing = bodyAt + length - bytes.length;
   if (missing > 0) return length <= limits.smallBodyBytes ? 'unfinished' : 'doubt';
@@ -46,10 +46,13 @@ export function readWhole(bytes: Buffer): Reading {
   return { url, path, headersDistinct, body: bytes.subarray(bodyAt) };
 }
 
-function readFields(lines: string): Record<string, string[]> {
+/** Undefined when there are very many. */
+function readFields(lines: string): Record<string, string[]> | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It has no members at all.
   const fields = Object.create(null) as Record<string, string[]>;
+  let count = 0;
   for (let at = 0; at < lines.length;) {
+    if ((count += 1) > limits.directLinesMax) return undefined;
     const colon = lines.indexOf(':', at);
     const end = lines.indexOf(lineEnd, colon);
     const name = lines.slice(at, colon).toLowerCase();

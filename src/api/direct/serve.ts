@@ -29,16 +29,15 @@ export interface DirectMeans extends RequestLog {
   served: readonly Served[];
 }
 
-/** Those that are asked for thousands of times a second, and answer with a text. */
-const direct: readonly string[] = ['publishEvent', 'publishEvents'];
+/** Those that are asked for thousands of times a second, and answer with a text. A foreign contract cannot name one. */
+function isDirect({ operation: { role, method, operationId } }: Served): boolean {
+  const isPublish = operationId === 'publishEvent' || operationId === 'publishEvents';
+  return role.kind === 'managed' && method === 'POST' && isPublish;
+}
 
 /** Before the server listens. */
 export function serveDirectly(server: FastifyInstance, means: DirectMeans): void {
-  const byPath = new Map(
-    means.served
-      .filter(({ operation }) => direct.includes(operation.operationId))
-      .map((one) => [one.operation.path, one]),
-  );
+  const byPath = new Map(means.served.filter(isDirect).map((one) => [one.operation.path, one]));
   const http = server.server;
   // Its first listener is the server's own.
   const [toNode] = http.listeners('connection');
@@ -48,6 +47,7 @@ export function serveDirectly(server: FastifyInstance, means: DirectMeans): void
   let isClosing = false;
   const handOver = (socket: Socket): void => {
     open.delete(socket);
+    means.connections.handedOver(socket);
     toNode.call(http, socket);
   };
   const serving = {
@@ -70,6 +70,7 @@ export function serveDirectly(server: FastifyInstance, means: DirectMeans): void
       });
       http.emit('clientError', error, socket);
     },
+    onError: (err: unknown) => means.log.error({ err }, 'request failed'),
   };
   http.off('connection', toNode);
   http.on('connection', (socket: Socket) => {
@@ -95,7 +96,6 @@ interface Asked {
   isClosing: () => boolean;
 }
 
-/** Never rejects. */
 async function answer(means: DirectMeans, asked: Asked): Promise<Answer> {
   const { one, whole, socket, printAnswer } = asked;
   const { door, connections, world, newId } = means;
@@ -119,18 +119,23 @@ async function answer(means: DirectMeans, asked: Asked): Promise<Answer> {
       ? door.turnAway(request)
       : await replyTo(request, { one, door, ticket, raw: { url, headersDistinct, socket } });
   const isLast = visit.isLast || asked.isClosing();
-  const printed = printAnswer(reply, { requestId: id, isLast });
-  const cut = (): void => void socket.destroy();
-  ticket?.answer({ bytes: printed.bodyBytes, isPublic: !hasKey(request), cut });
-  return {
-    ...printed,
-    isLast,
-    onSent: () => {
-      ticket?.finish();
-      visit.over();
-      if (ticket !== undefined) logRequest(means, { request, status: reply.status });
-    },
+  const over = (): void => {
+    ticket?.finish();
+    visit.over();
   };
+  try {
+    const printed = printAnswer(reply, { requestId: id, isLast });
+    const cut = (): void => void socket.destroy();
+    ticket?.answer({ bytes: printed.bodyBytes, isPublic: !hasKey(request), cut });
+    const onSent = (): void => {
+      over();
+      if (ticket !== undefined) logRequest(means, { request, status: reply.status });
+    };
+    return { ...printed, isLast, onSent };
+  } catch (error) {
+    over(); // Whoever asked hears nothing of it, and is not counted for ever.
+    throw error;
+  }
 }
 
 interface LetIn {

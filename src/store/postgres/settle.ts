@@ -181,7 +181,7 @@ function laneAfter(
     const after = laneSettled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (isLast(lane, after, nowMs)) last.push(i);
     lane = { ...lane, ...after };
-    times = after ?? times;
+    if (settlement.outcome.kind !== 'gone') times = after ?? times; // Its lane ends.
   }
   return { lane, last, times };
 }

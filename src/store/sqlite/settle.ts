@@ -76,15 +76,13 @@ export function prepareSettle(db: DatabaseSync): Settle {
     if (state === 'dead') notice([{ event, n, appNo: owner.appNo }], nowMs);
     const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
     const isOverdue = isLast(lane, times, nowMs);
-    if (times !== undefined) {
-      lanes.write(lane, times);
-      changes.set(laneNo, times);
-    }
+    if (times !== undefined) lanes.write(lane, times);
     Object.assign(lane, times);
     if (outcome.kind === 'gone') {
       met.clear(); // All lanes of the subscription end with it.
       return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
     }
+    if (times !== undefined) changes.set(laneNo, times);
     return isOverdue ? { kind: 'overdue', ...owner } : settledIn(lane);
   };
 }

@@ -272,8 +272,8 @@ async function read(socket: Socket): Promise<Heard> {
 /** But for what is another each time, and what is said of the connection. */
 function told({ status, head, body }: Heard): unknown {
   const [, ...lines] = head.trim().split('\r\n');
-  const masked = (it: string): string =>
-    it.replaceAll(/(evt|req)_[0-9a-z]{26}/g, '$1').replaceAll(/"occurredAt":"[^"]+"/g, '');
+  const masked = (given: string): string =>
+    given.replaceAll(/(evt|req)_[0-9a-z]{26}/g, '$1').replaceAll(/"occurredAt":"[^"]+"/g, '');
   const headers = lines
     .map((line) => line.split(/: (.*)/s, 2) as [string, string])
     .map(([name, value]) => [name.toLowerCase(), masked(value)] as const)

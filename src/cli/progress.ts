@@ -44,17 +44,18 @@ export function startProgress(
   };
 }
 
-/** The line as text; one column stays free, so that no terminal breaks it. */
+/** The line as text. No terminal breaks it, not even when somebody types Ctrl+C, which it shows as `^C` behind it. */
 export function progressLine(
   { label, done, total, note, tookMs }: Step & { label: string; tookMs: number },
   width: number,
 ): string {
   const words = [...counted(done, total), ...timed({ done, total, tookMs })];
   const tail = [words.join(' · '), ...(note === undefined ? [] : [harmless(note)])].join(' · ');
-  const room = width - 1 - textWidth(label) - textWidth(tail) - 4;
+  const most = Math.max(width - keptFree, 0);
+  const room = most - textWidth(label) - textWidth(tail) - 4;
   const hasBar = total !== undefined && room >= barMin;
   const bar = hasBar ? `${drawBar(done, total, Math.min(room, barMax))}  ` : '';
-  return cutTo(`${label}  ${bar}${tail}`, width - 1);
+  return cutTo(`${label}  ${bar}${tail}`, most);
 }
 
 /** Where output goes elsewhere, nobody knows how wide the error stream's terminal is. */
@@ -63,6 +64,8 @@ function screenWidth({ width }: Pick<Terminal, 'width'>): number {
 }
 
 const eraseRest = '\u001b[K';
+/** For `^C`, and one more: some terminals break a line when it is full. */
+const keptFree = 3;
 const barMin = 8;
 const barMax = 30;
 

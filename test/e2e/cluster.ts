@@ -25,7 +25,15 @@ export interface ClusterNode extends Running, Child {
 const encryptionKey = randomBytes(32).toString('base64');
 const key = 'cluster-key-'.padEnd(40, 'k');
 
+/** Once more where the database was too slow to answer in 3 s: so does whoever keeps a service running. */
 export async function startNode(options: NodeOptions): Promise<ClusterNode> {
+  return startOnce(options).catch(async (error: unknown) => {
+    if (!String(error).includes('timeout expired')) throw error;
+    return startOnce(options);
+  });
+}
+
+async function startOnce(options: NodeOptions): Promise<ClusterNode> {
   const { url: database, name, role = 'all', env = {} } = options;
   const child = startChild(['serve'], {
     DATABASE_URL: database,

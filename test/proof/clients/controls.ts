@@ -211,8 +211,8 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/api/request-log.ts',
-        find: '    method: request.method,\n    status:',
-        replace: '    method: request.method,\n    url: request.url,\n    status:',
+        find: '    method: request.method,\n    status,',
+        replace: '    method: request.method,\n    url: request.url,\n    status,',
       },
       { file: 'src/cli/log.ts', find: 'const safe = redact(line);', replace: 'const safe = line;' },
     ],

@@ -83,9 +83,8 @@ const broken: readonly Broken[] = [
     name: 'fuzz-url-in-the-log',
     change: {
       file: 'src/api/request-log.ts',
-      find: '    method: request.method,\n    status: reply.statusCode,\n    tookMs',
-      replace:
-        '    method: request.method,\n    url: request.url,\n    status: reply.statusCode,\n    tookMs',
+      find: '    method: request.method,\n    status,\n    tookMs',
+      replace: '    method: request.method,\n    url: request.url,\n    status,\n    tookMs',
     },
     breaks: /^I16: the log holds/,
     only: ['listEvents'],

@@ -108,6 +108,9 @@ async function unheard(): Promise<Finding> {
   };
 }
 
+/** While the database is away a publish is answered within this, and within this all flows again. */
+const promisedMs = 5_000;
+
 /** It throws where one that was accepted does not come; so does the next one. */
 async function away(how: 'killed' | 'frozen'): Promise<Finding> {
   const { refused, accepted, slowestRefusalMs, healedMs } = await outage(how, awayMs);
@@ -119,7 +122,10 @@ async function away(how: 'killed' | 'frozen'): Promise<Finding> {
       'slowest refusal, ms': slowestRefusalMs,
       'well again after, ms': healedMs,
     },
-    violations: [],
+    violations: [
+      ...(slowestRefusalMs > promisedMs ? [`a refusal took ${slowestRefusalMs} ms`] : []),
+      ...(healedMs > promisedMs ? [`well again only after ${healedMs} ms`] : []),
+    ],
     events: { accepted, lost: 0 },
   };
 }

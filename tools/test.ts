@@ -17,7 +17,8 @@ const linesPercentMin = 95;
 const testMsMax = 10 * 60_000;
 /** For what no test can answer for, like a file that leaves a timer behind. A starved machine has taken 40 min. */
 const allMsMax = 55 * 60_000;
-const againMsMax = 20 * 60_000;
+const againMax = 2;
+const againMsMax = 10 * 60_000;
 /** Of the time that the machine wanted to compute. A quiet one loses 1 to 5 %, one that fails by it 40 to 90 %. */
 const stolenShareMax = 0.15;
 const pure = ['core', 'contract'];
@@ -44,12 +45,13 @@ const longest = [
 /** As it was before the setup for all files told them where its database is. */
 const env = { ...process.env };
 const [part, ...chosen] = process.argv.slice(2);
-const areGood = await Promise.all(
-  part === 'again'
-    ? [runFiles(chosen, 1, againMsMax).then((failed) => failed.length === 0)]
-    : [...(part === 'rest' ? [] : [runPure()]), ...(part === 'pure' ? [] : [runRest()])],
-);
-process.exitCode = areGood.every(Boolean) ? 0 : 1;
+if (part === 'again') {
+  process.send?.(await runFiles(chosen, 1, againMsMax));
+} else {
+  const ends = [...(part === 'rest' ? [] : [runPure()]), ...(part === 'pure' ? [] : [runRest()])];
+  const areGood = await Promise.all(ends);
+  process.exitCode = areGood.every(Boolean) ? 0 : 1;
+}
 
 /**
  * In one process: reading the same source for each of 70 files took a third of the time. What it prints is
@@ -84,27 +86,36 @@ async function runRest(): Promise<boolean> {
     (path) => !pure.some((folder) => path.startsWith(join('src', folder, '/'))),
   );
   const files = new Set([...longest.filter((path) => found.includes(path)), ...found.sort()]);
-  const before = readCpuTimes();
-  const failed = await runFiles([...files], concurrency, allMsMax);
-  if (failed.length === 0) return true;
-  const stolen = stolenShare(before, readCpuTimes());
-  if (stolen < stolenShareMax) return false;
-  const percent = Math.round(100 * stolen);
-  console.log(
-    `\n${percent} % of the computing time was taken from this machine, so what failed runs again, alone:\n` +
-      failed.map((path) => `  ${path}\n`).join(''),
-  );
-  return runAgain(failed);
+  let before = readCpuTimes();
+  let failed = await runFiles([...files], concurrency, allMsMax);
+  for (let time = 1; failed.length > 0 && time <= againMax; time += 1) {
+    const stolen = stolenShare(before, readCpuTimes());
+    if (stolen < stolenShareMax) break;
+    const percent = Math.round(100 * stolen);
+    console.log(
+      `\n${percent} % of the computing time was taken from this machine, so what failed runs again, alone:\n` +
+        failed.map((path) => `  ${path}\n`).join(''),
+    );
+    before = readCpuTimes();
+    failed = await runAgain(failed);
+  }
+  return failed.length === 0;
 }
 
 /** In a process of its own, since the setup for all files runs once in each. */
-async function runAgain(paths: readonly string[]): Promise<boolean> {
+async function runAgain(paths: readonly string[]): Promise<readonly string[]> {
   const args = [import.meta.filename, 'again', ...paths];
-  const child = spawn(process.execPath, args, { cwd, env, stdio: 'inherit' });
-  const code = await new Promise((resolve, reject) => {
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  let failed = paths;
+  child.on('message', (left: readonly string[]) => (failed = left));
+  await new Promise((resolve, reject) => {
     child.on('error', reject).on('close', resolve);
   });
-  return code === 0;
+  return failed;
 }
 
 /** Returns those that failed, or were never begun. */

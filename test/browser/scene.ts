@@ -12,6 +12,8 @@ export interface Scene extends AsyncDisposable {
   stage: Stage;
   /** Plays the hour; before, the service is as new. */
   play: () => Promise<Shown>;
+  /** The id of a replay that goes on for some minutes. */
+  replay: () => Promise<string>;
 }
 
 /** What is worth to be opened. */
@@ -62,6 +64,7 @@ export async function openScene(): Promise<Scene> {
   return {
     stage,
     play: async () => playHour({ stage, world, securePort: expired.port, closedPort }),
+    replay: async () => longReplay(stage),
     [Symbol.asyncDispose]: async () => kept.disposeAsync(),
   };
 }
@@ -236,19 +239,29 @@ async function findShown(stage: Stage, failingSubscriberId: string): Promise<Omi
 }
 
 /** One that is done, one that was cancelled, one under way for some minutes. */
-async function makeReplays({ service }: Stage): Promise<string> {
-  const make = async (filter: object, ratePerSecond: number): Promise<string> => {
-    const body = { filter, ratePerSecond };
-    const answer = await service.call({ method: 'POST', path: '/replays', body });
-    assert.equal(answer.status, 201, answer.text);
-    return String(answer.json['id']);
-  };
-  const done = await make({ state: 'dead', event: 'order.cancelled' }, 100);
+async function makeReplays(stage: Stage): Promise<string> {
+  const { service } = stage;
+  const done = await makeReplay(stage, { state: 'dead', event: 'order.cancelled' }, 100);
   await until(
     async () => service.call({ path: `/replays/${done}` }),
     (answer) => answer.json['state'] === 'done',
   );
-  const cancelled = await make({ state: 'delivered', event: 'invoice.*' }, 1);
+  const cancelled = await makeReplay(stage, { state: 'delivered', event: 'invoice.*' }, 1);
   await service.call({ method: 'POST', path: `/replays/${cancelled}/cancel` });
-  return make({ state: 'delivered', event: 'order.*' }, 1);
+  return longReplay(stage);
+}
+
+async function longReplay(stage: Stage): Promise<string> {
+  return makeReplay(stage, { state: 'delivered', event: 'order.*' }, 1);
+}
+
+async function makeReplay(
+  { service }: Stage,
+  filter: object,
+  ratePerSecond: number,
+): Promise<string> {
+  const body = { filter, ratePerSecond };
+  const answer = await service.call({ method: 'POST', path: '/replays', body });
+  assert.equal(answer.status, 201, answer.text);
+  return String(answer.json['id']);
 }

@@ -6,11 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assertNoSecret, keepSettings } from '../canary.ts';
 
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const source = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+/** What a user starts, where the setup for all files has built it: it needs half the computing to start. */
+export const main = process.env['TEST_PROGRAM'] ?? source;
 
 /** A command and what it runs: the checkout's, unless a test has installed another. */
 export type Program = readonly [command: string, ...entry: string[]];
-const ownProgram: Program = [process.execPath, main];
+
+/** Whoever loads something first may want to change the source as it is loaded. */
+function ownProgram(env: Env): Program {
+  return [process.execPath, env['NODE_OPTIONS'] === undefined ? main : source];
+}
 
 /** A net under a test that would hang: no test that passes comes near it. */
 export const patienceMs = 180_000;
@@ -50,7 +56,7 @@ export type Env = Readonly<Record<string, string>>;
 export function startChild(
   args: readonly string[],
   env: Env = {},
-  [command, ...entry]: Program = ownProgram,
+  [command, ...entry]: Program = ownProgram(env),
 ): Child {
   const { PATH = '', HOME = '' } = process.env;
   const child: ChildProcess = spawn(command, [...entry, ...args], {
@@ -121,7 +127,7 @@ export function startChild(
 export async function runChild(
   args: readonly string[],
   env: Env = {},
-  program: Program = ownProgram,
+  program: Program = ownProgram(env),
 ): Promise<Ended> {
   await using child = startChild(args, env, program);
   const code = await child.ended;
@@ -139,7 +145,7 @@ export interface Serving extends Child {
 export async function serve(
   env: Env,
   args: readonly string[] = [],
-  program: Program = ownProgram,
+  program: Program = ownProgram(env),
 ): Promise<Serving> {
   const child = startChild(['serve', ...args], { RINGBACK_PORT: '0', ...env }, program);
   try {

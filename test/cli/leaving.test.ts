@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { json as answers, rawService, type Behave } from '../client/raw-service.ts';
-import { compileCache, patienceMs } from './child.ts';
+import { compileCache, main, patienceMs } from './child.ts';
 import { runHere } from './in-process.ts';
 
 const key = 'k'.repeat(40);
@@ -85,7 +84,6 @@ describe('Ctrl+C while a service hangs', { timeout: patienceMs }, () => {
 });
 
 describe('a reader that has gone', { timeout: patienceMs }, () => {
-  const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
   const { PATH = '', HOME = '' } = process.env;
   const shell = async (url: string, line: string): Promise<{ said: string; err: string }> => {
     const child = spawn('bash', ['-c', line], {

@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { receive } from '../e2e/receiver.ts';
 import { inTime } from '../e2e/tally.ts';
-import { newFolder, serve, startChild } from './child.ts';
+import { main, newFolder, patienceMs, serve, startChild } from './child.ts';
 
 const key = 'l'.repeat(40);
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 type Line = Record<string, unknown>;
 
@@ -198,6 +197,6 @@ describe('the log of ringback serve', () => {
     await child.says(/ready/);
     const ended = child.deafen();
     child.signal('SIGTERM');
-    assert.equal(await inTime(ended, 60_000, () => 'it does not end'), 0);
+    assert.equal(await inTime(ended, patienceMs, () => 'it does not end'), 0);
   });
 });

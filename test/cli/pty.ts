@@ -1,12 +1,9 @@
 // Ringback on a real pseudo-terminal, its output fed to a terminal emulator: what a person sees. Tests wait
 // for what stands there, never for time.
 import { spawn, spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import xterm from '@xterm/headless';
 import { keepSettings } from '../canary.ts';
-import { compileCache, patienceMs, type Env } from './child.ts';
-
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+import { compileCache, main, patienceMs, type Env } from './child.ts';
 
 /** For `describe(…, { skip: noTerminal }, …)`: why there is no pseudo-terminal here, or false. */
 export const noTerminal: string | false =

@@ -1,9 +1,11 @@
 // Runs once, before and after all test files (`node --test-global-setup`): what is dear and can be
-// shared. One PostgreSQL for all, since each file would need a second for its own; one folder for
-// compiled source; and one for what a test file makes that others can use (test/package/installed.ts).
+// shared. One PostgreSQL for all, since each file would need a second for its own; the program, built as
+// users start it; one folder for compiled source; and one for what a test file makes that others can use
+// (test/package/installed.ts).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildProgram } from '../../tools/build-program.ts';
 import type { Postgres } from './server.ts';
 import { startShared } from './shared.ts';
 
@@ -14,6 +16,8 @@ const folders: string[] = [];
 export async function globalSetup(): Promise<void> {
   shareFolder('NODE_COMPILE_CACHE', 'ringback-compiled-');
   shareFolder('TEST_SHARED_FOLDER', 'ringback-shared-');
+  await buildProgram();
+  process.env['TEST_PROGRAM'] = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
   if ((process.env['TEST_DATABASE_URL'] ?? '') !== '') return;
   try {
     server = await startShared();

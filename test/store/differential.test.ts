@@ -13,7 +13,7 @@ import { Twins } from './twins.ts';
  * A sequence costs some 45 ms of computing, half of it in PostgreSQL: 1,000 of them took 55 to 82 s on two
  * cores with three to five times as much to do. `npm run soak` runs 10,000.
  */
-const sequences = Number(process.env['RINGBACK_SEQUENCES'] ?? 250);
+const sequences = Number(process.env['RINGBACK_SEQUENCES'] ?? 160);
 /** Much of the time goes by while one side waits for the other, so several pairs go side by side. */
 const pairs = 4;
 

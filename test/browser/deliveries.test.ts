@@ -63,9 +63,18 @@ describe('the deliveries page', () => {
     await deliver('order.copied', 'delivered', `{"message":"it's"}`);
     await on.visit(
       async (page) => {
+        const late = Promise.withResolvers<void>();
+        await page.route(/\/events\/evt_/, async (route) => {
+          await late.promise;
+          await route.continue();
+        });
         await page.goto('/console/deliveries');
         await row(page, 'order.copied').click();
-        await page.getByRole('button', { name: 'Copy as curl' }).click();
+        const copy = page.getByRole('button', { name: 'Copy as curl' });
+        // Nobody gets half a request.
+        await copy.and(page.locator('[aria-busy="true"]')).waitFor();
+        late.resolve();
+        await copy.click();
         await page.getByText('The signature is not in it').waitFor();
         const copied = await page.evaluate(async () => navigator.clipboard.readText());
         assert.match(copied, /^curl --globoff -X 'POST' 'http:\/\/127\.0\.0\.1:\d+\/hook' \\\n/);

@@ -10,6 +10,7 @@ export function CopyButton({
   what,
   note = '',
   isBare = false,
+  isBusy = false,
 }: {
   /** May be made only when it is wanted. */
   readonly text: string | (() => string);
@@ -18,6 +19,8 @@ export function CopyButton({
   /** What to know about the copy, said with the word that it was made. */
   readonly note?: string;
   readonly isBare?: boolean;
+  /** While the text is not known yet. */
+  readonly isBusy?: boolean;
 }): JSX.Element {
   const isCopied = useSignal(false);
   const copy = async (): Promise<void> => {
@@ -34,9 +37,16 @@ export function CopyButton({
   const icon = isCopied.value ? 'check' : 'copy';
   const press = (): void => void copy();
   return isBare ? (
-    <Button kind="quiet" size="small" icon={icon} label={`Copy ${what}`} onClick={press} />
+    <Button
+      kind="quiet"
+      size="small"
+      icon={icon}
+      label={`Copy ${what}`}
+      isBusy={isBusy}
+      onClick={press}
+    />
   ) : (
-    <Button size="small" icon={icon} onClick={press}>
+    <Button size="small" icon={icon} isBusy={isBusy} onClick={press}>
       {`Copy ${what}`}
     </Button>
   );

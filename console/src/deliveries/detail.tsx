@@ -7,7 +7,7 @@ import { Outside } from '../components/outside.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { Time } from '../components/time.tsx';
 import { memberText } from '../json-text.ts';
-import { useLoad } from '../load.ts';
+import { useLoad, type Load } from '../load.ts';
 import { param, setParams } from '../router.ts';
 import { can } from '../session.ts';
 import type { Attempt, DeliveryWithAttempts, EventType, Subscription } from '../shapes.ts';
@@ -41,10 +41,11 @@ export function DeliveryDetail({
   readonly onChange: () => void;
 }): JSX.Element {
   const attempt = chosenAttempt(delivery);
-  const subscription = useLoad(delivery.subscriberId, (signal) =>
+  const subscribed = useLoad(delivery.subscriberId, (signal) =>
     get<Subscription>(`/subscriptions/${delivery.subscriberId}`, { signal }),
-  ).value;
-  const sending = useSending(delivery, { attempt, subscription });
+  );
+  const subscription = subscribed.value;
+  const sending = useSending(delivery, { attempt, subscribed });
   const tab = chosenTab(delivery);
   return (
     <>
@@ -57,6 +58,7 @@ export function DeliveryDetail({
         <CopyButton
           what="as curl"
           text={() => curl(requestOf(sending))}
+          isBusy={!sending.isKnown}
           note="The signature is not in it: it is made for each attempt and cannot be repeated."
         />
         <CopyButton what="id" text={delivery.id} />
@@ -128,10 +130,7 @@ function TabContent({
 /** What is needed to show and repeat the request of an attempt. */
 function useSending(
   delivery: DeliveryWithAttempts,
-  {
-    attempt,
-    subscription,
-  }: { attempt: Attempt | undefined; subscription: Subscription | undefined },
+  { attempt, subscribed }: { attempt: Attempt | undefined; subscribed: Load<Subscription> },
 ): Sending {
   // As text: a number of 30 digits must stay as it was published.
   const payload = useLoad(delivery.eventId, async (signal) => {
@@ -141,8 +140,17 @@ function useSending(
   const types = useLoad('types', (signal) =>
     get<{ items: readonly EventType[] }>('/event-types', { signal }),
   );
-  const mediaType = mediaTypeOf(delivery, { subscription, types: types.value?.items ?? [] });
-  return { delivery, attempt, payload, mediaType };
+  const mediaType = mediaTypeOf(delivery, {
+    subscription: subscribed.value,
+    types: types.value?.items ?? [],
+  });
+  const isKnown = [payload, types, subscribed].every(isRead);
+  return { delivery, attempt, payload, mediaType, isKnown };
+}
+
+/** Or it cannot be read. */
+function isRead({ value, isReading }: Pick<Load<unknown>, 'value' | 'isReading'>): boolean {
+  return value !== undefined || !isReading;
 }
 
 /** The one that the address names, else the last. */

@@ -10,4 +10,6 @@ export type Sending = {
   readonly payload: Load<string>;
   /** Undefined: the contract wants no body. */
   readonly mediaType: string | undefined;
+  /** False while any of it is read: without its body it would be another request. */
+  readonly isKnown: boolean;
 };

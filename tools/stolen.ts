@@ -17,7 +17,7 @@ export function readCpuTimes(path = '/proc/stat'): CpuTimes {
   }
 }
 
-/** The first line: cpu, user, nice, system, idle, iowait, irq, softirq, steal, then what guests used, which user has, too. */
+/** Its first line: cpu, user, nice, system, idle, iowait, irq, softirq, steal; what guests used is in user, too. */
 export function parseCpuTimes(text: string): CpuTimes {
   const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = (
     text.split('\n')[0] ?? ''

@@ -1,8 +1,9 @@
 // `npm test`: all tests. Those of pure code run in one process that counts which lines they reach; all
 // others beside it, a process each, three at a time, and those that take longest first: nothing is worse
-// than to wait for one of them at the end. Files that fail while the machine is starved have a second
-// chance, alone; on any other machine a failure is a failure.
+// than to wait for one of them at the end. Files that fail while the machine is starved run
+// again, alone; on any other machine a failure is a failure.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -74,11 +75,9 @@ async function runPure(): Promise<boolean> {
   });
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const code = await new Promise((resolve, reject) => {
-    child.on('error', reject).on('close', resolve);
-  });
+  await once(child, 'close');
   process.stdout.write(Buffer.concat(chunks));
-  return code === 0;
+  return child.exitCode === 0;
 }
 
 async function runRest(): Promise<boolean> {
@@ -112,9 +111,7 @@ async function runAgain(paths: readonly string[]): Promise<readonly string[]> {
   });
   let failed = paths;
   child.on('message', (left: readonly string[]) => (failed = left));
-  await new Promise((resolve, reject) => {
-    child.on('error', reject).on('close', resolve);
-  });
+  await once(child, 'close');
   return failed;
 }
 

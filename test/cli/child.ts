@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { assertNoSecret, keepSettings } from '../canary.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-/** What a user starts, where the setup for all files has built it: it needs half the computing to start. */
+/** What a user starts, where the setup for all files has built it: `check` takes half the computing of the source. */
 export const main = process.env['TEST_PROGRAM'] ?? source;
 
 /** A command and what it runs: the checkout's, unless a test has installed another. */
 export type Program = readonly [command: string, ...entry: string[]];
 
-/** Whoever loads something first may want to change the source as it is loaded. */
+/** A hook that changes the source as it is loaded (test/proof/controls) would find none of it in the bundle. */
 function ownProgram(env: Env): Program {
   return [process.execPath, env['NODE_OPTIONS'] === undefined ? main : source];
 }

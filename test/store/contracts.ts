@@ -9,6 +9,7 @@ import { expiryContract } from './expiry-contract.ts';
 import { failingContract } from './failing-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { gaugeContract } from './gauge-contract.ts';
+import { laneChangeContract } from './lane-change-contract.ts';
 import { laneContract } from './lane-contract.ts';
 import { filterContract } from './filter-contract.ts';
 import { noticeContract } from './notice-contract.ts';
@@ -37,6 +38,7 @@ export const contracts = [
   recoverContract,
   lookContract,
   laneContract,
+  laneChangeContract,
   controlsContract,
   expiryContract,
   filterContract,

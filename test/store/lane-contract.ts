@@ -1,10 +1,7 @@
-// The contract of the Store port: what order, rate and concurrency do to deliveries, and what a change of
-// them does. Every test has a store of its own, because a claim sees the lanes of all apps.
+// The contract of the Store port: what order, rate and concurrency do to deliveries. Every test has a store
+// of its own, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { spanBetween } from '../../src/core/stats-span.ts';
-import type { SubscriptionState } from '../../src/core/subscription.ts';
 import { callback, inactive, type OpenSubject } from './subject.ts';
 import { laneStage, plenty } from './lane-stage.ts';
 import type { Room } from './test-dispatcher.ts';
@@ -235,82 +232,6 @@ export function laneContract(name: string, open: OpenSubject): void {
         await settle(next);
         await choose(id);
         assert.equal((await claim()).length, 2);
-      });
-    });
-
-    describe('a change of lanes', () => {
-      it('while it is paused waits for the resume', async () => {
-        const id = await subscribe();
-        await publish();
-        const set = async (state: Exclude<SubscriptionState, 'ended'>): Promise<void> =>
-          change(id, { state });
-        await set('paused');
-        await choose(id, { ordered: true });
-        await publish();
-        assert.deepEqual(await claim(), []);
-        await set('active');
-        assert.equal((await claim()).length, 3);
-      });
-
-      it('leaves a receiver that failed in a lane of old to nobody', async () => {
-        const id = await subscribe();
-        await publish();
-        await settle(await claim(), 'dead');
-        const appNo = on.app.no;
-        const health = async () => on.store.read('subscriptionHealth', { appNo, id });
-        const span = spanBetween(clock.ms, clock.ms + 1);
-        const attention = async () =>
-          (await on.store.read('appFigures', { appNo, span })).attention;
-        assert.equal((await health()).state, 'failing');
-        assert.equal((await attention()).length, 2);
-        await choose(id, { ordered: true });
-        assert.equal((await health()).state, 'ok');
-        assert.deepEqual(await attention(), []);
-        // Whoever comes back finds nothing of it.
-        await choose(id);
-        assert.equal((await health()).state, 'ok');
-      });
-
-      it('hides no delivery from who looks for those of the subscription', async () => {
-        const id = await subscribe();
-        const events = await publish();
-        await choose(id, { ordered: true });
-        events.push(...(await publish()));
-        await drain();
-        await choose(id, { ratePerSecond: 1 });
-        events.push(...(await publish()));
-        const page = { limit: 50, after: undefined };
-        const anything = { state: undefined, name: undefined, event: undefined };
-        const filter = { ...anything, subscription: id };
-        const { items } = await on.store.read('deliveries', { appNo: on.app.no, page, filter });
-        assert.deepEqual(
-          items.map(({ event, n }) => `${event} ${n}`).toSorted(),
-          events.flatMap((event) => [`${event} 0`, `${event} 1`]).toSorted(),
-        );
-      });
-
-      it('leaves nothing behind that an unsubscribe would not end', async () => {
-        const id = await subscribe();
-        await publish();
-        for (const controls of [{ ordered: true }, { ratePerSecond: 1 }, {}]) {
-          await choose(id, controls);
-          await publish();
-        }
-        await on.store.edit('unsubscribe', { appNo: on.app.no, id });
-        assert.deepEqual(await claim(), []);
-        assert.equal((await on.store.edit('sweep', { limit: 50 })).cancelled, 8);
-      });
-
-      it('of one edit with a new target is made, or nothing of it', async () => {
-        const id = await subscribe({}, [callback(0, 'a'), inactive(1, 'a')]);
-        await change(id, {
-          urls: [{ position: 1, url: 'https://late.example/' }],
-          chosen: { controls: { ...noControls, ratePerSecond: 2 }, headers: undefined },
-        });
-        await publish(2);
-        const all = await drain();
-        assert.equal(all.length, 2);
-        assert.equal(lanesOf(all).length, 1);
       });
     });
   });

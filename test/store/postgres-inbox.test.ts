@@ -31,7 +31,7 @@ describe('takeInbox', { timeout: 300_000 }, () => {
   });
 });
 
-describe('rejectInbox', () => {
+describe('rejectInbox', { timeout: 300_000 }, () => {
   it('tells of it, if anybody listens, in the same transaction', async () => {
     const { store } = stage;
     const app = await newApp(store);

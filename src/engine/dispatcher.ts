@@ -1,19 +1,14 @@
 // The dispatcher keeps deliveries moving: it takes fresh ones straight from the publish that made them,
 // claims waiting ones when there is room, and settles each when its attempt is over. The store keeps
 // the backlog; what is in memory here is a bounded window of it.
+import { afterwards } from '../core/afterwards.ts';
 import type { Leased } from '../core/delivery.ts';
 import { leaseOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
 import { never } from '../core/lane.ts';
 import type { World } from '../core/world.ts';
-import type {
-  Offer,
-  Outlook,
-  Settled,
-  Settlement,
-  Worked,
-  Worker,
-} from '../store/delivery-verbs.ts';
+import type { Offer, Outlook, Settled, Settlement } from '../store/delivery-verbs.ts';
+import type { Worked, Worker } from '../store/delivery-verbs.ts';
 import type { Store } from '../store/store.ts';
 import { handIn } from './hand-in.ts';
 import { waitOut } from './longest.ts';
@@ -202,16 +197,18 @@ export class Dispatcher implements Worker {
     const window = this.#window;
     for (const leased of deliveries) {
       window.enter(leased.lane, leased.concurrency);
-      this.#means.onMoved(leased, undefined);
       this.#underWay += 1;
-      void this.#run(leased, window);
     }
+    afterwards(() => {
+      for (const leased of deliveries) void this.#run(leased, window);
+    });
     const hasRoom = deliveries.some(({ lane }) => window.hasUntoldRoom(lane));
     if (hasRoom) this.#hear(this.#means.world.nowMs());
   }
 
   async #run(leased: Leased, window: Window): Promise<void> {
     try {
+      this.#means.onMoved(leased, undefined);
       const settlement = await this.#attempt(leased);
       // Its place is free from now on, and is offered in the transaction that writes the outcome down.
       const { wasFull } = window.leave(leased.lane, resultOf(settlement));

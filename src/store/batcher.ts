@@ -3,6 +3,7 @@
 // deliveries go beside each other, so that the store never waits for the event loop between two batches; but
 // what takes leases takes turns, since both would be offered the same room.
 import { strict as assert } from 'node:assert';
+import { afterwards } from '../core/afterwards.ts';
 import type { BatchReply, SettleReply, StoreFailure, Transport, WorkReply } from './call.ts';
 import { editCall, editOutput } from './call.ts';
 import type { Offer, Settled, Settlement, Worker } from './delivery-verbs.ts';
@@ -197,7 +198,9 @@ class Cycle {
       refuseAll(taken, tooShort());
     } else {
       this.#worker?.take(leasedFrom(reply.born, { edits, offer }), reply.outlook);
-      for (const [index, one] of reply.edits.entries()) taken[index]?.answer(one);
+      afterwards(() => {
+        for (const [index, one] of reply.edits.entries()) taken[index]?.answer(one);
+      });
     }
     this.#end('write');
   }
@@ -226,7 +229,9 @@ class Cycle {
       const settled = reply.settled.map(whatHappened);
       const asked = { claim: claim !== undefined, fanOut: fanOut !== undefined };
       this.#worker?.worked({ settled, claimed, fannedOut, readyMs }, asked);
-      for (const [index, one] of reply.settled.entries()) taken[index]?.answer(one);
+      afterwards(() => {
+        for (const [index, one] of reply.settled.entries()) taken[index]?.answer(one);
+      });
     }
     this.#end('work');
   }

@@ -149,7 +149,10 @@ export async function publishOn(
       : { lease, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
   const births = birthsFor(offer);
   const left = { waiting: 0, fanOuts: 0 };
-  return publishAll(tx, calls, { nowMs, births, slices: createSlices(), left, facts: [] });
+  const context = { nowMs, births, slices: createSlices(), left, facts: [] };
+  const published = await publishAll(tx, calls, context);
+  await published.answered;
+  return published.replies;
 }
 
 /** An offer that takes nothing: what is published waits. */

@@ -33,7 +33,9 @@ export async function applyEdit(
   if (isShared(call)) return tx.run(editScript(call, nowMs, facts));
   switch (call.verb) {
     case 'publish': {
-      const [output] = await publishAll(tx, [call.input], context);
+      const { replies, answered } = await publishAll(tx, [call.input], context);
+      await answered;
+      const [output] = replies;
       if (output === undefined) throw new Error('Cannot publish: there is no answer');
       return output;
     }

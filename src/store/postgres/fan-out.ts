@@ -82,11 +82,13 @@ async function takeStep(
   const deliveries = listeners.map(({ callback, lane }, i) => {
     return { event, n: made + i, appNo, slice, callback, lane };
   });
-  const waiting = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
+  const { waiting, answered } = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
   const madeNow = made + listeners.length;
-  await (after === undefined
-    ? Promise.all([tx.query(fanOutSql.count, [event, madeNow]), tx.query(fanOutSql.end, [event])])
-    : tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow]));
+  const moved =
+    after === undefined
+      ? [tx.query(fanOutSql.count, [event, madeNow]), tx.query(fanOutSql.end, [event])]
+      : [tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow])];
+  await Promise.all([answered, ...moved]);
   const { lease } = births.slots;
   const born = births.born.map((one) => ({ ...one, ...sent, tries: 0, attempts: 0, lease }));
   return { deliveries: born, waiting, isDone: true };

@@ -58,10 +58,17 @@ export interface MakeInput {
   facts: Fact[];
 }
 
-/** Gives the number of those that wait. */
-export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<number> {
+export interface Made {
+  /** The number of those that wait. */
+  waiting: number;
+  /** All that was asked for. */
+  answered: Promise<unknown>;
+}
+
+/** Resolves when the rows are on their way. */
+export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
   const { deliveries, births, nowMs, facts } = input;
-  if (deliveries.length === 0) return 0;
+  if (deliveries.length === 0) return { waiting: 0, answered: Promise.resolve() };
   const waiting = new Set<number>();
   let waits = 0;
   const leased = deliveries.map((delivery) => {
@@ -94,8 +101,7 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<number> 
     rows.map(({ lease }) => lease),
   ]);
   const woken = waiting.size === 0 ? [] : tx.query(makeDeliveriesSql.wake, [[...waiting], nowMs]);
-  await Promise.all([inserted, woken]);
-  return waits;
+  return { waiting: waits, answered: Promise.all([inserted, woken]) };
 }
 
 export interface Joining {

@@ -1,9 +1,11 @@
 // What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
 import { never } from '../../core/lane.ts';
 import type { Aside } from '../aside.ts';
+import type { Outlook } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
 import type { Slots } from '../slots.ts';
 import { hasRoom, slotsJson } from './has-room.ts';
+import type { Done } from './transact.ts';
 import type { Tx } from './tx.ts';
 
 export const outlookSql = {
@@ -24,4 +26,13 @@ export async function nextReadyMs(tx: Tx, slots: Slots): Promise<number | undefi
 
 export async function isFanningOut(tx: Tx, aside: Aside): Promise<boolean> {
   return (await tx.query(outlookSql.fanOut, [aside.upTo(), aside.events()])).length > 0;
+}
+
+/** The end of a transaction, as seen with an outlook that leaves with its commit. Whoever does not hear it looks. */
+export function seenWith<T>(
+  outlook: Promise<Outlook>,
+  nowMs: number,
+  see: (outlook: Outlook) => T,
+): Pick<Done<T>, 'result' | 'whole'> {
+  return { result: see({ readyMs: nowMs, isFanningOut: true }), whole: outlook.then(see) };
 }

@@ -7,7 +7,7 @@ import { failureKind, unavailable } from './failure.ts';
 import type { House } from './house.ts';
 import type { Link } from './link.ts';
 import type { Way } from './savepoint.ts';
-import type { TransactMeans } from './transact.ts';
+import type { Done, TransactMeans } from './transact.ts';
 import { OutcomeUnknown, transact } from './transact.ts';
 import type { Tx } from './tx.ts';
 
@@ -27,7 +27,7 @@ export interface Persisting {
 
 export type Persist = <T>(
   persisting: Persisting,
-  body: (tx: Tx, way: Way) => Promise<{ result: T; written: readonly string[] }>,
+  body: (tx: Tx, way: Way) => Promise<Done<T>>,
 ) => Promise<T | StoreFailure>;
 
 export function createPersist({ world, house, doubts }: PersistMeans): Persist {

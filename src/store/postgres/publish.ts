@@ -57,11 +57,17 @@ export interface PublishContext {
   left: { waiting: number; fanOuts: number };
 }
 
+export interface PublishedAll {
+  replies: Published[];
+  /** What was asked for last, by which nothing changes in the replies. */
+  answered: Promise<unknown>;
+}
+
 export async function publishAll(
   tx: Tx,
   calls: readonly Publish[],
   context: PublishContext,
-): Promise<Published[]> {
+): Promise<PublishedAll> {
   const listeners = await findListeners(tx, calls);
   const taken = await takenElsewhere(tx, calls);
   const drafts = calls.map((call, index) => draft(call, listeners[index]));
@@ -85,8 +91,7 @@ export async function publishAll(
   const made = drafts.flatMap((events, index) =>
     events === undefined || replies[index]?.kind !== 'accepted' ? [] : events,
   );
-  await write(tx, made, context);
-  return replies;
+  return { replies, ...(await write(tx, made, context)) };
 }
 
 /** An event on its way into the database. */
@@ -204,8 +209,13 @@ async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<nu
   return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
 }
 
-async function write(tx: Tx, events: readonly Draft[], context: PublishContext): Promise<void> {
-  if (events.length === 0) return;
+/** Resolves when the rows are on their way. */
+async function write(
+  tx: Tx,
+  events: readonly Draft[],
+  context: PublishContext,
+): Promise<Pick<PublishedAll, 'answered'>> {
+  if (events.length === 0) return { answered: Promise.resolve() };
   const { nowMs, births, slices, left, facts } = context;
   for (const { appNo } of events) facts.push(publishedFact(appNo, 1));
   const slice: number[] = [];
@@ -242,10 +252,12 @@ async function write(tx: Tx, events: readonly Draft[], context: PublishContext):
       return { event: id, n, appNo, slice: slice[index] ?? 0, callback, lane };
     }),
   );
-  const made = makeDeliveries(tx, { deliveries, births, nowMs, facts });
-  const [waiting] = await Promise.all([made, covered, inserted, begun]);
-  left.waiting += waiting;
+  const asked = Promise.all([covered, inserted, begun]);
+  asked.catch(() => undefined); // Places in ordered lanes may fail first.
+  const made = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
+  left.waiting += made.waiting;
   left.fanOuts += many.length;
+  return { answered: Promise.all([asked, made.answered]) };
 }
 
 /** Where each begins when they stand one after the other. */

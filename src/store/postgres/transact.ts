@@ -1,6 +1,5 @@
 // One transaction from `begin` to a commit whose outcome is known. A connection that breaks at the
 // commit leaves it open whether it happened; then the database is asked, over a new connection.
-import { strict as assert } from 'node:assert';
 import type { Client } from 'pg';
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
@@ -54,30 +53,32 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-/**
- * `written`: ids of events that the transaction makes. After a crash or a failover the number of a
- * transaction may belong to another one, so the events themselves are looked for. Where there are none
- * nobody can tell: a subscribe was answered with 201 that way, and was not there (found by trial).
- */
+export interface Done<T> {
+  result: T;
+  /**
+   * The result with the answers to the statements that were asked last: the commit leaves in one packet with
+   * them. Whoever asked for them can do without, if the connection breaks there: `result` stands then.
+   */
+  whole?: Promise<T>;
+  /**
+   * Ids of events that the transaction makes. After a crash or a failover the number of a transaction may
+   * belong to another one, so the events themselves are looked for. Where there are none nobody can tell: a
+   * subscribe was answered with 201 that way, and was not there (found by trial).
+   */
+  written: readonly string[];
+}
+
 export async function transact<T>(
   means: TransactMeans,
-  body: (tx: Tx) => Promise<{ result: T; written: readonly string[] }>,
+  body: (tx: Tx) => Promise<Done<T>>,
 ): Promise<T> {
   let commit: Committing<T> | undefined;
   try {
     return await means.link.withClient(async (client) => {
       const life = await lifeOn(client);
-      const numbered = beginOn(client);
-      numbered.catch(() => undefined);
-      const { result, written } = await inside(client, body).catch(async (error: unknown) => {
-        await numbered; // When the begin has failed, that is why all the rest did.
-        throw error;
-      });
-      const [row] = await numbered;
-      commit = { result, written, life, xid: text(one(row), 'xid') };
-      const { command } = await client.query('commit');
-      assert.equal(command, 'COMMIT', 'A transaction was rolled back without a word');
-      return result;
+      const { xid, ...done } = await inside(client, body);
+      commit = { ...done, life, xid };
+      return commitOn(client, done);
     });
   } catch (error) {
     if (commit === undefined || !isConnectionLost(error)) throw error;
@@ -92,19 +93,36 @@ export async function beginOn(client: Client): Promise<readonly Row[]> {
   return txOn(client).query(transactSql.number, []);
 }
 
-interface Committing<T> {
-  result: T;
-  written: readonly string[];
+/** After a statement that failed the server takes a commit for a rollback. */
+async function commitOn<T>(client: Client, { result, whole }: Done<T>): Promise<T> {
+  holdWrites(client);
+  const [last, ended] = await Promise.allSettled([whole ?? result, client.query('commit')]);
+  if (ended.status === 'rejected') throw ended.reason;
+  if (ended.value.command === 'COMMIT') return last.status === 'fulfilled' ? last.value : result;
+  if (last.status === 'rejected') throw last.reason;
+  throw new Error('A transaction was rolled back without a word');
+}
+
+interface Committing<T> extends Done<T> {
   /** Of the server, when it began. */
   life: string;
   xid: string;
 }
 
-async function inside<T>(client: Client, body: (tx: Tx) => Promise<T>): Promise<T> {
+async function inside<T>(
+  client: Client,
+  body: (tx: Tx) => Promise<Done<T>>,
+): Promise<Done<T> & { xid: string }> {
+  const numbered = beginOn(client);
+  numbered.catch(() => undefined);
   try {
-    return await body(txOn(client));
+    const done = await body(txOn(client));
+    done.whole?.catch(() => undefined); // Looked at with the commit.
+    const [row] = await numbered;
+    return { ...done, xid: text(one(row), 'xid') };
   } catch (error) {
     await client.query('rollback').catch(() => undefined); // The first error says what happened.
+    await numbered; // When the begin has failed, that is why all the rest did.
     throw error;
   }
 }
@@ -130,7 +148,7 @@ async function askAfterwards<T>(
 /** `anybodys`: a transaction of that number was committed, in another life of the server. */
 async function statusOf(
   tx: Tx,
-  { xid, written, life }: Omit<Committing<unknown>, 'result'>,
+  { xid, written, life }: Pick<Committing<unknown>, 'xid' | 'written' | 'life'>,
 ): Promise<string> {
   const [row] = await tx.query(transactSql.status, [xid]);
   const status = row?.['status'];

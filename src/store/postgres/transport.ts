@@ -33,7 +33,7 @@ import { createSweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
 import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
 import type { WorkContext, WorkDone } from './work.ts';
-import { acceptedIds, findsNothingNew, isWorthTelling, writeBatch } from './write.ts';
+import { findsNothingNew, isWorthTelling, writeBatch } from './write.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -159,8 +159,7 @@ class PostgresNode {
       (await counting(this.#edits, nowMs, async () =>
         this.#persist(means, async (tx, way) => {
           gathered.undo(); // What an earlier try has taken was not written.
-          const result = await writeBatch(tx, input, way);
-          return { result, written: acceptedIds(result) };
+          return writeBatch(tx, input, way);
         }),
       ));
     if (isFailure(written)) return written;
@@ -209,7 +208,7 @@ class PostgresNode {
     return counting(this.#work, context.nowMs, async () =>
       this.#persist(means, async (tx, way) => {
         context.gathered.undo();
-        return { result: await doWork(tx, work, context, way), written: [] };
+        return doWork(tx, work, context, way);
       }),
     );
   }
@@ -225,7 +224,7 @@ class PostgresNode {
     const fannedOut = await counting(this.#work, context.nowMs, async () =>
       this.#persist(means, async (tx, way) => {
         context.gathered.undo();
-        return { result: await doFanOut(tx, { work, done, context }, way), written: [] };
+        return doFanOut(tx, { work, done, context }, way);
       }),
     );
     const { settled, claimed } = done.worked;

@@ -4,7 +4,7 @@ import { limits } from '../../core/limits.ts';
 import type { Aside } from '../aside.ts';
 import type { SettleReply } from '../call.ts';
 import type { Fact } from '../counting.ts';
-import type { Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
+import type { Outlook, Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
 import type { Changes } from '../settling.ts';
 import { firstReadyMs } from '../settling.ts';
 import type { Slots } from '../slots.ts';
@@ -14,11 +14,12 @@ import { claim } from './claim.ts';
 import { fanOut } from './fan-out.ts';
 import type { FigureContext } from './write-figures.ts';
 import { writeFigures } from './write-figures.ts';
-import { isFanningOut, nextReadyMs } from './outlook.ts';
+import { isFanningOut, nextReadyMs, seenWith } from './outlook.ts';
 import type { Way } from './savepoint.ts';
 import { inSavepoint } from './savepoint.ts';
 import type { SettledAll } from './settle.ts';
 import { settleAll } from './settle.ts';
+import type { Done } from './transact.ts';
 import type { Tx } from './tx.ts';
 
 export interface WorkContext extends Omit<FigureContext, 'facts'> {
@@ -40,8 +41,8 @@ export async function doWork(
   work: Work,
   context: WorkContext,
   way: Way,
-): Promise<WorkDone> {
-  const { nowMs, floors, aside, lingerMs } = context;
+): Promise<Done<WorkDone>> {
+  const { nowMs, floors, lingerMs } = context;
   const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, way });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
@@ -50,13 +51,28 @@ export async function doWork(
     floors.heard(found.firstReadyMs);
     claimed = found.deliveries;
   }
+  const readyMs = nextFor(tx, work, { slots, changes });
+  const outlook = outlookBeside(tx, readyMs, { ...context, facts });
+  const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
+    const fannedOut = { deliveries: [], isMore: ahead.isFanningOut };
+    const worked = { settled, claimed, fannedOut, readyMs: ahead.readyMs };
+    return { worked, waiting: wentBack, facts };
+  });
+  return { ...ended, written: [] };
+}
+
+/** What lies ahead; figures are written beside it. */
+async function outlookBeside(
+  tx: Tx,
+  asked: Promise<number | undefined>,
+  context: WorkContext & FigureContext,
+): Promise<Outlook> {
   const [isMore, readyMs] = await Promise.all([
-    isFanningOut(tx, aside),
-    nextFor(tx, work, { slots, changes }),
-    writeFigures(tx, { ...context, facts }),
+    isFanningOut(tx, context.aside),
+    asked,
+    writeFigures(tx, context),
   ]);
-  const worked = { settled, claimed, fannedOut: { deliveries: [], isMore }, readyMs };
-  return { worked, waiting: wentBack, facts };
+  return { readyMs, isFanningOut: isMore };
 }
 
 /**
@@ -67,7 +83,7 @@ export async function doFanOut(
   tx: Tx,
   { work, done, context }: { work: Work; done: WorkDone; context: WorkContext },
   way: Way,
-): Promise<WorkDone> {
+): Promise<Done<WorkDone>> {
   const { nowMs, aside } = context;
   const facts: Fact[] = [];
   // What runs alone may be undone after a birth; so then nothing is born leased.
@@ -79,15 +95,15 @@ export async function doFanOut(
     for (const { lane } of done.worked.claimed) each.take(lane);
   }
   const step = await fanOut(tx, { births, nowMs, facts, aside, way });
-  // Where another node is at the only one there is, asking again at once would find the same.
-  const [isAny, readyMs] = await Promise.all([
-    isFanningOut(tx, aside),
-    nextReadyMs(tx, slots),
-    writeFigures(tx, { ...context, facts }),
-  ]);
-  const { deliveries, waiting, isDone } = step;
-  const worked = { ...done.worked, fannedOut: { deliveries, isMore: isDone && isAny }, readyMs };
-  return { worked, waiting: done.waiting + waiting, facts };
+  const outlook = outlookBeside(tx, nextReadyMs(tx, slots), { ...context, facts });
+  const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
+    const { deliveries, waiting, isDone } = step;
+    // Where another node is at the only one there is, asking again at once would find the same.
+    const fannedOut = { deliveries, isMore: isDone && ahead.isFanningOut };
+    const worked = { ...done.worked, fannedOut, readyMs: ahead.readyMs };
+    return { worked, waiting: done.waiting + waiting, facts };
+  });
+  return { ...ended, written: [] };
 }
 
 export const nothingDone: WorkDone = {

@@ -12,11 +12,12 @@ import { applyEdit } from './edits.ts';
 import { writeFigures } from './write-figures.ts';
 import { isInboxEmpty } from './inbox.ts';
 import { lockFanOuts, lockInOrder } from './lock-order.ts';
-import { isFanningOut, nextReadyMs } from './outlook.ts';
+import { isFanningOut, nextReadyMs, seenWith } from './outlook.ts';
 import type { Publish } from './publish.ts';
 import { publishAll } from './publish.ts';
 import type { Way } from './savepoint.ts';
 import { inSavepoint } from './savepoint.ts';
+import type { Done } from './transact.ts';
 import type { Tx } from './tx.ts';
 
 export interface WriteInput {
@@ -41,17 +42,22 @@ export async function writeBatch(
   tx: Tx,
   { edits, offer, aside, context }: WriteInput,
   way: Way,
-): Promise<Written> {
+): Promise<Done<Written>> {
   // Of edits that run alone one may be undone after a birth; so then nothing is born leased.
   const births = birthsFor(way === 'together' ? offer : undefined);
   const facts: Fact[] = [];
   const whole: EditContext = { ...context, births, facts, left: { waiting: 0, fanOuts: 0 } };
   await lockFanOuts(tx, edits);
-  const replies = await (way === 'together'
+  const { replies, answered } = await (way === 'together'
     ? applyRuns(tx, edits, whole)
     : applyEach(tx, edits, whole));
-  const [outlook] = await Promise.all([lookAhead(tx, births, aside), writeFigures(tx, whole)]);
-  return { replies, born: births.born, outlook, left: whole.left, facts };
+  const asked = Promise.all([lookAhead(tx, births, aside), writeFigures(tx, whole), answered]);
+  const ended = seenWith(
+    asked.then(([outlook]) => outlook),
+    context.nowMs,
+    (outlook): Written => ({ replies, born: births.born, outlook, left: whole.left, facts }),
+  );
+  return { ...ended, written: acceptedIds(replies) };
 }
 
 /**
@@ -90,23 +96,30 @@ async function lookAhead(tx: Tx, { slots }: Births, aside: Aside): Promise<Outlo
   return { readyMs, isFanningOut: isMore };
 }
 
+interface Applied {
+  replies: EditReply[];
+  /** What was asked for last: nothing in the replies depends on it. */
+  answered: Promise<unknown>;
+}
+
 async function applyRuns(
   tx: Tx,
   edits: readonly EditCall[],
   context: EditContext,
-): Promise<EditReply[]> {
+): Promise<Applied> {
   const replies: EditReply[] = [];
+  let answered: Promise<unknown> = Promise.resolve();
   for (const run of runsOf(edits)) {
+    await answered;
     const publishes = run.flatMap((call): Publish[] =>
       call.verb === 'publish' ? [call.input] : [],
     );
-    const outputs =
-      publishes.length > 0
-        ? await publishAll(tx, publishes, context)
-        : await inTurn(tx, run, context);
+    let outputs: readonly EditOutput<EditVerb>[];
+    if (publishes.length === 0) outputs = await inTurn(tx, run, context);
+    else ({ replies: outputs, answered } = await publishAll(tx, publishes, context));
     replies.push(...outputs.map((output): EditReply => ({ kind: 'done', output })));
   }
-  return replies;
+  return { replies, answered };
 }
 
 /** Publishes that stand side by side, and what stands between them. */
@@ -136,7 +149,7 @@ async function applyEach(
   tx: Tx,
   edits: readonly EditCall[],
   context: EditContext,
-): Promise<EditReply[]> {
+): Promise<Applied> {
   await lockInOrder(tx, edits);
   const replies: EditReply[] = [];
   for (const call of edits) {
@@ -145,10 +158,10 @@ async function applyEach(
     if (reply.kind === 'failed') context.facts.length = before; // They were undone with it.
     replies.push(reply);
   }
-  return replies;
+  return { replies, answered: Promise.resolve() };
 }
 
-export function acceptedIds({ replies }: Written): string[] {
+function acceptedIds(replies: readonly EditReply[]): string[] {
   return replies.flatMap((reply) => {
     if (reply.kind !== 'done' || !('kind' in reply.output)) return [];
     const { output } = reply;

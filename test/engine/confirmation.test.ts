@@ -273,6 +273,7 @@ describe('Dispatcher', () => {
     worker.worked({ settled: [], claimed, fannedOut, readyMs: undefined }, asked);
     worker.take([leased(offer?.lease)], { readyMs: undefined, isFanningOut: false });
     worker.take([leased(12_345)], { readyMs: undefined, isFanningOut: false });
+    await world.settle();
     assert.deepEqual(
       starts.map(({ confirmedMs }) => confirmedMs),
       [200, 300, 100, -Infinity],

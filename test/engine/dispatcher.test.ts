@@ -498,7 +498,9 @@ describe('Dispatcher', () => {
       onError: (error) => assert.fail(String(error)),
     });
     const end = async (event: string): Promise<void> => {
-      ends.get(event)?.();
+      if (!ends.has(event)) await turn(); // It begins after what was asked for in the same turn.
+      const over = ends.get(event) ?? assert.fail(`${event} has not begun`);
+      over();
       await turn();
     };
     return { ...scripted, dispatcher, signals, end };

@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import type { Side } from '../postgres/messages.ts';
 import type { Matches, PostgresProxy, When } from '../postgres/proxy.ts';
-import { asksToCommit, startProxy } from '../postgres/proxy.ts';
+import { startProxy } from '../postgres/proxy.ts';
 import { digest } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import type { Stage } from './postgres-stage.ts';
@@ -72,9 +72,8 @@ describe('a commit that goes on without its connection', net, () => {
       if (message.side !== 'backend' || !message.bytes.includes('in progress')) return;
       if ((answers.inProgress += 1) === 2) asked.resolve();
     });
-    const cut = proxy.cut('after', asksToCommit);
     const publishing = dispatcher.publish(room, stage.publishing('a'));
-    await cut;
+    await cutWhileItCommits();
     await asked.promise;
     await slow.release();
     const { output, born } = await publishing;
@@ -86,9 +85,9 @@ describe('a commit that goes on without its connection', net, () => {
   it('is refused when nobody knows in time; what it leased comes back once it is known', async () => {
     const slow = await commitsWait('event');
     const input = stage.publishing('a');
-    cutForGood();
-    await assert.rejects(dispatcher.publish(room, input), StoreUnavailable);
-    proxy.forget();
+    const publishing = assert.rejects(dispatcher.publish(room, input), StoreUnavailable);
+    await cutForGood();
+    await publishing;
     assert.deepEqual(await claimed(), [], 'it is still under way');
     await slow.release();
     await slow[Symbol.asyncDispose]();
@@ -104,9 +103,9 @@ describe('a commit that goes on without its connection', net, () => {
     const { output } = await dispatcher.publish(leasedNone, stage.publishing('a'));
     assert.equal(output.kind, 'accepted');
     const slow = await commitsWait('delivery_live');
-    cutForGood();
-    await assert.rejects(dispatcher.claim(room));
-    proxy.forget();
+    const claiming = assert.rejects(dispatcher.claim(room));
+    await cutForGood();
+    await claiming;
     await slow.release();
     await slow[Symbol.asyncDispose]();
     const deliveries = await untilClaimed();
@@ -225,15 +224,25 @@ async function untilClaimed(): Promise<readonly Leased[]> {
   return deliveries;
 }
 
+/**
+ * Cuts everything while a commit waits (`commitsWait`). Not sooner: a server that cannot answer what came
+ * before the commit, in the same packet, undoes it.
+ */
+async function cutWhileItCommits(): Promise<void> {
+  const waiting = "select from pg_locks where locktype = 'advisory' and objid = 7 and not granted";
+  await until(async () => (await stage.database.query(waiting)).length > 0);
+  proxy.cutAll();
+}
+
 /** Cuts it at its commit; time runs out at the first answer that it is still under way. */
-function cutForGood(): void {
-  void proxy.cut('after', asksToCommit);
+async function cutForGood(): Promise<void> {
   let isLate = false;
   watch(({ side, bytes }) => {
     if (isLate || side !== 'backend' || !bytes.includes('in progress')) return;
     isLate = true;
     later.ms += limits.commitUnknownMs;
   });
+  await cutWhileItCommits();
 }
 
 interface Waiting extends AsyncDisposable {

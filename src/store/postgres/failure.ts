@@ -73,6 +73,11 @@ const storeCodes = new Set([
   'XX002', // an index is corrupted
 ]);
 
+/** A statement of the same transaction has failed before. */
+export function isAborted(error: unknown): boolean {
+  return sqlState(error) === '25P02';
+}
+
 function isOfStore(code: string): boolean {
   return storeClasses.has(code.slice(0, 2)) || storeCodes.has(code);
 }

@@ -2,6 +2,7 @@
 import type { Client } from 'pg';
 import type { Row } from '../row.ts';
 import type { Script, Statement } from '../statement.ts';
+import { isAborted } from './failure.ts';
 import { statement } from './named-statement.ts';
 import { repeat } from './repeat.ts';
 import { holdWrites, toWire, type Parameter } from './wire.ts';
@@ -13,10 +14,17 @@ export interface Tx {
 }
 
 export function txOn(client: Client): Tx {
+  let cause: unknown;
   const query: Tx['query'] = async (sql, values) => {
     holdWrites(client);
-    const result = await client.query<Row>({ ...statement(sql), values: values.map(toWire) });
-    return result.rows;
+    try {
+      const result = await client.query<Row>({ ...statement(sql), values: values.map(toWire) });
+      return result.rows;
+    } catch (error) {
+      // What stands behind it in the packet fails as well, and whoever awaits that should hear why.
+      if (!isAborted(error)) cause = error;
+      throw cause ?? error;
+    }
   };
   return {
     query,

@@ -45,6 +45,16 @@ describe('createBatcher', () => {
     assert.deepEqual(order, [1, 2, 3]);
   });
 
+  it('lets the next batch go before the answers of the one before are handed out', async () => {
+    const { transport, batcher } = setUp();
+    const first = forget(batcher, 1).then(() => transport.left);
+    const second = forget(batcher, 2);
+    transport.write();
+    assert.equal(await first, 2);
+    transport.write();
+    await second;
+  });
+
   it('stamps each batch with the time it is sent', async () => {
     const { transport, batcher, clock } = setUp();
     const edits = [1, 2].map(async (n) => forget(batcher, n));
@@ -619,6 +629,8 @@ class FakeTransport implements Transport {
   readonly sent: Batch[] = [];
   readonly worked: Work[] = [];
   readonly order: ('write' | 'work')[] = [];
+  /** Batches that are on their way: a packet leaves when nothing more can join it. */
+  left = 0;
   closed = 0;
   #flying: PromiseWithResolvers<BatchReply> | undefined;
   #working: PromiseWithResolvers<WorkReply> | undefined;
@@ -627,6 +639,7 @@ class FakeTransport implements Transport {
     this.#assertFree('write');
     this.sent.push(batch);
     this.order.push('write');
+    process.nextTick(() => (this.left += 1));
     this.#flying = Promise.withResolvers();
     return this.#flying.promise;
   }

@@ -1,0 +1,69 @@
+// The end of a transaction: what it asks for last leaves with its commit, and either all of it happened or
+// nothing did.
+import { strict as assert } from 'node:assert';
+import { after, before, describe, it } from 'node:test';
+import { Link } from '../../src/store/postgres/link.ts';
+import { transact } from '../../src/store/postgres/transact.ts';
+import { asksToCommit, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
+import { openStage, world, type Stage } from './postgres-stage.ts';
+
+let stage: Stage;
+let proxy: PostgresProxy;
+let link: Link;
+
+before(async () => {
+  stage = await openStage();
+  await stage.database.query('create table public.note (text text)');
+  proxy = await startProxy(stage.database.url);
+  link = new Link({ url: proxy.url, kind: 'engine', purpose: 'test' });
+});
+after(async () => {
+  await link.close();
+  await stage[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+});
+
+const insert = 'insert into public.note (text) values ($1) returning text';
+const fail = "select 1 / ($1::text = 'never')::int";
+
+async function notes(): Promise<unknown[]> {
+  return (await stage.database.query('select text from public.note')).map(({ text }) => text);
+}
+
+describe('transact', { timeout: 60_000 }, () => {
+  it('sends the commit before the last statements are answered', async () => {
+    const passed: string[] = [];
+    void proxy.cut('after', (message) => {
+      if (asksToCommit(message)) passed.push('commit');
+      else if (message.side === 'backend' && message.bytes.includes('a last word')) {
+        passed.push('answer');
+      }
+      return false;
+    });
+    const result = await transact({ link, world }, async (tx) => {
+      await tx.query(insert, ['a first word']);
+      const whole = tx.query(insert, ['a last word']).then(([row]) => String(row?.['text']));
+      return { result: 'unheard', whole, written: [] };
+    });
+    proxy.forget();
+    assert.equal(result, 'a last word');
+    assert.deepEqual(passed, ['commit', 'answer']);
+    assert.deepEqual(await notes(), ['a first word', 'a last word']);
+  });
+
+  it('is undone by a last statement that fails, and says why; the connection goes on', async () => {
+    const earlier = await notes();
+    const failing = transact({ link, world }, async (tx) => {
+      await tx.query(insert, ['undone']);
+      tx.query(fail, ['now']).catch(() => undefined);
+      const whole = tx.query(insert, ['behind it']).then(() => 'heard'); // It fails for that reason alone.
+      return { result: 'unheard', whole, written: [] };
+    });
+    await assert.rejects(failing, { message: 'division by zero' });
+    assert.deepEqual(await notes(), earlier);
+    const again = transact({ link, world }, async (tx) => {
+      return { result: await tx.query('select 1 as one', []), written: [] };
+    });
+    assert.deepEqual(await again, [{ one: 1 }]);
+  });
+});

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { Link } from '../../src/store/postgres/link.ts';
-import { transact } from '../../src/store/postgres/transact.ts';
+import { OutcomeUnknown, transact } from '../../src/store/postgres/transact.ts';
 import { asksToCommit, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 
@@ -65,5 +65,17 @@ describe('transact', { timeout: 60_000 }, () => {
       return { result: await tx.query('select 1 as one', []), written: [] };
     });
     assert.deepEqual(await again, [{ one: 1 }]);
+  });
+
+  it('is not called done when a last statement failed before it was sent', async () => {
+    const cause = new RangeError('no memory for its bytes');
+    const halved = transact({ link, world }, async (tx) => {
+      const sent = tx.query(insert, ['a half']);
+      const whole = Promise.all([sent, Promise.reject(cause)]).then(() => 'heard');
+      return { result: 'unheard', whole, written: [] };
+    });
+    const isUnknown = (error: unknown): boolean =>
+      error instanceof OutcomeUnknown && error.cause === cause;
+    await assert.rejects(halved, isUnknown);
   });
 });

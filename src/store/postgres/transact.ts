@@ -42,13 +42,16 @@ export interface TransactMeans {
   world: Pick<World, 'monotonicMs' | 'sleep'>;
 }
 
-/** The commit may or may not have happened, and the database could not be asked in time. */
+/**
+ * The commit may or may not have happened, and the database could not be asked in time; or it has happened,
+ * without a statement that was a part of it.
+ */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
   readonly xid: string;
 
   constructor(xid: string, cause: unknown) {
-    super('The connection broke at the commit', { cause });
+    super('It is not known what became of a transaction', { cause });
     this.xid = xid;
   }
 }
@@ -78,7 +81,10 @@ export async function transact<T>(
       const life = await lifeOn(client);
       const { xid, ...done } = await inside(client, body);
       commit = { ...done, life, xid };
-      return commitOn(client, done);
+      const ended = await commitOn(client, commit);
+      if (ended.kind === 'committed') return ended.result;
+      commit = undefined; // There is nothing to ask for.
+      throw ended.cause;
     });
   } catch (error) {
     if (commit === undefined || !isConnectionLost(error)) throw error;
@@ -93,14 +99,24 @@ export async function beginOn(client: Client): Promise<readonly Row[]> {
   return txOn(client).query(transactSql.number, []);
 }
 
-/** After a statement that failed the server takes a commit for a rollback. */
-async function commitOn<T>(client: Client, { result, whole }: Done<T>): Promise<T> {
+/**
+ * After a statement that failed the server takes a commit for a rollback. A statement that failed before it
+ * was sent is nothing that a server knows of: then something is written, and nobody can say what.
+ */
+async function commitOn<T>(
+  client: Client,
+  { result, whole, xid }: Committing<T>,
+): Promise<{ kind: 'committed'; result: T } | { kind: 'failed'; cause: unknown }> {
   holdWrites(client);
   const [last, ended] = await Promise.allSettled([whole ?? result, client.query('commit')]);
   if (ended.status === 'rejected') throw ended.reason;
-  if (ended.value.command === 'COMMIT') return last.status === 'fulfilled' ? last.value : result;
-  if (last.status === 'rejected') throw last.reason;
-  throw new Error('A transaction was rolled back without a word');
+  const isCommitted = ended.value.command === 'COMMIT';
+  if (last.status === 'rejected') {
+    const cause = isCommitted ? new OutcomeUnknown(xid, last.reason) : last.reason;
+    return { kind: 'failed', cause };
+  }
+  if (isCommitted) return { kind: 'committed', result: last.value };
+  return { kind: 'failed', cause: new Error('A transaction was rolled back without a word') };
 }
 
 interface Committing<T> extends Done<T> {

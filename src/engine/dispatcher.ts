@@ -1,7 +1,6 @@
 // The dispatcher keeps deliveries moving: it takes fresh ones straight from the publish that made them,
 // claims waiting ones when there is room, and settles each when its attempt is over. The store keeps
 // the backlog; what is in memory here is a bounded window of it.
-import { afterwards } from '../core/afterwards.ts';
 import type { Leased } from '../core/delivery.ts';
 import { leaseOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
@@ -16,7 +15,7 @@ import { createWindow, resultOf, type Window } from './window.ts';
 
 export interface DispatcherMeans {
   world: World;
-  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs'>;
+  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut'>;
   /** This node: its present number, and whether it counts as alive. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
@@ -199,7 +198,7 @@ export class Dispatcher implements Worker {
       window.enter(leased.lane, leased.concurrency);
       this.#underWay += 1;
     }
-    afterwards(() => {
+    this.#means.store.handOut(() => {
       for (const leased of deliveries) void this.#run(leased, window);
     });
     const hasRoom = deliveries.some(({ lane }) => window.hasUntoldRoom(lane));

@@ -50,6 +50,7 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
     nowMs: () => store.nowMs(),
     work: () => store.work(),
     attach: (worker) => store.attach(worker),
+    handOut: (body) => store.handOut(body),
     waiting: () => store.waiting(),
     close: async () => store.close(),
   };

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
+import { afterwards, type HandOut } from '../core/hand-out.ts';
 import type { Batcher } from './batcher.ts';
 import { createBatcher } from './batcher.ts';
 import type { Batch, BatchReply, EditCall, EditReply, Transport, WorkReply } from './call.ts';
@@ -46,7 +47,7 @@ describe('createBatcher', () => {
   });
 
   it('lets the next batch go before the answers of the one before are handed out', async () => {
-    const { transport, batcher } = setUp();
+    const { transport, batcher } = setUp({ handOut: afterwards });
     const first = forget(batcher, 1).then(() => transport.left);
     const second = forget(batcher, 2);
     transport.write();
@@ -556,6 +557,7 @@ interface Sizes {
   batchPayloadBytesMax?: number;
   payloadBytesWaitingMax?: number;
   kinds?: 'together' | 'apart';
+  handOut?: HandOut;
 }
 
 function setUp(options: Sizes = {}, attached?: 'without a worker') {

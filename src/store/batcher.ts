@@ -3,7 +3,7 @@
 // deliveries go beside each other, so that the store never waits for the event loop between two batches; but
 // what takes leases takes turns, since both would be offered the same room.
 import { strict as assert } from 'node:assert';
-import { afterwards } from '../core/afterwards.ts';
+import { atOnce, type HandOut } from '../core/hand-out.ts';
 import type { BatchReply, SettleReply, StoreFailure, Transport, WorkReply } from './call.ts';
 import { editCall, editOutput } from './call.ts';
 import type { Offer, Settled, Settlement, Worker } from './delivery-verbs.ts';
@@ -19,6 +19,7 @@ export interface BatcherOptions extends QueueLimits {
   /** Told of every batch that was sent, once it was answered. */
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
+  handOut?: HandOut;
 }
 
 export interface BatchFacts {
@@ -36,6 +37,7 @@ export interface Batcher {
   /** Asks for a cycle of work, even if there is nothing to settle. */
   work: () => void;
   attach: (worker: Worker) => void;
+  handOut: HandOut;
   waiting: () => Waiting;
   /** Refuses what is new, finishes what was taken, then closes the transport. */
   close: () => Promise<void>;
@@ -83,6 +85,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
       ),
     work: () => cycle.work(),
     attach: (worker) => cycle.attach(worker),
+    handOut: options.handOut ?? atOnce,
     waiting: () => cycle.waiting(),
     close: async () => cycle.close(),
   };
@@ -91,6 +94,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
 class Cycle {
   readonly #transport: Transport;
   readonly #options: BatcherOptions;
+  readonly #handOut: HandOut;
   readonly #edits: EditQueue;
   readonly #settlements: WaitingSettlement[] = [];
   #worker: Worker | undefined;
@@ -104,6 +108,7 @@ class Cycle {
   constructor(transport: Transport, options: BatcherOptions) {
     this.#transport = transport;
     this.#options = options;
+    this.#handOut = options.handOut ?? atOnce;
     this.#edits = createEditQueue(options);
   }
 
@@ -198,7 +203,7 @@ class Cycle {
       refuseAll(taken, tooShort());
     } else {
       this.#worker?.take(leasedFrom(reply.born, { edits, offer }), reply.outlook);
-      afterwards(() => {
+      this.#handOut(() => {
         for (const [index, one] of reply.edits.entries()) taken[index]?.answer(one);
       });
     }
@@ -229,7 +234,7 @@ class Cycle {
       const settled = reply.settled.map(whatHappened);
       const asked = { claim: claim !== undefined, fanOut: fanOut !== undefined };
       this.#worker?.worked({ settled, claimed, fannedOut, readyMs }, asked);
-      afterwards(() => {
+      this.#handOut(() => {
         for (const [index, one] of reply.settled.entries()) taken[index]?.answer(one);
       });
     }

@@ -1,10 +1,11 @@
 // Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
 // nodes may use as well. An adapter is loaded by whoever uses it: for a file that is its threads.
 import { join } from 'node:path';
+import { afterwards, atOnce } from '../core/hand-out.ts';
 import { limits } from '../core/limits.ts';
 import { packageFolder } from '../core/package-folder.ts';
 import type { World } from '../core/world.ts';
-import { createBatcher, type BatchFacts } from './batcher.ts';
+import { createBatcher, type BatcherOptions, type BatchFacts } from './batcher.ts';
 import type { ReadReply, Transport } from './call.ts';
 import { editCall, editOutput, readCall, readOutput } from './call.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
@@ -105,7 +106,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   // What the engine hands in is said by the clock that all share: a step of this machine's own, while an
   // outcome waits for the database, would move the next attempt by as much.
   const world = { ...options.world, nowMs: () => transport.nowMs() };
-  const store = storeOver(transport, world, { kinds: 'apart', onBatch });
+  const store = storeOver(transport, world, { kinds: 'apart', handOut: afterwards, onBatch });
   return {
     ...store,
     pollMs: limits.databasePollMs,
@@ -122,7 +123,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   };
 }
 
-interface BatchOptions extends Pick<QueueLimits, 'kinds'> {
+interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 'handOut'> {
   onBatch?: StoreMeans['onBatch'] | undefined;
 }
 
@@ -130,11 +131,18 @@ interface BatchOptions extends Pick<QueueLimits, 'kinds'> {
 export function storeOver(
   transport: Transport,
   world: StoreClock,
-  { kinds = 'together', onBatch = () => undefined }: BatchOptions = {},
+  { kinds = 'together', handOut = atOnce, onBatch = () => undefined }: BatchOptions = {},
 ): Store {
   const nowMs = (): number => world.nowMs();
   const monotonicMs = (): number => world.monotonicMs?.() ?? 0;
-  const batcher = createBatcher(transport, { ...limits, kinds, nowMs, monotonicMs, onBatch });
+  const batcher = createBatcher(transport, {
+    ...limits,
+    kinds,
+    nowMs,
+    monotonicMs,
+    handOut,
+    onBatch,
+  });
   return {
     ...batcher,
     pollMs: limits.claimEveryMs,

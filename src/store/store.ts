@@ -3,6 +3,7 @@
 // resolved before. An expected refusal is a value; a rejected promise means the store itself failed.
 import type { App } from '../core/app.ts';
 import type { Controls } from '../core/controls.ts';
+import type { HandOut } from '../core/hand-out.ts';
 import type { Key, Scope } from '../core/key.ts';
 import type { Quotas } from '../core/quotas.ts';
 import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';
@@ -41,6 +42,8 @@ export interface Store {
   work(): void;
   /** Who takes fresh and claimed deliveries. Once. */
   attach(worker: Worker): void;
+  /** For what begins with an answer of the store: see there. */
+  handOut: HandOut;
   /** How much was handed over and waits for its batch: a number that grows is a store that is too slow. */
   waiting(): Waiting;
   /** Finishes what was handed over, then lets go of the database. Safe to call twice. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
+import { atOnce } from '../../src/core/hand-out.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { Dispatcher, type Start } from '../../src/engine/dispatcher.ts';
@@ -239,6 +240,7 @@ describe('Dispatcher', () => {
       world,
       store: {
         pollMs: 60_000,
+        handOut: atOnce,
         attach: (worker) => void workers.push(worker),
         work: () => undefined,
         settle: async () => ({ kind: 'settled' }),
@@ -273,7 +275,6 @@ describe('Dispatcher', () => {
     worker.worked({ settled: [], claimed, fannedOut, readyMs: undefined }, asked);
     worker.take([leased(offer?.lease)], { readyMs: undefined, isFanningOut: false });
     worker.take([leased(12_345)], { readyMs: undefined, isFanningOut: false });
-    await world.settle();
     assert.deepEqual(
       starts.map(({ confirmedMs }) => confirmedMs),
       [200, 300, 100, -Infinity],

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
+import { atOnce } from '../../src/core/hand-out.ts';
 import { withPrefix } from '../../src/core/id.ts';
 import { never } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
@@ -431,7 +432,7 @@ describe('createTargetCache', () => {
 
 /** A store that does what the test says: it notes what it is asked, and hands over what it is told to. */
 function scriptedStore(): {
-  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs'>;
+  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut'>;
   worker: () => Worker;
   works: () => number;
   settled: Settlement[];
@@ -446,6 +447,7 @@ function scriptedStore(): {
     answer,
     store: {
       pollMs: limits.claimEveryMs,
+      handOut: atOnce,
       attach: (worker) => (attached = worker),
       work: () => (works += 1),
       settle: async (settlement) => {
@@ -498,7 +500,6 @@ describe('Dispatcher', () => {
       onError: (error) => assert.fail(String(error)),
     });
     const end = async (event: string): Promise<void> => {
-      if (!ends.has(event)) await turn(); // It begins after what was asked for in the same turn.
       const over = ends.get(event) ?? assert.fail(`${event} has not begun`);
       over();
       await turn();

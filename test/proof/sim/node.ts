@@ -1,5 +1,6 @@
 // A simulated node: it starts, dies without a word, stands still, is stopped, and has a wall clock that
 // can be set. What it was told to do in one life never happens in the next.
+import { afterwards } from '../../../src/core/hand-out.ts';
 import { limits } from '../../../src/core/limits.ts';
 import type { World } from '../../../src/core/world.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/store.ts';
@@ -272,7 +273,11 @@ export class SimulatedNode implements Mortal {
     const own = this.#world();
     // As src/store/open.ts has it for nodes that share a database.
     const world = plan.isShared ? { ...own, nowMs: databaseMs } : own;
-    const store = storeOver(transport, world, { kinds: plan.isShared ? 'apart' : 'together' });
+    const store = storeOver(
+      transport,
+      world,
+      plan.isShared ? { kinds: 'apart', handOut: afterwards } : {},
+    );
     return {
       ...store,
       pollMs: plan.pollMs,

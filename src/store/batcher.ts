@@ -19,7 +19,7 @@ export interface BatcherOptions extends QueueLimits {
   /** Told of every batch that was sent, once it was answered. */
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
-  handOut?: HandOut;
+  handOut?: HandOut | undefined;
 }
 
 export interface BatchFacts {
@@ -85,7 +85,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
       ),
     work: () => cycle.work(),
     attach: (worker) => cycle.attach(worker),
-    handOut: options.handOut ?? atOnce,
+    handOut: cycle.handOut,
     waiting: () => cycle.waiting(),
     close: async () => cycle.close(),
   };
@@ -94,7 +94,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
 class Cycle {
   readonly #transport: Transport;
   readonly #options: BatcherOptions;
-  readonly #handOut: HandOut;
+  readonly handOut: HandOut;
   readonly #edits: EditQueue;
   readonly #settlements: WaitingSettlement[] = [];
   #worker: Worker | undefined;
@@ -108,7 +108,7 @@ class Cycle {
   constructor(transport: Transport, options: BatcherOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.#handOut = options.handOut ?? atOnce;
+    this.handOut = options.handOut ?? atOnce;
     this.#edits = createEditQueue(options);
   }
 
@@ -203,7 +203,7 @@ class Cycle {
       refuseAll(taken, tooShort());
     } else {
       this.#worker?.take(leasedFrom(reply.born, { edits, offer }), reply.outlook);
-      this.#handOut(() => {
+      this.handOut(() => {
         for (const [index, one] of reply.edits.entries()) taken[index]?.answer(one);
       });
     }
@@ -234,7 +234,7 @@ class Cycle {
       const settled = reply.settled.map(whatHappened);
       const asked = { claim: claim !== undefined, fanOut: fanOut !== undefined };
       this.#worker?.worked({ settled, claimed, fannedOut, readyMs }, asked);
-      this.#handOut(() => {
+      this.handOut(() => {
         for (const [index, one] of reply.settled.entries()) taken[index]?.answer(one);
       });
     }

@@ -1,7 +1,7 @@
 // Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
 // nodes may use as well. An adapter is loaded by whoever uses it: for a file that is its threads.
 import { join } from 'node:path';
-import { afterwards, atOnce } from '../core/hand-out.ts';
+import { afterwards } from '../core/hand-out.ts';
 import { limits } from '../core/limits.ts';
 import { packageFolder } from '../core/package-folder.ts';
 import type { World } from '../core/world.ts';
@@ -131,7 +131,7 @@ interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 
 export function storeOver(
   transport: Transport,
   world: StoreClock,
-  { kinds = 'together', handOut = atOnce, onBatch = () => undefined }: BatchOptions = {},
+  { kinds = 'together', handOut, onBatch = () => undefined }: BatchOptions = {},
 ): Store {
   const nowMs = (): number => world.nowMs();
   const monotonicMs = (): number => world.monotonicMs?.() ?? 0;

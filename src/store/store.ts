@@ -42,7 +42,7 @@ export interface Store {
   work(): void;
   /** Who takes fresh and claimed deliveries. Once. */
   attach(worker: Worker): void;
-  /** For what begins with an answer of the store: see there. */
+  /** Runs what an answer of the store begins: at once, or when the next batch has left. */
   handOut: HandOut;
   /** How much was handed over and waits for its batch: a number that grows is a store that is too slow. */
   waiting(): Waiting;

@@ -46,16 +46,16 @@ export async function writeBatch(
   // Of edits that run alone one may be undone after a birth; so then nothing is born leased.
   const births = birthsFor(way === 'together' ? offer : undefined);
   const facts: Fact[] = [];
-  const whole: EditContext = { ...context, births, facts, left: { waiting: 0, fanOuts: 0 } };
+  const within: EditContext = { ...context, births, facts, left: { waiting: 0, fanOuts: 0 } };
   await lockFanOuts(tx, edits);
   const { replies, answered } = await (way === 'together'
-    ? applyRuns(tx, edits, whole)
-    : applyEach(tx, edits, whole));
-  const asked = Promise.all([lookAhead(tx, births, aside), writeFigures(tx, whole), answered]);
+    ? applyRuns(tx, edits, within)
+    : applyEach(tx, edits, within));
+  const asked = Promise.all([lookAhead(tx, births, aside), writeFigures(tx, within), answered]);
   const ended = seenWith(
     asked.then(([outlook]) => outlook),
     context.nowMs,
-    (outlook): Written => ({ replies, born: births.born, outlook, left: whole.left, facts }),
+    (outlook): Written => ({ replies, born: births.born, outlook, left: within.left, facts }),
   );
   return { ...ended, written: acceptedIds(replies) };
 }

@@ -10,7 +10,8 @@ import { rebuild } from '../rebuild.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { SqliteOptions } from './adapter.ts';
 import type { FromThread, ToThread } from './answering.ts';
-import { packBatch, packWork } from './pack.ts';
+import { packBatch, unpackWritten } from './pack-batch.ts';
+import { packWork, unpackWorked } from './pack-work.ts';
 import type { ReaderOptions } from './reader.ts';
 import type { WriteAnswer, WriteQuestion } from './write-thread.ts';
 
@@ -59,26 +60,21 @@ interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal
 }
 
 function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
-  const write = async (
-    question: WriteQuestion,
-    transfer: readonly ArrayBuffer[],
-  ): Promise<WriteAnswer> => {
-    const reply = await writer.ask(question, transfer);
-    if (reply.kind === 'fatal') onFatal(rebuild(reply));
-    return reply;
+  const write = async (question: WriteQuestion): Promise<WriteAnswer> => {
+    const answer = await writer.ask(question, [question.parcel.bytes]);
+    if (answer.kind === 'fatal') onFatal(rebuild(answer));
+    return answer;
   };
   return {
     send: async (batch) => {
-      const { message, transfer } = packBatch(batch);
-      const reply = await write({ kind: 'batch', batch: message }, transfer);
-      assert(reply.kind !== 'worked', 'A batch of edits was answered as if it were work');
-      return reply;
+      const answer = await write({ kind: 'batch', parcel: packBatch(batch) });
+      assert(answer.kind !== 'worked', 'A batch of edits was answered as if it were work');
+      return answer.kind === 'written' ? unpackWritten(answer.parcel) : answer;
     },
     work: async (work) => {
-      const { message, transfer } = packWork(work);
-      const reply = await write({ kind: 'work', work: message }, transfer);
-      assert(reply.kind !== 'written', 'Work was answered as if it were a batch of edits');
-      return reply;
+      const answer = await write({ kind: 'work', parcel: packWork(work) });
+      assert(answer.kind !== 'written', 'Work was answered as if it were a batch of edits');
+      return answer.kind === 'worked' ? unpackWorked(answer.parcel) : answer;
     },
     read: async (call) => reader.ask(call),
     close,

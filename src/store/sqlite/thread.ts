@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../core/limits.ts';
-import type { ReadCall, ReadReply, Transport } from '../call.ts';
+import type { ReadCall, Transport } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
 import { rebuild } from '../rebuild.ts';
 import { StoreUnavailable } from '../store.ts';
@@ -12,6 +12,8 @@ import type { SqliteOptions } from './adapter.ts';
 import type { FromThread, ToThread } from './answering.ts';
 import { packBatch, unpackWritten } from './pack-batch.ts';
 import { packWork, unpackWorked } from './pack-work.ts';
+import { unpackTargets } from './pack-targets.ts';
+import type { ReadAnswer } from './read-thread.ts';
 import type { ReaderOptions } from './reader.ts';
 import type { WriteAnswer, WriteQuestion } from './write-thread.ts';
 
@@ -52,7 +54,7 @@ export function startThreads(): StartedThreads {
 }
 
 type Writer = Thread<SqliteOptions, WriteQuestion, WriteAnswer>;
-type Reader = Thread<ReaderOptions, ReadCall, ReadReply>;
+type Reader = Thread<ReaderOptions, ReadCall, ReadAnswer>;
 
 interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal'> {
   writer: Writer;
@@ -76,7 +78,12 @@ function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
       assert(answer.kind !== 'written', 'Work was answered as if it were a batch of edits');
       return answer.kind === 'worked' ? unpackWorked(answer.parcel) : answer;
     },
-    read: async (call) => reader.ask(call),
+    read: async (call) => {
+      const answer = await reader.ask(call);
+      return answer.kind === 'targets'
+        ? { kind: 'done', output: unpackTargets(answer.parcel) }
+        : answer;
+    },
     close,
   };
 }

@@ -85,12 +85,13 @@ export const limits = {
   /** A claim is made at least this often, whatever woke nobody. */
   claimEveryMs: 10_000,
   /**
-   * Targets above which an event is fanned out in steps; callbacks per step, which are as many as there is room;
-   * and how often a step waits for more room.
+   * Targets above which an event is fanned out in steps; callbacks per step, which are as many as there is room,
+   * but the least for so long after somebody else had something written; and how often a step waits for more room.
    */
   targetsAtOnceMax: 256,
   fanOutStepMin: 32,
   fanOutStepMax: 128,
+  fanOutSharedMs: 250,
   fanOutPutOffMax: 2,
   /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */
   fanOutsAsideMax: 100,

@@ -26,6 +26,8 @@ export interface Offer {
    */
   underWay: ReadonlyMap<number, number>;
   laneRoom: number;
+  /** Of a fan-out: how many callbacks a step may look at, if others wait for it. */
+  stepMax?: number;
 }
 
 /** A delivery that a publish or a fan-out made and leased to the node that offered. */

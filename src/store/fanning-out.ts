@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import { limits } from '../core/limits.ts';
 import type { Row } from './row.ts';
 import { bytes, integer, maybe, text } from './row.ts';
+import type { Slots } from './slots.ts';
 
 export interface FanningOut {
   event: string;
@@ -32,8 +33,8 @@ export interface Piece<L> {
 }
 
 /** How many callbacks a step looks at: what has no room is claimed later, at twice the cost. */
-export function stepFor(room: number): number {
-  return Math.min(Math.max(room, limits.fanOutStepMin), limits.fanOutStepMax);
+export function stepFor({ room, stepMax }: Pick<Slots, 'room' | 'stepMax'>): number {
+  return Math.min(Math.max(room(), limits.fanOutStepMin), limits.fanOutStepMax, stepMax);
 }
 
 export function toFanningOut(row: Row): FanningOut {

@@ -17,9 +17,12 @@ export interface Slots {
   /** By lane: free slots, and deliveries under way. Any other lane has `laneRoom` and none. */
   left(): ReadonlyMap<number, readonly [free: number, underWay: number]>;
   readonly laneRoom: number;
+  /** Of a fan-out: see Offer. */
+  readonly stepMax: number;
 }
 
-export function slotsOf({ lease, room, free, underWay, laneRoom }: Offer): Slots {
+export function slotsOf(offer: Offer): Slots {
+  const { lease, room, free, underWay, laneRoom, stepMax = Infinity } = offer;
   const left = new Map<number, readonly [number, number]>();
   for (const [lane, slots] of free) left.set(lane, [slots, underWay.get(lane) ?? 0]);
   let roomLeft = room;
@@ -41,6 +44,7 @@ export function slotsOf({ lease, room, free, underWay, laneRoom }: Offer): Slots
     fullMax: () => left.size,
     left: () => left,
     laneRoom,
+    stepMax,
   };
 }
 
@@ -54,6 +58,7 @@ export const noSlots: Slots = {
   fullMax: () => 0,
   left: () => new Map(),
   laneRoom: 1,
+  stepMax: Infinity,
 };
 
 /** Slots for fresh deliveries, and those that took one. */

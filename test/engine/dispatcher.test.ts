@@ -704,6 +704,19 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
+  it('makes the steps of a fan-out short while others have something written', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker } = dispatch(world);
+    assert.equal(worker().fanOut()?.stepMax, undefined);
+    worker().take([], { readyMs: undefined, isFanningOut: true });
+    assert.equal(worker().fanOut()?.stepMax, limits.fanOutStepMin);
+    await world.pass(limits.fanOutSharedMs - 1);
+    assert.equal(worker().fanOut()?.stepMax, limits.fanOutStepMin);
+    await world.pass(1);
+    assert.equal(worker().fanOut()?.stepMax, undefined);
+    await dispatcher.stop(() => 0);
+  });
+
   it('puts a step of a fan-out off a few times only, however full the window stays', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, end } = dispatch(world);

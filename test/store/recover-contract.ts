@@ -67,6 +67,14 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.deepEqual(again.fannedOut, { deliveries: [], isMore: false });
       });
 
+      it('makes a step as short as it is told, whatever room there is', async () => {
+        await crowd();
+        await publish('a');
+        const { fannedOut } = await on.dispatcher.fanOut({ room: 100, stepMax: 7 });
+        assert.deepEqual([fannedOut.deliveries.length, fannedOut.isMore], [7, true]);
+        assert.deepEqual(await tally(), { running: 7 });
+      });
+
       it('takes no callback twice, and counts a retry that came in between', async () => {
         await crowd();
         const [accepted] = await publish('a');

@@ -11,6 +11,8 @@ export interface Room {
   free?: [lane: number, slots: number][];
   /** Deliveries under way here, by lane. */
   underWay?: [lane: number, running: number][];
+  /** Callbacks of a step. */
+  stepMax?: number;
 }
 
 export interface TestDispatcher {
@@ -39,9 +41,9 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
   const outlooks: Outlook[] = [];
   const works: Worked[] = [];
-  const toOffer = ({ room, laneRoom = 8, free = [], underWay = [] }: Room): Offer => {
+  const toOffer = ({ laneRoom = 8, free = [], underWay = [], ...rest }: Room): Offer => {
     leases += 1;
-    return { lease: leases, room, laneRoom, free: new Map(free), underWay: new Map(underWay) };
+    return { lease: leases, laneRoom, free: new Map(free), underWay: new Map(underWay), ...rest };
   };
   const once = (what: 'claim' | 'fanOut'): Offer | undefined => {
     const offer = offers[what];

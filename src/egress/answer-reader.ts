@@ -89,7 +89,7 @@ export class AnswerReader {
     if (end < 0 && hasLoneBreak(bytes, from + had)) throw new BadAnswer('a line ends without CR');
     if (this.#headBytes + size > bytesMax) throw new AnswerTooLong(`More than ${bytesMax} bytes`);
     if (end < 0) {
-      // A copy: the piece is part of a larger buffer, all of which it would hold.
+      // A copy: where the piece lies, the next one of another receiver may land.
       this.#begun = had === 0 ? Buffer.from(piece.subarray(from)) : bytes;
       return undefined;
     }

@@ -15,8 +15,8 @@ export function keepHeaders(headers: readonly Header[]): Header[] {
   return kept;
 }
 
-// One buffer that grows, not a list of chunks: 16 KiB in chunks of one byte would be 16,384 objects,
-// and a chunk is a view of the socket's buffer, all 64 KiB of which it would hold.
+// One buffer that grows, not a list of chunks: 16 KiB in chunks of one byte would be 16,384 objects, and where
+// a chunk lies, what another receiver says may land in the next moment (connect.ts).
 export class KeptBody {
   readonly #bytesMax: number;
   #buffer = nothing;

@@ -110,7 +110,7 @@ export class Connection implements Link<Connection> {
     socket.on('error', (error) => this.#lose(error));
     socket.on('close', () => this.#lose(gone));
     socket.on('end', () => this.#onEnd());
-    socket.on('data', (piece: Buffer) => this.#onData(piece)); // And so that the end is heard.
+    socket.on('data', (piece: Buffer) => this.#onData(piece)); // By TLS, or where nobody knows onBytes.
     if (this.#isOver) socket.destroy();
     else if (this.#carried !== undefined) this.#start(socket, this.#carried);
   }

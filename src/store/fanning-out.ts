@@ -33,8 +33,12 @@ export interface Piece<L> {
 }
 
 /** How many callbacks a step looks at: what has no room is claimed later, at twice the cost. */
-export function stepFor({ room, stepMax }: Pick<Slots, 'room' | 'stepMax'>): number {
-  return Math.min(Math.max(room(), limits.fanOutStepMin), limits.fanOutStepMax, stepMax);
+export function stepFor(
+  { room, stepMax }: Pick<Slots, 'room' | 'stepMax'>,
+  { sent: { payload } }: Pick<FanningOut, 'sent'>,
+): number {
+  const most = Math.min(Math.max(room(), limits.fanOutStepMin), limits.fanOutStepMax);
+  return payload.byteLength > limits.fanOutSharedBytesMax ? most : Math.min(most, stepMax);
 }
 
 export function toFanningOut(row: Row): FanningOut {

@@ -704,16 +704,22 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('makes the steps of a fan-out short while others have something written', async () => {
+  it('makes the steps of a fan-out short while others publish', async () => {
     const world = virtualWorld();
     const { dispatcher, worker } = dispatch(world);
-    assert.equal(worker().fanOut()?.stepMax, undefined);
+    const room = limits.windowClaimedMax;
+    const step = (): unknown[] => [worker().fanOut()?.room, worker().fanOut()?.stepMax];
+    worker().offer(); // The one that is fanned out.
     worker().take([], { readyMs: undefined, isFanningOut: true });
-    assert.equal(worker().fanOut()?.stepMax, limits.fanOutStepMin);
+    assert.deepEqual(step(), [room, undefined]);
+    for (let i = 0; i < 3; i += 1) worker().take([], { readyMs: undefined, isFanningOut: true });
+    assert.deepEqual(step(), [room, undefined], 'what is written is no publish');
+    worker().offer();
+    assert.deepEqual(step(), [room, limits.fanOutStepMin]);
     await world.pass(limits.fanOutSharedMs - 1);
-    assert.equal(worker().fanOut()?.stepMax, limits.fanOutStepMin);
+    assert.deepEqual(step(), [room, limits.fanOutStepMin]);
     await world.pass(1);
-    assert.equal(worker().fanOut()?.stepMax, undefined);
+    assert.deepEqual(step(), [room, undefined]);
     await dispatcher.stop(() => 0);
   });
 

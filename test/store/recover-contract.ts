@@ -75,6 +75,17 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { running: 7 });
       });
 
+      it('makes no short steps with a large payload, which each of them reads', async () => {
+        await crowd();
+        const payload = new Uint8Array(limits.fanOutSharedBytesMax + 1).fill(0x20);
+        payload.set([0x7b, 0x7d]);
+        const input = publishInput(['a']);
+        const events = input.events.map((event) => ({ ...event, payload }));
+        await on.store.edit('publish', { ...input, events });
+        const { fannedOut } = await on.dispatcher.fanOut({ room: 50, stepMax: 7 });
+        assert.equal(fannedOut.deliveries.length, 50);
+      });
+
       it('takes no callback twice, and counts a retry that came in between', async () => {
         await crowd();
         const [accepted] = await publish('a');

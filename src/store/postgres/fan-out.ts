@@ -76,7 +76,7 @@ async function takeStep(
 ): Promise<FannedOut> {
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
-  const { listeners: heard, after } = await next(tx, fanningOut, stepFor(births.slots));
+  const { listeners: heard, after } = await next(tx, fanningOut, stepFor(births.slots, fanningOut));
   const [some = []] = await withRules(tx, [heard]);
   const listeners = fitting(some, sent.payload);
   const deliveries = listeners.map(({ callback, lane }, i) => {

@@ -71,7 +71,7 @@ function prepareStep(db: DatabaseSync): (row: Row, context: BirthContext) => Lea
   return (row, context) => {
     const fanningOut = toFanningOut(row);
     const { event, appNo, slice, cursor, sent } = fanningOut;
-    const { listeners, after } = next(fanningOut, stepFor(context.births.slots));
+    const { listeners, after } = next(fanningOut, stepFor(context.births.slots, fanningOut));
     let { made } = fanningOut;
     for (const listener of fitting(withRules(listeners, new Map()), sent.payload)) {
       make({ event, n: made, appNo, slice, ...listener }, context);

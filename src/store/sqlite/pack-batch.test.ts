@@ -30,6 +30,18 @@ function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
+/** One that has a member of each name there is: a new one is to be packed, and then to stand here. */
+const complete: Required<EditInput<'publish'>> = {
+  appNo: 1,
+  contract: 'Ringback',
+  events: [{ id: 'e0', name: 'a', payload: bytes('payload') }],
+  audience: { kind: 'all_callbacks', id: 's' },
+  trace: '00-1-2-01',
+  idempotency: { key: bytes('key'), print: bytes('print') },
+  inbox: 5,
+  notice: 6,
+};
+
 describe('a batch', () => {
   const offer = {
     lease: 7,
@@ -62,6 +74,7 @@ describe('a batch', () => {
       ],
       offer: undefined,
     },
+    'of an event of which everything is said': { nowMs: 1, edits: [publish(complete)], offer },
     'of an event from the inbox, of a notice, and of something else between them': {
       nowMs: 1,
       edits: [

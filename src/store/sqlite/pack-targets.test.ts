@@ -26,8 +26,7 @@ function target(about: Partial<Target>): Target {
 }
 
 function arrived(targets: readonly Target[]): Target[] {
-  const parcel = packTargets(targets);
-  return unpackTargets(structuredClone(parcel, { transfer: [parcel.bytes] }));
+  return unpackTargets(structuredClone(packTargets(targets)));
 }
 
 describe('targets', () => {

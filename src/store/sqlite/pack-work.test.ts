@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Leased } from '../../core/delivery.ts';
 import type { WorkReply } from '../call.ts';
-import type { AttemptRecord, Settlement, Work } from '../delivery-verbs.ts';
+import type { AttemptRecord, Settled, Settlement, Work } from '../delivery-verbs.ts';
 import { packWork, packWorked, unpackWork, unpackWorked } from './pack-work.ts';
 import type { Parcel } from './parcel.ts';
 
@@ -122,12 +122,17 @@ describe('what work was answered with', () => {
     payload,
     ...about,
   });
+  // Of which everything is said: a new member is to be packed, and then to stand here.
+  const complete: Required<Extract<Settled, { kind: 'settled' }>> = {
+    kind: 'settled',
+    concurrency: 1,
+  };
   const reply: Extract<WorkReply, { kind: 'worked' }> = {
     kind: 'worked',
     readyMs: undefined,
     settled: [
       { kind: 'done', output: { kind: 'settled' } },
-      { kind: 'done', output: { kind: 'settled', concurrency: 1 } },
+      { kind: 'done', output: complete },
       { kind: 'done', output: { kind: 'stale' } },
       { kind: 'failed', message: 'no', trace: 'there' },
       { kind: 'done', output: { kind: 'gone', subscription: 's', lanes: [1, 2] } },

@@ -1,7 +1,7 @@
 // What goes to a thread and back, as one flat list. The structured clone of V8 writes the names of all members of
 // every object, and looks each object up among all before it; a view ships its whole underlying memory, often a
 // pool or a request's body. So the members of what comes often stand in the list one by one, in an order that
-// both sides know, and bytes lie in one buffer that changes hands without a copy.
+// both sides know, and bytes lie in one buffer, which changes hands without a copy on the way to the writer.
 //
 // Measured (60 of each in a message, CPU of both sides): a publish 1.3 µs instead of 10, its answer 0.7 instead
 // of 7.7, an outcome 3 instead of 15, and its answer 0.2 instead of 2.8. With a list for each object, instead of

@@ -1,11 +1,20 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { afterwards, type HandOut } from '../core/hand-out.ts';
-import type { Batcher } from './batcher.ts';
+import type { Batcher, BatchFacts } from './batcher.ts';
 import { createBatcher } from './batcher.ts';
 import type { Batch, BatchReply, EditCall, EditReply, Transport, WorkReply } from './call.ts';
 import type { Born, Offer, Outlook, Settlement, Work, Worker } from './delivery-verbs.ts';
 import { StoreUnavailable, VerbFailed } from './store.ts';
+
+const isSettled = { kind: 'done', output: { kind: 'settled' } } as const;
+const poisoned = { kind: 'failed', message: 'poison', trace: '' } as const;
+const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
+const nothing = {
+  claimed: [],
+  fannedOut: { deliveries: [], isMore: false },
+  readyMs: undefined,
+};
 
 describe('createBatcher', () => {
   it('sends a lone edit at once', async () => {
@@ -152,7 +161,7 @@ describe('createBatcher', () => {
   it('does not take a reply that is too short for an answer', async () => {
     const { transport, batcher } = setUp();
     const edit = forget(batcher, 1);
-    transport.answer({ kind: 'written', edits: [], born: [], outlook: quiet });
+    transport.answer({ kind: 'written', settled: [], edits: [], born: [], outlook: quiet });
     await assert.rejects(edit, StoreUnavailable);
   });
 
@@ -344,7 +353,7 @@ describe('work', () => {
   });
 
   it('takes turns with edits when both wait', async () => {
-    const { transport, batcher } = setUp({ batchEditsMax: 1 });
+    const { transport, batcher } = setUp({ batchEditsMax: 1, kinds: 'apart' });
     const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
     const settling = ['a', 'b', 'c'].map(async (id) => batcher.settle(settlement(id)));
     for (let i = 0; i < 3; i += 1) {
@@ -385,16 +394,16 @@ describe('work', () => {
     assert.deepEqual(await again, { kind: 'settled' });
   });
 
-  it('fails only the settlement that failed; to the worker it is stale', async () => {
+  it('fails only the settlement that failed', async () => {
     const { transport, batcher, worker } = setUp();
-    const settling = batcher.settle(settlement('a'));
-    transport.answerWork({
-      kind: 'worked',
-      settled: [{ kind: 'failed', message: 'poison', trace: '' }],
-      ...nothing,
-    });
-    await assert.rejects(settling, VerbFailed);
-    assert.deepEqual(worker.settled, [{ kind: 'stale' }]);
+    worker.claims.push(offer(1));
+    batcher.work();
+    const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
+    transport.finish();
+    await turn();
+    transport.answerWork({ kind: 'worked', settled: [poisoned, isSettled], ...nothing });
+    await assert.rejects(async () => settling[0], VerbFailed);
+    assert.deepEqual(await settling[1], { kind: 'settled' });
   });
 
   it('does not take a reply that is too short for an answer', async () => {
@@ -421,7 +430,7 @@ describe('work', () => {
   });
 
   it('is finished before the store closes, and nothing new is leased by then', async () => {
-    const { transport, batcher, worker, heard } = setUp();
+    const { transport, batcher, worker, heard } = setUp({ kinds: 'apart' });
     worker.claims.push(undefined, offer(2));
     worker.offers.push(undefined, offer(3));
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
@@ -447,9 +456,9 @@ describe('work', () => {
   });
 });
 
-describe('edits and work', () => {
+describe('edits and work, apart', () => {
   it('sends outcomes beside a publish, without a claim; that comes next', async () => {
-    const { transport, batcher, worker, heard } = setUp();
+    const { transport, batcher, worker, heard } = setUp({ kinds: 'apart' });
     worker.offers.push(offer(1), offer(3));
     worker.claims.push(offer(2));
     const edits = ['a', 'b'].map(async (id) => publish(batcher, id));
@@ -472,7 +481,7 @@ describe('edits and work', () => {
   });
 
   it('sends edits beside outcomes, but no publish beside a claim', async () => {
-    const { transport, batcher, worker } = setUp();
+    const { transport, batcher, worker } = setUp({ kinds: 'apart' });
     worker.claims.push(undefined, offer(1));
     const settling = [batcher.settle(settlement('a'))];
     const edits: Promise<unknown>[] = [publish(batcher, 'b')];
@@ -491,7 +500,7 @@ describe('edits and work', () => {
   });
 
   it('has one batch of a kind there at a time, and closes after both', async () => {
-    const { transport, batcher } = setUp();
+    const { transport, batcher } = setUp({ kinds: 'apart' });
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
     const edits = [1, 2].map(async (n) => forget(batcher, n));
     const closing = batcher.close();
@@ -506,6 +515,189 @@ describe('edits and work', () => {
     transport.finish();
     await Promise.all([...settling, closing]);
     assert.deepEqual(transport.order, ['work', 'write', 'write', 'work']);
+    assert.equal(transport.closed, 1);
+  });
+});
+
+describe('edits and work, together', () => {
+  it('puts outcomes that wait into the next batch of edits', async () => {
+    const { transport, batcher, heard } = setUp();
+    const edits = [1, 2].map(async (n) => forget(batcher, n));
+    const settling = ['a', 'b'].map(async (id) =>
+      batcher.settle(settlement(id)).then(({ kind }) => heard.push(`${kind} ${id}`)),
+    );
+    assert.deepEqual(transport.order, ['write'], 'outcomes wait for it');
+    transport.write();
+    await edits[0];
+    assert.deepEqual(transport.sent[1], {
+      nowMs: 5,
+      settlements: [settlement('a'), settlement('b')],
+      edits: [{ verb: 'forget', input: { idempotencyBeforeMs: 0, limit: 2 } }],
+      offer: undefined,
+    });
+    transport.write();
+    await Promise.all([...edits, ...settling]);
+    assert.deepEqual(heard, ['take ', 'take ', 'settled a', 'settled b']);
+    assert.deepEqual(transport.order, ['write', 'write']);
+  });
+
+  it('sends outcomes by themselves when no edit waits, and edits beside them', async () => {
+    const { transport, batcher } = setUp();
+    const first = forget(batcher, 1);
+    const settling = [batcher.settle(settlement('a'))];
+    transport.write();
+    await first;
+    assert.deepEqual(transport.worked[0]?.settlements, [settlement('a')]);
+    settling.push(batcher.settle(settlement('b')));
+    const second = forget(batcher, 2);
+    assert.deepEqual(transport.sent[1]?.settlements, [settlement('b')]);
+    transport.write();
+    transport.finish();
+    await Promise.all([second, ...settling]);
+    assert.deepEqual(transport.order, ['write', 'work', 'write']);
+  });
+
+  it('gives a claim its turn, with the outcomes, and no publish goes beside it', async () => {
+    const { transport, batcher, worker } = setUp();
+    worker.offers.push(offer(1), offer(3));
+    worker.claims.push(offer(2));
+    const edits = ['a', 'b'].map(async (id) => publish(batcher, id));
+    batcher.work();
+    const settling = batcher.settle(settlement('c'));
+    assert.deepEqual(transport.order, ['write']);
+    transport.write();
+    await edits[0];
+    assert.deepEqual(transport.order, ['write', 'work']);
+    const [{ claim, settlements } = {}] = transport.worked;
+    assert.deepEqual([claim, settlements], [offer(2), [settlement('c')]]);
+    transport.finish();
+    await settling;
+    assert.deepEqual(transport.order, ['write', 'work', 'write']);
+    transport.write();
+    await edits[1];
+  });
+
+  it('gives a claim its turn also among edits that take no leases', async () => {
+    const { transport, batcher, worker } = setUp({ batchEditsMax: 1 });
+    worker.claims.push(offer(1));
+    const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
+    batcher.work();
+    transport.write();
+    await edits[0];
+    assert.deepEqual(transport.order, ['write', 'work'], 'it cannot go beside the edit');
+    transport.finish();
+    for (const edit of edits.slice(1)) {
+      await turn();
+      transport.write();
+      await edit;
+    }
+    assert.deepEqual(transport.order, ['write', 'work', 'write', 'write']);
+  });
+
+  it('keeps outcomes out of edits that the store refuses, until it takes some again', async () => {
+    const { transport, batcher } = setUp();
+    const first = [batcher.settle(settlement('a')), forget(batcher, 1)];
+    transport.finish();
+    transport.answer({ kind: 'unavailable', message: 'disk full', trace: '' });
+    await assert.rejects(async () => first[1], StoreUnavailable);
+    const refused = forget(batcher, 2);
+    const outcome = batcher.settle(settlement('b'));
+    assert.deepEqual(transport.order, ['work', 'write', 'write', 'work'], 'beside each other');
+    transport.finish();
+    assert.deepEqual(await outcome, { kind: 'settled' });
+    transport.answer({ kind: 'unavailable', message: 'disk full', trace: '' });
+    await assert.rejects(refused, StoreUnavailable);
+    const taken = [forget(batcher, 3), forget(batcher, 4)];
+    transport.write();
+    await taken[0];
+    const [third, fourth] = [batcher.settle(settlement('c')), forget(batcher, 5)];
+    transport.write();
+    await taken[1];
+    assert.deepEqual(transport.sent.at(-1)?.settlements, [settlement('c')]);
+    transport.write();
+    await Promise.all([first[0], third, fourth]);
+  });
+
+  it('takes at most batchEditsMax of each, and says of how many a batch was', async () => {
+    const sizes: unknown[] = [];
+    const onBatch = ({ kind, size }: BatchFacts): number => sizes.push([kind, size]);
+    const { transport, batcher } = setUp({ batchEditsMax: 2, onBatch });
+    const edits = [1, 2, 3, 4].map(async (n) => forget(batcher, n));
+    const settling = ['a', 'b', 'c'].map(async (id) => batcher.settle(settlement(id)));
+    for (const at of [0, 2, 3]) {
+      transport.write();
+      await edits[at];
+    }
+    await Promise.all(settling);
+    assert.deepEqual(sizes, [
+      ['edits', 1],
+      ['edits', 4],
+      ['edits', 2],
+    ]);
+  });
+
+  const done: EditReply = { kind: 'done', output: { deleted: 2 } };
+
+  it('fails only the outcome that failed', async () => {
+    const { transport, batcher } = setUp();
+    const edits = [1, 2].map(async (n) => forget(batcher, n));
+    const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
+    transport.write();
+    await edits[0];
+    const rest = { edits: [done], born: [], outlook: quiet };
+    transport.answer({ kind: 'written', settled: [poisoned, isSettled], ...rest });
+    await assert.rejects(async () => settling[0], VerbFailed);
+    assert.deepEqual(await Promise.all([settling[1], edits[1]]), [
+      { kind: 'settled' },
+      { deleted: 2 },
+    ]);
+  });
+
+  const failures: Record<string, BatchReply> = {
+    'that the store could not write': { kind: 'unavailable', message: 'disk full', trace: '' },
+    'of which the reply leaves out an outcome': {
+      kind: 'written',
+      settled: [],
+      edits: [done],
+      born: [],
+      outlook: quiet,
+    },
+    'of which the reply leaves out an edit': {
+      kind: 'written',
+      settled: [isSettled],
+      edits: [],
+      born: [],
+      outlook: quiet,
+    },
+  };
+  for (const [what, reply] of Object.entries(failures)) {
+    it(`rejects outcomes and edits of a batch ${what}, then goes on`, async () => {
+      const { transport, batcher } = setUp();
+      const first = forget(batcher, 1);
+      const both = [batcher.settle(settlement('a')), forget(batcher, 2)];
+      transport.write();
+      await first;
+      transport.answer(reply);
+      for (const each of both) await assert.rejects(each, StoreUnavailable);
+      const again = batcher.settle(settlement('a'));
+      transport.finish();
+      assert.deepEqual(await again, { kind: 'settled' });
+    });
+  }
+
+  it('closes after both', async () => {
+    const { transport, batcher, worker } = setUp();
+    worker.offers.push(undefined, offer(1));
+    const edits = ['a', 'b'].map(async (id) => publish(batcher, id));
+    const settling = batcher.settle(settlement('c'));
+    const closing = batcher.close();
+    transport.write();
+    await edits[0];
+    assert.deepEqual(transport.sent[1]?.settlements, [settlement('c')]);
+    assert.equal(transport.sent[1]?.offer, undefined, 'nothing is leased by then');
+    assert.equal(transport.closed, 0);
+    transport.write();
+    await Promise.all([...edits, settling, closing]);
     assert.equal(transport.closed, 1);
   });
 });
@@ -537,13 +729,6 @@ function offer(lease: number): Offer {
   return { lease, room: 10, free: new Map(), underWay: new Map(), laneRoom: 8 };
 }
 
-const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
-const nothing = {
-  claimed: [],
-  fannedOut: { deliveries: [], isMore: false },
-  readyMs: undefined,
-};
-
 /** Lets everything happen that waits for nothing. */
 async function turn(): Promise<void> {
   return new Promise((resolve) => {
@@ -558,6 +743,7 @@ interface Sizes {
   payloadBytesWaitingMax?: number;
   kinds?: 'together' | 'apart';
   handOut?: HandOut;
+  onBatch?: (batch: BatchFacts) => void;
 }
 
 function setUp(options: Sizes = {}, attached?: 'without a worker') {
@@ -584,7 +770,6 @@ class FakeWorker implements Worker {
   readonly fanOuts: (Offer | undefined)[] = [];
   readonly taken: Parameters<Worker['take']>[0][number][] = [];
   readonly outlooks: Outlook[] = [];
-  readonly settled: unknown[] = [];
   readonly #heard: string[];
 
   constructor(heard: string[]) {
@@ -620,9 +805,8 @@ class FakeWorker implements Worker {
     this.#heard.push('refused');
   }
 
-  worked(...[worked, asked]: Parameters<Worker['worked']>): void {
+  worked(...[, asked]: Parameters<Worker['worked']>): void {
     this.#heard.push(`worked ${asked.claim} ${asked.fanOut}`);
-    this.settled.push(...worked.settled);
   }
 }
 
@@ -659,17 +843,17 @@ class FakeTransport implements Transport {
     born = [],
     outlook = quiet,
   }: { failing?: number; born?: Born[]; outlook?: Outlook } = {}): void {
-    const edits = limitsOf(this.sent.at(-1)).map((limit): EditReply => {
-      if (limit === failing) return { kind: 'failed', message: 'poison', trace: '' };
-      return { kind: 'done', output: { deleted: limit } };
+    const batch = this.sent.at(-1);
+    const settled = batch?.settlements.map(() => isSettled) ?? [];
+    const edits = limitsOf(batch).map((limit): EditReply => {
+      return limit === failing ? poisoned : { kind: 'done', output: { deleted: limit } };
     });
-    this.answer({ kind: 'written', edits, born, outlook });
+    this.answer({ kind: 'written', settled, edits, born, outlook });
   }
 
   /** Every settlement of the work is settled, and nothing else happened. */
   finish(): void {
-    const settlements = this.worked.at(-1)?.settlements ?? [];
-    const settled = settlements.map(() => ({ kind: 'done', output: { kind: 'settled' } }) as const);
+    const settled = this.worked.at(-1)?.settlements.map(() => isSettled) ?? [];
     this.answerWork({ kind: 'worked', settled, ...nothing });
   }
 

@@ -1,16 +1,17 @@
 // Group commit: one batch is being written while the next one gathers, so that many edits share one
-// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once. Edits and the work of
-// deliveries go beside each other, so that the store never waits for the event loop between two batches; but
-// what takes leases takes turns, since both would be offered the same room.
+// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once. What takes leases takes
+// turns, edits and the work of deliveries, since both would be offered the same room. Outcomes take none: to a
+// store with one writer they go with the next batch of either, to another one beside the edits.
 import { strict as assert } from 'node:assert';
 import { atOnce, type HandOut } from '../core/hand-out.ts';
-import type { BatchReply, SettleReply, StoreFailure, Transport, WorkReply } from './call.ts';
+import type { BatchReply, SettleReply, Transport, WorkReply } from './call.ts';
 import { editCall, editOutput } from './call.ts';
 import type { Offer, Settled, Settlement, Worker } from './delivery-verbs.ts';
 import type { EditQueue, QueueLimits, WaitingEdit } from './edit-queue.ts';
 import { createEditQueue } from './edit-queue.ts';
 import { leasedFrom } from './leased-from.ts';
-import { rebuild, unreachable } from './rebuild.ts';
+import { failureOf, reached, tooShort } from './reached.ts';
+import { rebuild } from './rebuild.ts';
 import type { EditInput, EditOutput, EditVerb, Waiting } from './store.ts';
 import { StoreUnavailable } from './store.ts';
 
@@ -24,7 +25,7 @@ export interface BatcherOptions extends QueueLimits {
 
 export interface BatchFacts {
   kind: 'edits' | 'work';
-  /** Edits, or settlements. */
+  /** Edits and settlements. */
   size: number;
   tookMs: number;
   /** False: the store failed, and nothing of it was promised. */
@@ -96,10 +97,12 @@ class Cycle {
   readonly #options: BatcherOptions;
   readonly handOut: HandOut;
   readonly #edits: EditQueue;
+  /** Whether the last edits were refused by the store. */
+  #isRefused = false;
   readonly #settlements: WaitingSettlement[] = [];
   #worker: Worker | undefined;
   #isWorkAsked = false;
-  /** Who took leases last. */
+  /** Whose turn it was last. */
   #last: Kind = 'work';
   readonly #underWay = new Map<Kind, Taking>();
   readonly #drained = Promise.withResolvers<void>();
@@ -167,21 +170,32 @@ class Cycle {
   #turn(): Kind | undefined {
     const mayWork = this.#mayWork();
     if (!this.#mayWrite()) return mayWork ? 'work' : undefined;
-    return mayWork && this.#last === 'write' ? 'work' : 'write';
+    return mayWork && this.#isWorkDue() ? 'work' : 'write';
+  }
+
+  #isWorkDue(): boolean {
+    return this.#isWorkAsked && this.#last === 'write';
   }
 
   /** Not beside work that takes leases: the same room would be offered twice. Nor before work that is due to. */
   #mayWrite(): boolean {
     if (this.#edits.isEmpty() || this.#underWay.has('write')) return false;
     if (!this.#underWay.has('work')) return true;
-    const isWorkDue = this.#isWorkAsked && this.#last === 'write';
-    return this.#underWay.get('work') === 'nothing' && !isWorkDue;
+    return this.#underWay.get('work') === 'nothing' && !this.#isWorkDue();
   }
 
-  /** Outcomes may go beside any edits. */
   #mayWork(): boolean {
     if (this.#underWay.has('work')) return false;
+    if (this.#isJoined() && this.#underWay.has('write')) return false; // What waits goes with the next one.
     return this.#settlements.length > 0 || (this.#isWorkAsked && this.#mayLease());
+  }
+
+  /**
+   * Outcomes go with edits. But after a failure each goes for itself: on a disk that is full for what is published
+   * there may be room to write down what was delivered.
+   */
+  #isJoined(): boolean {
+    return this.#options.kinds !== 'apart' && !this.#isRefused;
   }
 
   #mayLease(): boolean {
@@ -193,18 +207,23 @@ class Cycle {
     const edits = taken.map(({ call }) => call);
     const offer = edits.some(({ verb }) => verb === 'publish') ? this.#ask('offer') : undefined;
     this.#taking('write', offer);
+    const outcomes = this.#isJoined() ? this.#takeOutcomes() : [];
+    const settlements = outcomes.map(({ settlement }) => settlement);
     const nowMs = this.#options.nowMs();
-    const sent = this.#begin('edits', taken.length);
-    const reply = await reached<BatchReply>(this.#transport.send({ nowMs, edits, offer }));
+    const sent = this.#begin('edits', taken.length + outcomes.length);
+    const batch = { nowMs, settlements, edits, offer };
+    const reply = await reached<BatchReply>(this.#transport.send(batch));
     sent.answered(reply.kind === 'written');
+    this.#isRefused = reply.kind !== 'written';
     if (reply.kind !== 'written') {
-      refuseAll(taken, failureOf(reply));
-    } else if (reply.edits.length !== taken.length) {
-      refuseAll(taken, tooShort());
+      refuseAll([...outcomes, ...taken], failureOf(reply));
+    } else if (reply.edits.length !== edits.length || reply.settled.length !== outcomes.length) {
+      refuseAll([...outcomes, ...taken], tooShort());
     } else {
       this.#worker?.take(leasedFrom(reply.born, { edits, offer }), reply.outlook);
       this.handOut(() => {
-        for (const [index, one] of reply.edits.entries()) taken[index]?.answer(one);
+        answerAll(outcomes, reply.settled);
+        answerAll(taken, reply.edits);
       });
     }
     this.#end('write');
@@ -213,8 +232,8 @@ class Cycle {
   async #workBatch(): Promise<void> {
     const mayLease = this.#mayLease();
     if (mayLease) this.#isWorkAsked = false;
-    const taken = this.#settlements.splice(0, this.#options.batchEditsMax);
-    const settlements = taken.map(({ settlement }) => settlement);
+    const outcomes = this.#takeOutcomes();
+    const settlements = outcomes.map(({ settlement }) => settlement);
     const claim = mayLease ? this.#ask('claim') : undefined;
     const fanOut = mayLease ? this.#ask('fanOut') : undefined;
     this.#taking('work', claim ?? fanOut);
@@ -223,27 +242,28 @@ class Cycle {
       return;
     }
     const work = { nowMs: this.#options.nowMs(), settlements, claim, fanOut };
-    const sent = this.#begin('work', taken.length);
+    const sent = this.#begin('work', outcomes.length);
     const reply = await reached<WorkReply>(this.#transport.work(work));
     sent.answered(reply.kind === 'worked');
-    if (reply.kind !== 'worked' || reply.settled.length !== taken.length) {
+    if (reply.kind !== 'worked' || reply.settled.length !== outcomes.length) {
       this.#worker?.refused();
-      refuseAll(taken, reply.kind === 'worked' ? tooShort() : failureOf(reply));
+      refuseAll(outcomes, reply.kind === 'worked' ? tooShort() : failureOf(reply));
     } else {
-      const { claimed, fannedOut, readyMs } = reply;
-      const settled = reply.settled.map(whatHappened);
       const asked = { claim: claim !== undefined, fanOut: fanOut !== undefined };
-      this.#worker?.worked({ settled, claimed, fannedOut, readyMs }, asked);
-      this.handOut(() => {
-        for (const [index, one] of reply.settled.entries()) taken[index]?.answer(one);
-      });
+      this.#worker?.worked(reply, asked);
+      this.handOut(() => answerAll(outcomes, reply.settled));
     }
     this.#end('work');
   }
 
+  #takeOutcomes(): WaitingSettlement[] {
+    return this.#settlements.splice(0, this.#options.batchEditsMax);
+  }
+
   #taking(kind: Kind, offer: Offer | undefined): void {
     this.#underWay.set(kind, offer === undefined ? 'nothing' : 'leases');
-    if (offer !== undefined) this.#last = kind;
+    // Edits that keep work away have had their turn, too.
+    if (offer !== undefined || (kind === 'write' && this.#isJoined())) this.#last = kind;
   }
 
   #begin(kind: BatchFacts['kind'], size: number): { answered: (isDone: boolean) => void } {
@@ -260,30 +280,8 @@ class Cycle {
   }
 }
 
-interface Unreached {
-  kind: 'unreached';
-  error: Error;
-}
-
-async function reached<R>(asked: Promise<R>): Promise<R | Unreached> {
-  try {
-    return await asked;
-  } catch (error) {
-    return { kind: 'unreached', error: unreachable(error) };
-  }
-}
-
-function failureOf(failure: StoreFailure | Unreached): Error {
-  return failure.kind === 'unreached' ? failure.error : rebuild(failure);
-}
-
-function tooShort(): Error {
-  return new StoreUnavailable('The store failed: its reply does not answer every call');
-}
-
-/** A settlement that failed has changed nothing. */
-function whatHappened(reply: SettleReply): Settled {
-  return reply.kind === 'done' ? reply.output : { kind: 'stale' };
+function answerAll<R>(taken: readonly { answer(reply: R): void }[], replies: readonly R[]): void {
+  for (const [index, reply] of replies.entries()) taken[index]?.answer(reply);
 }
 
 function refuseAll(taken: readonly { refuse(error: Error): void }[], error: Error): void {

@@ -1,6 +1,6 @@
 // What crosses the border between the engine and a database: calls, batches and replies as plain
 // values, so that a thread, a socket or a simulation can stand in between.
-import type { Born, Offer, Outlook, Settled, Work, Worked } from './delivery-verbs.ts';
+import type { Born, Offer, Outlook, Settled, Settlement, Work, Worked } from './delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb, ReadInput, ReadOutput, ReadVerb } from './store.ts';
 
 export type EditCall<V extends EditVerb = EditVerb> = {
@@ -10,9 +10,11 @@ export type ReadCall<V extends ReadVerb = ReadVerb> = {
   [K in V]: { verb: K; input: ReadInput<K> };
 }[V];
 
-/** Edits that are written together, at one time. Work of deliveries goes in batches of its own. */
+/** What is written together, at one time: outcomes, then edits. Claims go in batches of their own. */
 export interface Batch {
   nowMs: number;
+  /** None for a store with other writers: see QueueLimits. */
+  settlements: readonly Settlement[];
   edits: readonly EditCall[];
   /** Fresh deliveries may be born with this lease. */
   offer: Offer | undefined;
@@ -20,13 +22,19 @@ export interface Batch {
 
 /** Replies stand in the order of the calls. */
 export type BatchReply =
-  | { kind: 'written'; edits: readonly EditReply[]; born: readonly Born[]; outlook: Outlook }
+  | {
+      kind: 'written';
+      settled: readonly SettleReply[];
+      edits: readonly EditReply[];
+      born: readonly Born[];
+      outlook: Outlook;
+    }
   | StoreFailure;
 export type EditReply = { kind: 'done'; output: EditOutput<EditVerb> } | VerbFailure;
 
 /** Replies to settlements stand in their order. */
 export type WorkReply =
-  | ({ kind: 'worked'; settled: readonly SettleReply[] } & Omit<Worked, 'settled'>)
+  | ({ kind: 'worked'; settled: readonly SettleReply[] } & Worked)
   | StoreFailure;
 export type SettleReply = { kind: 'done'; output: Settled } | VerbFailure;
 

@@ -177,12 +177,12 @@ export interface Outlook {
 
 /**
  * The dispatcher as the store sees it. Asked just before each batch is written, so that what it offers
- * is what it has; at most one batch is under way, so nothing is offered twice.
+ * is what it has; of those that take leases at most one is under way, so nothing is offered twice.
  */
 export interface Worker {
   /** Before a write: room for fresh deliveries. */
   offer(): Offer | undefined;
-  /** After a write, before any of its edits resolves: what was born with the offered lease. */
+  /** After a write, before anything of it resolves: what was born with the offered lease. */
   take(deliveries: readonly Leased[], outlook: Outlook): void;
   /** Before work: a claim, a step of a fan-out, or neither. */
   claim(): Offer | undefined;
@@ -222,8 +222,6 @@ export interface Settlement extends DeliveryName {
 export type AttemptRecord = Omit<Attempt, 'k'> & { node: number };
 
 export interface Worked {
-  /** In the order of the settlements. */
-  settled: readonly Settled[];
   claimed: readonly Leased[];
   /** `failure`: why a fan-out cannot go on; it is passed over. */
   fannedOut: { deliveries: readonly Leased[]; isMore: boolean; failure?: string };

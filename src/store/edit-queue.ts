@@ -9,10 +9,10 @@ export interface QueueLimits {
   batchPayloadBytesMax: number;
   payloadBytesWaitingMax: number;
   /**
-   * `apart`: a batch holds edits of one kind. For a database with other writers: one that locks lanes
-   * to publish and then an app to subscribe meets another node that does it the other way round.
-   * Three nodes with three publishes to a subscribe: 41 deadlocks in 720 calls, 34 s; apart none, 1 s.
-   * One writer alone gains from one batch for all, which is the default.
+   * `apart`: a batch holds edits of one kind, and outcomes go beside it. For a database with other
+   * writers: one that locks lanes to publish and then an app to subscribe meets another node that does it
+   * the other way round. Three nodes with three publishes to a subscribe: 41 deadlocks in 720 calls, 34 s; apart none, 1 s.
+   * One writer alone gains from one batch for all, outcomes included, which is the default.
    */
   kinds?: 'together' | 'apart';
 }

@@ -84,7 +84,14 @@ describe('a start on SQLite', () => {
     const adapters = main.own.filter((path) => /^src\/store\/(sqlite|postgres|verbs)\//.test(path));
     assert.deepEqual(
       adapters.map((path) => path.replace('src/store/sqlite/', '')),
-      ['thread.ts', 'pack-batch.ts', 'parcel.ts', 'pack-work.ts', 'pack-targets.ts'],
+      [
+        'thread.ts',
+        'pack-batch.ts',
+        'pack-outcomes.ts',
+        'parcel.ts',
+        'pack-work.ts',
+        'pack-targets.ts',
+      ],
     );
     for (const thread of [write, read]) {
       assert.deepEqual([...thread.packages], []);

@@ -40,13 +40,12 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
     await player.crowd(limits.targetsAtOnceMax + limits.fanOutStepMax);
     const publish = { kind: 'publish', app: 0, name: 'a', events: 2 } as const;
     await player.run({
-      kind: 'edits',
+      ...editing,
       edits: [
         { ...publish, idempotency: { key: 0, print: 0 } },
         { ...publish, idempotency: undefined },
       ],
       room: 5,
-      node: 0,
     });
     const work = { kind: 'work' as const, from: 0, settle: [], isFanningOut: true, node: 0 };
     let steps = 0;
@@ -54,7 +53,7 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
       assert(steps < 100, 'a fan-out does not end');
       const claim = steps % 2 === 0 ? { room: 8, laneRoom: 2 } : undefined;
       await player.run({ ...work, claim });
-      if (steps === 1) await player.run({ kind: 'edits', edits: [unsubscribe], room: 0, node: 0 });
+      if (steps === 1) await player.run({ ...editing, edits: [unsubscribe], room: 0 });
     }
     assert(steps > 4);
     const counts = twins.table('event').map((row) => Number(row['deliveries']));
@@ -68,7 +67,7 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
     await player.begin();
     const publish = { kind: 'publish', app: 0, events: 3, idempotency: undefined } as const;
     const edits = [{ ...publish, name: 'a' } as const, { ...publish, name: 'a.b' } as const];
-    await player.run({ kind: 'edits', edits, room: 2, node: 0 });
+    await player.run({ ...editing, edits, room: 2 });
     await endAll(twins, player);
     const { length } = twins.table('delivery_done');
     const advance = { kind: 'advance', which: 0, limit: 4, isStale: false } as const;
@@ -105,4 +104,5 @@ async function endAll(twins: Twins, player: Player): Promise<void> {
   }
 }
 
+const editing = { kind: 'edits' as const, from: 0, settle: [], node: 0 };
 const unsubscribe = { kind: 'unsubscribe', who: 3 } as const;

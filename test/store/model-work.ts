@@ -1,9 +1,9 @@
 // What a node does to the model and the store beside it: it claims, settles, fans out and starts again.
 import { strict as assert } from 'node:assert';
-import type { Offer, Settlement, Worked } from '../../src/store/delivery-verbs.ts';
+import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import { type Books, payloadOf } from './model-books.ts';
 import type { Command } from './model-commands.ts';
-import { newId } from './open-memory.ts';
+import { newId, type DoneWork } from './open-memory.ts';
 import { settlementOf } from './settlement.ts';
 
 export function work(
@@ -49,7 +49,7 @@ export function cycle(
   settlements: Settlement[],
   claim: Offer | undefined,
   fanOut: Offer | undefined,
-): Worked {
+): DoneWork {
   const ended = new Set(books.rows('select no from lane where state = 2').map(({ no }) => no));
   const lanesBefore = new Map(settlements.map((one) => [one, laneOf(books, one)]));
   const fanning = books.rows('select event, made from fanout order by event limit 1')[0];

@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { idMaker } from '../../src/core/id.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
-import type { Born, Offer, Outlook, Work, Worked } from '../../src/store/delivery-verbs.ts';
+import type {
+  Born,
+  Offer,
+  Outlook,
+  Settled,
+  Work,
+  Worked,
+} from '../../src/store/delivery-verbs.ts';
 import { adapterOn } from '../../src/store/sqlite/adapter.ts';
 import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
 import type {
@@ -30,8 +37,10 @@ export interface Opened {
   /** The same, and what was born with the offered lease. */
   offering: <V extends EditVerb>(offer: Offer, verb: V, input: EditInput<V>) => Written<V>;
   /** Asserts that every settlement was written. */
-  work: (work: Partial<Omit<Work, 'nowMs'>>) => Worked;
+  work: (work: Partial<Omit<Work, 'nowMs'>>) => DoneWork;
 }
+
+export type DoneWork = Worked & { settled: readonly Settled[] };
 
 export interface Written<V extends EditVerb> {
   output: EditOutput<V>;
@@ -50,7 +59,12 @@ export function openMemory(given?: DatabaseSync): Opened {
     verb: V,
     input: EditInput<V>,
   ): Written<V> => {
-    const reply = adapter.run({ nowMs: clock.ms, edits: [editCall(verb, input)], offer });
+    const reply = adapter.run({
+      nowMs: clock.ms,
+      settlements: [],
+      edits: [editCall(verb, input)],
+      offer,
+    });
     assert(reply.kind === 'written', JSON.stringify(reply));
     const [first] = reply.edits;
     assert(first?.kind === 'done', JSON.stringify(first));

@@ -10,7 +10,7 @@ import { fanOutSql } from '../../src/store/sqlite/fan-out.ts';
 import { forgetSubscriptionsSql } from '../../src/store/sqlite/forget-subscriptions.ts';
 import { matchSql } from '../../src/store/sqlite/match.ts';
 import { outlookSql } from '../../src/store/sqlite/outlook.ts';
-import { settleSql } from '../../src/store/sqlite/settle.ts';
+import { prepareOutcomes, settleSql } from '../../src/store/sqlite/settle.ts';
 import { createAside } from '../../src/store/aside.ts';
 import { prepareWork } from '../../src/store/sqlite/work.ts';
 import { prepareWrite } from '../../src/store/sqlite/write.ts';
@@ -183,7 +183,8 @@ describe('the list of statements', () => {
       }
     }
     const recorder = new Recorder(':memory:');
-    const means = { gathered: createGathered(), aside: createAside() };
+    const planOutcomes = prepareOutcomes(recorder);
+    const means = { gathered: createGathered(), aside: createAside(), planOutcomes };
     prepareWrite(recorder, means);
     prepareWork(recorder, means);
     assert.deepEqual(prepared, new Set(own.map(({ sql }) => sql)));

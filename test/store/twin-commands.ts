@@ -208,6 +208,8 @@ export const command = fc.oneof(
         fc.array(edit, { minLength: 2, maxLength: 6, size: 'max' }),
         fc.array(edits.publish, { minLength: 2, maxLength: 4, size: 'max' }),
       ),
+      from: which,
+      settle: fc.option(fc.array(settlement, { maxLength: 4, size: 'max' }), { nil: [], freq: 2 }),
       room,
       node: fc.nat(3),
     }),

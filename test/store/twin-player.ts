@@ -91,7 +91,8 @@ export class Player {
     }
   }
 
-  async #edit({ edits, room, node }: Extract<Command, { kind: 'edits' }>): Promise<void> {
+  async #edit(command: Extract<Command, { kind: 'edits' }>): Promise<void> {
+    const { edits, from, settle, room, node } = command;
     const calls: EditCall[] = [];
     const lanes: string[] = [];
     for (const each of edits) {
@@ -103,32 +104,40 @@ export class Player {
     }
     if (calls.length === 0) return;
     if (calls.some(({ verb }) => verb === 'editSubscription')) await this.#twins.rest();
+    // What is kept was gathered before: from outcomes of the same transaction nothing yet, from one before all.
+    const isKeeping = calls.some(({ verb }) => verb === 'keepFigures');
+    // One that is poisoned lets nothing of its transaction be born leased, and another transaction alone.
+    const isSpoilt = settle.some((each) => each.attempt === 'poisoned');
     await this.#twins.send(calls, {
-      offer: this.#cast.offer({ room, laneRoom: freshSlots, node }),
+      settlements: isKeeping ? [] : this.#settlements(from, settle),
+      offer: isSpoilt ? undefined : this.#cast.offer({ room, laneRoom: freshSlots, node }),
       after: lanes.length === 0 ? undefined : lanes.join(';'),
     });
   }
 
   async #work(command: Extract<Command, { kind: 'work' }>): Promise<void> {
     const { from, settle, claim, isFanningOut, node } = command;
+    await this.#twins.work({
+      settlements: this.#settlements(from, settle),
+      claim: claim && this.#cast.offer({ ...claim, node }),
+      fanOut: isFanningOut ? this.#cast.offer({ room: 2, laneRoom: 1, node }) : undefined,
+    });
+  }
+
+  #settlements(from: number, settle: readonly SettlementCommand[]): Settlement[] {
     const held = this.#cast
       .live()
       .filter((row) => row['lease'] !== null)
       .sort((a, b) => Number(a['lane']) - Number(b['lane']));
     const settled = new Set<Row>();
     let at = from;
-    const settlements = settle.flatMap((each) => {
+    return settle.flatMap((each) => {
       at += each.step;
       const row = pick(held, at);
       const isMeant = row !== undefined && (each.step === 0 || !settled.has(row));
       if (!isMeant) return [];
       settled.add(row);
       return [this.#settlement(row, each)];
-    });
-    await this.#twins.work({
-      settlements,
-      claim: claim && this.#cast.offer({ ...claim, node }),
-      fanOut: isFanningOut ? this.#cast.offer({ room: 2, laneRoom: 1, node }) : undefined,
     });
   }
 

@@ -8,7 +8,7 @@ import { limits } from '../../src/core/limits.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { BatchReply, EditCall, WorkReply } from '../../src/store/call.ts';
 import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
-import type { Offer, Work } from '../../src/store/delivery-verbs.ts';
+import type { Offer, Settlement, Work } from '../../src/store/delivery-verbs.ts';
 import type { PostgresTransport } from '../../src/store/postgres/transport.ts';
 import { openPostgres } from '../../src/store/postgres/transport.ts';
 import type { Sqlite } from '../../src/store/sqlite/adapter.ts';
@@ -32,6 +32,8 @@ import {
 } from './twin-tables.ts';
 
 export interface Sending {
+  /** SQLite writes them with the edits, PostgreSQL before them. */
+  settlements?: readonly Settlement[];
   offer?: Offer | undefined;
   after?: string | undefined;
 }
@@ -111,32 +113,48 @@ export class Twins implements AsyncDisposable {
   /** What was gathered of lanes that are no more must not be taken for others of the same number. */
   async #forgetFigures(): Promise<void> {
     const edits = [editCall('keepFigures', { limit: limits.figuresGatheredMax })];
-    this.#sqlite.run({ nowMs: this.nowMs, edits, offer: undefined });
-    await this.#postgres.send({ nowMs: this.nowMs, edits, offer: undefined });
+    const batch = { nowMs: this.nowMs, settlements: [], edits, offer: undefined };
+    this.#sqlite.run(batch);
+    await this.#postgres.send(batch);
   }
 
   /** `after`: statements that follow on both, behind the verbs, before the rows are compared. */
-  async send(edits: readonly EditCall[], { offer, after }: Sending = {}): Promise<Written> {
+  async send(
+    edits: readonly EditCall[],
+    { settlements = [], offer, after }: Sending = {},
+  ): Promise<Written> {
     const { nowMs } = this;
-    const here = this.#sqlite.run({ nowMs, edits, offer });
+    const here = this.#sqlite.run({ nowMs, settlements, edits, offer });
+    const settled = await this.#settleThere(settlements);
     const theirs = edits.map((call) => this.#names.callThere(call));
     const there = await this.#postgres.send({
       nowMs,
+      settlements: [],
       edits: theirs,
       offer: this.#names.offerThere(offer),
     });
     assert(here.kind === 'written', JSON.stringify(here));
     assert(there.kind === 'written', JSON.stringify(there));
     await (after === undefined ? this.#check() : this.exec(after));
-    this.#same(there, here);
+    this.#same({ ...there, settled }, here);
     return here;
+  }
+
+  async #settleThere(settlements: readonly Settlement[]): Promise<Worked['settled']> {
+    if (settlements.length === 0) return [];
+    const { nowMs } = this;
+    const work = { nowMs, settlements, claim: undefined, fanOut: undefined };
+    const there = await this.#postgres.work(work);
+    assert(there.kind === 'worked', JSON.stringify(there));
+    await this.#dumped(); // Lets lanes rest that have become broken.
+    return there.settled;
   }
 
   /** Has a way of its own to PostgreSQL, beside the batches. */
   async retain(input: EditInput<'retain'>): Promise<void> {
     const { nowMs } = this;
     const edits = [editCall('retain', input)];
-    const here = this.#sqlite.run({ nowMs, edits, offer: undefined });
+    const here = this.#sqlite.run({ nowMs, settlements: [], edits, offer: undefined });
     assert(here.kind === 'written' && here.edits[0]?.kind === 'done', JSON.stringify(here));
     const there = await this.#postgres.retain(input);
     await this.#check();

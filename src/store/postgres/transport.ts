@@ -1,6 +1,7 @@
 // The way to PostgreSQL: a node of a cluster. Edits and work have a connection each, reads have a few,
 // one listens, one tells, two look after the house when it is needed. What fails is answered, never
 // thrown.
+import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import { limits } from '../../core/limits.ts';
 import { packageFolder } from '../../core/package-folder.ts';
@@ -142,6 +143,7 @@ class PostgresNode {
   }
 
   async #send(batch: Batch): Promise<BatchReply> {
+    assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { slices, sweep, aside } = this.#memory;
@@ -167,7 +169,7 @@ class PostgresNode {
     const { replies, born, outlook } = written;
     this.#held.took(born, batch.offer);
     const readyMs = shifted(outlook.readyMs, batch.nowMs - nowMs);
-    return { kind: 'written', edits: replies, born, outlook: { ...outlook, readyMs } };
+    return { kind: 'written', settled: [], edits: replies, born, outlook: { ...outlook, readyMs } };
   }
 
   async work(work: Work): Promise<WorkReply> {

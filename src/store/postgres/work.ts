@@ -29,7 +29,7 @@ export interface WorkContext extends Omit<FigureContext, 'facts'> {
 }
 
 export interface WorkDone {
-  worked: Omit<Worked, 'settled'> & { settled: readonly SettleReply[] };
+  worked: Worked & { settled: readonly SettleReply[] };
   /** Deliveries that others could claim now. */
   waiting: number;
   /** What was counted. */

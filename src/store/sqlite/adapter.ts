@@ -14,6 +14,7 @@ import { alwaysInPlace, watchPlace, type InPlace } from './in-place.ts';
 import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
+import { prepareOutcomes } from './settle.ts';
 import type { Plan, Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
 import { prepareWork } from './work.ts';
@@ -64,12 +65,12 @@ export function adapterOn(
 ): Sqlite {
   const gathered = createGathered();
   const aside = createAside();
-  const means = { gathered, aside };
+  const means = { gathered, aside, planOutcomes: prepareOutcomes(db) };
   const planWrite = prepareWrite(db, means);
   const planWork = prepareWork(db, means);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
-  const write = <T, R extends Counted>(plan: Plan<T, R>, nowMs: number): Written<T, R> => {
+  const write = <R extends Counted>(plan: Plan<R>, nowMs: number): Written<R> => {
     const elsewhere = broken ?? inPlace();
     if (elsewhere !== undefined) return elsewhere;
     const written = committed(writeTogether(db, plan), inPlace);
@@ -86,15 +87,15 @@ export function adapterOn(
     run: (batch) => {
       const written = write(planWrite(batch), batch.nowMs);
       if (written.kind !== 'written') return written;
-      const { born, outlook } = written.last;
-      return { kind: 'written', edits: written.replies, born, outlook };
+      const { settled, edits, last } = written;
+      return { kind: 'written', settled, edits, born: last.born, outlook: last.outlook };
     },
     work: (work) => {
       const written = write(planWork(work), work.nowMs);
       if (written.kind !== 'written') return written;
       const { worked } = written.last;
       const fannedOut = withNews(worked.fannedOut, aside);
-      return { kind: 'worked', settled: written.replies, ...worked, fannedOut };
+      return { kind: 'worked', settled: written.settled, ...worked, fannedOut };
     },
     ...reader,
     close: () => {
@@ -105,7 +106,7 @@ export function adapterOn(
 }
 
 /** What was committed to a file that nobody will find again is not written. */
-function committed<T, R>(written: Written<T, R>, inPlace: InPlace): Written<T, R> {
+function committed<R>(written: Written<R>, inPlace: InPlace): Written<R> {
   const elsewhere = written.kind === 'written' ? inPlace() : undefined;
   return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };
 }

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Batch, BatchReply } from '../call.ts';
+import type { Settlement } from '../delivery-verbs.ts';
 import type { EditInput } from '../store.ts';
 import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
 import type { Parcel } from './parcel.ts';
@@ -30,6 +31,14 @@ function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
+const outcome: Settlement = {
+  event: 'e9',
+  n: 1,
+  lease: 7,
+  outcome: { kind: 'delivered' },
+  attempt: undefined,
+};
+
 /** One that has a member of each name there is: a new one is to be packed, and then to stand here. */
 const complete: Required<EditInput<'publish'>> = {
   appNo: 1,
@@ -51,10 +60,16 @@ describe('a batch', () => {
     laneRoom: 4,
   };
   const cases: Record<string, Batch> = {
-    'with nothing in it': { nowMs: 1, edits: [], offer: undefined },
-    'of an event to everyone, beside an offer': { nowMs: 1, edits: [publish({})], offer },
+    'with nothing in it': { nowMs: 1, settlements: [], edits: [], offer: undefined },
+    'of an event to everyone, beside an offer': {
+      nowMs: 1,
+      settlements: [],
+      edits: [publish({})],
+      offer,
+    },
     'of several events, and of none': {
       nowMs: 1,
+      settlements: [],
       edits: [
         publish({
           events: ['', 'b', 'cc'].map((text) => ({ id: text, name: 'n', payload: bytes(text) })),
@@ -65,6 +80,7 @@ describe('a batch', () => {
     },
     'of an event to one, in a trace, with a key to know it again': {
       nowMs: 1,
+      settlements: [],
       edits: [
         publish({
           audience: { kind: 'subscription', id: 's' },
@@ -74,9 +90,21 @@ describe('a batch', () => {
       ],
       offer: undefined,
     },
-    'of an event of which everything is said': { nowMs: 1, edits: [publish(complete)], offer },
+    'of outcomes, and of an event beside them': {
+      nowMs: 1,
+      settlements: [outcome, { ...outcome, outcome: { kind: 'retry', dueMs: 9 } }],
+      edits: [publish({})],
+      offer,
+    },
+    'of an event of which everything is said': {
+      nowMs: 1,
+      settlements: [],
+      edits: [publish(complete)],
+      offer,
+    },
     'of an event from the inbox, of a notice, and of something else between them': {
       nowMs: 1,
+      settlements: [],
       edits: [
         publish({ inbox: 5 }),
         { verb: 'forget', input: { idempotencyBeforeMs: 0, limit: 1 } },
@@ -95,7 +123,7 @@ describe('a batch', () => {
     const edits = [pool.subarray(2, 5), pool.subarray(8)].map((payload) =>
       publish({ events: [{ id: 'e', name: 'a', payload }] }),
     );
-    const parcel = packBatch({ nowMs: 1, edits, offer: undefined });
+    const parcel = packBatch({ nowMs: 1, settlements: [], edits, offer: undefined });
     assert.equal(parcel.bytes.byteLength, 5);
     const payloads = unpackBatch(sent(parcel)).edits.flatMap((call) =>
       call.verb === 'publish' ? call.input.events.map(({ payload }) => Buffer.from(payload)) : [],
@@ -110,6 +138,12 @@ describe('what a batch was answered with', () => {
     const reply: Extract<BatchReply, { kind: 'written' }> = {
       kind: 'written',
       outlook: { readyMs: 5, isFanningOut: true },
+      settled: [
+        { kind: 'done', output: { kind: 'settled' } },
+        { kind: 'failed', message: 'no', trace: 'there' },
+        { kind: 'done', output: { kind: 'settled', concurrency: 3 } },
+        { kind: 'done', output: { kind: 'stale' } },
+      ],
       edits: [
         { kind: 'done', output: { kind: 'accepted', events: [{ id: 'e0', deliveries: 1 }] } },
         { kind: 'failed', message: 'no', trace: 'there' },

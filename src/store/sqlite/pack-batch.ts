@@ -1,13 +1,16 @@
-// Edits on their way to the thread that writes, and its answers on their way back.
+// Outcomes and edits on their way to the thread that writes, and its answers on their way back.
 import type { Batch, BatchReply, EditCall, EditReply } from '../call.ts';
 import { editCall } from '../call.ts';
 import type { Accepted, Born } from '../delivery-verbs.ts';
 import type { EditInput, EditVerb } from '../store.ts';
+import { packSettled, packSettlements, unpackSettled, unpackSettlements } from './pack-outcomes.ts';
 import { Packing, Unpacking, type Parcel } from './parcel.ts';
 
-export function packBatch({ nowMs, offer, edits }: Batch): Parcel {
+export function packBatch({ nowMs, offer, settlements, edits }: Batch): Parcel {
   const to = new Packing();
-  to.list.push(nowMs, offer, edits.length);
+  to.list.push(nowMs, offer);
+  packSettlements(to, settlements);
+  to.list.push(edits.length);
   for (const { verb, input } of edits) {
     to.list.push(verb);
     if (verb === 'publish') packPublish(to, input);
@@ -21,6 +24,7 @@ export function unpackBatch(parcel: Parcel): Batch {
   return {
     nowMs: from.next(),
     offer: from.next(),
+    settlements: unpackSettlements(from),
     edits: from.nextFew((): EditCall => {
       const verb = from.next<EditVerb>();
       return verb === 'publish'
@@ -75,9 +79,11 @@ function unpackPublish(from: Unpacking): Publish {
 
 type Written = Extract<BatchReply, { kind: 'written' }>;
 
-export function packWritten({ edits, born, outlook }: Written): Parcel {
+export function packWritten({ settled, edits, born, outlook }: Written): Parcel {
   const to = new Packing();
-  to.list.push(outlook, edits.length);
+  to.list.push(outlook);
+  packSettled(to, settled);
+  to.list.push(edits.length);
   for (const reply of edits) packEdited(to, reply);
   to.list.push(born.length);
   for (const { event, n, lane, callback, version, concurrency } of born) {
@@ -91,6 +97,7 @@ export function unpackWritten(parcel: Parcel): Written {
   return {
     kind: 'written',
     outlook: from.next(),
+    settled: unpackSettled(from),
     edits: from.nextFew(() => unpackEdited(from)),
     born: from.nextFew((): Born => ({
       event: from.next(),

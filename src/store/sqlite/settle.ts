@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { settled, type Lane } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
-import { noteSettled } from '../counting.ts';
+import { noteSettled, unlessUndone } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
 import type { Changes } from '../settling.ts';
@@ -14,6 +14,7 @@ import { prepareLanes } from './lanes.ts';
 import { prepareNoticeDead } from './notices.ts';
 import { prepareRecordAttempt } from './record-attempt.ts';
 import { prepareScripts } from './run-script.ts';
+import type { Item, Way } from './transaction.ts';
 
 export const settleSql = {
   find: `
@@ -28,19 +29,42 @@ export const settleSql = {
     where event = ? and n = ?`,
 } as const;
 
-export interface SettleContext {
+interface SettleContext {
   nowMs: number;
   /** What it leads to is noted here. */
   facts: Fact[];
   /** Those that settlements before it have met, as they are now. */
   met: Map<number, Lane>;
-  /** What it changes in its lane is noted here. */
-  changes: Changes;
+  /** What it changes in its lane is noted here, if anybody wants to know. */
+  changes?: Changes;
 }
 
-export type Settle = (settlement: Settlement, context: SettleContext) => Settled;
+type Settle = (settlement: Settlement, context: SettleContext) => Settled;
 
-export function prepareSettle(db: DatabaseSync): Settle {
+export interface OutcomesContext extends Omit<SettleContext, 'met'> {
+  way: Way;
+}
+
+export type PlanOutcomes = (
+  settlements: readonly Settlement[],
+  context: OutcomesContext,
+) => Item<Settled>[];
+
+export function prepareOutcomes(db: DatabaseSync): PlanOutcomes {
+  const settle = prepareSettle(db);
+  return (settlements, { way, ...rest }) => {
+    const context: SettleContext = { ...rest, met: new Map() };
+    return settlements.map((settlement) => ({
+      verb: 'settle',
+      apply: () => {
+        if (way === 'alone') context.met.clear(); // The one before may have been undone.
+        return unlessUndone(context.facts, () => settle(settlement, context));
+      },
+    }));
+  };
+}
+
+function prepareSettle(db: DatabaseSync): Settle {
   const find = db.prepare(settleSql.find);
   const take = db.prepare(settleSql.take);
   const back = db.prepare(settleSql.back);
@@ -82,7 +106,7 @@ export function prepareSettle(db: DatabaseSync): Settle {
       met.clear(); // All lanes of the subscription end with it.
       return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
     }
-    if (times !== undefined) changes.set(laneNo, times);
+    if (times !== undefined) changes?.set(laneNo, times);
     return isOverdue ? { kind: 'overdue', ...owner } : settledIn(lane);
   };
 }

@@ -2,7 +2,9 @@
 // every item would cost 1 to 5 µs each, so the first try goes without: only after a bad item is the
 // batch run again, with savepoints, and then the culprit alone fails.
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoreFailure, VerbFailure } from '../call.ts';
+import type { EditReply, SettleReply, StoreFailure, VerbFailure } from '../call.ts';
+import type { Settled } from '../delivery-verbs.ts';
+import type { EditOutput, EditVerb } from '../store.ts';
 import { fatal, storeFailure, unavailable, verbFailure } from './failure.ts';
 
 export interface Item<T> {
@@ -11,30 +13,26 @@ export interface Item<T> {
 }
 
 export type ItemReply<T> = { kind: 'done'; output: T } | VerbFailure;
-export type Written<T, R> = { kind: 'written'; replies: ItemReply<T>[]; last: R } | StoreFailure;
+export type Written<R> = ({ kind: 'written' } & Done<R>) | StoreFailure;
+
+/** Of items that run alone one may be undone: nothing of what it found may stay in memory. */
+export type Way = 'together' | 'alone';
 
 /**
- * What to do in one try: the items, and what comes last. Asked anew for each try, because what the items
+ * What to do in one try: outcomes, edits, and what comes last. Asked anew for each try, because what the items
  * of a first one gathered in memory was undone with them.
  */
-export type Plan<T, R> = (way: 'together' | 'alone') => {
-  items: readonly Item<T>[];
+export type Plan<R> = (way: Way) => {
+  outcomes: readonly Item<Settled>[];
+  edits: readonly Item<EditOutput<EditVerb>>[];
   last: () => R;
 };
 
 /** All items that can be written are on stable storage when this returns `written`. */
-export function writeTogether<T, R>(db: DatabaseSync, plan: Plan<T, R>): Written<T, R> {
-  const first = transact(db, () => {
-    const { items, last } = plan('together');
-    const replies = items.map((item) => ({ kind: 'done', output: item.apply() }) as const);
-    return { replies, last: last() };
-  });
+export function writeTogether<R>(db: DatabaseSync, plan: Plan<R>): Written<R> {
+  const first = transact(db, () => carriedOut(plan('together'), apply));
   if (first.kind !== 'bad_item') return first;
-  const second = transact(db, () => {
-    const { items, last } = plan('alone');
-    const replies = items.map((item) => applyAlone(db, item));
-    return { replies, last: last() };
-  });
+  const second = transact(db, () => carriedOut(plan('alone'), (item) => applyAlone(db, item)));
   // No item can be the cause now, so it is what came last: a broken invariant of our own.
   return second.kind === 'bad_item' ? fatal(second.error) : second;
 }
@@ -44,14 +42,31 @@ interface BadItem {
   error: unknown;
 }
 
-interface Done<T, R> {
-  replies: ItemReply<T>[];
+interface Done<R> {
+  settled: readonly SettleReply[];
+  edits: readonly EditReply[];
   last: R;
 }
 
+/** In this order: whom an outcome has ended, an event that is published after it must not reach. */
+function carriedOut<R>(
+  { outcomes, edits, last }: ReturnType<Plan<R>>,
+  applied: <T>(item: Item<T>) => ItemReply<T>,
+): Done<R> {
+  return {
+    settled: outcomes.map((item) => applied(item)),
+    edits: edits.map((item) => applied(item)),
+    last: last(),
+  };
+}
+
+function apply<T>(item: Item<T>): ItemReply<T> {
+  return { kind: 'done', output: item.apply() };
+}
+
 /** Begins, runs and commits; whatever goes wrong, nothing of it stays. */
-function transact<T, R>(db: DatabaseSync, body: () => Done<T, R>): Written<T, R> | BadItem {
-  let done: Done<T, R>;
+function transact<R>(db: DatabaseSync, body: () => Done<R>): Written<R> | BadItem {
+  let done: Done<R>;
   try {
     undo(db);
     db.exec('begin immediate');

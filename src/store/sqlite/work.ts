@@ -1,29 +1,26 @@
 // A cycle of work in one transaction: settlements, then a claim, then one step of a large fan-out.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Lane } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
-import { unlessUndone } from '../counting.ts';
-import type { Settled, Work, Worked } from '../delivery-verbs.ts';
+import type { Work, Worked } from '../delivery-verbs.ts';
 import { prepareClaim } from './claim.ts';
 import { prepareFanOut } from './fan-out.ts';
 import type { WriteMeans } from './write.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import { prepareForesee } from './outlook.ts';
-import { prepareSettle } from './settle.ts';
 import { firstReadyMs, type Changes } from '../settling.ts';
 import { birthsFor, noSlots, slotsOf } from '../slots.ts';
 import type { Plan } from './transaction.ts';
 
 export interface Done {
-  worked: Omit<Worked, 'settled'>;
+  worked: Worked;
   /** What was counted, in the minute of the work. */
   facts: readonly Fact[];
 }
 
-export type PlanWork = (work: Work) => Plan<Settled, Done>;
+export type PlanWork = (work: Work) => Plan<Done>;
 
-export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): PlanWork {
-  const settle = prepareSettle(db);
+export function prepareWork(db: DatabaseSync, means: WriteMeans): PlanWork {
+  const { gathered, aside, planOutcomes } = means;
   const claim = prepareClaim(db);
   const fanOut = prepareFanOut(db, aside);
   const foresee = prepareForesee(db, aside);
@@ -34,16 +31,10 @@ export function prepareWork(db: DatabaseSync, { gathered, aside }: WriteMeans): 
     (way) => {
       gathered.undo(); // What an earlier try has taken was not written.
       const facts: Fact[] = [];
-      const met = new Map<number, Lane>();
       const changes: Changes = new Map();
       return {
-        items: settlements.map((settlement) => ({
-          verb: 'settle',
-          apply: () => {
-            if (way === 'alone') met.clear(); // The one before may have been undone.
-            return unlessUndone(facts, () => settle(settlement, { nowMs, facts, met, changes }));
-          },
-        })),
+        outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
+        edits: [],
         last: () => {
           const slots = claimOffer === undefined ? noSlots : slotsOf(claimOffer);
           const claimed = claimOffer === undefined ? [] : claim(slots, nowMs);

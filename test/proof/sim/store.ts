@@ -7,6 +7,7 @@ import type {
   BatchReply,
   ReadCall,
   ReadReply,
+  SettleReply,
   StoreFailure,
   Transport,
   WorkReply,
@@ -67,12 +68,16 @@ class Way implements Transport {
   async send(batch: Batch): Promise<BatchReply> {
     const { shared, plan } = this.#means;
     const shiftMs = this.#shiftMs(batch.nowMs);
+    const settlements = batch.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
     const reply = await this.#call<BatchReply>({
-      says: verbs.length === 0 ? undefined : `writes ${verbs.join()}`,
+      says: toSay([...settlements.map(nameOf), ...verbs]),
       leases: batch.offer === undefined ? [] : [batch.offer.lease],
       run: () => {
-        const written = shared.sqlite.run({ ...batch, nowMs: this.#writtenMs(batch.nowMs) });
+        const nowMs = this.#writtenMs(batch.nowMs);
+        const judge = this.#judging(settlements);
+        const written = shared.sqlite.run({ ...batch, settlements, nowMs });
+        if (written.kind === 'written') judge(written.settled);
         this.#watch(batch, written);
         return written;
       },
@@ -83,29 +88,21 @@ class Way implements Transport {
   }
 
   async work(work: Work): Promise<WorkReply> {
-    const { shared, plan, counters } = this.#means;
+    const { shared, plan } = this.#means;
     const shiftMs = this.#shiftMs(work.nowMs);
     const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
     const { claim, fanOut } = work;
     const reply = await this.#call<WorkReply>({
-      says:
-        settlements.length === 0
-          ? undefined
-          : `writes ${settlements.map((one) => `${shortOf(one)} ${one.outcome.kind}`).join(', ')}`,
+      says: toSay(settlements.map(nameOf)),
       leases: [claim, fanOut].flatMap((offer) => (offer === undefined ? [] : [offer.lease])),
       run: () => {
         const nowMs = this.#writtenMs(work.nowMs);
         this.#freeDoubted(nowMs);
-        const held = settlements.map((one) => this.#isHeld(one));
+        const judge = this.#judging(settlements);
         const done = shared.sqlite.work({ ...work, settlements, nowMs });
         if (done.kind !== 'worked') return done;
         this.#noteTaken([...done.claimed, ...done.fannedOut.deliveries]);
-        for (const [at, one] of done.settled.entries()) {
-          if (one.kind !== 'done') continue;
-          const isStale = one.output.kind === 'stale';
-          if (isStale) counters.staleRefused += 1;
-          if (isStale === held[at]) this.#judgeFence(settlements[at], isStale);
-        }
+        judge(done.settled);
         return done;
       },
     });
@@ -137,11 +134,20 @@ class Way implements Transport {
     return this.#lease.get(event, n, lease) !== undefined;
   }
 
-  /** Whoever has lost its lease changes nothing, and whoever has it is believed. */
-  #judgeFence(settlement: Settlement | undefined, isStale: boolean): void {
-    const { flaws, node } = this.#means;
-    const what = isStale ? 'was refused under its lease' : 'was settled under a lost lease';
-    flaws.push(`I5: ${settlement?.event}_${settlement?.n} ${what} by ${node.name}`);
+  /** Whoever has lost its lease changes nothing, and whoever has it is believed. Called before they are settled. */
+  #judging(settlements: readonly Settlement[]): (settled: readonly SettleReply[]) => void {
+    const { flaws, node, counters } = this.#means;
+    const held = settlements.map((one) => this.#isHeld(one));
+    return (settled) => {
+      for (const [at, one] of settled.entries()) {
+        if (one.kind !== 'done') continue;
+        const isStale = one.output.kind === 'stale';
+        if (isStale) counters.staleRefused += 1;
+        if (isStale !== held[at]) continue;
+        const what = isStale ? 'was refused under its lease' : 'was settled under a lost lease';
+        flaws.push(`I5: ${settlements[at]?.event}_${settlements[at]?.n} ${what} by ${node.name}`);
+      }
+    };
   }
 
   /** Alone, a node's own clock is the database's. */
@@ -270,6 +276,14 @@ const telling = new Set<string>(['publish', 'retryDelivery', 'editSubscription',
 /** As much of its name as a person needs. */
 function shortOf({ event, n }: { event: string; n: number }): string {
   return `…${event.slice(-6)}_${n}`;
+}
+
+function nameOf(settlement: Settlement): string {
+  return `${shortOf(settlement)} ${settlement.outcome.kind}`;
+}
+
+function toSay(written: readonly string[]): string | undefined {
+  return written.length === 0 ? undefined : `writes ${written.join(', ')}`;
 }
 
 function failure(message: string): StoreFailure {

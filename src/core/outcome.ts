@@ -18,8 +18,8 @@ export interface Circumstances {
   /** The receiver's status that ends the subscription. */
   unsubscribeStatus: number;
   nowMs: number;
-  /** From 0 up to 1: where in the jitter the next attempt falls. */
-  chance: number;
+  /** From 0 up to 1: where in the jitter the next attempt falls. Drawn only after a failure. */
+  chance: () => number;
 }
 
 export function classify(result: SendResult, circumstances: Circumstances): Outcome {
@@ -29,7 +29,7 @@ export function classify(result: SendResult, circumstances: Circumstances): Outc
   if (status === unsubscribeStatus) return { kind: 'gone' };
   if (status !== undefined && status >= 200 && status <= 299) return { kind: 'delivered' };
   const asked = result.kind === 'answered' ? readRetryAfter(result.headers, nowMs) : undefined;
-  const dueMs = nextDueMs({ ...circumstances, askedMs: asked });
+  const dueMs = nextDueMs({ ...circumstances, askedMs: asked, chance: circumstances.chance() });
   return dueMs === undefined ? { kind: 'dead', reason: 'exhausted' } : { kind: 'retry', dueMs };
 }
 

@@ -239,7 +239,7 @@ function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sendi
     waitsMs: target.controls.retryMs ?? means.waitsMs,
     unsubscribeStatus,
     nowMs,
-    chance: chance(means.world),
+    chance: () => chance(means.world),
   });
   // A target that was left meanwhile may be gone: the subscription now points elsewhere.
   const isElsewhere = isDoubtful || !means.targets.isCurrent(target);
@@ -286,9 +286,9 @@ function undeclared(
   isDelivered: boolean,
 ): string | undefined {
   const declared = definition?.statuses ?? [];
+  if (!isDelivered || declared.length === 0) return undefined;
   const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
-  const isDeclared = declared.length === 0 || declared.some((one) => names.includes(one));
-  if (!isDelivered || isDeclared) return undefined;
+  if (declared.some((one) => names.includes(one))) return undefined;
   return `The contract declares ${declared.join(', ')} for this callback, the receiver sent ${status}`;
 }
 

@@ -213,7 +213,7 @@ export class Dispatcher implements Worker {
     try {
       this.#means.onMoved(leased, undefined);
       const settlement = await this.#attempt(leased);
-      // Its place is free from now on, and is offered in the transaction that writes the outcome down.
+      // Its place is free from now on, and can be offered with the batch that writes the outcome down.
       const { wasFull } = window.leave(leased.lane, resultOf(settlement));
       if (wasFull) this.#expect(this.#means.world.nowMs());
       const handing = handIn(this.#means, settlement, this.#abortAttempts.signal);

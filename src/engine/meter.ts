@@ -71,7 +71,7 @@ const titles = {
   },
   batchSize: {
     name: 'ringback_store_batch_size',
-    help: 'Edits or settlements in a batch.',
+    help: 'Edits and settlements in a batch.',
   },
   requests: {
     name: 'ringback_requests_total',

@@ -272,7 +272,7 @@ describe('Dispatcher', () => {
     const fannedOut = { deliveries, isMore: false };
     const claimed = [leased(claim?.lease)];
     const asked = { claim: true, fanOut: true };
-    worker.worked({ settled: [], claimed, fannedOut, readyMs: undefined }, asked);
+    worker.worked({ claimed, fannedOut, readyMs: undefined }, asked);
     worker.take([leased(offer?.lease)], { readyMs: undefined, isFanningOut: false });
     worker.take([leased(12_345)], { readyMs: undefined, isFanningOut: false });
     assert.deepEqual(

@@ -32,7 +32,6 @@ describe('the clock of a Dispatcher', () => {
     assert(worker.claim());
     worker.worked(
       {
-        settled: [],
         claimed: [],
         fannedOut: { deliveries: [], isMore: false },
         readyMs: undefined,

@@ -378,6 +378,33 @@ describe('createTargetCache', () => {
     assert.equal((await finding)?.url, 'http://127.0.0.1/new');
   });
 
+  it('makes only that one again: others of the same read have their answer', async () => {
+    const { store, asked } = askedStore();
+    const cache = createTargetCache({ store, world: virtualWorld() });
+    const [overtaken, other] = [cache.find(1, 1), cache.find(2, 1)];
+    await turn();
+    cache.forget('s1');
+    asked[0]?.answer.resolve([targetOf(1, 'http://127.0.0.1/old'), targetOf(2)]);
+    assert.deepEqual(await other, targetOf(2));
+    assert.equal(cache.known(1, 1), undefined);
+    assert.deepEqual(asked[1]?.callbacks, [1]);
+    asked[1]?.answer.resolve([targetOf(1)]);
+    assert.deepEqual(await overtaken, targetOf(1));
+  });
+
+  it('knows whose a callback is, also when what it was has been forgotten', async () => {
+    const { store, asked } = askedStore();
+    const cache = createTargetCache({ store, world: virtualWorld() });
+    const finding = cache.find(1, 1);
+    await turn();
+    assert.equal(cache.appOf(1), undefined);
+    asked[0]?.answer.resolve([{ ...targetOf(1), appNo: 7 }]);
+    await finding;
+    assert.equal(cache.appOf(1), 7);
+    cache.forget('s1');
+    assert.deepEqual([cache.known(1, 1), cache.appOf(1)], [undefined, 7]);
+  });
+
   it('remembers neither the unknown nor a failure', async () => {
     const { store, asked } = askedStore();
     const cache = createTargetCache({ store, world: virtualWorld() });
@@ -469,7 +496,6 @@ function leasedOf(event: string, lane: number, concurrency?: number): Leased {
 
 const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
 const nothing: Omit<Worked, 'readyMs'> = {
-  settled: [],
   claimed: [],
   fannedOut: { deliveries: [], isMore: false },
 };

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { afterwards, type HandOut } from '../core/hand-out.ts';
+import { byTurns, nextFirst, type MakePace } from '../core/pace.ts';
 import type { Batcher, BatchFacts } from './batcher.ts';
 import { createBatcher } from './batcher.ts';
 import type { Batch, BatchReply, EditCall, EditReply, Transport, WorkReply } from './call.ts';
@@ -56,13 +56,50 @@ describe('createBatcher', () => {
   });
 
   it('lets the next batch go before the answers of the one before are handed out', async () => {
-    const { transport, batcher } = setUp({ handOut: afterwards });
+    const { transport, batcher } = setUp({ pace: nextFirst });
     const first = forget(batcher, 1).then(() => transport.left);
     const second = forget(batcher, 2);
     transport.write();
     assert.equal(await first, 2);
     transport.write();
     await second;
+  });
+
+  it('sends what came in with one turn together, at its end, if so paced', async () => {
+    const { transport, batcher } = setUp({ pace: byTurns() });
+    const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
+    const settled = batcher.settle(settlement('a'));
+    assert.deepEqual(transport.limitsSent(), []);
+    await turn();
+    assert.deepEqual(transport.limitsSent(), [[1, 2, 3]]);
+    assert.deepEqual(
+      transport.sent[0]?.settlements.map(({ event }) => event),
+      ['a'],
+    );
+    transport.write();
+    await Promise.all([...edits, settled]);
+  });
+
+  it('sends what came in with an answer before the answer is handed out, if so paced', async () => {
+    const { transport, batcher } = setUp({ pace: byTurns() });
+    const first = forget(batcher, 1).then(() => transport.left);
+    await turn();
+    transport.write();
+    const second = forget(batcher, 2);
+    assert.equal(await first, 2);
+    transport.write();
+    await second;
+  });
+
+  it('closes without an answer that waits for the end of a turn being lost', async () => {
+    const { transport, batcher } = setUp({ pace: byTurns() });
+    const edit = forget(batcher, 1);
+    const closed = batcher.close();
+    assert.deepEqual(transport.limitsSent(), [[1]]);
+    transport.write();
+    await closed;
+    assert.deepEqual(await edit, { deleted: 1 });
+    assert.equal(transport.closed, 1);
   });
 
   it('stamps each batch with the time it is sent', async () => {
@@ -742,7 +779,7 @@ interface Sizes {
   batchPayloadBytesMax?: number;
   payloadBytesWaitingMax?: number;
   kinds?: 'together' | 'apart';
-  handOut?: HandOut;
+  pace?: MakePace;
   onBatch?: (batch: BatchFacts) => void;
 }
 

@@ -1,9 +1,10 @@
 // Group commit: one batch is being written while the next one gathers, so that many edits share one
-// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once. What takes leases takes
-// turns, edits and the work of deliveries, since both would be offered the same room. Outcomes take none: to a
-// store with one writer they go with the next batch of either, to another one beside the edits.
+// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once, or with the turn that
+// brought it, as the pace has it. What takes leases takes turns, edits and the work of deliveries, since both would
+// be offered the same room. Outcomes take none: to a store with one writer they go with the next batch of either,
+// to another one beside the edits.
 import { strict as assert } from 'node:assert';
-import { atOnce, type HandOut } from '../core/hand-out.ts';
+import { atOnce, type HandOut, type MakePace, type Pace } from '../core/pace.ts';
 import type { BatchReply, SettleReply, Transport, WorkReply } from './call.ts';
 import { editCall, editOutput } from './call.ts';
 import type { Offer, Settled, Settlement, Worker } from './delivery-verbs.ts';
@@ -20,7 +21,7 @@ export interface BatcherOptions extends QueueLimits {
   /** Told of every batch that was sent, once it was answered. */
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
-  handOut?: HandOut | undefined;
+  pace?: MakePace | undefined;
 }
 
 export interface BatchFacts {
@@ -86,7 +87,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
       ),
     work: () => cycle.work(),
     attach: (worker) => cycle.attach(worker),
-    handOut: cycle.handOut,
+    handOut: (body) => cycle.handOut(body),
     waiting: () => cycle.waiting(),
     close: async () => cycle.close(),
   };
@@ -95,7 +96,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
 class Cycle {
   readonly #transport: Transport;
   readonly #options: BatcherOptions;
-  readonly handOut: HandOut;
+  readonly #pace: Pace;
   readonly #edits: EditQueue;
   /** Whether the last edits were refused by the store. */
   #isRefused = false;
@@ -111,31 +112,35 @@ class Cycle {
   constructor(transport: Transport, options: BatcherOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.handOut = options.handOut ?? atOnce;
+    this.#pace = (options.pace ?? atOnce)(() => this.#start());
     this.#edits = createEditQueue(options);
   }
 
   edit(waiting: WaitingEdit): void {
     this.#refuseWhenClosed('edit');
     this.#edits.push(waiting);
-    this.#start();
+    this.#pace.soon();
   }
 
   settle(waiting: WaitingSettlement): void {
     this.#refuseWhenClosed('settle');
     this.#settlements.push(waiting);
-    this.#start();
+    this.#pace.soon();
   }
 
   work(): void {
     if (this.#closed !== undefined) return;
     this.#isWorkAsked = true;
-    this.#start();
+    this.#pace.soon();
   }
 
   attach(worker: Worker): void {
     assert(this.#worker === undefined, 'Cannot attach a worker: there is one already');
     this.#worker = worker;
+  }
+
+  handOut(body: () => void): void {
+    this.#pace.handOut(body);
   }
 
   waiting(): Waiting {
@@ -154,7 +159,7 @@ class Cycle {
     }
   }
 
-  /** Hands over whatever may go now. Called when something came in, and when a batch was answered. */
+  /** Hands over whatever may go now. The pace calls it when something came in, and when a batch was answered. */
   #start(): void {
     for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
       void (turn === 'write' ? this.#writeBatch() : this.#workBatch());
@@ -164,7 +169,7 @@ class Cycle {
 
   #end(kind: Kind): void {
     this.#underWay.delete(kind);
-    this.#start();
+    this.#pace.soon();
   }
 
   #turn(): Kind | undefined {

@@ -1,7 +1,7 @@
 // Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
 // nodes may use as well. An adapter is loaded by whoever uses it: for a file that is its threads.
 import { join } from 'node:path';
-import { afterwards } from '../core/hand-out.ts';
+import { byTurns, nextFirst } from '../core/pace.ts';
 import { limits } from '../core/limits.ts';
 import { packageFolder } from '../core/package-folder.ts';
 import type { World } from '../core/world.ts';
@@ -86,7 +86,8 @@ export async function openEmbedded(
   }
   const path = databaseIn(dataDir);
   makeFolder(dataDir);
-  return storeOver(await threads().open({ path, onFatal, ...options }), world, { onBatch });
+  const transport = await threads().open({ path, onFatal, ...options });
+  return storeOver(transport, world, { pace: byTurns(), onBatch });
 }
 
 export interface ClusterOptions {
@@ -106,7 +107,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   // What the engine hands in is said by the clock that all share: a step of this machine's own, while an
   // outcome waits for the database, would move the next attempt by as much.
   const world = { ...options.world, nowMs: () => transport.nowMs() };
-  const store = storeOver(transport, world, { kinds: 'apart', handOut: afterwards, onBatch });
+  const store = storeOver(transport, world, { kinds: 'apart', pace: nextFirst, onBatch });
   return {
     ...store,
     pollMs: limits.databasePollMs,
@@ -123,7 +124,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   };
 }
 
-interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 'handOut'> {
+interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 'pace'> {
   onBatch?: StoreMeans['onBatch'] | undefined;
 }
 
@@ -131,7 +132,7 @@ interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 
 export function storeOver(
   transport: Transport,
   world: StoreClock,
-  { kinds = 'together', handOut, onBatch = () => undefined }: BatchOptions = {},
+  { kinds = 'together', pace, onBatch = () => undefined }: BatchOptions = {},
 ): Store {
   const nowMs = (): number => world.nowMs();
   const monotonicMs = (): number => world.monotonicMs?.() ?? 0;
@@ -140,7 +141,7 @@ export function storeOver(
     kinds,
     nowMs,
     monotonicMs,
-    handOut,
+    pace,
     onBatch,
   });
   return {

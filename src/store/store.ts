@@ -3,7 +3,7 @@
 // resolved before. An expected refusal is a value; a rejected promise means the store itself failed.
 import type { App } from '../core/app.ts';
 import type { Controls } from '../core/controls.ts';
-import type { HandOut } from '../core/hand-out.ts';
+import type { HandOut } from '../core/pace.ts';
 import type { Key, Scope } from '../core/key.ts';
 import type { Quotas } from '../core/quotas.ts';
 import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';

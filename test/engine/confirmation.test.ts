@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
-import { atOnce } from '../../src/core/hand-out.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { Dispatcher, type Start } from '../../src/engine/dispatcher.ts';
@@ -240,7 +239,7 @@ describe('Dispatcher', () => {
       world,
       store: {
         pollMs: 60_000,
-        handOut: atOnce,
+        handOut: (body) => body(),
         attach: (worker) => void workers.push(worker),
         work: () => undefined,
         settle: async () => ({ kind: 'settled' }),

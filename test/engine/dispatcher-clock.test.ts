@@ -2,7 +2,6 @@
 // counts anew. It was missed once, and waited ten seconds for the next round.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { atOnce } from '../../src/core/hand-out.ts';
 import { Dispatcher } from '../../src/engine/dispatcher.ts';
 import type { Worker } from '../../src/store/delivery-verbs.ts';
 import { sleepyWorld } from './sleepy-world.ts';
@@ -16,7 +15,7 @@ describe('the clock of a Dispatcher', () => {
       world,
       store: {
         pollMs: 10_000,
-        handOut: atOnce,
+        handOut: (body) => body(),
         work: () => void (works += 1),
         attach: (given) => void (worker = given),
         settle: async () => ({ kind: 'settled' }),

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
-import { atOnce } from '../../src/core/hand-out.ts';
 import { withPrefix } from '../../src/core/id.ts';
 import { never } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
@@ -474,7 +473,7 @@ function scriptedStore(): {
     answer,
     store: {
       pollMs: limits.claimEveryMs,
-      handOut: atOnce,
+      handOut: (body) => body(),
       attach: (worker) => (attached = worker),
       work: () => (works += 1),
       settle: async (settlement) => {

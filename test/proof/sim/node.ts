@@ -1,6 +1,6 @@
 // A simulated node: it starts, dies without a word, stands still, is stopped, and has a wall clock that
 // can be set. What it was told to do in one life never happens in the next.
-import { afterwards } from '../../../src/core/hand-out.ts';
+import { byTurns, nextFirst } from '../../../src/core/pace.ts';
 import { limits } from '../../../src/core/limits.ts';
 import type { World } from '../../../src/core/world.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/store.ts';
@@ -273,11 +273,9 @@ export class SimulatedNode implements Mortal {
     const own = this.#world();
     // As src/store/open.ts has it for nodes that share a database.
     const world = plan.isShared ? { ...own, nowMs: databaseMs } : own;
-    const store = storeOver(
-      transport,
-      world,
-      plan.isShared ? { kinds: 'apart', handOut: afterwards } : {},
-    );
+    const apart = { kinds: 'apart', pace: nextFirst } as const;
+    const turns = byTurns((body) => void clock.afterIn(this, 0, body));
+    const store = storeOver(transport, world, plan.isShared ? apart : { pace: turns });
     return {
       ...store,
       pollMs: plan.pollMs,

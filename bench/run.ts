@@ -3,7 +3,7 @@
 //   --only one-to-one,idle   these alone, without writing the page
 //   --page                   only writes the page again, from the figures of the last run
 //   --against ../before      another checkout takes part in one-to-one, too
-//   --rounds 3               of each, after one to warm up
+//   --rounds 3               of each, after a warm-up
 //   --large                  ten times the rows where costs could grow with them
 import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/world.ts';

@@ -40,7 +40,7 @@ export interface RingbackOptions {
   /** For Node itself. */
   nodeArgs?: readonly string[];
   /** Of the checkout that is run; by default this one. */
-  root?: string;
+  root?: string | undefined;
   /** The source itself, for whoever wants to see where in it something happens. */
   isSource?: boolean;
 }

@@ -43,6 +43,8 @@ async function run(load: Load): Promise<Loaded> {
   };
   const done = Promise.withResolvers<void>();
   const idle: ((n: number) => void)[] = [];
+  /** Connections in place of others. */
+  const opening: Promise<void>[] = [];
   let due = perSecond === undefined ? requests : 0;
   let sent = 0;
   let answered = 0;
@@ -65,7 +67,13 @@ async function run(load: Load): Promise<Loaded> {
       if (perSecond === undefined) loaded.sentMs[n] = sharedMs();
       socket.write(write(n));
     };
-    const onClose = (): void => done.reject(new Error('A connection of the load was closed'));
+    let reason = 'by the other side';
+    const onClose = (): void => {
+      const { bytesRead, bytesWritten } = socket;
+      const sinceMs = Math.round(sharedMs() - (loaded.sentMs[under] ?? 0));
+      const what = `${bytesWritten} bytes there, ${bytesRead} back, request ${under} under way for ${sinceMs} ms`;
+      done.reject(new Error(`A connection of the load was closed, ${reason}: ${what}`));
+    };
     const cut = createCutter(({ head }) => {
       loaded.answeredMs[under] = sharedMs();
       const status = head.slice(statusAt, statusAt + 3);
@@ -76,15 +84,18 @@ async function run(load: Load): Promise<Loaded> {
       else {
         socket.off('close', onClose);
         socket.destroy();
-        talk().then((another) => sockets.push(another), done.reject);
+        opening.push(talk().then(keep, done.reject));
       }
     });
     socket.on('data', cut);
+    socket.on('error', ({ message }) => (reason = message));
     socket.on('close', onClose);
     next(take);
     return socket;
   };
-  const sockets = await Promise.all(Array.from({ length: load.connections }, talk));
+  const sockets: Socket[] = [];
+  const keep = (socket: Socket): void => void sockets.push(socket);
+  await Promise.all(Array.from({ length: load.connections }, async () => keep(await talk())));
   if (perSecond !== undefined) {
     const startMs = sharedMs();
     for (let n = 0; n < requests; n += 1) loaded.sentMs[n] = startMs + (n * 1_000) / perSecond;
@@ -95,11 +106,18 @@ async function run(load: Load): Promise<Loaded> {
     }, 1);
   }
   await done.promise;
-  for (const socket of sockets) {
-    socket.removeAllListeners('close');
-    socket.destroy();
-  }
+  await Promise.all(opening);
+  await Promise.all(sockets.map(ended));
   return loaded;
+}
+
+/** When the server has closed its side, too: of a new load it may take only so many connections more. */
+async function ended(socket: Socket): Promise<void> {
+  if (socket.destroyed) return;
+  socket.removeAllListeners('close');
+  const closed = new Promise((resolve) => void socket.once('close', resolve));
+  socket.end();
+  await closed;
 }
 
 async function open(port: number): Promise<Socket> {

@@ -4,13 +4,18 @@ import { startBullMq, startForwarder, startPgBoss } from '../contenders/others.t
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { ratiosOf, spreadOf } from '../harness/figures.ts';
 import type { Check, Scenario } from '../harness/outcome.ts';
-import { startRedis } from '../harness/redis.ts';
+import { startRedis, type Redis } from '../harness/redis.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { measure, openStage } from '../harness/stage.ts';
+import { measure, openStage, type Measured, type Stage } from '../harness/stage.ts';
 import { startPostgres, type Postgres } from '../../test/postgres/server.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
+/** Before that an event of Ringback takes half as much again. */
+const warmUp = { ...sending, requests: 30_000 };
+const forwarder = 'bare forwarder';
+const embedded = 'Ringback on SQLite';
+const clustered = 'Ringback on PostgreSQL';
 
 export const oneToOne: Scenario = {
   name: 'one-to-one',
@@ -18,30 +23,18 @@ export const oneToOne: Scenario = {
   about:
     `${sending.requests} events of 500 bytes, each published by a request of its own over ` +
     `${sending.connections} connections and heard by one of ${receivers} receivers. Events per second from the ` +
-    'first request to the last arrival.',
+    `first request to the last arrival, of a new process in each round, after ${warmUp.requests} events.`,
   run: async ({ rounds, against }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
-    const { ports } = stage;
     const postgres = made.use(await startPostgres());
     const redis = await startRedis();
     if (redis !== undefined) made.use(redis);
-    const embedded = { name: 'Ringback on SQLite' };
-    const clustered = {
-      name: 'Ringback on PostgreSQL',
-      databaseUrl: await postgres.createDatabase('ringback'),
-    };
-    const contenders: Contender[] = [
-      made.use(await startForwarder(ports)),
-      await subscribed(made.use(await startRingback(embedded)), ports),
-      await subscribed(made.use(await startRingback(clustered)), ports),
-      ...(await others(made, against, { ports, postgres })),
-      made.use(await startPgBoss(ports, await postgres.createDatabase('boss'))),
-      ...(redis === undefined ? [] : [made.use(await startBullMq(ports, redis.url))]),
-    ];
+    const starts = startsOf({ ports: stage.ports, postgres, redis, against });
     const results = await inRounds(
       rounds,
-      new Map(contenders.map((each) => [each.name, async () => measure(stage, each, sending)])),
+      new Map([...starts].map(([name, start]) => [name, async () => measureNew(stage, start)])),
+      'by themselves',
     );
     const rates = (name: string): number[] =>
       (results.get(name) ?? []).map(({ eventsPerSecond }) => eventsPerSecond);
@@ -62,35 +55,66 @@ export const oneToOne: Scenario = {
           { column: 'events/s', value: spreadOf(rates(name)) },
           {
             column: 'of the bare forwarder',
-            value: ratiosOf(rates(name), rates('bare forwarder')),
+            value: ratiosOf(rates(name), rates(forwarder)),
           },
           { column: 'CPU µs an event', value: spreadOf(all.map(({ cpuUs }) => cpuUs)) },
         ],
       })),
       checks: [
-        check(embedded.name, 'bare forwarder', { atLeast: 0.55, aim: 0.7 }),
-        check(clustered.name, 'bare forwarder', { atLeast: 0.45, aim: 0.6 }),
-        check(clustered.name, 'pg-boss', { atLeast: 3 }),
-        ...(redis === undefined
-          ? []
-          : [check(embedded.name, 'BullMQ', { atLeast: 1.5, aim: 2.5 })]),
+        check(embedded, forwarder, { atLeast: 0.55, aim: 0.7 }),
+        check(clustered, forwarder, { atLeast: 0.45, aim: 0.6 }),
+        check(clustered, 'pg-boss', { atLeast: 3 }),
+        ...(redis === undefined ? [] : [check(embedded, 'BullMQ', { atLeast: 1.5, aim: 2.5 })]),
       ],
       skipped: redis === undefined ? ['BullMQ: no redis-server was found'] : [],
     };
   },
 };
 
-/** The same of another checkout. */
-async function others(
-  made: AsyncDisposableStack,
-  root: string | undefined,
-  { ports, postgres }: { ports: readonly number[]; postgres: Postgres },
-): Promise<Contender[]> {
-  if (root === undefined) return [];
-  const databaseUrl = await postgres.createDatabase('before');
-  const embedded = made.use(await startRingback({ name: 'before, on SQLite', root }));
-  const clustered = made.use(
-    await startRingback({ name: 'before, on PostgreSQL', root, databaseUrl }),
-  );
-  return [await subscribed(embedded, ports), await subscribed(clustered, ports)];
+type Start = () => Promise<Contender>;
+
+interface World {
+  ports: readonly number[];
+  postgres: Postgres;
+  redis: Redis | undefined;
+  /** Another checkout, to be measured beside this one. */
+  against: string | undefined;
+}
+
+function startsOf({ ports, postgres, redis, against }: World): Map<string, Start> {
+  let databases = 0;
+  const newDatabase = async (): Promise<string> => {
+    databases += 1;
+    return postgres.createDatabase(`bench_${databases}`);
+  };
+  const onSqlite =
+    (name: string, root?: string): Start =>
+    async () =>
+      subscribed(await startRingback({ name, root }), ports);
+  const onPostgres =
+    (name: string, root?: string): Start =>
+    async () =>
+      subscribed(await startRingback({ name, root, databaseUrl: await newDatabase() }), ports);
+  const starts = new Map<string, Start>([
+    [forwarder, async () => startForwarder(ports)],
+    [embedded, onSqlite(embedded)],
+    [clustered, onPostgres(clustered)],
+  ]);
+  if (against !== undefined) {
+    starts.set('before, on SQLite', onSqlite('before, on SQLite', against));
+    starts.set('before, on PostgreSQL', onPostgres('before, on PostgreSQL', against));
+  }
+  starts.set('pg-boss', async () => startPgBoss(ports, await newDatabase()));
+  if (redis !== undefined) starts.set('BullMQ', async () => startBullMq(ports, redis.url));
+  return starts;
+}
+
+/**
+ * In each round a new process: two of one program differ by up to a tenth for as long as they live, since
+ * they were compiled differently while they ran.
+ */
+async function measureNew(stage: Stage, start: Start): Promise<Measured> {
+  await using contender = await start();
+  await measure(stage, contender, warmUp);
+  return measure(stage, contender, sending);
 }

@@ -91,6 +91,20 @@ describe('createBatcher', () => {
     await second;
   });
 
+  it('sends what waited for an answer with what its turn brings after it, if so paced', async () => {
+    const { transport, batcher } = setUp({ pace: byTurns() });
+    const edits = [forget(batcher, 1)];
+    await turn();
+    edits.push(forget(batcher, 2));
+    transport.write();
+    await new Promise<void>((resolve) => process.nextTick(resolve)); // The answer is read by then.
+    edits.push(forget(batcher, 3));
+    await turn();
+    assert.deepEqual(transport.limitsSent(), [[1], [2, 3]]);
+    transport.write();
+    await Promise.all(edits);
+  });
+
   it('closes without an answer that waits for the end of a turn being lost', async () => {
     const { transport, batcher } = setUp({ pace: byTurns() });
     const edit = forget(batcher, 1);

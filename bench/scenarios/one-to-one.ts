@@ -116,5 +116,5 @@ function startsOf({ ports, postgres, redis, against }: World): Map<string, Start
 async function measureNew(stage: Stage, start: Start): Promise<Measured> {
   await using contender = await start();
   await measure(stage, contender, warmUp);
-  return measure(stage, contender, sending);
+  return await measure(stage, contender, sending); // Awaited: it ends when this returns.
 }

@@ -85,6 +85,23 @@ describe('the deliveries page', () => {
     );
   });
 
+  it('says so when the body of a copied request could not be read', async () => {
+    await deliver('order.unread', 'delivered');
+    await on.visit(
+      async (page, faults) => {
+        await page.route(/\/events\/evt_/, async (route) => route.fulfill({ status: 503 }));
+        faults.expect(/console: Failed to load resource.* 503 .*\/events\/evt_/);
+        await page.goto('/console/deliveries');
+        await row(page, 'order.unread').click();
+        await page.getByRole('button', { name: 'Copy as curl' }).click();
+        await page.getByText('Nor is the body: the event could not be read.').waitFor();
+        const copied = await page.evaluate(async () => navigator.clipboard.readText());
+        assert.doesNotMatch(copied, /--data-raw/);
+      },
+      { permissions: ['clipboard-read', 'clipboard-write'] },
+    );
+  });
+
   it('counts down to the next attempt', async () => {
     on.receiver.script = () => ({ status: 429, headers: { 'retry-after': '600' } });
     const { eventId } = await publish(on.service, 'order.later');

@@ -17,7 +17,7 @@ import { FailureNotice } from './failure-notice.tsx';
 import { curl } from './curl.ts';
 import { mediaTypeOf } from './media-type.ts';
 import { NextAttempt } from './next-attempt.tsx';
-import { requestOf } from './request-of.ts';
+import { copyNote, requestOf } from './request-of.ts';
 import { RequestTab } from './request-tab.tsx';
 import { ResponseTab } from './response-tab.tsx';
 import { RetryButton } from './retry-button.tsx';
@@ -59,7 +59,7 @@ export function DeliveryDetail({
           what="as curl"
           text={() => curl(requestOf(sending))}
           isBusy={!sending.isKnown}
-          note="The signature is not in it: it is made for each attempt and cannot be repeated."
+          note={copyNote(sending)}
         />
         <CopyButton what="id" text={delivery.id} />
       </div>

@@ -13,3 +13,11 @@ export function requestOf({ delivery, attempt, payload, mediaType }: Sending): C
     body: mediaType === undefined ? undefined : payload.value,
   };
 }
+
+/** What to know about a copy of it. */
+export function copyNote({ mediaType, payload }: Sending): string {
+  const signature =
+    'The signature is not in it: it is made for each attempt and cannot be repeated.';
+  const hasBody = mediaType === undefined || payload.value !== undefined;
+  return hasBody ? signature : `${signature} Nor is the body: the event could not be read.`;
+}

@@ -72,7 +72,7 @@ async function runPure(): Promise<boolean> {
     ...pure.map((folder) => `src/${folder}/**/*.test.ts`),
   ];
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
-  const silence = startTimer(() => child.kill(), silentMsMax);
+  const silence = startTimer(() => child.kill('SIGKILL'), silentMsMax); // Of a kinder one it may end well.
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => {
     silence.refresh();

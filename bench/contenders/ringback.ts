@@ -120,12 +120,15 @@ export async function subscribed(
   ringback: Ringback,
   ports: readonly number[],
 ): Promise<Subscribed> {
+  await using owned = new AsyncDisposableStack();
+  owned.use(ringback);
   const subscriptions: string[] = [];
   for (const [i, port] of ports.entries()) {
     const query = new URLSearchParams({ callbackUrl: `http://127.0.0.1:${port}/`, event: `e${i}` });
     const { subscriberId } = await ringback.call('POST', `/subscribe?${query.toString()}`);
     subscriptions.push(String(subscriberId));
   }
+  owned.move(); // It is the caller's from here on.
   return { ...ringback, subscriptions, publish: { ...ringback.publish, bodies: bodiesFor(ports) } };
 }
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idMaker } from '../../src/core/id.ts';
 import { limits } from '../../src/core/limits.ts';
+import { byTurns } from '../../src/core/pace.ts';
 import { realWorld } from '../../src/core/world.ts';
 import type { Batcher } from '../../src/store/batcher.ts';
 import { createBatcher } from '../../src/store/batcher.ts';
@@ -30,8 +31,9 @@ const transport = await startThreads().open({
   },
 });
 const nowMs = (): number => world.nowMs();
-const grouped = createBatcher(transport, { ...limits, nowMs });
-const single = createBatcher(transport, { ...limits, nowMs, batchEditsMax: 1 });
+const pace = byTurns();
+const grouped = createBatcher(transport, { ...limits, nowMs, pace });
+const single = createBatcher(transport, { ...limits, nowMs, pace, batchEditsMax: 1 });
 
 const appNo = await addApp(grouped);
 await measure(grouped); // Warm up.

@@ -105,14 +105,15 @@ describe('createBatcher', () => {
     await Promise.all(edits);
   });
 
-  it('closes without an answer that waits for the end of a turn being lost', async () => {
+  it('closes behind the answers that wait for the end of a turn', async () => {
     const { transport, batcher } = setUp({ pace: byTurns() });
-    const edit = forget(batcher, 1);
-    const closed = batcher.close();
+    const heard: string[] = [];
+    const edit = forget(batcher, 1).then(() => heard.push('answered'));
+    const closed = batcher.close().then(() => heard.push('closed'));
     assert.deepEqual(transport.limitsSent(), [[1]]);
     transport.write();
-    await closed;
-    assert.deepEqual(await edit, { deleted: 1 });
+    await Promise.all([edit, closed]);
+    assert.deepEqual(heard, ['answered', 'closed']);
     assert.equal(transport.closed, 1);
   });
 

@@ -106,6 +106,7 @@ class Cycle {
   /** Whose turn it was last. */
   #last: Kind = 'work';
   readonly #underWay = new Map<Kind, Taking>();
+  #isDrained = false;
   readonly #drained = Promise.withResolvers<void>();
   #closed: Promise<void> | undefined;
 
@@ -164,7 +165,9 @@ class Cycle {
     for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
       void (turn === 'write' ? this.#writeBatch() : this.#workBatch());
     }
-    if (this.#closed !== undefined && this.#underWay.size === 0) this.#drained.resolve();
+    if (this.#closed === undefined || this.#underWay.size > 0 || this.#isDrained) return;
+    this.#isDrained = true;
+    this.handOut(() => this.#drained.resolve()); // Behind the last answers.
   }
 
   #end(kind: Kind): void {

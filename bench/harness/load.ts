@@ -111,7 +111,7 @@ async function run(load: Load): Promise<Loaded> {
   return loaded;
 }
 
-/** When the server has closed its side, too: of a new load it may take only so many connections more. */
+/** When the server has closed its side, too: the next load meets none of these connections. */
 async function ended(socket: Socket): Promise<void> {
   if (socket.destroyed) return;
   socket.removeAllListeners('close');

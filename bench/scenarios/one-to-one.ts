@@ -73,7 +73,7 @@ export const oneToOne: Scenario = {
 
 type Start = () => Promise<Contender>;
 
-interface World {
+interface Surroundings {
   ports: readonly number[];
   postgres: Postgres;
   redis: Redis | undefined;
@@ -81,7 +81,7 @@ interface World {
   against: string | undefined;
 }
 
-function startsOf({ ports, postgres, redis, against }: World): Map<string, Start> {
+function startsOf({ ports, postgres, redis, against }: Surroundings): Map<string, Start> {
   let databases = 0;
   const newDatabase = async (): Promise<string> => {
     databases += 1;
@@ -109,10 +109,7 @@ function startsOf({ ports, postgres, redis, against }: World): Map<string, Start
   return starts;
 }
 
-/**
- * In each round a new process: two of one program differ by up to a tenth for as long as they live, since
- * they were compiled differently while they ran.
- */
+/** In each round a new process: two of one program differ by up to a tenth for as long as they live. */
 async function measureNew(stage: Stage, start: Start): Promise<Measured> {
   await using contender = await start();
   await measure(stage, contender, warmUp);

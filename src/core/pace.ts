@@ -34,10 +34,10 @@ export function nextFirst(leave: () => void): Pace {
  * For a thread beside this one. All that one turn of the event loop has brought leaves together at its end, and
  * before anything is handed out: what comes in is soon read, what goes out takes long, and the thread writes
  * meanwhile. Without that, the first publish of a turn left alone, and all others waited for its fsync. Measured
- * on SQLite, new processes in each of 4 rounds, three times: 1.14, 1.17 and 1.23 times as many events of 64
- * publishers with 0.90 to 0.95 of the CPU, and 1.17 times as many callbacks of events to 1,000 subscribers. Answers
- * before deliveries: 1.17 where it was 1.23. To gather for a turn alone brought 1.06 to 1.10, to hand out later
- * alone 1.07. On PostgreSQL nothing was to be seen: 1.01.
+ * with 64 publishers on SQLite, new processes in each of 4 rounds: 1.23 times as many events with 0.90 of the CPU,
+ * or 1.17 with answers before deliveries. A sketch that handed out all in one go: 1.14, and 1.17 and 1.12 with answers
+ * first. To gather for a turn alone brought 1.06 to 1.10, to hand out later alone 1.07. On PostgreSQL nothing was
+ * to be seen: 1.01.
  */
 export function byTurns(atEnd: (body: () => void) => void = atEndOfTurn): MakePace {
   return (leave) => {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { atOnce, byTurns, nextFirst } from './pace.ts';
+import { atOnce, byTurns, untilQuiet } from './pace.ts';
 
 describe('atOnce', () => {
   it('lets leave and hands out in the very call', () => {
@@ -12,18 +12,57 @@ describe('atOnce', () => {
   });
 });
 
-describe('nextFirst', () => {
-  it('lets leave at once, and hands out after what was to leave on the next tick', async () => {
+describe('untilQuiet', () => {
+  const setUp = () => {
     const said: string[] = [];
-    const pace = nextFirst(() => process.nextTick(() => said.push('left')));
-    await new Promise<void>((resolve) => {
-      pace.handOut(() => {
-        said.push('out');
-        resolve();
-      });
+    const ends: (() => void)[] = [];
+    const pace = untilQuiet((body) => void ends.push(body))(() => said.push('leave'));
+    return { said, ends, pace };
+  };
+
+  it('lets leave at the end of the first turn that has brought nothing more', () => {
+    const { said, ends, pace } = setUp();
+    pace.soon();
+    pace.soon();
+    end(ends);
+    assert.deepEqual(said, [], 'the second came in this turn');
+    end(ends);
+    assert.deepEqual(said, ['leave']);
+    assert.deepEqual(ends, []);
+  });
+
+  it('lets what is alone leave with its turn, each time', () => {
+    const { said, ends, pace } = setUp();
+    for (const times of [1, 2]) {
+      pace.soon();
+      end(ends);
+      assert.equal(said.length, times);
+    }
+  });
+
+  it('lets leave when much is there, or after some turns, though more comes in each', () => {
+    const { said, ends, pace } = setUp();
+    for (let i = 0; i < 128; i += 1) pace.soon();
+    end(ends);
+    assert.deepEqual(said, ['leave']);
+    for (let turn = 0; turn < 17; turn += 1) {
+      assert.deepEqual(said, ['leave'], `turn ${turn}`);
+      pace.soon();
+      pace.soon();
+      end(ends);
+    }
+    assert.deepEqual(said, ['leave', 'leave']);
+  });
+
+  it('hands out in the very call, and what that asks for waits for its turn', () => {
+    const { said, ends, pace } = setUp();
+    pace.handOut(() => {
+      said.push('out');
       pace.soon();
     });
-    assert.deepEqual(said, ['left', 'out']);
+    assert.deepEqual(said, ['out']);
+    end(ends);
+    assert.deepEqual(said, ['out', 'leave']);
   });
 });
 
@@ -33,11 +72,6 @@ describe('byTurns', () => {
     const ends: (() => void)[] = [];
     const pace = byTurns((body) => void ends.push(body))(() => said.push('leave'));
     return { said, ends, pace };
-  };
-
-  /** All that was to happen at its end; what that asks for comes with the next one. */
-  const end = (ends: (() => void)[]): void => {
-    for (const body of ends.splice(0)) body();
   };
 
   it('lets leave once, at the end of the turn, however often it is asked', () => {
@@ -82,3 +116,8 @@ describe('byTurns', () => {
     assert.deepEqual(said.toSorted(), ['leave', 'microtask', 'tick']);
   });
 });
+
+/** All that was to happen at the end of a turn; what that asks for comes with the next one. */
+function end(ends: (() => void)[]): void {
+  for (const body of ends.splice(0)) body();
+}

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { byTurns, nextFirst, type MakePace } from '../core/pace.ts';
+import { byTurns, untilQuiet, type MakePace } from '../core/pace.ts';
 import type { Batcher, BatchFacts } from './batcher.ts';
 import { createBatcher } from './batcher.ts';
 import type { Batch, BatchReply, EditCall, EditReply, Transport, WorkReply } from './call.ts';
@@ -55,14 +55,17 @@ describe('createBatcher', () => {
     assert.deepEqual(order, [1, 2, 3]);
   });
 
-  it('lets the next batch go before the answers of the one before are handed out', async () => {
-    const { transport, batcher } = setUp({ pace: nextFirst });
-    const first = forget(batcher, 1).then(() => transport.left);
-    const second = forget(batcher, 2);
+  it('sends nothing while each turn brings more, if so paced', async () => {
+    const { transport, batcher } = setUp({ pace: untilQuiet() });
+    const edits = [forget(batcher, 1), forget(batcher, 2)];
+    await turn();
+    edits.push(forget(batcher, 3));
+    await turn();
+    assert.deepEqual(transport.limitsSent(), []);
+    await turn();
+    assert.deepEqual(transport.limitsSent(), [[1, 2, 3]]);
     transport.write();
-    assert.equal(await first, 2);
-    transport.write();
-    await second;
+    await Promise.all(edits);
   });
 
   it('sends what came in with one turn together, at its end, if so paced', async () => {

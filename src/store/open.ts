@@ -1,7 +1,7 @@
 // Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
 // nodes may use as well. An adapter is loaded by whoever uses it: for a file that is its threads.
 import { join } from 'node:path';
-import { byTurns, nextFirst } from '../core/pace.ts';
+import { byTurns, untilQuiet } from '../core/pace.ts';
 import { limits } from '../core/limits.ts';
 import { packageFolder } from '../core/package-folder.ts';
 import type { World } from '../core/world.ts';
@@ -107,7 +107,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   // What the engine hands in is said by the clock that all share: a step of this machine's own, while an
   // outcome waits for the database, would move the next attempt by as much.
   const world = { ...options.world, nowMs: () => transport.nowMs() };
-  const store = storeOver(transport, world, { kinds: 'apart', pace: nextFirst, onBatch });
+  const store = storeOver(transport, world, { kinds: 'apart', pace: untilQuiet(), onBatch });
   return {
     ...store,
     pollMs: limits.databasePollMs,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { withPrefix } from '../../src/core/id.ts';
 import { loadContract } from '../../src/contract/load.ts';
 import { idMaker } from '../../src/core/id.ts';
-import { byTurns, nextFirst } from '../../src/core/pace.ts';
+import { byTurns, untilQuiet } from '../../src/core/pace.ts';
 import { noQuotas } from '../../src/core/quotas.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
@@ -80,7 +80,7 @@ export async function startEngine(
   const disabled: string[] = [];
   const transport = inProcess(sqlite, { onFatal: (error) => errors.push(error) });
   const lasting = { ...transport, close: async () => undefined };
-  const alone = storeOver(lasting, steady, { pace: isShared ? nextFirst : byTurns() });
+  const alone = storeOver(lasting, steady, { pace: isShared ? untilQuiet() : byTurns() });
   const store = isShared ? { ...alone, isShared, pollMs: clusterPollMs } : alone;
   const newId = idMaker(steady);
   const { app } = await ensureDefaultApp({ world, store, newId }, 'k'.repeat(40));

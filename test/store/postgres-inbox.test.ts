@@ -29,6 +29,18 @@ describe('takeInbox', { timeout: 300_000 }, () => {
     assert.deepEqual(await take(60_000), []);
     assert.deepEqual(await take(-1), [entry]);
   });
+
+  it('lets an entry be published once, also by two that ask in one batch', async () => {
+    await stage.database.query(
+      `select ringback.publish('a', '{}', null, (select name from ringback.app limit 1))`,
+    );
+    const [entry] = await take(60_000);
+    const ask = async () =>
+      stage.store.edit('publish', stage.publishing('a', { inbox: entry?.no ?? 0 }));
+    const replies = await Promise.all([ask(), ask()]);
+    assert.deepEqual(replies.map(({ kind }) => kind).toSorted(), ['accepted', 'taken']);
+    assert.equal((await stage.database.query('select from ringback.event')).length, 1);
+  });
 });
 
 describe('rejectInbox', { timeout: 300_000 }, () => {

@@ -204,8 +204,10 @@ async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<nu
     tx,
     calls.flatMap(({ notice }) => notice ?? []),
   );
+  // Who comes second for one, in the same batch, finds it taken as well.
   const isTaken = ({ inbox, notice }: Publish): boolean =>
-    (inbox !== undefined && !ours.has(inbox)) || (notice !== undefined && !notices.has(notice));
+    (inbox !== undefined && !ours.delete(inbox)) ||
+    (notice !== undefined && !notices.delete(notice));
   return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
 }
 

@@ -10,7 +10,7 @@ import { isFailure } from './persist.ts';
 export interface Side {
   link: Link;
   gathered: Gathered;
-  /** Of the node: whose figures are whose, see migrations/postgres/0006_stats.sql. */
+  /** Its own: no two sides write one row, see migrations/postgres/0006_stats.sql. */
   writer: number;
 }
 

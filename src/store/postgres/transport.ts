@@ -88,6 +88,7 @@ class PostgresNode {
   /** For whatever waits for nobody. */
   readonly #aside: Link;
   readonly #house: House;
+  #houseWriter = 0;
   readonly #ear: Ear;
   readonly #memory;
   readonly #doubts = createDoubts();
@@ -119,7 +120,7 @@ class PostgresNode {
     this.#aside = new Link({ url, kind: 'plain', purpose: 'side' });
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
     const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
-    const figures = { gathered, writer: () => this.#edits.writer };
+    const figures = { gathered, writer: () => this.#houseWriter };
     const { aside } = this.#memory;
     this.#house = new House({ making, keeping, world, aside, ...figures });
     this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
@@ -135,7 +136,10 @@ class PostgresNode {
 
   async begin(): Promise<void> {
     await this.#syncClock();
-    this.#edits.writer = this.#work.writer = await this.#aside.use(takeWriter);
+    // Each its own: with one number publishes waited for the commit of outcomes, and these for theirs.
+    this.#edits.writer = await this.#aside.use(takeWriter);
+    this.#work.writer = await this.#aside.use(takeWriter);
+    this.#houseWriter = await this.#aside.use(takeWriter);
   }
 
   async send(batch: Batch): Promise<BatchReply> {

@@ -1,6 +1,6 @@
 // A simulated node: it starts, dies without a word, stands still, is stopped, and has a wall clock that
 // can be set. What it was told to do in one life never happens in the next.
-import { byTurns, nextFirst } from '../../../src/core/pace.ts';
+import { byTurns, untilQuiet } from '../../../src/core/pace.ts';
 import { limits } from '../../../src/core/limits.ts';
 import type { World } from '../../../src/core/world.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/store.ts';
@@ -273,9 +273,9 @@ export class SimulatedNode implements Mortal {
     const own = this.#world();
     // As src/store/open.ts has it for nodes that share a database.
     const world = plan.isShared ? { ...own, nowMs: databaseMs } : own;
-    const apart = { kinds: 'apart', pace: nextFirst } as const;
-    const turns = byTurns((body) => void clock.afterIn(this, 0, body));
-    const store = storeOver(transport, world, plan.isShared ? apart : { pace: turns });
+    const atEnd = (body: () => void): void => void clock.afterIn(this, 0, body);
+    const apart = { kinds: 'apart', pace: untilQuiet(atEnd) } as const;
+    const store = storeOver(transport, world, plan.isShared ? apart : { pace: byTurns(atEnd) });
     return {
       ...store,
       pollMs: plan.pollMs,

@@ -88,6 +88,12 @@ function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
   };
 }
 
+/**
+ * What a batch needs is garbage when it is answered. Measured with 64 publishers in 13 rounds of new processes: 0.95
+ * to 1.35 times as many events, 1.07 in the median, and 359 instead of 405 MB after an event to 100,000.
+ */
+const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
+
 /** One worker, asked many things at once, answering each. */
 class Thread<Options, Question, Answer> {
   readonly #worker: Worker;
@@ -101,7 +107,7 @@ class Thread<Options, Question, Answer> {
   constructor(kind: 'write' | 'read') {
     this.#opening.promise.catch(() => undefined); // A thread may die before anybody wants to open it.
     const entry = new URL(`./${kind}-thread${extname(import.meta.url)}`, import.meta.url);
-    this.#worker = new Worker(entry, { name: `store-${kind}` });
+    this.#worker = new Worker(entry, { name: `store-${kind}`, resourceLimits });
     this.#worker.on('message', (message: FromThread<Answer>) => this.#hear(message));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(undefined));

@@ -27,8 +27,8 @@ export const fanOut: Scenario = {
   title: 'Fan-out',
   about:
     `${smallEvents} events to ${small} subscribers each, and one to ${large}, on SQLite. Callbacks per second, ` +
-    `beside undici alone with ${atOnce} requests at a time from one process to the same receivers. Once more while ` +
-    `others publish ${others.perSecond} events a second: what they wait for their answers, and what it costs.`,
+    `beside undici alone with ${atOnce} requests at a time from one process to the same receivers. Once more with ` +
+    `${others.requests} publishes of others, ${others.perSecond} a second: what they wait for their answers, and what it costs.`,
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
@@ -56,7 +56,7 @@ export const fanOut: Scenario = {
         ],
         [`1 to ${large}`, async () => publishTo(stage, ringback, toAll)],
         [
-          `1 to ${large}, while others publish`,
+          `1 to ${large}, others publish for 5 s of it`,
           async () => {
             calm.push(await waitOfOthers(stage, ringback, others));
             const rate = publishTo(stage, ringback, toAll);

@@ -1,6 +1,6 @@
 // Group commit: one batch is being written while the next one gathers, so that many edits share one
-// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once, or with the turn that
-// brought it, as the pace has it. What takes leases takes turns, edits and the work of deliveries, since both would
+// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once, or after a turn or some of the
+// event loop, as the pace has it. What takes leases takes turns, edits and the work of deliveries, since both would
 // be offered the same room. Outcomes take none: to a store with one writer they go with the next batch of either,
 // to another one beside the edits.
 import { strict as assert } from 'node:assert';

@@ -1,9 +1,12 @@
 // Figures of apps on PostgreSQL: publishes and outcomes count beside each other.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
+import { bucketCount } from '../../src/core/latency.ts';
+import type { EditInput } from '../../src/store/store.ts';
 import { openPostgres } from '../../src/store/postgres/transport.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
+import { callback, newApp, newSubscription } from './subject.ts';
 
 const lease = 2 ** 32 + 1;
 const offer = { lease, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
@@ -25,29 +28,59 @@ describe('figures of an app, on PostgreSQL', () => {
     await outcomes.rollback();
     const [sum] = await stage.database.query(
       `select sum(published)::int as published, sum(made)::int as made, sum(delivered)::int as delivered,
-         sum(l0 + l1 + l2 + l3 + l4 + l5 + l6 + l7 + l8 + l9 + l10 + l11 + l12)::int as took
+         sum(${took})::int as took
        from ringback.stat_app`,
     );
     assert.deepEqual({ ...sum }, { published: 2, made: 2, delivered: 1, took: 1 });
   });
+
+  it('are those of each, where outcomes of two apps are written together', async () => {
+    await using stage = await openStage();
+    const other = await newApp(stage.store);
+    await stage.subscribe('one');
+    const subscription = newSubscription(other, { callbacks: [callback(0, 'one')] });
+    await stage.store.edit('subscribe', { subscription, idempotency: undefined });
+    await using node = await openNode(stage);
+    const mine = [await node.publish(), await node.publish()];
+    await node.settle(...mine, await node.publish({ appNo: other.no }));
+    const rows = await stage.database.query(
+      `select app::int, sum(delivered)::int as delivered, sum(${took})::int as took
+       from ringback.stat_app group by app order by app`,
+    );
+    assert.deepEqual(
+      rows.map((row) => ({ ...row })),
+      [
+        { app: stage.appNo, delivered: 2, took: 2 },
+        { app: other.no, delivered: 1, took: 1 },
+      ],
+    );
+  });
 });
+
+/** Attempts by how long they took, all of them. */
+const took = Array.from({ length: bucketCount }, (_, bucket) => `l${bucket}`).join(' + ');
 
 type Born = { event: string; n: number };
 
-async function openNode(
-  stage: Stage,
-): Promise<AsyncDisposable & { publish(): Promise<Born>; settle(born: Born): Promise<void> }> {
+interface Node extends AsyncDisposable {
+  publish(more?: Partial<EditInput<'publish'>>): Promise<Born>;
+  settle(...born: readonly Born[]): Promise<void>;
+}
+
+async function openNode(stage: Stage): Promise<Node> {
   const { url } = stage.database;
   const way = await openPostgres({ url, world, onHeard: () => undefined });
   return {
-    publish: async () => {
-      const edits = [{ verb: 'publish', input: stage.publishing('one') } as const];
+    publish: async (more) => {
+      const edits = [{ verb: 'publish', input: stage.publishing('one', more) } as const];
       const reply = await way.send({ nowMs: world.nowMs(), settlements: [], edits, offer });
       assert(reply.kind === 'written' && reply.born[0] !== undefined, JSON.stringify(reply));
       return reply.born[0];
     },
-    settle: async ({ event, n }) => {
-      const settlements = [settlementOf({ event, n, lease }, 'delivered', 0)];
+    settle: async (...born) => {
+      const settlements = born.map(({ event, n }) =>
+        settlementOf({ event, n, lease }, 'delivered', 0),
+      );
       const work = { nowMs: world.nowMs(), settlements, claim: undefined, fanOut: undefined };
       const reply = await way.work(work);
       assert.equal(reply.kind, 'worked');

@@ -85,6 +85,7 @@ export class Twins implements AsyncDisposable {
       clock: 'given',
       lingerMs: { least: lingerMs, most: lingerMs },
       floorMs: lingerMs,
+      isOneWriter: true,
     });
     const client = new Client({ connectionString: database.url });
     await client.connect();

@@ -31,10 +31,12 @@ describe('untilQuiet', () => {
     assert.deepEqual(ends, []);
   });
 
-  it('lets what is alone leave with its turn, each time', () => {
+  it('lets what is alone leave after a whole turn, each time', () => {
     const { said, ends, pace } = setUp();
     for (const times of [1, 2]) {
       pace.soon();
+      end(ends);
+      assert.equal(said.length, times - 1, 'whoever was answered in this turn may still come');
       end(ends);
       assert.equal(said.length, times);
     }
@@ -61,6 +63,7 @@ describe('untilQuiet', () => {
       pace.soon();
     });
     assert.deepEqual(said, ['out']);
+    end(ends);
     end(ends);
     assert.deepEqual(said, ['out', 'leave']);
   });

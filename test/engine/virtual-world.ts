@@ -28,8 +28,8 @@ export function virtualWorld(
   let orders = 0;
 
   const settle = async (): Promise<void> => {
-    // A few turns of the loop: promises, and the replies of an in-process store.
-    for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    // Some turns of the loop: promises, and the replies of an in-process store to what waits for a whole turn each time.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
 
   return {

@@ -56,7 +56,7 @@ export const fanOut: Scenario = {
         ],
         [`1 to ${large}`, async () => publishTo(stage, ringback, toAll)],
         [
-          `1 to ${large}, others publish for 5 s of it`,
+          `1 to ${large}, others publish for ${others.requests / others.perSecond} s of it`,
           async () => {
             calm.push(await waitOfOthers(stage, ringback, others));
             const rate = publishTo(stage, ringback, toAll);

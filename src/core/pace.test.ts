@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { atOnce, byTurns, untilQuiet } from './pace.ts';
+import { atOnce, byTurns, untilQuiet, type MakePace } from './pace.ts';
 
 describe('atOnce', () => {
   it('lets leave and hands out in the very call', () => {
@@ -13,15 +13,8 @@ describe('atOnce', () => {
 });
 
 describe('untilQuiet', () => {
-  const setUp = () => {
-    const said: string[] = [];
-    const ends: (() => void)[] = [];
-    const pace = untilQuiet((body) => void ends.push(body))(() => said.push('leave'));
-    return { said, ends, pace };
-  };
-
   it('lets leave at the end of the first turn that has brought nothing more', () => {
-    const { said, ends, pace } = setUp();
+    const { said, ends, pace } = setUp(untilQuiet);
     pace.soon();
     pace.soon();
     end(ends);
@@ -32,7 +25,7 @@ describe('untilQuiet', () => {
   });
 
   it('lets what is alone leave after a whole turn, each time', () => {
-    const { said, ends, pace } = setUp();
+    const { said, ends, pace } = setUp(untilQuiet);
     for (const times of [1, 2]) {
       pace.soon();
       end(ends);
@@ -43,7 +36,7 @@ describe('untilQuiet', () => {
   });
 
   it('lets leave when much is there, or after some turns, though more comes in each', () => {
-    const { said, ends, pace } = setUp();
+    const { said, ends, pace } = setUp(untilQuiet);
     for (let i = 0; i < 128; i += 1) pace.soon();
     end(ends);
     assert.deepEqual(said, ['leave']);
@@ -57,7 +50,7 @@ describe('untilQuiet', () => {
   });
 
   it('hands out in the very call, and what that asks for waits for its turn', () => {
-    const { said, ends, pace } = setUp();
+    const { said, ends, pace } = setUp(untilQuiet);
     pace.handOut(() => {
       said.push('out');
       pace.soon();
@@ -70,15 +63,8 @@ describe('untilQuiet', () => {
 });
 
 describe('byTurns', () => {
-  const setUp = () => {
-    const said: string[] = [];
-    const ends: (() => void)[] = [];
-    const pace = byTurns((body) => void ends.push(body))(() => said.push('leave'));
-    return { said, ends, pace };
-  };
-
   it('lets leave once, at the end of the turn, however often it is asked', () => {
-    const { said, ends, pace } = setUp();
+    const { said, ends, pace } = setUp(byTurns);
     pace.soon();
     pace.soon();
     assert.deepEqual(said, []);
@@ -90,14 +76,14 @@ describe('byTurns', () => {
   });
 
   it('lets leave before anything is handed out, in the order in which it was asked', () => {
-    const { said, ends, pace } = setUp();
+    const { said, ends, pace } = setUp(byTurns);
     for (const name of ['first', 'second']) pace.handOut(() => said.push(name));
     end(ends);
     assert.deepEqual(said, ['leave', 'first', 'second']);
   });
 
   it('keeps what is asked while it hands out for the end of the next turn', () => {
-    const { said, ends, pace } = setUp();
+    const { said, ends, pace } = setUp(byTurns);
     pace.handOut(() => {
       said.push('first');
       pace.handOut(() => said.push('second'));
@@ -119,6 +105,14 @@ describe('byTurns', () => {
     assert.deepEqual(said.toSorted(), ['leave', 'microtask', 'tick']);
   });
 });
+
+/** A pace whose turns end when the test says so. */
+function setUp(make: (atEnd: (body: () => void) => void) => MakePace) {
+  const said: string[] = [];
+  const ends: (() => void)[] = [];
+  const pace = make((body) => void ends.push(body))(() => said.push('leave'));
+  return { said, ends, pace };
+}
 
 /** All that was to happen at the end of a turn; what that asks for comes with the next one. */
 function end(ends: (() => void)[]): void {

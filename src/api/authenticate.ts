@@ -5,6 +5,7 @@ import { withPrefix } from '../core/id.ts';
 import type { Key, Scope } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
+import { followed, together, type Soon } from '../core/soon.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { OpenSession } from '../engine/sessions.ts';
 import { crossOriginFault } from './origin.ts';
@@ -28,13 +29,12 @@ export interface Means {
 export function authenticator(
   operation: Operation,
   { identifier, publicOrigin }: Means,
-): (head: RawHead) => Promise<Caller> {
+): (head: RawHead) => Soon<Caller> {
   const { security, method, operationId } = operation;
   const doors = security.map(doorOf);
   const isOpen = admitsAnybody(operation);
   const scope = scopeOf(operation);
-  return async (head) => {
-    const held = await holding(doors, head, identifier);
+  const judge = (head: RawHead, held: readonly Held[]): Caller => {
     const best = held.find(({ usesCookie }) => !usesCookie) ?? held.find(isSignedIn) ?? held[0];
     if (best === undefined) {
       if (isOpen) return undefined;
@@ -50,6 +50,14 @@ export function authenticator(
       throw new Problem('missing_scope', message);
     }
     return best;
+  };
+  return (head) => {
+    const held: Soon<Held | undefined>[] = [];
+    for (const door of doors) {
+      const shown = shownAt(door, head);
+      if (shown !== undefined) held.push(knownBy(shown, head, identifier));
+    }
+    return followed(together(held), (all) => judge(head, all.filter(isHeld)));
   };
 }
 
@@ -114,53 +122,61 @@ function doorOf({ schemes }: Alternative): Door {
   };
 }
 
-async function holding(
-  doors: readonly Door[],
-  head: RawHead,
-  identifier: Means['identifier'],
-): Promise<Held[]> {
-  const held: Held[] = [];
-  for (const door of doors) {
-    // Most doors are passed by: whoever shows nothing at one need not be waited for.
-    const [first] = door.keys;
-    if (first === undefined || credentialIn(first, head) === undefined) continue;
-    const known = await knownBy(door, head, identifier);
-    if (known !== undefined) held.push({ ...known, usesCookie: door.usesCookie });
+/** What is shown at a door, all that must be. */
+interface Shown {
+  door: Door;
+  /** One for each scheme. */
+  credentials: readonly string[];
+}
+
+/** Undefined when something is missing. Most doors are passed by. */
+function shownAt(door: Door, head: RawHead): Shown | undefined {
+  const credentials: string[] = [];
+  for (const scheme of door.keys) {
+    const credential = credentialIn(scheme, head);
+    if (credential === undefined) return undefined;
+    credentials.push(credential);
   }
-  return held;
+  return credentials.length === 0 ? undefined : { door, credentials };
 }
 
 /** The key for which all schemes hold; several keys must belong to one app. */
-async function knownBy(
-  { keys, appIds }: Door,
+function knownBy(
+  { door, credentials }: Shown,
   head: RawHead,
   identifier: Means['identifier'],
-): Promise<Known | undefined> {
-  let held: Known | undefined;
-  for (const scheme of keys) {
-    const presented = credentialIn(scheme, head);
-    const known =
-      presented === undefined ? undefined : await find(scheme, presented, { head, identifier });
-    if (known === undefined) return undefined;
-    if (held !== undefined && held.key.appNo !== known.key.appNo) return undefined;
-    held ??= known;
-  }
-  if (held === undefined) return undefined;
-  const appId = withPrefix('app', held.key.appId);
-  return appIds.every((scheme) => credentialIn(scheme, head) === appId) ? held : undefined;
+): Soon<Held | undefined> {
+  const { keys, appIds, usesCookie } = door;
+  const found = keys.map((scheme, at) => find(scheme, credentials[at] ?? '', { head, identifier }));
+  return followed(together(found), ([first, ...others]) => {
+    if (first === undefined) return undefined;
+    const { appNo, appId } = first.key;
+    if (!others.every((other) => other?.key.appNo === appNo)) return undefined;
+    const shown = withPrefix('app', appId);
+    if (!appIds.every((scheme) => credentialIn(scheme, head) === shown)) return undefined;
+    return { ...first, usesCookie };
+  });
 }
 
-async function find(
+function isHeld(held: Held | undefined): held is Held {
+  return held !== undefined;
+}
+
+function find(
   { credential }: Scheme,
   presented: string,
   { head, identifier }: { head: RawHead; identifier: Means['identifier'] },
-): Promise<Known | undefined> {
+): Soon<Known | undefined> {
   if (credential === 'session') {
-    const found = await identifier.identifySession(presented);
-    return found && { key: found.key, session: { ...found.session, token: presented } };
+    return followed(
+      identifier.identifySession(presented),
+      (found) => found && { key: found.key, session: { ...found.session, token: presented } },
+    );
   }
-  const key = await identifier.identify(presented, head.keyOf(presented));
-  return key && { key, session: undefined };
+  return followed(
+    identifier.identify(presented, head.keyOf(presented)),
+    (key) => key && { key, session: undefined },
+  );
 }
 
 /** What stands in the carrier; nothing when it is empty, missing or given twice. */

@@ -3,6 +3,7 @@ import type { Operation } from '../contract/contract.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Key } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
+import { followed, type Soon } from '../core/soon.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import { authenticator, bodyBytesMaxOf, challenges, type Means } from './authenticate.ts';
@@ -16,8 +17,8 @@ import { createScrapeIdentifier } from './scrape-identifier.ts';
 
 export interface Served {
   operation: Operation;
-  /** Settles who calls, before the body is read. */
-  arrive(request: Arrived, head: RawHead): Promise<void>;
+  /** Settles who calls, before the body is read. Throws at once what it knows at once. */
+  arrive(request: Arrived, head: RawHead): Soon<void>;
   answer(request: Arrived): Promise<Reply>;
   /** Says why it cannot be answered. */
   refuse(request: Arrived, error: unknown): ProblemReply;
@@ -43,11 +44,12 @@ export function served(operation: Operation, handler: Handler, means: ServedMean
   const challenge = challenges(operation.security);
   return {
     operation,
-    arrive: async (request, head) => {
+    arrive: (request, head) => {
       note(request, { operation: operation.operationId });
-      const caller = await identify(head);
-      if (caller !== undefined) noteCaller(request, caller.key);
-      request.arrival = { head, caller };
+      return followed(identify(head), (caller) => {
+        if (caller !== undefined) noteCaller(request, caller.key);
+        request.arrival = { head, caller };
+      });
     },
     answer: async (request) => {
       const call = readCall(place, request);
@@ -102,7 +104,7 @@ function identifierFor(
 /** A page opens its stream again by itself, and stays on it while nobody is there. */
 function onlooking(identifier: Identifier): Means['identifier'] {
   return {
-    identify: async (presented, read) => identifier.identify(presented, read),
+    identify: (presented, read) => identifier.identify(presented, read),
     identifySession: async (token) => identifier.lookAtSession(token),
   };
 }

@@ -5,6 +5,7 @@ import type { Operation } from '../contract/contract.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
 import type { Key } from '../core/key.ts';
 import { invalidRequest, Problem } from '../core/problem.ts';
+import type { Soon } from '../core/soon.ts';
 import { readTrace } from '../core/trace.ts';
 import type { Caller } from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
@@ -18,7 +19,7 @@ import type { Route } from './route.ts';
 export interface Place {
   operation: Operation;
   pathOf: Route['pathOf'];
-  identify: (head: RawHead) => Promise<Caller>;
+  identify: (head: RawHead) => Soon<Caller>;
   publicOrigin: () => string;
   defaultApp: Call['app'];
 }
@@ -79,7 +80,7 @@ export function readCall(place: Place, request: Arrived): Call {
     request: message,
     variant,
     target: pathAndQuery(request.url),
-    isStillWelcome: async () => isWelcome(identify(head)),
+    isStillWelcome: async () => isWelcome(async () => identify(head)),
     trace: readTrace(head.header),
     note: (facts) => note(request, facts),
     noteSpan: (span) => noteSpan(request, span, operation.path),
@@ -119,9 +120,9 @@ function understood(reading: Reading): Extract<Reading, { kind: 'valid' }> {
   }
 }
 
-async function isWelcome(identified: Promise<Caller>): Promise<boolean> {
+async function isWelcome(identify: () => Promise<Caller>): Promise<boolean> {
   try {
-    await identified;
+    await identify();
     return true;
   } catch (error) {
     if (error instanceof Problem) return false;

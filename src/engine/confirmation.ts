@@ -28,8 +28,14 @@ export interface Confirmer {
 
 /** For a process that is alone on its database: whatever changes, changes here. */
 export const noConfirmer: Confirmer = {
-  confirm: () => ({ isFresh: () => true, renew: async () => undefined, end: () => undefined }),
+  confirm: () => always,
   close: () => undefined,
+};
+
+const always: Confirmation = {
+  isFresh: () => true,
+  renew: async () => undefined,
+  end: () => undefined,
 };
 
 export interface ConfirmerMeans {
@@ -40,8 +46,9 @@ export interface ConfirmerMeans {
 
 export function createConfirmer(means: ConfirmerMeans): Confirmer {
   const deadlines = new Deadlines(means.world);
+  const keeping = { ...means, deadlines };
   return {
-    confirm: (target, confirmedMs) => new Kept({ ...means, deadlines }, target, confirmedMs),
+    confirm: (target, confirmedMs) => new Kept(keeping, target, confirmedMs),
     close: () => deadlines.close(),
   };
 }

@@ -227,17 +227,16 @@ export class Dispatcher implements Worker {
     }
   }
 
-  async #attempt(leased: Leased): Promise<Settlement> {
+  #attempt(leased: Leased): Promise<Settlement> {
     const { deliver, onError, world } = this.#means;
     const confirmedMs = this.#offeredMs.get(leased.lease) ?? -Infinity;
-    try {
-      return await deliver(leased, { signal: this.#abortAttempts.signal, confirmedMs });
-    } catch (error) {
+    const start = { signal: this.#abortAttempts.signal, confirmedMs };
+    return deliver(leased, start).catch((error: unknown) => {
       onError(error, leased);
       const { event, n, lease } = leased;
       const dueMs = world.nowMs() + limits.ownFailureWaitMs;
       return { event, n, lease, outcome: { kind: 'released', dueMs }, attempt: undefined };
-    }
+    });
   }
 
   #ended(

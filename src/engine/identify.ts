@@ -5,14 +5,15 @@ import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
 import { noQuotas } from '../core/quotas.ts';
 import { hashToken, type Session } from '../core/session.ts';
+import { followed, type Soon } from '../core/soon.ts';
 import type { Context } from './context.ts';
 
 export interface Identifier {
   /**
    * The key, if it opens the door now. Unknown, revoked, expired and wrong all look the same. `read` is what is
-   * presented, where somebody has read it before.
+   * presented, where somebody has read it before. At once, where the key is remembered.
    */
-  identify(presented: string, read?: PresentedKey): Promise<Key | undefined>;
+  identify(presented: string, read?: PresentedKey): Soon<Key | undefined>;
   /** The session with this token and its key, if both still hold. */
   identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
   /** The same for somebody who only stays connected: that is no use, and prolongs nothing. */
@@ -77,14 +78,15 @@ export function createIdentifier(means: Means): Identifier {
   };
 
   return {
-    identify: async (presented, read = readKey(presented)) => {
+    identify: (presented, read = readKey(presented)) => {
       const { id, hash } = read;
       if (id === undefined) return undefined;
-      const key = (await keys.find(id)) ?? nobody;
-      const nowMs = world.nowMs();
-      if (!admits(key, hash, nowMs)) return undefined;
-      touch(key, nowMs);
-      return key;
+      return followed(keys.find(id), (key = nobody) => {
+        const nowMs = world.nowMs();
+        if (!admits(key, hash, nowMs)) return undefined;
+        touch(key, nowMs);
+        return key;
+      });
     },
     identifySession: async (token) => {
       const found = await lookAtSession(token);
@@ -103,8 +105,13 @@ function idOf({ hash }: Pick<Session, 'hash'>): string {
 }
 
 interface Memory<V> {
-  find: (id: string) => Promise<V | undefined>;
+  find: (id: string) => Soon<V | undefined>;
   forget: (id: string) => void;
+}
+
+interface Remembered<V> {
+  value: Soon<V | undefined>;
+  untilMs: number;
 }
 
 /** What the store said a moment ago, also that there is none. */
@@ -112,18 +119,20 @@ function createMemory<V>(
   world: Means['world'],
   read: (id: string) => Promise<V | undefined>,
 ): Memory<V> {
-  const remembered = new NewestMap<string, { value: Promise<V | undefined>; untilMs: number }>(
-    limits.keyCacheEntriesMax,
-  );
+  const remembered = new NewestMap<string, Remembered<V>>(limits.keyCacheEntriesMax);
   return {
     find: (id) => {
       const nowMs = world.monotonicMs();
       const known = remembered.get(id);
       if (known !== undefined && nowMs < known.untilMs) return known.value;
-      const value = read(id);
-      value.catch(() => remembered.delete(id)); // A failure is not remembered.
-      remember(remembered, id, { value, untilMs: nowMs + limits.keyCacheMs });
-      return value;
+      const asked = read(id);
+      const entry: Remembered<V> = { value: asked, untilMs: nowMs + limits.keyCacheMs };
+      asked.then(
+        (value) => (entry.value = value),
+        () => remembered.delete(id), // A failure is not remembered.
+      );
+      remember(remembered, id, entry);
+      return asked;
     },
     forget: (id) => remembered.delete(id),
   };

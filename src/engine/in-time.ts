@@ -44,7 +44,7 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
   return {
     edit: (verb, input) => answered('edit', store.edit(verb, input)),
     read: (verb, input) => answered('read', store.read(verb, input)),
-    settle: async (settlement) => store.settle(settlement),
+    settle: (settlement) => store.settle(settlement),
     pollMs: store.pollMs,
     isShared: store.isShared,
     nowMs: () => store.nowMs(),

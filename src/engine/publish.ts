@@ -10,7 +10,7 @@ import { chooseContract } from '../contract/choose.ts';
 import type { Contract } from '../contract/contract.ts';
 import { checkPayload } from '../contract/payload.ts';
 import type { Accepted, Audience } from '../store/delivery-verbs.ts';
-import type { EditInput } from '../store/store.ts';
+import type { EditInput, EditOutput } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
 import { StoreSilent } from './in-time.ts';
@@ -113,41 +113,37 @@ export async function ping(
 
 /** Within the app's quota, of which a publish that fails uses nothing: whoever repeats it is let in. */
 async function writeWithin(
-  context: Context,
+  { quotas, store, changes }: Context,
   app: Pick<App, 'no' | 'quotas'>,
   input: EditInput<'publish'>,
 ): Promise<{ accepted: readonly Accepted[]; rate: RateHeaders }> {
-  const { quotas } = context;
-  const rate = await quotas.spend(app, input.events.length);
+  const spent = quotas.spend(app, input.events.length);
+  const rate = spent instanceof Promise ? await spent : spent;
   try {
-    return { accepted: await write(context, input), rate };
+    const result = await store.edit('publish', input);
+    const accepted = acceptedBy(result, input);
+    if (result.kind === 'accepted') changes.published(input.appNo, accepted);
+    return { accepted, rate };
   } catch (error) {
     quotas.giveBack(app, input.events.length);
-    throw error;
+    throw error instanceof StoreSilent && input.idempotency === undefined ? inDoubt(error) : error;
   }
 }
 
-async function write(
-  { store, changes }: Context,
-  input: EditInput<'publish'>,
-): Promise<readonly Accepted[]> {
-  const result = await store.edit('publish', input).catch((error: unknown) => {
-    throw error instanceof StoreSilent && input.idempotency === undefined ? inDoubt(error) : error;
-  });
+function acceptedBy(
+  result: EditOutput<'publish'>,
+  { audience }: EditInput<'publish'>,
+): readonly Accepted[] {
   switch (result.kind) {
     case 'accepted':
-      changes.published(input.appNo, result.events);
-      return result.events;
     case 'repeated':
       return result.events;
     case 'mismatch':
       throw idempotencyMismatch();
     case 'taken':
       throw new Error('Cannot publish: an event that is not of the inbox was taken from there');
-    case 'not_found': {
-      const { audience } = input;
+    case 'not_found':
       throw notFound(audience.kind === 'everyone' ? '' : withPrefix('sub', audience.id));
-    }
   }
 }
 

@@ -6,6 +6,7 @@ import { NewestMap } from '../core/newest-map.ts';
 import { Problem } from '../core/problem.ts';
 import { quotasOf, type Quotas } from '../core/quotas.ts';
 import { giveBack, rescale, take, type Debt } from '../core/rate.ts';
+import { followed, type Soon } from '../core/soon.ts';
 import type { World } from '../core/world.ts';
 import type { Store } from '../store/store.ts';
 
@@ -19,7 +20,7 @@ export interface AppQuotas {
   readonly fallback: Quotas;
   of(app: Pick<App, 'quotas'>): Quotas;
   /** Takes so many events from the app's pace, or throws `rate_limited`. */
-  spend(app: Owner, events: number): Promise<RateHeaders>;
+  spend(app: Owner, events: number): Soon<RateHeaders>;
   /** What was spent on a publish that came to nothing. */
   giveBack(app: Pick<App, 'no'>, events: number): void;
 }
@@ -36,17 +37,20 @@ export function createQuotas({ world, store, fallback }: QuotaMeans): AppQuotas 
   return {
     fallback,
     of: ({ quotas }) => quotasOf(quotas, fallback),
-    spend: async (app, events) => {
+    spend: (app, events) => {
       const perSecond = quotasOf(app.quotas, fallback).eventsPerSecond;
       if (perSecond === undefined) return {};
-      const share = perSecond / (await sharers());
-      const nowMs = world.monotonicMs();
-      const known = debts.get(app.no) ?? { perSecond: share, paidMs: 0 };
-      const debt = rescale(known, nowMs, share);
-      const taking = take({ ...debt, nowMs }, events);
-      remember(debts, app.no, taking.kind === 'taken' ? { ...debt, paidMs: taking.paidMs } : debt);
-      if (taking.kind === 'refused') throw tooFast(perSecond, taking);
-      return rateHeaders(perSecond, taking.left, taking.wholeMs);
+      return followed(sharers(), (nodes) => {
+        const share = perSecond / nodes;
+        const nowMs = world.monotonicMs();
+        const known = debts.get(app.no) ?? { perSecond: share, paidMs: 0 };
+        const debt = rescale(known, nowMs, share);
+        const taking = take({ ...debt, nowMs }, events);
+        const paid = taking.kind === 'taken' ? { ...debt, paidMs: taking.paidMs } : debt;
+        remember(debts, app.no, paid);
+        if (taking.kind === 'refused') throw tooFast(perSecond, taking);
+        return rateHeaders(perSecond, taking.left, taking.wholeMs);
+      });
     },
     giveBack: ({ no }, events) => {
       const debt = debts.get(no);
@@ -88,10 +92,7 @@ function remember(map: NewestMap<number, Debt>, appNo: number, debt: Debt): void
  * How many nodes serve requests, this one included, as the store said some seconds ago. While a new
  * answer is on its way the last one holds; a store that fails is asked again at the next publish.
  */
-function createSharers({
-  world,
-  store,
-}: Pick<QuotaMeans, 'world' | 'store'>): () => Promise<number> {
+function createSharers({ world, store }: Pick<QuotaMeans, 'world' | 'store'>): () => Soon<number> {
   let known: number | undefined;
   let askAgainMs = 0;
   let asking: Promise<number> | undefined;
@@ -101,7 +102,7 @@ function createSharers({
     askAgainMs = world.monotonicMs() + limits.quotaSharersMs;
     return known;
   };
-  return async () => {
+  return () => {
     if (!store.isShared) return 1;
     if (known !== undefined && world.monotonicMs() < askAgainMs) return known;
     asking ??= ask().finally(() => {

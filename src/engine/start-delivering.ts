@@ -87,7 +87,7 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     world: { ...world, nowMs: () => store.nowMs() },
     store,
     self,
-    deliver: async (leased, start) => deliver(means, leased, start),
+    deliver: (leased, start) => deliver(means, leased, start),
     onGone: (subscription, leased) => {
       reach.changed(subscription, 'ended');
       witness.gone(leased, subscription);

@@ -159,8 +159,8 @@ describe('createIdentifier', () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     on.faults.reads = true;
-    await assert.rejects(identifier.identify(on.secret), StoreUnavailable);
-    await assert.rejects(identifier.identify(on.secret), StoreUnavailable);
+    await assert.rejects(async () => identifier.identify(on.secret), StoreUnavailable);
+    await assert.rejects(async () => identifier.identify(on.secret), StoreUnavailable);
     on.faults.reads = false;
     assert.equal((await identifier.identify(on.secret))?.id, on.key.id);
   });

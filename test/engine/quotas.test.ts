@@ -18,10 +18,12 @@ const send: FakeSend = async () => {
 async function burst(quotas: AppQuotas): Promise<number> {
   let count = 0;
   for (let each = 0; each < 10; each += 1) {
-    await quotas.spend(app, 1).then(
-      () => (count += 1),
-      (error: unknown) => assert(error instanceof Problem && error.code === 'rate_limited'),
-    );
+    try {
+      await quotas.spend(app, 1);
+      count += 1;
+    } catch (error) {
+      assert(error instanceof Problem && error.code === 'rate_limited');
+    }
   }
   return count;
 }

@@ -148,7 +148,8 @@ interface LetIn {
 /** In the same steps as by the long way (mount.ts, admission.ts). */
 async function replyTo(request: Arrived, { one, door, ticket, raw }: LetIn): Promise<Reply> {
   try {
-    await one.arrive(request, readHead(raw));
+    const arriving = one.arrive(request, readHead(raw));
+    if (arriving !== undefined) await arriving;
     const bytes = request.body instanceof Uint8Array ? request.body.length : 0;
     door.refuseUnless(ticket.expect(bytes));
     door.refuseUnless(ticket.begin());

@@ -199,8 +199,8 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/api/authenticate.ts',
-        find: 'return appIds.every((scheme)',
-        replace: 'return appIds.length > 0 || appIds.every((scheme)',
+        find: 'if (!appIds.every((scheme)',
+        replace: 'if (appIds.length === 0 && !appIds.every((scheme)',
       },
     ],
     breaks: /^security: the key alone/,
@@ -248,10 +248,9 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/identify.ts',
-        find: '      const key = (await keys.find(id)) ?? nobody;',
+        find: 'if (!admits(key, hash, nowMs)) return undefined;\n        touch(',
         replace:
-          '      const key = (await keys.find(id)) ?? nobody;\n' +
-          '      if (key === nobody) return undefined;',
+          'if (key === nobody || !admits(key, hash, nowMs)) return undefined;\n        touch(',
       },
     ],
     breaks: /^timing: a key of nobody/,

@@ -13,13 +13,14 @@ const breaks: readonly Break[] = [
   {
     name: 'ack-before-commit',
     file: 'src/engine/publish.ts',
-    find: "  const result = await store.edit('publish', input).catch((error: unknown) => {",
+    find: "    const result = await store.edit('publish', input);",
     replace:
-      "  if (input.audience.kind === 'everyone') {\n" +
-      "    void store.edit('publish', input).catch(() => undefined);\n" +
-      '    return input.events.map(({ id }) => ({ id, deliveries: undefined }));\n' +
-      '  }\n' +
-      "  const result = await store.edit('publish', input).catch((error: unknown) => {",
+      "    if (input.audience.kind === 'everyone') {\n" +
+      "      void store.edit('publish', input).catch(() => undefined);\n" +
+      '      const accepted = input.events.map(({ id }) => ({ id, deliveries: undefined }));\n' +
+      '      return { accepted, rate };\n' +
+      '    }\n' +
+      "    const result = await store.edit('publish', input);",
     breaks: ['I1', 'I13'],
   },
   {

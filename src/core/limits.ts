@@ -34,7 +34,7 @@ export const limits = {
   logBytesWaitingMax: 4 * 1_048_576,
   logFlushMs: 1_000,
   /** Lines of requests are written together, so many at the most, after so long. */
-  logGatherChars: 16_384,
+  logGatherChars: 65_536,
   logGatherMs: 20,
   /** How long a stop waits for spans that nobody has collected yet. */
   traceFlushMs: 3_000,

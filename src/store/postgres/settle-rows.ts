@@ -1,9 +1,11 @@
 // The rows of settlements, many at once: what ended moves to the history, what goes back waits again, both
 // with their attempts. A lease that is not the present one moves nothing.
+import assert from 'node:assert/strict';
 import type { Lane } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settlement } from '../delivery-verbs.ts';
+import type { Row } from '../row.ts';
 import { integer } from '../row.ts';
 import { dueAgainMs, endStateOf, errorOf } from '../settling.ts';
 import type { EndState } from '../verbs/end-states.ts';
@@ -35,7 +37,8 @@ export const settleSql = {
     select x.i, delivery_live.lane, delivery_live.app
     from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
     join delivery_live on ${isLeasedAs}`,
-  // A stale lease deletes nothing, and therefore inserts nothing.
+  // A stale lease deletes nothing, and therefore inserts nothing. Lists in one row: with a row for each delivery, and
+  // all of its lane in it, the driver took 3.0 µs for each of 62 at 10 lanes; this way 0.9. The server takes as long.
   end: `
     with x as (
       select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::smallint[],
@@ -50,7 +53,12 @@ export const settleSql = {
         (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
       select event, n, app, lane, callback, state, attempts, code, reason, slice, ended_ms
       from moved),${insertAttempts('moved')}
-    select moved.i, moved.app, moved.callback, ${laneColumns} from moved join lane on lane.no = moved.lane`,
+    select array_to_json(array_agg(array[i, app, callback, lane])) as moved, (
+      select json_agg(met) from (
+        select ${laneColumns}
+        from (select distinct lane as no from moved) x
+        join lane on lane.no = any (array[x.no])) met) as lanes
+    from moved`,
   back: `
     with x as (
       select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::bigint[],
@@ -92,25 +100,22 @@ export async function end(tx: Tx, items: readonly Item[], nowMs: number): Promis
     dead: [],
   };
   if (items.length === 0) return ended;
-  const rows = await tx.query(settleSql.end, [
+  const [row = {}] = await tx.query(settleSql.end, [
     ...nameColumns(items),
     items.map(({ settlement }) => endStates[stateOf(settlement)]),
     items.map(({ settlement }) => errorOf(settlement) ?? null),
     ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
     items.map(() => nowMs),
   ]);
+  for (const lane of listIn(row, 'lanes').map(toLane)) ended.seen.set(lane.no, lane);
   const settlementOf = new Map(items.map(({ i, settlement }) => [i, settlement]));
-  for (const row of rows) {
-    const i = integer(row, 'i');
-    const lane = toLane(row);
-    ended.owners.set(i, integer(row, 'callback'));
-    ended.lanes.set(i, lane.no);
-    ended.seen.set(lane.no, lane);
+  for (const [i, appNo, callback, lane] of listIn(row, 'moved').map(toMoved)) {
+    ended.owners.set(i, callback);
+    ended.lanes.set(i, lane);
     const settlement = settlementOf.get(i);
     if (settlement === undefined) continue;
-    const owner = { appNo: integer(row, 'app'), lane: lane.no };
-    ended.apps.set(i, owner.appNo);
-    noteSettled(ended.facts, owner, { settlement, state: stateOf(settlement) });
+    ended.apps.set(i, appNo);
+    noteSettled(ended.facts, { appNo, lane }, { settlement, state: stateOf(settlement) });
   }
   for (const { i, settlement } of items) {
     const { event, n } = settlement;
@@ -118,6 +123,22 @@ export async function end(tx: Tx, items: readonly Item[], nowMs: number): Promis
     if (appNo !== undefined && stateOf(settlement) === 'dead') ended.dead.push({ event, n, appNo });
   }
   return ended;
+}
+
+/** Of a column with JSON; none when nothing was found to be listed. */
+function listIn(row: Row, column: string): readonly Row[] {
+  const list: unknown = row[column] ?? [];
+  assert(Array.isArray(list) && list.every(isRow), `${column} is a list`);
+  return list;
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Place, app, callback and lane. */
+function toMoved(list: Row): [number, number, number, number] {
+  return [integer(list, '0'), integer(list, '1'), integer(list, '2'), integer(list, '3')];
 }
 
 /** What goes back in a lane that has ended, is cancelled. */

@@ -93,14 +93,19 @@ export const limits = {
   fanOutStepMin: 32,
   fanOutStepMax: 128,
   fanOutSharedMs: 250,
+  fanOutSharedStepMax: 16,
   fanOutSharedBytesMax: 65_536,
   fanOutPutOffMax: 2,
   /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */
   fanOutsAsideMax: 100,
   /** Events of one batch publish. */
   batchEventsMax: 1_000,
-  /** What sending needs to know of callbacks, kept in memory. */
+  /**
+   * What sending needs to know of callbacks, kept in memory: of those that were asked for again, and of the
+   * rest. The latter are more than can be under way (windowMax): whoever has asked must find it there.
+   */
   targetCacheEntriesMax: 10_000,
+  targetsSeenOnceMax: 512,
   /** A node says that it is there; after a failure it tries again soon. */
   heartbeatEveryMs: 10_000,
   heartbeatAgainMs: 1_000,

@@ -8,13 +8,16 @@
  */
 export class NewestMap<K, V> extends Map<K, V> {
   readonly #most: number;
+  readonly #onDropped: (key: K, value: V) => void;
   #oldest: MapIterator<K> | undefined;
   /** Entries that were set since it was moved. */
   #setSince = 0;
 
-  constructor(most: number) {
+  /** `onDropped` is told of each that goes because there are too many. */
+  constructor(most: number, onDropped: (key: K, value: V) => void = () => undefined) {
     super();
     this.#most = most;
+    this.#onDropped = onDropped;
   }
 
   override set(key: K, value: V): this {
@@ -29,6 +32,9 @@ export class NewestMap<K, V> extends Map<K, V> {
     this.#setSince = 0;
     this.#oldest ??= this.keys();
     const { value: oldest, done } = this.#oldest.next();
-    if (done !== true) this.delete(oldest);
+    if (done === true) return;
+    const value = this.get(oldest);
+    this.delete(oldest);
+    if (value !== undefined) this.#onDropped(oldest, value);
   }
 }

@@ -49,8 +49,7 @@ export async function deliver(
   leased: Leased,
   { signal, confirmedMs }: Start,
 ): Promise<Settlement> {
-  const { event, n, lease } = leased;
-  const name = { event, n, lease };
+  const name = { event: leased.event, n: leased.n, lease: leased.lease };
   const found = stand(means, leased) ?? (await approach(means, leased));
   if (found.kind !== 'standing') return { ...name, ...unsent(found, means.nowMs()) };
   const { target, passage } = found;
@@ -65,7 +64,7 @@ export async function deliver(
         () => false,
         () => true, // Nobody can tell now. The attempt was made, and is written down.
       ));
-    const settlement = { ...name, ...settle(means, { leased, target, sent, isDoubtful }) };
+    const settlement = { ...name, ...settle(means, { leased, target, passage, sent, isDoubtful }) };
     means.witness?.attempted(leased, target, settlement);
     return settlement;
   } finally {
@@ -225,12 +224,14 @@ function unsent(it: Unsent, nowMs: number): Settling {
 interface Sending {
   leased: Leased;
   target: Target;
+  passage: Passage;
   sent: Sent;
   /** The receiver wants no more, but nobody can tell whether it is still the one that is meant. */
   isDoubtful: boolean;
 }
 
-function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sending): Settling {
+function settle(means: DeliverMeans, it: Sending): Settling {
+  const { leased, target, passage, sent, isDoubtful } = it;
   const nowMs = means.nowMs();
   const { definition } = means.prepare(target);
   const unsubscribeStatus = unsubscribeStatusOf(definition);
@@ -242,7 +243,7 @@ function settle(means: DeliverMeans, { leased, target, sent, isDoubtful }: Sendi
     chance: () => chance(means.world),
   });
   // A target that was left meanwhile may be gone: the subscription now points elsewhere.
-  const isElsewhere = isDoubtful || !means.targets.isCurrent(target);
+  const isElsewhere = isDoubtful || passage.state() !== 'open';
   const isLeft = classified.kind === 'gone' && isElsewhere;
   const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);

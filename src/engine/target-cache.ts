@@ -1,5 +1,10 @@
 // What sending needs to know of a callback: where it goes and how it is signed. Remembered until a lease
 // speaks of a later version, or the subscription changes here.
+//
+// A fan-out to very many asks for each once, and all of them would pass through the memory: what is asked for now
+// and then would be gone, and what has passed is old by then, so that V8 must look through all that is old to be
+// rid of it. So few are remembered of those that were asked for once. Whoever is asked for again, while at
+// least its name is known, joins those who stay (the "2Q" of databases).
 import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
 import type { Target } from '../store/delivery-verbs.ts';
@@ -12,8 +17,6 @@ export interface TargetCache {
   find(callback: number, version: number): Promise<Target | undefined>;
   /** What a read says that began at `sinceMs` (monotonic) or later; Infinity: one that begins now. */
   look(callback: number, sinceMs: number): Promise<Look>;
-  /** Whether what was found is still so: something may have changed before the finder went on. */
-  isCurrent(target: Target): boolean;
   /** The app that a callback belongs to, if it was found not too long ago. */
   appOf(callback: number): number | undefined;
   /** Something about the subscription changed. */
@@ -23,18 +26,25 @@ export interface TargetCache {
 export type TargetCacheMeans = Omit<TargetReadsMeans, 'onFound'>;
 
 export function createTargetCache(means: TargetCacheMeans): TargetCache {
-  const known = new NewestMap<number, Found>(limits.targetCacheEntriesMax);
   /** Of callbacks that were forgotten: their apps. */
   const owners = new NewestMap<number, number>(limits.targetCacheEntriesMax);
+  const dropped = (callback: number, { target }: Found): void =>
+    void owners.set(callback, target.appNo);
+  const staying = new NewestMap<number, Found>(limits.targetCacheEntriesMax, dropped);
+  const passing = new NewestMap<number, Found>(limits.targetsSeenOnceMax, dropped);
+  const known = (callback: number): Found | undefined =>
+    staying.get(callback) ?? passing.get(callback);
   const onFound = (found: Found): void => {
     const { callback, version } = found.target;
     // Of two reads the one may end last that began first.
-    if ((known.get(callback)?.target.version ?? 0) <= version) known.set(callback, found);
+    if ((known(callback)?.target.version ?? 0) > version) return;
+    const stays = staying.has(callback) || (!passing.has(callback) && owners.delete(callback));
+    (stays ? staying : passing).set(callback, found);
   };
   const reads = new TargetReads({ ...means, onFound });
 
   const knownAs = (callback: number, version: number): Target | undefined =>
-    upTo(known.get(callback)?.target, version);
+    upTo(known(callback)?.target, version);
 
   return {
     known: knownAs,
@@ -50,20 +60,21 @@ export function createTargetCache(means: TargetCacheMeans): TargetCache {
       throw new Error(`Cannot use callback ${callback}: ${found}`);
     },
     look: async (callback, sinceMs) => {
-      const seen = known.get(callback);
+      const seen = known(callback);
       if (seen !== undefined && seen.readMs >= sinceMs) return seen;
       const underWay = reads.underWay(callback);
       const isLateEnough = underWay !== undefined && underWay.beganMs >= sinceMs;
       return reads.look(callback, isLateEnough ? underWay : reads.begin(callback));
     },
-    isCurrent: ({ callback, version }) => known.get(callback)?.target.version === version,
-    appOf: (callback) => known.get(callback)?.target.appNo ?? owners.get(callback),
+    appOf: (callback) => known(callback)?.target.appNo ?? owners.get(callback),
     forget: (subscription) => {
       reads.changed(subscription);
-      for (const [callback, { target }] of known) {
-        if (target.subscription !== subscription) continue;
-        known.delete(callback);
-        owners.set(callback, target.appNo);
+      for (const some of [staying, passing]) {
+        for (const [callback, { target }] of some) {
+          if (target.subscription !== subscription) continue;
+          some.delete(callback);
+          owners.set(callback, target.appNo);
+        }
       }
     },
   };

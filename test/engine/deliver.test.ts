@@ -60,7 +60,7 @@ const leased: Leased = {
 function stage(): {
   state: { isActive: boolean; url: string; controls: Controls };
   /** What the receiver does before it answers, and with what. */
-  receiver: { status: number; before: () => void };
+  receiver: { status: number; before: () => void | Promise<void> };
   /** What happens on the way to the receiver. */
   way: { before: () => void };
   starts: () => number;
@@ -70,14 +70,15 @@ function stage(): {
   const state = { isActive: true, url: active.url, controls: noControls };
   const way = { before: (): void => undefined };
   let starts = 0;
-  const receiver = { status: 200, before: (): void => undefined };
-  const read = async (): Promise<unknown> => [{ ...active, ...state }];
+  const receiver = { status: 200, before: (): void | Promise<void> => undefined };
+  const read = async (_verb: string, asked: { callbacks: readonly number[] }): Promise<unknown> =>
+    asked.callbacks.map((one) => ({ ...active, ...state, callback: one }));
   const reach = createReach({ store: { read } as unknown as Store, world }, () => undefined);
   const send: FakeSend = async (_request, options) => {
     way.before();
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
     starts += 1;
-    receiver.before();
+    await receiver.before();
     return {
       kind: 'answered',
       status: receiver.status,
@@ -140,6 +141,19 @@ describe('deliver', () => {
   it('ends the subscription when its receiver says 410', async () => {
     const on = stage();
     on.receiver.status = 410;
+    assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
+  });
+
+  it('ends it also when so many others were sent to meanwhile that it is forgotten', async () => {
+    const on = stage();
+    const { targets } = on.reach;
+    on.receiver.status = 410;
+    on.receiver.before = async () => {
+      for (let other = 2; other <= limits.targetsSeenOnceMax + 1; other += 1) {
+        await targets.find(other, 1);
+      }
+      assert.equal(targets.known(leased.callback, 1), undefined);
+    };
     assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
   });
 

@@ -437,7 +437,8 @@ describe('createTargetCache', () => {
     );
   });
 
-  it('holds a bounded number', async () => {
+  /** A cache, and how often it has asked the store for one at a time. */
+  function countedCache(): { find: (callback: number) => Promise<unknown>; reads: () => number } {
     let reads = 0;
     const read = async (
       _verb: string,
@@ -447,12 +448,35 @@ describe('createTargetCache', () => {
       return callbacks.map((callback) => targetOf(callback));
     };
     const cache = createTargetCache({ store: { read }, world: virtualWorld() });
+    return { find: async (callback) => cache.find(callback, 1), reads: () => reads };
+  }
+
+  it('holds few of those that were asked for once', async () => {
+    const { find, reads } = countedCache();
+    const most = limits.targetsSeenOnceMax;
+    for (let callback = 0; callback <= most; callback += 1) await find(callback);
+    await find(most);
+    assert.equal(reads(), most + 1, 'the newest are kept');
+    await find(0);
+    assert.equal(reads(), most + 2, 'the oldest is not');
+  });
+
+  it('holds a bounded number of those that were asked for again, however many are asked for once', async () => {
+    const { find, reads } = countedCache();
     const most = limits.targetCacheEntriesMax;
-    for (let callback = 0; callback <= most; callback += 1) await cache.find(callback, 1);
-    await cache.find(most, 1);
-    assert.equal(reads, most + 1, 'the newest are kept');
-    await cache.find(0, 1);
-    assert.equal(reads, most + 2, 'the oldest is not');
+    const twice = async (count: number): Promise<void> => {
+      for (const _ of [1, 2])
+        for (let callback = 0; callback < count; callback += 1) await find(callback);
+    };
+    await twice(2_000);
+    for (let other = 0; other < 2 * most; other += 1) await find(100_000 + other);
+    const before = reads();
+    await find(0);
+    assert.equal(reads(), before, 'it stays');
+    await twice(most + 2_000);
+    const after = reads();
+    await find(0);
+    assert.equal(reads(), after + 1, 'those were too many');
   });
 });
 
@@ -740,9 +764,9 @@ describe('Dispatcher', () => {
     for (let i = 0; i < 3; i += 1) worker().take([], { readyMs: undefined, isFanningOut: true });
     assert.deepEqual(step(), [room, undefined], 'what is written is no publish');
     worker().offer();
-    assert.deepEqual(step(), [room, limits.fanOutStepMin]);
+    assert.deepEqual(step(), [room, limits.fanOutSharedStepMax]);
     await world.pass(limits.fanOutSharedMs - 1);
-    assert.deepEqual(step(), [room, limits.fanOutStepMin]);
+    assert.deepEqual(step(), [room, limits.fanOutSharedStepMax]);
     await world.pass(1);
     assert.deepEqual(step(), [room, undefined]);
     await dispatcher.stop(() => 0);

@@ -126,7 +126,7 @@ export class Dispatcher implements Worker {
     if (isPutOff) return undefined;
     const offer = this.#note(this.#window.claimOffer());
     const isShared = this.#means.world.monotonicMs() - this.#publishesMs[0] < limits.fanOutSharedMs;
-    return isShared ? { ...offer, stepMax: limits.fanOutStepMin } : offer;
+    return isShared ? { ...offer, stepMax: limits.fanOutSharedStepMax } : offer;
   }
 
   wake(): void {

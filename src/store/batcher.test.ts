@@ -589,6 +589,7 @@ describe('edits and work, together', () => {
       settlements: [settlement('a'), settlement('b')],
       edits: [{ verb: 'forget', input: { idempotencyBeforeMs: 0, limit: 2 } }],
       offer: undefined,
+      takeUp: undefined,
     });
     transport.write();
     await Promise.all([...edits, ...settling]);
@@ -612,42 +613,77 @@ describe('edits and work, together', () => {
     assert.deepEqual(transport.order, ['write', 'work', 'write']);
   });
 
-  it('gives a claim its turn, with the outcomes, and no publish goes beside it', async () => {
-    const { transport, batcher, worker } = setUp();
+  it('takes up what waits with the next edits and outcomes, and tells the worker first', async () => {
+    const { transport, batcher, worker, heard } = setUp();
     worker.offers.push(offer(1), offer(3));
     worker.claims.push(offer(2));
+    worker.fanOuts.push(offer(4));
     const edits = ['a', 'b'].map(async (id) => publish(batcher, id));
     batcher.work();
     const settling = batcher.settle(settlement('c'));
-    assert.deepEqual(transport.order, ['write']);
     transport.write();
     await edits[0];
-    assert.deepEqual(transport.order, ['write', 'work']);
-    const [{ claim, settlements } = {}] = transport.worked;
-    assert.deepEqual([claim, settlements], [offer(2), [settlement('c')]]);
-    transport.finish();
-    await settling;
-    assert.deepEqual(transport.order, ['write', 'work', 'write']);
+    assert.deepEqual(transport.order, ['write', 'write'], 'it has no turn of its own');
+    const [, { edits: calls, ...rest } = assert.fail()] = transport.sent;
+    assert.equal(calls.length, 1);
+    assert.deepEqual(rest, {
+      nowMs: 5,
+      settlements: [settlement('c')],
+      offer: offer(3),
+      takeUp: { claim: offer(2), fanOut: offer(4) },
+    });
+    heard.length = 0;
     transport.write();
-    await edits[1];
+    await Promise.all([edits[1], settling]);
+    assert.deepEqual(heard, ['take ', 'worked true true']);
+    batcher.work();
+    await turn();
+    assert.deepEqual(transport.order, ['write', 'write'], 'the worker takes no more');
   });
 
-  it('gives a claim its turn also among edits that take no leases', async () => {
-    const { transport, batcher, worker } = setUp({ batchEditsMax: 1 });
+  it('takes up what waits with edits that take no leases, and no publish goes beside it', async () => {
+    const { transport, batcher, worker } = setUp();
     worker.claims.push(offer(1));
-    const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
+    const first = forget(batcher, 1);
     batcher.work();
+    const second = forget(batcher, 2);
     transport.write();
-    await edits[0];
-    assert.deepEqual(transport.order, ['write', 'work'], 'it cannot go beside the edit');
-    transport.finish();
-    for (const edit of edits.slice(1)) {
-      await turn();
-      transport.write();
-      await edit;
-    }
-    assert.deepEqual(transport.order, ['write', 'work', 'write', 'write']);
+    await first;
+    assert.deepEqual(transport.sent[1]?.takeUp, { claim: offer(1), fanOut: undefined });
+    const third = publish(batcher, 'a');
+    await turn();
+    assert.deepEqual(transport.order, ['write', 'write']);
+    transport.write();
+    await second;
+    transport.write();
+    await third;
   });
+
+  const nothingTaken: Record<string, BatchReply> = {
+    'the store could not write it': { kind: 'unavailable', message: 'disk full', trace: '' },
+    'the reply does not say what was': {
+      kind: 'written',
+      settled: [],
+      edits: [{ kind: 'done', output: { deleted: 2 } }],
+      born: [],
+      outlook: quiet,
+    },
+  };
+  for (const [why, reply] of Object.entries(nothingTaken)) {
+    it(`tells the worker that nothing of a batch was taken up when ${why}`, async () => {
+      const { transport, batcher, worker, heard } = setUp();
+      worker.claims.push(offer(1));
+      const first = forget(batcher, 1);
+      batcher.work();
+      const second = forget(batcher, 2);
+      transport.write();
+      await first;
+      heard.length = 0;
+      transport.answer(reply);
+      await assert.rejects(second, StoreUnavailable);
+      assert.deepEqual(heard, ['refused']);
+    });
+  }
 
   it('keeps outcomes out of edits that the store refuses, until it takes some again', async () => {
     const { transport, batcher } = setUp();
@@ -903,7 +939,8 @@ class FakeTransport implements Transport {
     const edits = limitsOf(batch).map((limit): EditReply => {
       return limit === failing ? poisoned : { kind: 'done', output: { deleted: limit } };
     });
-    this.answer({ kind: 'written', settled, edits, born, outlook });
+    const worked = batch?.takeUp === undefined ? {} : { worked: nothing };
+    this.answer({ kind: 'written', settled, edits, born, outlook, ...worked });
   }
 
   /** Every settlement of the work is settled, and nothing else happened. */

@@ -1,13 +1,14 @@
 // Group commit: one batch is being written while the next one gathers, so that many edits share one
 // fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once, or after a turn or some of the
-// event loop, as the pace has it. What takes leases takes turns, edits and the work of deliveries, since both would
-// be offered the same room. Outcomes take none: to a store with one writer they go with the next batch of either,
-// to another one beside the edits.
+// event loop, as the pace has it. To a store with one writer all that waits goes together, outcomes, edits and the
+// work of deliveries. To another one outcomes go beside edits, and what takes leases takes turns, since both would
+// be offered the same room.
 import { strict as assert } from 'node:assert';
 import { atOnce, type HandOut, type MakePace, type Pace } from '../core/pace.ts';
+import { answerAll, refuseAll, type Awaiting } from './answer-all.ts';
 import type { BatchReply, SettleReply, Transport, WorkReply } from './call.ts';
 import { editCall, editOutput } from './call.ts';
-import type { Offer, Settled, Settlement, Worker } from './delivery-verbs.ts';
+import type { Offer, Settled, Settlement, TakeUp, Worked, Worker } from './delivery-verbs.ts';
 import type { EditQueue, QueueLimits, WaitingEdit } from './edit-queue.ts';
 import { createEditQueue } from './edit-queue.ts';
 import { leasedFrom } from './leased-from.ts';
@@ -50,11 +51,7 @@ type Kind = 'write' | 'work';
 /** Whether a batch under way was offered room. */
 type Taking = 'leases' | 'nothing';
 
-interface WaitingSettlement {
-  settlement: Settlement;
-  answer(reply: SettleReply): void;
-  refuse(error: Error): void;
-}
+type WaitingSettlement = Awaiting<SettleReply> & { settlement: Settlement };
 
 /**
  * Measured (bench/parts/store-edits.ts, 512 callers, 2 cores shared with other work, 8 runs): 9,900 to 17,300
@@ -182,7 +179,7 @@ class Cycle {
   }
 
   #isWorkDue(): boolean {
-    return this.#isWorkAsked && this.#last === 'write';
+    return this.#isWorkAsked && this.#last === 'write' && !this.#isJoined();
   }
 
   /** Not beside work that takes leases: the same room would be offered twice. Nor before work that is due to. */
@@ -199,7 +196,7 @@ class Cycle {
   }
 
   /**
-   * Outcomes go with edits. But after a failure each goes for itself: on a disk that is full for what is published
+   * All goes together. But after a failure edits go for themselves: on a disk that is full for what is published
    * there may be room to write down what was delivered.
    */
   #isJoined(): boolean {
@@ -214,21 +211,27 @@ class Cycle {
     const taken = this.#edits.take();
     const edits = taken.map(({ call }) => call);
     const offer = edits.some(({ verb }) => verb === 'publish') ? this.#ask('offer') : undefined;
-    this.#taking('write', offer);
     const outcomes = this.#isJoined() ? this.#takeOutcomes() : [];
+    const takeUp = this.#isJoined() && this.#isWorkAsked ? this.#takeUp() : undefined;
+    this.#taking('write', offer ?? takeUp?.claim ?? takeUp?.fanOut);
     const settlements = outcomes.map(({ settlement }) => settlement);
     const nowMs = this.#options.nowMs();
     const sent = this.#begin('edits', taken.length + outcomes.length);
-    const batch = { nowMs, settlements, edits, offer };
+    const batch = { nowMs, settlements, edits, offer, takeUp };
     const reply = await reached<BatchReply>(this.#transport.send(batch));
     sent.answered(reply.kind === 'written');
     this.#isRefused = reply.kind !== 'written';
-    if (reply.kind !== 'written') {
-      refuseAll([...outcomes, ...taken], failureOf(reply));
-    } else if (reply.edits.length !== edits.length || reply.settled.length !== outcomes.length) {
-      refuseAll([...outcomes, ...taken], tooShort());
+    const isWhole =
+      reply.kind === 'written' &&
+      reply.edits.length === edits.length &&
+      reply.settled.length === outcomes.length &&
+      (takeUp === undefined || reply.worked !== undefined);
+    if (!isWhole) {
+      if (takeUp !== undefined) this.#worker?.refused();
+      refuseAll([...outcomes, ...taken], reply.kind === 'written' ? tooShort() : failureOf(reply));
     } else {
       this.#worker?.take(leasedFrom(reply.born, { edits, offer }), reply.outlook);
+      if (reply.worked !== undefined) this.#worked(reply.worked, takeUp);
       this.handOut(() => {
         answerAll(outcomes, reply.settled);
         answerAll(taken, reply.edits);
@@ -238,17 +241,12 @@ class Cycle {
   }
 
   async #workBatch(): Promise<void> {
-    const mayLease = this.#mayLease();
-    if (mayLease) this.#isWorkAsked = false;
     const outcomes = this.#takeOutcomes();
     const settlements = outcomes.map(({ settlement }) => settlement);
-    const claim = mayLease ? this.#ask('claim') : undefined;
-    const fanOut = mayLease ? this.#ask('fanOut') : undefined;
+    const takeUp = this.#mayLease() ? this.#takeUp() : undefined;
+    if (settlements.length === 0 && takeUp === undefined) return;
+    const { claim, fanOut } = takeUp ?? {};
     this.#taking('work', claim ?? fanOut);
-    if (settlements.length === 0 && claim === undefined && fanOut === undefined) {
-      this.#underWay.delete('work');
-      return;
-    }
     const work = { nowMs: this.#options.nowMs(), settlements, claim, fanOut };
     const sent = this.#begin('work', outcomes.length);
     const reply = await reached<WorkReply>(this.#transport.work(work));
@@ -257,11 +255,21 @@ class Cycle {
       this.#worker?.refused();
       refuseAll(outcomes, reply.kind === 'worked' ? tooShort() : failureOf(reply));
     } else {
-      const asked = { claim: claim !== undefined, fanOut: fanOut !== undefined };
-      this.#worker?.worked(reply, asked);
+      this.#worked(reply, takeUp);
       this.handOut(() => answerAll(outcomes, reply.settled));
     }
     this.#end('work');
+  }
+
+  #takeUp(): TakeUp | undefined {
+    this.#isWorkAsked = false;
+    const [claim, fanOut] = [this.#ask('claim'), this.#ask('fanOut')];
+    return (claim ?? fanOut) === undefined ? undefined : { claim, fanOut };
+  }
+
+  #worked(worked: Worked, asked: TakeUp | undefined): void {
+    const { claim, fanOut } = asked ?? {};
+    this.#worker?.worked(worked, { claim: claim !== undefined, fanOut: fanOut !== undefined });
   }
 
   #takeOutcomes(): WaitingSettlement[] {
@@ -286,12 +294,4 @@ class Cycle {
   #ask(what: 'offer' | 'claim' | 'fanOut'): Offer | undefined {
     return this.#closed === undefined ? this.#worker?.[what]() : undefined;
   }
-}
-
-function answerAll<R>(taken: readonly { answer(reply: R): void }[], replies: readonly R[]): void {
-  for (const [index, reply] of replies.entries()) taken[index]?.answer(reply);
-}
-
-function refuseAll(taken: readonly { refuse(error: Error): void }[], error: Error): void {
-  for (const waiting of taken) waiting.refuse(error);
 }

@@ -1,6 +1,15 @@
 // What crosses the border between the engine and a database: calls, batches and replies as plain
 // values, so that a thread, a socket or a simulation can stand in between.
-import type { Born, Offer, Outlook, Settled, Settlement, Work, Worked } from './delivery-verbs.ts';
+import type {
+  Born,
+  Offer,
+  Outlook,
+  Settled,
+  Settlement,
+  TakeUp,
+  Work,
+  Worked,
+} from './delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb, ReadInput, ReadOutput, ReadVerb } from './store.ts';
 
 export type EditCall<V extends EditVerb = EditVerb> = {
@@ -10,7 +19,7 @@ export type ReadCall<V extends ReadVerb = ReadVerb> = {
   [K in V]: { verb: K; input: ReadInput<K> };
 }[V];
 
-/** What is written together, at one time: outcomes, then edits. Claims go in batches of their own. */
+/** What is written together, at one time: outcomes, then edits, then what is taken up. */
 export interface Batch {
   nowMs: number;
   /** None for a store with other writers: see QueueLimits. */
@@ -18,6 +27,8 @@ export interface Batch {
   edits: readonly EditCall[];
   /** Fresh deliveries may be born with this lease. */
   offer: Offer | undefined;
+  /** To one writer: to another store it goes as work of its own. */
+  takeUp?: TakeUp | undefined;
 }
 
 /** Replies stand in the order of the calls. */
@@ -28,6 +39,8 @@ export type BatchReply =
       edits: readonly EditReply[];
       born: readonly Born[];
       outlook: Outlook;
+      /** Where something was to be taken up. */
+      worked?: Worked | undefined;
     }
   | StoreFailure;
 export type EditReply = { kind: 'done'; output: EditOutput<EditVerb> } | VerbFailure;

@@ -195,13 +195,17 @@ export interface Worker {
   worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
 }
 
-/** What a node hands in at once: settlements first, then a claim, then a piece of a fan-out. */
-export interface Work {
-  nowMs: number;
-  settlements: readonly Settlement[];
+/** Deliveries for a node to begin with: a claim, then a piece of a fan-out. */
+export interface TakeUp {
   claim: Offer | undefined;
   /** Makes the next deliveries of the oldest large fan-out. */
   fanOut: Offer | undefined;
+}
+
+/** What a node hands in at once: settlements come first. */
+export interface Work extends TakeUp {
+  nowMs: number;
+  settlements: readonly Settlement[];
 }
 
 export interface Settlement extends DeliveryName {

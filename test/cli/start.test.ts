@@ -88,9 +88,10 @@ describe('a start on SQLite', () => {
         'thread.ts',
         'pack-batch.ts',
         'pack-outcomes.ts',
-        'parcel.ts',
         'pack-work.ts',
+        'parcel.ts',
         'pack-targets.ts',
+        'work.ts',
       ],
     );
     for (const thread of [write, read]) {

@@ -10,6 +10,7 @@ import type {
   Offer,
   Outlook,
   Settled,
+  TakeUp,
   Work,
   Worked,
 } from '../../src/store/delivery-verbs.ts';
@@ -35,7 +36,12 @@ export interface Opened {
   edit: <V extends EditVerb>(verb: V, input: EditInput<V>) => EditOutput<V>;
   read: <V extends ReadVerb>(verb: V, input: ReadInput<V>) => ReadOutput<V>;
   /** The same, and what was born with the offered lease. */
-  offering: <V extends EditVerb>(offer: Offer, verb: V, input: EditInput<V>) => Written<V>;
+  offering: <V extends EditVerb>(
+    offer: Offer,
+    verb: V,
+    input: EditInput<V>,
+    takeUp?: TakeUp,
+  ) => Written<V>;
   /** Asserts that every settlement was written. */
   work: (work: Partial<Omit<Work, 'nowMs'>>) => DoneWork;
 }
@@ -46,6 +52,8 @@ export interface Written<V extends EditVerb> {
   output: EditOutput<V>;
   born: readonly Born[];
   outlook: Outlook;
+  /** What was taken up after it. */
+  worked: Worked | undefined;
 }
 
 /** `given`: brought up first, if it is not. */
@@ -58,18 +66,20 @@ export function openMemory(given?: DatabaseSync): Opened {
     offer: Offer | undefined,
     verb: V,
     input: EditInput<V>,
+    takeUp?: TakeUp,
   ): Written<V> => {
     const reply = adapter.run({
       nowMs: clock.ms,
       settlements: [],
       edits: [editCall(verb, input)],
       offer,
+      takeUp,
     });
     assert(reply.kind === 'written', JSON.stringify(reply));
     const [first] = reply.edits;
     assert(first?.kind === 'done', JSON.stringify(first));
-    const { born, outlook } = reply;
-    return { output: editOutput(verb, first.output), born, outlook };
+    const { born, outlook, worked } = reply;
+    return { output: editOutput(verb, first.output), born, outlook, worked };
   };
   return {
     db,

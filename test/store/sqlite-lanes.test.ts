@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import type { App } from '../../src/core/app.ts';
 import { never } from '../../src/core/lane.ts';
 import { limits } from '../../src/core/limits.ts';
-import type { Offer } from '../../src/store/delivery-verbs.ts';
+import type { Offer, TakeUp } from '../../src/store/delivery-verbs.ts';
+import type { EditInput } from '../../src/store/store.ts';
 import { callback, newKey, newSubscription } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import type { Opened } from './open-memory.ts';
@@ -68,6 +69,46 @@ describe('a claim', () => {
     const two = opened.work({ claim: offer(room), fanOut: offer(room) });
     assert.equal(two.claimed.length, 1);
     assert.deepEqual(two.fannedOut.deliveries, [], 'its lane was filled by the claim');
+  });
+});
+
+describe('a batch', () => {
+  it('shares the window and its lanes among what is born, claimed and fanned out', () => {
+    const opened = openMemory();
+    const app = addApp(opened);
+    for (const name of ['a', 'b', 'c']) subscribe(opened, app, name);
+    publishAs(opened, app, 'b');
+    beginFanOut(opened, app, ['a', 'b', 'c']);
+    const room = { laneRoom: 1 };
+    const takeUp = { claim: offer({ ...room, lease: 2 }), fanOut: offer({ ...room, lease: 3 }) };
+    const { born, worked, outlook } = publish(opened, app, offer(room), { takeUp });
+    assert.deepEqual(
+      [born, worked?.claimed ?? [], worked?.fannedOut.deliveries ?? []].map((each) =>
+        each.map(({ lane }) => lane),
+      ),
+      [[1], [2], [3]],
+      'one of each lane',
+    );
+    assert.deepEqual(
+      [...(worked?.claimed ?? []), ...(worked?.fannedOut.deliveries ?? [])].map(
+        ({ lease }) => lease,
+      ),
+      [2, 3],
+    );
+    assert.deepEqual(outlook, { readyMs: worked?.readyMs, isFanningOut: false });
+    const { count } = opened.db.prepare('select count(*) as count from delivery_live').get() ?? {};
+    assert.equal(count, 5, 'the others wait');
+  });
+
+  it('takes up no more than there is room for in all', () => {
+    const opened = openMemory();
+    const app = addApp(opened);
+    for (const name of ['a', 'b']) subscribe(opened, app, name);
+    publishAs(opened, app, 'b');
+    const one = { room: 1 };
+    const takeUp = { claim: offer(one), fanOut: undefined };
+    const { born, worked } = publish(opened, app, offer(one), { takeUp });
+    assert.deepEqual([born.length, worked?.claimed], [1, []]);
   });
 });
 
@@ -146,20 +187,26 @@ function subscribe({ edit }: Opened, app: App, pattern: string): void {
   edit('subscribe', { subscription, idempotency: undefined });
 }
 
-function publish(opened: Opened, app: App, room: Offer, name = 'a') {
-  const { output, ...rest } = opened.offering(room, 'publish', {
+function publish(
+  opened: Opened,
+  app: App,
+  room: Offer,
+  { name = 'a', takeUp }: { name?: string; takeUp?: TakeUp } = {},
+) {
+  const input: EditInput<'publish'> = {
     appNo: app.no,
     contract: 'Ringback',
     events: [{ id: newId(), name, payload: Buffer.from('1') }],
     audience: { kind: 'everyone' },
     idempotency: undefined,
-  });
+  };
+  const { output, ...rest } = opened.offering(room, 'publish', input, takeUp);
   assert(output.kind === 'accepted');
   return { ...rest, deliveries: output.events[0]?.deliveries };
 }
 
 function publishAs(opened: Opened, app: App, name: string): number | undefined {
-  return publish(opened, app, offer({ room: 0 }), name).deliveries;
+  return publish(opened, app, offer({ room: 0 }), { name }).deliveries;
 }
 
 function beginFanOut({ db }: Opened, app: App, names: readonly string[]): void {

@@ -12,7 +12,6 @@ import { matchSql } from '../../src/store/sqlite/match.ts';
 import { outlookSql } from '../../src/store/sqlite/outlook.ts';
 import { prepareOutcomes, settleSql } from '../../src/store/sqlite/settle.ts';
 import { createAside } from '../../src/store/aside.ts';
-import { prepareWork } from '../../src/store/sqlite/work.ts';
 import { prepareWrite } from '../../src/store/sqlite/write.ts';
 import { createGathered } from '../../src/store/gathered.ts';
 import { keysSql } from '../../src/store/verbs/keys.ts';
@@ -186,7 +185,6 @@ describe('the list of statements', () => {
     const planOutcomes = prepareOutcomes(recorder);
     const means = { gathered: createGathered(), aside: createAside(), planOutcomes };
     prepareWrite(recorder, means);
-    prepareWork(recorder, means);
     assert.deepEqual(prepared, new Set(own.map(({ sql }) => sql)));
   });
 });

@@ -17,7 +17,7 @@ import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
 import { prepareOutcomes } from './settle.ts';
 import type { Plan, Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
-import { prepareWork } from './work.ts';
+import { asBatch, asWorkReply } from './work.ts';
 import { prepareWrite } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
@@ -67,7 +67,6 @@ export function adapterOn(
   const aside = createAside();
   const means = { gathered, aside, planOutcomes: prepareOutcomes(db) };
   const planWrite = prepareWrite(db, means);
-  const planWork = prepareWork(db, means);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
   const write = <R extends Counted>(plan: Plan<R>, nowMs: number): Written<R> => {
@@ -83,20 +82,17 @@ export function adapterOn(
     }
     return written;
   };
+  const run: Sqlite['run'] = (batch) => {
+    const written = write(planWrite(batch), batch.nowMs);
+    if (written.kind !== 'written') return written;
+    const { settled, edits, last } = written;
+    const { born, outlook, worked } = last;
+    const told = worked && { ...worked, fannedOut: withNews(worked.fannedOut, aside) };
+    return { kind: 'written', settled, edits, born, outlook, worked: told };
+  };
   return {
-    run: (batch) => {
-      const written = write(planWrite(batch), batch.nowMs);
-      if (written.kind !== 'written') return written;
-      const { settled, edits, last } = written;
-      return { kind: 'written', settled, edits, born: last.born, outlook: last.outlook };
-    },
-    work: (work) => {
-      const written = write(planWork(work), work.nowMs);
-      if (written.kind !== 'written') return written;
-      const { worked } = written.last;
-      const fannedOut = withNews(worked.fannedOut, aside);
-      return { kind: 'worked', settled: written.settled, ...worked, fannedOut };
-    },
+    run,
+    work: (work) => asWorkReply(run(asBatch(work))),
     ...reader,
     close: () => {
       reader.close();

@@ -1,12 +1,13 @@
-// Outcomes and edits on their way to the thread that writes, and its answers on their way back.
+// A batch on its way to the thread that writes, and its answers on their way back.
 import type { Batch, BatchReply, EditCall, EditReply } from '../call.ts';
 import { editCall } from '../call.ts';
 import type { Accepted, Born } from '../delivery-verbs.ts';
 import type { EditInput, EditVerb } from '../store.ts';
 import { packSettled, packSettlements, unpackSettled, unpackSettlements } from './pack-outcomes.ts';
+import { packWorked, unpackWorked } from './pack-work.ts';
 import { Packing, Unpacking, type Parcel } from './parcel.ts';
 
-export function packBatch({ nowMs, offer, settlements, edits }: Batch): Parcel {
+export function packBatch({ nowMs, offer, takeUp, settlements, edits }: Batch): Parcel {
   const to = new Packing();
   to.list.push(nowMs, offer);
   packSettlements(to, settlements);
@@ -16,6 +17,7 @@ export function packBatch({ nowMs, offer, settlements, edits }: Batch): Parcel {
     if (verb === 'publish') packPublish(to, input);
     else to.list.push(input);
   }
+  to.list.push(takeUp);
   return to.parcel();
 }
 
@@ -31,6 +33,7 @@ export function unpackBatch(parcel: Parcel): Batch {
         ? { verb, input: unpackPublish(from) }
         : editCall(verb, from.next<EditInput<typeof verb>>());
     }),
+    takeUp: from.next(),
   };
 }
 
@@ -79,7 +82,7 @@ function unpackPublish(from: Unpacking): Publish {
 
 type Written = Extract<BatchReply, { kind: 'written' }>;
 
-export function packWritten({ settled, edits, born, outlook }: Written): Parcel {
+export function packWritten({ settled, edits, born, outlook, worked }: Written): Parcel {
   const to = new Packing();
   to.list.push(outlook);
   packSettled(to, settled);
@@ -89,6 +92,8 @@ export function packWritten({ settled, edits, born, outlook }: Written): Parcel 
   for (const { event, n, lane, callback, version, concurrency } of born) {
     to.list.push(event, n, lane, callback, version, concurrency);
   }
+  to.list.push(worked !== undefined);
+  if (worked !== undefined) packWorked(to, worked);
   return to.parcel();
 }
 
@@ -107,6 +112,7 @@ export function unpackWritten(parcel: Parcel): Written {
       version: from.next(),
       concurrency: from.next(),
     })),
+    worked: from.next<boolean>() ? unpackWorked(from) : undefined,
   };
 }
 

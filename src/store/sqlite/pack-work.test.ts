@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Leased } from '../../core/delivery.ts';
-import type { WorkReply } from '../call.ts';
-import type { AttemptRecord, Settled, Settlement, Work } from '../delivery-verbs.ts';
-import { packWork, packWorked, unpackWork, unpackWorked } from './pack-work.ts';
+import type { BatchReply } from '../call.ts';
+import type { AttemptRecord, Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
+import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
 import type { Parcel } from './parcel.ts';
+import { asBatch } from './work.ts';
 
 /** As to a thread and there. */
 function sent(parcel: Parcel): Parcel {
@@ -72,7 +73,7 @@ describe('work', () => {
   for (const [what, settlement] of Object.entries(settlements)) {
     it(`with ${what} arrives as it left`, () => {
       const work: Work = { nowMs: 1, settlements: [settlement], claim: undefined, fanOut: offer };
-      assert.deepStrictEqual(unpackWork(sent(packWork(work))), work);
+      assert.deepStrictEqual(unpackBatch(sent(packBatch(asBatch(work)))), asBatch(work));
     });
   }
 
@@ -83,23 +84,20 @@ describe('work', () => {
       claim: offer,
       fanOut: undefined,
     };
-    const parcel = packWork(work);
+    const parcel = packBatch(asBatch(work));
     assert.equal(parcel.bytes.byteLength, 4);
-    assert.deepStrictEqual(unpackWork(sent(parcel)), work);
+    assert.deepStrictEqual(unpackBatch(sent(parcel)), asBatch(work));
   });
 
   it('does not take the memory that a body is a part of', () => {
     const pool = Buffer.from('0123456789');
     const response = { headers: [], body: pool.subarray(1, 3), cut: false };
     const settlement = { ...named, outcome: { kind: 'delivered' }, attempt: attempt({ response }) };
-    const parcel = packWork({
-      nowMs: 1,
-      settlements: [settlement as Settlement],
-      claim: undefined,
-      fanOut: undefined,
-    });
+    const offers = { claim: undefined, fanOut: undefined };
+    const work: Work = { nowMs: 1, settlements: [settlement as Settlement], ...offers };
+    const parcel = packBatch(asBatch(work));
     assert.equal(parcel.bytes.byteLength, 2);
-    const [back] = unpackWork(sent(parcel)).settlements;
+    const [back] = unpackBatch(sent(parcel)).settlements;
     assert.equal(String(Buffer.from(back?.attempt?.response?.body ?? [])), '12');
     assert.equal(String(pool), '0123456789');
   });
@@ -127,9 +125,17 @@ describe('what work was answered with', () => {
     kind: 'settled',
     concurrency: 1,
   };
-  const reply: Extract<WorkReply, { kind: 'worked' }> = {
-    kind: 'worked',
+  const worked: Worked = {
     readyMs: undefined,
+    claimed: [leased({ concurrency: 2, trace: '00-1-2-01' })],
+    fannedOut: { deliveries: [leased({ n: 1 }), leased({ n: 2 })], isMore: true, failure: 'why' },
+  };
+  const reply: Extract<BatchReply, { kind: 'written' }> = {
+    kind: 'written',
+    edits: [],
+    born: [],
+    outlook: { readyMs: undefined, isFanningOut: true },
+    worked,
     settled: [
       { kind: 'done', output: { kind: 'settled' } },
       { kind: 'done', output: complete },
@@ -138,16 +144,15 @@ describe('what work was answered with', () => {
       { kind: 'done', output: { kind: 'gone', subscription: 's', lanes: [1, 2] } },
       { kind: 'done', output: { kind: 'overdue', appNo: 1, lane: 2 } },
     ],
-    claimed: [leased({ concurrency: 2, trace: '00-1-2-01' })],
-    fannedOut: { deliveries: [leased({ n: 1 }), leased({ n: 2 })], isMore: true, failure: 'why' },
   };
 
   it('arrives as it left', () => {
-    assert.deepStrictEqual(unpackWorked(sent(packWorked(reply))), reply);
+    assert.deepStrictEqual(unpackWritten(sent(packWritten(reply))), reply);
   });
 
   it('has the payload of a fan-out once', () => {
-    const { fannedOut } = unpackWorked(sent(packWorked(reply)));
-    assert.equal(fannedOut.deliveries[0]?.payload, fannedOut.deliveries[1]?.payload);
+    const [first, second] =
+      unpackWritten(sent(packWritten(reply))).worked?.fannedOut.deliveries ?? [];
+    assert(first !== undefined && first.payload === second?.payload);
   });
 });

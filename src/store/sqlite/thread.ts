@@ -1,20 +1,19 @@
 // SQLite in threads of its own, so that no fsync and no long read stops the event loop: one thread
 // writes, one reads. A thin shell: what the threads do is the adapter's.
-import { strict as assert } from 'node:assert';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../core/limits.ts';
-import type { ReadCall, Transport } from '../call.ts';
+import type { Batch, BatchReply, ReadCall, Transport } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
 import { rebuild } from '../rebuild.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { SqliteOptions } from './adapter.ts';
 import type { FromThread, ToThread } from './answering.ts';
 import { packBatch, unpackWritten } from './pack-batch.ts';
-import { packWork, unpackWorked } from './pack-work.ts';
 import { unpackTargets } from './pack-targets.ts';
 import type { ReadAnswer } from './read-thread.ts';
 import type { ReaderOptions } from './reader.ts';
+import { asBatch, asWorkReply } from './work.ts';
 import type { WriteAnswer, WriteQuestion } from './write-thread.ts';
 
 export interface ThreadOptions extends SqliteOptions {
@@ -62,22 +61,15 @@ interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal
 }
 
 function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
-  const write = async (question: WriteQuestion): Promise<WriteAnswer> => {
-    const answer = await writer.ask(question, [question.parcel.bytes]);
+  const send = async (batch: Batch): Promise<BatchReply> => {
+    const parcel = packBatch(batch);
+    const answer = await writer.ask(parcel, [parcel.bytes]);
     if (answer.kind === 'fatal') onFatal(rebuild(answer));
-    return answer;
+    return answer.kind === 'written' ? unpackWritten(answer.parcel) : answer;
   };
   return {
-    send: async (batch) => {
-      const answer = await write({ kind: 'batch', parcel: packBatch(batch) });
-      assert(answer.kind !== 'worked', 'A batch of edits was answered as if it were work');
-      return answer.kind === 'written' ? unpackWritten(answer.parcel) : answer;
-    },
-    work: async (work) => {
-      const answer = await write({ kind: 'work', parcel: packWork(work) });
-      assert(answer.kind !== 'written', 'Work was answered as if it were a batch of edits');
-      return answer.kind === 'worked' ? unpackWorked(answer.parcel) : answer;
-    },
+    send,
+    work: async (work) => asWorkReply(await send(asBatch(work))),
     read: async (call) => {
       const answer = await reader.ask(call);
       return answer.kind === 'targets'

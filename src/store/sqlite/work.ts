@@ -1,54 +1,14 @@
-// A cycle of work in one transaction: settlements, then a claim, then one step of a large fan-out.
-import type { DatabaseSync } from 'node:sqlite';
-import type { Fact } from '../counting.ts';
-import type { Work, Worked } from '../delivery-verbs.ts';
-import { prepareClaim } from './claim.ts';
-import { prepareFanOut } from './fan-out.ts';
-import type { WriteMeans } from './write.ts';
-import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
-import { prepareForesee } from './outlook.ts';
-import { firstReadyMs, type Changes } from '../settling.ts';
-import { birthsFor, noSlots, slotsOf } from '../slots.ts';
-import type { Plan } from './transaction.ts';
+// Work is a batch without edits: one writer has one way to write.
+import { strict as assert } from 'node:assert';
+import type { Batch, BatchReply, WorkReply } from '../call.ts';
+import type { Work } from '../delivery-verbs.ts';
 
-export interface Done {
-  worked: Worked;
-  /** What was counted, in the minute of the work. */
-  facts: readonly Fact[];
+export function asBatch({ nowMs, settlements, claim, fanOut }: Work): Batch {
+  return { nowMs, settlements, edits: [], offer: undefined, takeUp: { claim, fanOut } };
 }
 
-export type PlanWork = (work: Work) => Plan<Done>;
-
-export function prepareWork(db: DatabaseSync, means: WriteMeans): PlanWork {
-  const { gathered, aside, planOutcomes } = means;
-  const claim = prepareClaim(db);
-  const fanOut = prepareFanOut(db, aside);
-  const foresee = prepareForesee(db, aside);
-  const keep = prepareKeepFigures(db, gathered);
-  const writeFigures = prepareWriteFigures(db, { gathered, keep });
-
-  return ({ nowMs, settlements, claim: claimOffer, fanOut: fanOutOffer }) =>
-    (way) => {
-      gathered.undo(); // What an earlier try has taken was not written.
-      const facts: Fact[] = [];
-      const changes: Changes = new Map();
-      return {
-        outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
-        edits: [],
-        last: () => {
-          const slots = claimOffer === undefined ? noSlots : slotsOf(claimOffer);
-          const claimed = claimOffer === undefined ? [] : claim(slots, nowMs);
-          const births = birthsFor(fanOutOffer);
-          for (const { lane } of claimed) births.slots.take(lane); // Both offers are of one window.
-          const deliveries = fanOutOffer === undefined ? [] : fanOut({ nowMs, births, facts });
-          writeFigures(facts, nowMs);
-          const isMore = foresee.isFanningOut();
-          const isOffered = (claimOffer ?? fanOutOffer) !== undefined;
-          const readyMs = isOffered
-            ? foresee.readyMs(claimOffer === undefined ? births.slots : slots)
-            : firstReadyMs(changes);
-          return { worked: { claimed, fannedOut: { deliveries, isMore }, readyMs }, facts };
-        },
-      };
-    };
+export function asWorkReply(reply: BatchReply): WorkReply {
+  if (reply.kind !== 'written') return reply;
+  assert(reply.worked !== undefined, 'Work was answered as if it had taken up nothing');
+  return { kind: 'worked', settled: reply.settled, ...reply.worked };
 }

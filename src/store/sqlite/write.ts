@@ -1,22 +1,25 @@
-// Outcomes and edits in one transaction, and what it leaves behind: fresh deliveries and the outlook.
+// A batch in one transaction, outcomes, edits and what is taken up; and what it leaves behind.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import { unlessUndone } from '../counting.ts';
-import type { Born, Outlook } from '../delivery-verbs.ts';
+import type { Born, Outlook, Worked } from '../delivery-verbs.ts';
 import type { Gathered } from '../gathered.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import type { Aside } from '../aside.ts';
 import { prepareForesee } from './outlook.ts';
+import { firstReadyMs, type Changes } from '../settling.ts';
 import { birthsFor } from '../slots.ts';
 import type { Plan } from './transaction.ts';
 import { prepareEdits } from './edits.ts';
 import { nothingKnown } from './known.ts';
 import type { PlanOutcomes } from './settle.ts';
+import { prepareTakeUp, type TakenUp } from './take-up.ts';
 
 export interface Left {
   born: readonly Born[];
   outlook: Outlook;
+  worked: Worked | undefined;
   /** What was counted, in the minute of the batch. */
   facts: readonly Fact[];
 }
@@ -34,16 +37,18 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
   const keep = prepareKeepFigures(db, gathered);
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
   const applyEdit = prepareEdits(db, { keep, aside });
+  const take = prepareTakeUp(db, aside);
   const foresee = prepareForesee(db, aside);
-  return ({ nowMs, settlements, edits: calls, offer }) =>
+  return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
     (way) => {
       gathered.undo(); // What an earlier try has taken was not written.
       // Of items that run alone one may be undone after a birth; so then nothing is born leased.
       const births = birthsFor(way === 'together' ? offer : undefined);
       const facts: Fact[] = [];
+      const changes: Changes = new Map();
       const context = { nowMs, births, facts, known: nothingKnown() };
       return {
-        outcomes: planOutcomes(settlements, { way, nowMs, facts }),
+        outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
         edits: calls.map((call) => ({
           verb: call.verb,
           apply: () => {
@@ -53,11 +58,20 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
           },
         })),
         last: () => {
+          const { born } = births;
+          const taken = takeUp && take(takeUp, { nowMs, facts, born });
           writeFigures(facts, nowMs);
-          const readyMs = foresee.readyMs(births.slots);
-          const outlook = { readyMs, isFanningOut: foresee.isFanningOut() };
-          return { born: births.born, outlook, facts };
+          const isKnown = calls.length > 0 || taken?.slots !== undefined;
+          const slots = taken?.slots ?? births.slots;
+          const readyMs = isKnown ? foresee.readyMs(slots) : firstReadyMs(changes);
+          const isFanningOut = foresee.isFanningOut();
+          const worked = taken && workedFrom(taken, { readyMs, isFanningOut });
+          return { born, outlook: { readyMs, isFanningOut }, worked, facts };
         },
       };
     };
+}
+
+function workedFrom({ claimed, fannedOut }: TakenUp, { readyMs, isFanningOut }: Outlook): Worked {
+  return { claimed, fannedOut: { deliveries: fannedOut, isMore: isFanningOut }, readyMs };
 }

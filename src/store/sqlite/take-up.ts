@@ -1,0 +1,37 @@
+// What a batch takes up after its outcomes and edits: a claim, and then one step of a large fan-out.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Leased } from '../../core/delivery.ts';
+import type { Aside } from '../aside.ts';
+import type { Born, TakeUp } from '../delivery-verbs.ts';
+import { birthsFor, type Slots } from '../slots.ts';
+import { prepareClaim } from './claim.ts';
+import type { BirthContext } from './edit.ts';
+import { prepareFanOut } from './fan-out.ts';
+
+export interface TakenUp {
+  claimed: readonly Leased[];
+  fannedOut: readonly Leased[];
+  /** What is left of what was offered; undefined when nothing was. */
+  slots: Slots | undefined;
+}
+
+/** `born`: deliveries that the edits of the batch have made and leased. All offers are of one window. */
+type Taking = Pick<BirthContext, 'nowMs' | 'facts'> & { born: readonly Born[] };
+
+export function prepareTakeUp(
+  db: DatabaseSync,
+  aside: Aside,
+): (offers: TakeUp, taking: Taking) => TakenUp {
+  const claim = prepareClaim(db);
+  const fanOut = prepareFanOut(db, aside);
+  return (offers, { nowMs, facts, born }) => {
+    const { slots } = birthsFor(offers.claim);
+    for (const { lane } of born) slots.take(lane);
+    const claimed = offers.claim === undefined ? [] : claim(slots, nowMs);
+    const births = birthsFor(offers.fanOut);
+    for (const { lane } of [...born, ...claimed]) births.slots.take(lane);
+    const fannedOut = offers.fanOut === undefined ? [] : fanOut({ nowMs, births, facts });
+    if (offers.claim !== undefined) return { claimed, fannedOut, slots };
+    return { claimed, fannedOut, slots: offers.fanOut && births.slots };
+  };
+}

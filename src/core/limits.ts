@@ -86,14 +86,14 @@ export const limits = {
   claimEveryMs: 10_000,
   /**
    * Targets above which an event is fanned out in steps; callbacks per step, which are as many as there is room,
-   * but the least for so long after others have published, unless the payload is so large: each step reads it;
-   * and how often a step waits for more room.
+   * but the least for so long after others have published, unless the payload is so large: each step reads it; fewer
+   * where the step goes in one transaction with what they publish; and how often a step waits for more room.
    */
   targetsAtOnceMax: 256,
   fanOutStepMin: 32,
   fanOutStepMax: 128,
   fanOutSharedMs: 250,
-  fanOutSharedStepMax: 16,
+  fanOutJoinedStepMax: 16,
   fanOutSharedBytesMax: 65_536,
   fanOutPutOffMax: 2,
   /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */

@@ -15,7 +15,7 @@ import { createWindow, resultOf, type Window } from './window.ts';
 
 export interface DispatcherMeans {
   world: World;
-  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut'>;
+  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut' | 'isShared'>;
   /** This node: its present number, and whether it counts as alive. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
@@ -114,8 +114,7 @@ export class Dispatcher implements Worker {
   /**
    * Like a claim it leaves room for fresh events; beside a claim the store counts what the claim took. A step makes
    * as many as there is room for: others would have to be claimed. But whoever publishes waits for it to end, so
-   * it is short while others do (one alone is its own): at 300 publishes a second their median is 9 ms instead
-   * of 25, the 99th percentile 33 instead of 53, for 0.79 of the callbacks.
+   * it is short while others do (one alone is its own): docs/performance.md has the figures.
    */
   fanOut(): Offer | undefined {
     if (!this.#isFanningOut || !this.#mayTake()) return undefined;
@@ -125,8 +124,10 @@ export class Dispatcher implements Worker {
     this.#stepsPutOff = isPutOff ? this.#stepsPutOff + 1 : 0;
     if (isPutOff) return undefined;
     const offer = this.#note(this.#window.claimOffer());
-    const isShared = this.#means.world.monotonicMs() - this.#publishesMs[0] < limits.fanOutSharedMs;
-    return isShared ? { ...offer, stepMax: limits.fanOutSharedStepMax } : offer;
+    const { world, store } = this.#means;
+    const areOthers = world.monotonicMs() - this.#publishesMs[0] < limits.fanOutSharedMs;
+    const stepMax = store.isShared ? limits.fanOutStepMin : limits.fanOutJoinedStepMax;
+    return areOthers ? { ...offer, stepMax } : offer;
   }
 
   wake(): void {

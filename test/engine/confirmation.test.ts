@@ -239,6 +239,7 @@ describe('Dispatcher', () => {
       world,
       store: {
         pollMs: 60_000,
+        isShared: false,
         handOut: (body) => body(),
         attach: (worker) => void workers.push(worker),
         work: () => undefined,

@@ -15,6 +15,7 @@ describe('the clock of a Dispatcher', () => {
       world,
       store: {
         pollMs: 10_000,
+        isShared: false,
         handOut: (body) => body(),
         work: () => void (works += 1),
         attach: (given) => void (worker = given),

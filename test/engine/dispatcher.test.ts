@@ -481,8 +481,8 @@ describe('createTargetCache', () => {
 });
 
 /** A store that does what the test says: it notes what it is asked, and hands over what it is told to. */
-function scriptedStore(): {
-  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut'>;
+function scriptedStore({ isShared = false } = {}): {
+  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut' | 'isShared'>;
   worker: () => Worker;
   works: () => number;
   settled: Settlement[];
@@ -497,6 +497,7 @@ function scriptedStore(): {
     answer,
     store: {
       pollMs: limits.claimEveryMs,
+      isShared,
       handOut: (body) => body(),
       attach: (worker) => (attached = worker),
       work: () => (works += 1),
@@ -526,12 +527,15 @@ const asked = { claim: true, fanOut: true };
 
 describe('Dispatcher', () => {
   /** Deliveries end when the test says so. */
-  function dispatch(world: VirtualWorld): ReturnType<typeof scriptedStore> & {
+  function dispatch(
+    world: VirtualWorld,
+    { isShared = false } = {},
+  ): ReturnType<typeof scriptedStore> & {
     dispatcher: Dispatcher;
     signals: Map<string, AbortSignal>;
     end: (event: string) => Promise<void>;
   } {
-    const scripted = scriptedStore();
+    const scripted = scriptedStore({ isShared });
     const ends = new Map<string, () => void>();
     const signals = new Map<string, AbortSignal>();
     const dispatcher = new Dispatcher({
@@ -764,11 +768,21 @@ describe('Dispatcher', () => {
     for (let i = 0; i < 3; i += 1) worker().take([], { readyMs: undefined, isFanningOut: true });
     assert.deepEqual(step(), [room, undefined], 'what is written is no publish');
     worker().offer();
-    assert.deepEqual(step(), [room, limits.fanOutSharedStepMax]);
+    assert.deepEqual(step(), [room, limits.fanOutJoinedStepMax]);
     await world.pass(limits.fanOutSharedMs - 1);
-    assert.deepEqual(step(), [room, limits.fanOutSharedStepMax]);
+    assert.deepEqual(step(), [room, limits.fanOutJoinedStepMax]);
     await world.pass(1);
     assert.deepEqual(step(), [room, undefined]);
+    await dispatcher.stop(() => 0);
+  });
+
+  it('makes them less short for a store where they go in transactions of their own', async () => {
+    const world = virtualWorld();
+    const { dispatcher, worker } = dispatch(world, { isShared: true });
+    worker().offer();
+    worker().take([], { readyMs: undefined, isFanningOut: true });
+    worker().offer();
+    assert.equal(worker().fanOut()?.stepMax, limits.fanOutStepMin);
     await dispatcher.stop(() => 0);
   });
 

@@ -140,21 +140,27 @@ function shownAt(door: Door, head: RawHead): Shown | undefined {
   return credentials.length === 0 ? undefined : { door, credentials };
 }
 
-/** The key for which all schemes hold; several keys must belong to one app. */
+/** The key for which all schemes hold; several keys must belong to one app. After one that does not, none is asked. */
 function knownBy(
   { door, credentials }: Shown,
   head: RawHead,
   identifier: Means['identifier'],
 ): Soon<Held | undefined> {
   const { keys, appIds, usesCookie } = door;
-  const found = keys.map((scheme, at) => find(scheme, credentials[at] ?? '', { head, identifier }));
-  return followed(together(found), ([first, ...others]) => {
-    if (first === undefined) return undefined;
-    const { appNo, appId } = first.key;
-    if (!others.every((other) => other?.key.appNo === appNo)) return undefined;
-    const shown = withPrefix('app', appId);
-    if (!appIds.every((scheme) => credentialIn(scheme, head) === shown)) return undefined;
-    return { ...first, usesCookie };
+  const from = (at: number, first: Known | undefined): Soon<Known | undefined> => {
+    const [scheme, credential] = [keys[at], credentials[at]];
+    if (scheme === undefined || credential === undefined) return first;
+    return followed(find(scheme, credential, { head, identifier }), (known) => {
+      if (known === undefined) return undefined;
+      if (first !== undefined && first.key.appNo !== known.key.appNo) return undefined;
+      return from(at + 1, first ?? known);
+    });
+  };
+  return followed(from(0, undefined), (held) => {
+    if (held === undefined) return undefined;
+    const appId = withPrefix('app', held.key.appId);
+    if (!appIds.every((scheme) => credentialIn(scheme, head) === appId)) return undefined;
+    return { ...held, usesCookie };
   });
 }
 

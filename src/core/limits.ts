@@ -101,8 +101,8 @@ export const limits = {
   /** Events of one batch publish. */
   batchEventsMax: 1_000,
   /**
-   * What sending needs to know of callbacks, kept in memory: of those that were asked for again, and of the
-   * rest. The latter are more than can be under way (windowMax): whoever has asked must find it there.
+   * What sending needs to know of callbacks, kept in memory: of those that were asked for again, and of those
+   * that came anew. The latter are more than can be under way (windowMax): whoever has asked must find it there.
    */
   targetCacheEntriesMax: 10_000,
   targetsSeenOnceMax: 512,

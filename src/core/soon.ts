@@ -5,7 +5,7 @@
 export type Soon<T> = T | Promise<T>;
 
 /** At once, if it is there at once; then what `use` throws is thrown here. */
-export function followed<T, U>(soon: Soon<T>, use: (value: T) => U): Soon<U> {
+export function followed<T, U>(soon: Soon<T>, use: (value: T) => Soon<U>): Soon<U> {
   return soon instanceof Promise ? soon.then(use) : use(soon);
 }
 

@@ -243,8 +243,8 @@ function settle(means: DeliverMeans, it: Sending): Settling {
     chance: () => chance(means.world),
   });
   // A target that was left meanwhile may be gone: the subscription now points elsewhere.
-  const isElsewhere = isDoubtful || passage.state() !== 'open';
-  const isLeft = classified.kind === 'gone' && isElsewhere;
+  const isHere = means.targets.isCurrent(target) || passage.state() === 'open'; // Or forgotten, but not left.
+  const isLeft = classified.kind === 'gone' && (isDoubtful || !isHere);
   const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
   const { result, startedMs, tookMs, url } = sent;

@@ -10,7 +10,7 @@ import {
 } from '../core/metric.ts';
 import { observe, type Family, type Histogram, type Title } from '../core/metric.ts';
 import type { ProblemCode } from '../core/problem.ts';
-import type { BatchFacts } from '../store/batcher.ts';
+import type { BatchFacts } from '../store/batch-facts.ts';
 import type { Accepted, Settlement } from '../store/delivery-verbs.ts';
 import type { Changes } from './changes.ts';
 

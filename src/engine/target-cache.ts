@@ -3,8 +3,8 @@
 //
 // A fan-out to very many asks for each once, and all of them would pass through the memory: what is asked for now
 // and then would be gone, and what has passed is old by then, so that V8 must look through all that is old to be
-// rid of it. So few are remembered of those that were asked for once. Whoever is asked for again, while at
-// least its name is known, joins those who stay (the "2Q" of databases).
+// rid of it. So few are remembered of those that come anew, and not for long. Whoever had to go, and is asked for
+// again while at least its name is known, joins those who stay (the "2Q" of databases).
 import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
 import type { Target } from '../store/delivery-verbs.ts';
@@ -17,6 +17,8 @@ export interface TargetCache {
   find(callback: number, version: number): Promise<Target | undefined>;
   /** What a read says that began at `sinceMs` (monotonic) or later; Infinity: one that begins now. */
   look(callback: number, sinceMs: number): Promise<Look>;
+  /** Whether what was found is known to be still so. What is forgotten is not known. */
+  isCurrent(target: Target): boolean;
   /** The app that a callback belongs to, if it was found not too long ago. */
   appOf(callback: number): number | undefined;
   /** Something about the subscription changed. */
@@ -66,6 +68,7 @@ export function createTargetCache(means: TargetCacheMeans): TargetCache {
       const isLateEnough = underWay !== undefined && underWay.beganMs >= sinceMs;
       return reads.look(callback, isLateEnough ? underWay : reads.begin(callback));
     },
+    isCurrent: ({ callback, version }) => known(callback)?.target.version === version,
     appOf: (callback) => known(callback)?.target.appNo ?? owners.get(callback),
     forget: (subscription) => {
       reads.changed(subscription);

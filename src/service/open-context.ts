@@ -14,7 +14,7 @@ import { createQuotas } from '../engine/quotas.ts';
 import { createReach, type Reach } from '../engine/start-delivering.ts';
 import { noTending, startTending } from '../engine/start-tending.ts';
 import { openRing } from '../engine/unlock.ts';
-import type { BatchFacts } from '../store/batcher.ts';
+import type { BatchFacts } from '../store/batch-facts.ts';
 import { openStore } from '../store/open.ts';
 import type { Outside } from './outside.ts';
 

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { byTurns, untilQuiet, type MakePace } from '../core/pace.ts';
-import type { Batcher, BatchFacts } from './batcher.ts';
+import type { BatchFacts } from './batch-facts.ts';
+import type { Batcher } from './batcher.ts';
 import { createBatcher } from './batcher.ts';
 import type { Batch, BatchReply, EditCall, EditReply, Transport, WorkReply } from './call.ts';
 import type { Born, Offer, Outlook, Settlement, Work, Worker } from './delivery-verbs.ts';
@@ -657,6 +658,41 @@ describe('edits and work, together', () => {
     await second;
     transport.write();
     await third;
+  });
+
+  it('takes nothing up with edits after that has failed, until it has gone well by itself', async () => {
+    const { transport, batcher, worker } = setUp();
+    const failure = { kind: 'unavailable', message: 'a bad sector', trace: '' } as const;
+    worker.claims.push(offer(1), offer(2), offer(3), offer(4));
+    const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
+    batcher.work();
+    transport.write();
+    await edits[0];
+    assert.deepEqual(transport.sent[1]?.takeUp?.claim, offer(1));
+    edits.push(forget(batcher, 4));
+    transport.answer(failure);
+    await assert.rejects(Promise.all(edits), StoreUnavailable);
+    transport.write();
+    await edits.at(-1);
+    for (const then of ['fails', 'goes well'] as const) {
+      const [under, next] = [forget(batcher, 5), forget(batcher, 6)];
+      batcher.work();
+      transport.write();
+      await under;
+      assert.deepEqual(transport.order.slice(-2), ['write', 'work'], `by itself, and ${then}`);
+      if (then === 'fails') transport.answerWork(failure);
+      else transport.finish();
+      await turn();
+      transport.write();
+      await next;
+    }
+    const [under, next] = [forget(batcher, 7), forget(batcher, 8)];
+    batcher.work();
+    transport.write();
+    await under;
+    assert.deepEqual(transport.sent.at(-1)?.takeUp?.claim, offer(4), 'with them again');
+    transport.write();
+    await next;
   });
 
   const nothingTaken: Record<string, BatchReply> = {

@@ -7,6 +7,7 @@ import { strict as assert } from 'node:assert';
 import { atOnce, type HandOut, type MakePace, type Pace } from '../core/pace.ts';
 import { answerAll, refuseAll, type Awaiting } from './answer-all.ts';
 import type { BatchReply, SettleReply, Transport, WorkReply } from './call.ts';
+import type { BatchFacts } from './batch-facts.ts';
 import { editCall, editOutput } from './call.ts';
 import type { Offer, Settled, Settlement, TakeUp, Worked, Worker } from './delivery-verbs.ts';
 import type { EditQueue, QueueLimits, WaitingEdit } from './edit-queue.ts';
@@ -23,15 +24,6 @@ export interface BatcherOptions extends QueueLimits {
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
   pace?: MakePace | undefined;
-}
-
-export interface BatchFacts {
-  kind: 'edits' | 'work';
-  /** Edits and settlements. */
-  size: number;
-  tookMs: number;
-  /** False: the store failed, and nothing of it was promised. */
-  isDone: boolean;
 }
 
 export interface Batcher {
@@ -95,8 +87,9 @@ class Cycle {
   readonly #options: BatcherOptions;
   readonly #pace: Pace;
   readonly #edits: EditQueue;
-  /** Whether the last edits were refused by the store. */
+  /** Whether the store refused the last edits, and the last batch that was to take something up. */
   #isRefused = false;
+  #isTakeUpRefused = false;
   readonly #settlements: WaitingSettlement[] = [];
   #worker: Worker | undefined;
   #isWorkAsked = false;
@@ -179,7 +172,7 @@ class Cycle {
   }
 
   #isWorkDue(): boolean {
-    return this.#isWorkAsked && this.#last === 'write' && !this.#isJoined();
+    return this.#isWorkAsked && this.#last === 'write' && !this.#isAllJoined();
   }
 
   /** Not beside work that takes leases: the same room would be offered twice. Nor before work that is due to. */
@@ -196,11 +189,16 @@ class Cycle {
   }
 
   /**
-   * All goes together. But after a failure edits go for themselves: on a disk that is full for what is published
+   * Outcomes go with edits. But after a failure each goes for itself: on a disk that is full for what is published
    * there may be room to write down what was delivered.
    */
   #isJoined(): boolean {
     return this.#options.kinds !== 'apart' && !this.#isRefused;
+  }
+
+  /** So does what is taken up, if that did not fail: what waits may be where the disk is bad, or want more room. */
+  #isAllJoined(): boolean {
+    return this.#isJoined() && !this.#isTakeUpRefused;
   }
 
   #mayLease(): boolean {
@@ -212,7 +210,7 @@ class Cycle {
     const edits = taken.map(({ call }) => call);
     const offer = edits.some(({ verb }) => verb === 'publish') ? this.#ask('offer') : undefined;
     const outcomes = this.#isJoined() ? this.#takeOutcomes() : [];
-    const takeUp = this.#isJoined() && this.#isWorkAsked ? this.#takeUp() : undefined;
+    const takeUp = this.#isAllJoined() && this.#isWorkAsked ? this.#takeUp() : undefined;
     this.#taking('write', offer ?? takeUp?.claim ?? takeUp?.fanOut);
     const settlements = outcomes.map(({ settlement }) => settlement);
     const nowMs = this.#options.nowMs();
@@ -221,6 +219,7 @@ class Cycle {
     const reply = await reached<BatchReply>(this.#transport.send(batch));
     sent.answered(reply.kind === 'written');
     this.#isRefused = reply.kind !== 'written';
+    this.#isTakeUpRefused ||= takeUp !== undefined && this.#isRefused;
     const isWhole =
       reply.kind === 'written' &&
       reply.edits.length === edits.length &&
@@ -251,6 +250,7 @@ class Cycle {
     const sent = this.#begin('work', outcomes.length);
     const reply = await reached<WorkReply>(this.#transport.work(work));
     sent.answered(reply.kind === 'worked');
+    if (takeUp !== undefined) this.#isTakeUpRefused = reply.kind !== 'worked';
     if (reply.kind !== 'worked' || reply.settled.length !== outcomes.length) {
       this.#worker?.refused();
       refuseAll(outcomes, reply.kind === 'worked' ? tooShort() : failureOf(reply));
@@ -278,7 +278,7 @@ class Cycle {
 
   #taking(kind: Kind, offer: Offer | undefined): void {
     this.#underWay.set(kind, offer === undefined ? 'nothing' : 'leases');
-    // Edits that keep work away have had their turn, too.
+    // Edits that keep work away, where it goes for itself, have had their turn, too.
     if (offer !== undefined || (kind === 'write' && this.#isJoined())) this.#last = kind;
   }
 

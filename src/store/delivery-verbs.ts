@@ -184,14 +184,14 @@ export interface Worker {
   offer(): Offer | undefined;
   /** After a write, before anything of it resolves: what was born with the offered lease. */
   take(deliveries: readonly Leased[], outlook: Outlook): void;
-  /** Before work: a claim, a step of a fan-out, or neither. */
+  /** Before work, or a write that does it as well: a claim, a step of a fan-out, or neither. */
   claim(): Offer | undefined;
   fanOut(): Offer | undefined;
   /** Somebody else made deliveries ready, or a fan-out began: there may be something to claim. */
   wake(): void;
-  /** Instead of `worked`, when the store failed: nothing happened, and it may be asked again. */
+  /** Instead of `worked`, when the store failed: nothing is known to have happened, and it may be asked again. */
   refused(): void;
-  /** After work, before any settlement resolves. */
+  /** After it, and after `take`, before anything of it resolves. */
   worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
 }
 

@@ -157,6 +157,13 @@ describe('deliver', () => {
     assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
   });
 
+  it('ends it also when an attempt at an older target has found that out, and stopped the others', async () => {
+    const on = stage();
+    on.receiver.status = 410;
+    on.receiver.before = () => on.reach.gate.close(active.subscription, 'held');
+    assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
+  });
+
   it('does not end it when it was pointed elsewhere before the old receiver said 410', async () => {
     const on = stage();
     on.receiver.status = 410;

@@ -12,7 +12,8 @@ import type {
   Transport,
   WorkReply,
 } from '../../../src/store/call.ts';
-import type { Settlement, Work } from '../../../src/store/delivery-verbs.ts';
+import type { Leased } from '../../../src/core/delivery.ts';
+import type { Offer, Settlement, Work, Worked } from '../../../src/store/delivery-verbs.ts';
 import { inDatabaseTime, shifted } from '../../../src/store/postgres/database-time.ts';
 import type { Sqlite } from '../../../src/store/sqlite/adapter.ts';
 import type { Chance } from './chance.ts';
@@ -72,12 +73,13 @@ class Way implements Transport {
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
     const reply = await this.#call<BatchReply>({
       says: toSay([...settlements.map(nameOf), ...verbs]),
-      leases: batch.offer === undefined ? [] : [batch.offer.lease],
+      leases: leasesOf([batch.offer, batch.takeUp?.claim, batch.takeUp?.fanOut]),
       run: () => {
         const nowMs = this.#writtenMs(batch.nowMs);
         const judge = this.#judging(settlements);
         const written = shared.sqlite.run({ ...batch, settlements, nowMs });
         if (written.kind === 'written') judge(written.settled);
+        if (written.kind === 'written') this.#noteTaken(takenUp(written.worked));
         this.#watch(batch, written);
         return written;
       },
@@ -94,14 +96,14 @@ class Way implements Transport {
     const { claim, fanOut } = work;
     const reply = await this.#call<WorkReply>({
       says: toSay(settlements.map(nameOf)),
-      leases: [claim, fanOut].flatMap((offer) => (offer === undefined ? [] : [offer.lease])),
+      leases: leasesOf([claim, fanOut]),
       run: () => {
         const nowMs = this.#writtenMs(work.nowMs);
         this.#freeDoubted(nowMs);
         const judge = this.#judging(settlements);
         const done = shared.sqlite.work({ ...work, settlements, nowMs });
         if (done.kind !== 'worked') return done;
-        this.#noteTaken([...done.claimed, ...done.fannedOut.deliveries]);
+        this.#noteTaken(takenUp(done));
         judge(done.settled);
         return done;
       },
@@ -276,6 +278,14 @@ const telling = new Set<string>(['publish', 'retryDelivery', 'editSubscription',
 /** As much of its name as a person needs. */
 function shortOf({ event, n }: { event: string; n: number }): string {
   return `…${event.slice(-6)}_${n}`;
+}
+
+function leasesOf(offers: readonly (Offer | undefined)[]): number[] {
+  return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
+}
+
+function takenUp(worked: Worked | undefined): readonly Leased[] {
+  return worked === undefined ? [] : [...worked.claimed, ...worked.fannedOut.deliveries];
 }
 
 function nameOf(settlement: Settlement): string {

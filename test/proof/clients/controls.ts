@@ -248,9 +248,10 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/identify.ts',
-        find: 'if (!admits(key, hash, nowMs)) return undefined;\n        touch(',
+        find: '      return followed(keys.find(id), (key = nobody) => {',
         replace:
-          'if (key === nobody || !admits(key, hash, nowMs)) return undefined;\n        touch(',
+          '      return followed(keys.find(id), (key = nobody) => {\n' +
+          '        if (key === nobody) return undefined;',
       },
     ],
     breaks: /^timing: a key of nobody/,

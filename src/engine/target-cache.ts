@@ -73,10 +73,10 @@ export function createTargetCache(means: TargetCacheMeans): TargetCache {
     forget: (subscription) => {
       reads.changed(subscription);
       for (const some of [staying, passing]) {
-        for (const [callback, { target }] of some) {
-          if (target.subscription !== subscription) continue;
+        for (const [callback, found] of some) {
+          if (found.target.subscription !== subscription) continue;
           some.delete(callback);
-          owners.set(callback, target.appNo);
+          dropped(callback, found);
         }
       }
     },

@@ -642,14 +642,20 @@ describe('edits and work, together', () => {
     assert.deepEqual(transport.order, ['write', 'write'], 'the worker takes no more');
   });
 
-  it('takes up what waits with edits that take no leases, and no publish goes beside it', async () => {
-    const { transport, batcher, worker } = setUp();
-    worker.claims.push(offer(1));
-    const first = forget(batcher, 1);
-    batcher.work();
-    const second = forget(batcher, 2);
-    transport.write();
+  /** On the way is an edit, and a claim with it. */
+  async function claiming(): Promise<ReturnType<typeof setUp> & { second: Promise<unknown> }> {
+    const on = setUp();
+    on.worker.claims.push(offer(1));
+    const first = forget(on.batcher, 1);
+    on.batcher.work();
+    const second = forget(on.batcher, 2);
+    on.transport.write();
     await first;
+    return { ...on, second };
+  }
+
+  it('takes up what waits with edits that take no leases, and no publish goes beside it', async () => {
+    const { transport, batcher, second } = await claiming();
     assert.deepEqual(transport.sent[1]?.takeUp, { claim: offer(1), fanOut: undefined });
     const third = publish(batcher, 'a');
     await turn();
@@ -707,13 +713,7 @@ describe('edits and work, together', () => {
   };
   for (const [why, reply] of Object.entries(nothingTaken)) {
     it(`tells the worker that nothing of a batch was taken up when ${why}`, async () => {
-      const { transport, batcher, worker, heard } = setUp();
-      worker.claims.push(offer(1));
-      const first = forget(batcher, 1);
-      batcher.work();
-      const second = forget(batcher, 2);
-      transport.write();
-      await first;
+      const { transport, heard, second } = await claiming();
       heard.length = 0;
       transport.answer(reply);
       await assert.rejects(second, StoreUnavailable);

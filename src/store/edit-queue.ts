@@ -1,4 +1,5 @@
 // Edits that wait for their batch, in order, bounded by number and by the bytes of their payloads.
+import type { Awaiting } from './answer-all.ts';
 import type { EditCall, EditReply } from './call.ts';
 import type { EditVerb } from './store.ts';
 import { StoreUnavailable } from './store.ts';
@@ -17,10 +18,8 @@ export interface QueueLimits {
   kinds?: 'together' | 'apart';
 }
 
-export interface WaitingEdit {
+export interface WaitingEdit extends Awaiting<EditReply> {
   call: EditCall;
-  answer(reply: EditReply): void;
-  refuse(error: Error): void;
 }
 
 export interface EditQueue {

@@ -12,14 +12,14 @@ import type {
   Transport,
   WorkReply,
 } from '../../../src/store/call.ts';
-import type { Leased } from '../../../src/core/delivery.ts';
-import type { Offer, Settlement, Work, Worked } from '../../../src/store/delivery-verbs.ts';
+import type { Settlement, Work } from '../../../src/store/delivery-verbs.ts';
 import { inDatabaseTime, shifted } from '../../../src/store/postgres/database-time.ts';
 import type { Sqlite } from '../../../src/store/sqlite/adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Clock, Mortal } from './clock.ts';
 import type { Counters } from './counters.ts';
 import type { Plan } from './plan.ts';
+import { leasesOf, takenUp } from './taken-up.ts';
 
 export interface SharedStore {
   sqlite: Sqlite;
@@ -78,8 +78,10 @@ class Way implements Transport {
         const nowMs = this.#writtenMs(batch.nowMs);
         const judge = this.#judging(settlements);
         const written = shared.sqlite.run({ ...batch, settlements, nowMs });
-        if (written.kind === 'written') judge(written.settled);
-        if (written.kind === 'written') this.#noteTaken(takenUp(written.worked));
+        if (written.kind === 'written') {
+          judge(written.settled);
+          this.#noteTaken(takenUp(written.worked));
+        }
         this.#watch(batch, written);
         return written;
       },
@@ -278,14 +280,6 @@ const telling = new Set<string>(['publish', 'retryDelivery', 'editSubscription',
 /** As much of its name as a person needs. */
 function shortOf({ event, n }: { event: string; n: number }): string {
   return `…${event.slice(-6)}_${n}`;
-}
-
-function leasesOf(offers: readonly (Offer | undefined)[]): number[] {
-  return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
-}
-
-function takenUp(worked: Worked | undefined): readonly Leased[] {
-  return worked === undefined ? [] : [...worked.claimed, ...worked.fannedOut.deliveries];
 }
 
 function nameOf(settlement: Settlement): string {

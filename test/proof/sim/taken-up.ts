@@ -1,0 +1,11 @@
+// Which leases a batch may give, and what it gave beside what was born.
+import type { Leased } from '../../../src/core/delivery.ts';
+import type { Offer, Worked } from '../../../src/store/delivery-verbs.ts';
+
+export function leasesOf(offers: readonly (Offer | undefined)[]): number[] {
+  return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
+}
+
+export function takenUp(worked: Worked | undefined): readonly Leased[] {
+  return worked === undefined ? [] : [...worked.claimed, ...worked.fannedOut.deliveries];
+}

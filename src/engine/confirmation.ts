@@ -4,8 +4,8 @@
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import { Deadlines, type Deadline, type DeadlineOwner } from '../egress/deadlines.ts';
-import type { Target } from '../store/delivery-verbs.ts';
 import type { Gate } from './gate.ts';
+import type { KnownTarget } from './prepared.ts';
 import type { TargetCache } from './target-cache.ts';
 
 export interface Confirmation {
@@ -22,7 +22,7 @@ export interface Confirmation {
 
 export interface Confirmer {
   /** `confirmedMs`: monotonic, when the store was asked that gave the lease. */
-  confirm(target: Target, confirmedMs: number): Confirmation;
+  confirm(target: KnownTarget, confirmedMs: number): Confirmation;
   close(): void;
 }
 
@@ -55,14 +55,14 @@ export function createConfirmer(means: ConfirmerMeans): Confirmer {
 
 class Kept implements Confirmation, DeadlineOwner {
   readonly #means: ConfirmerMeans & { deadlines: Deadlines };
-  readonly #target: Target;
+  readonly #target: KnownTarget;
   #confirmedMs: number;
   #deadline: Deadline;
   #isOver = false;
 
   constructor(
     means: ConfirmerMeans & { deadlines: Deadlines },
-    target: Target,
+    target: KnownTarget,
     confirmedMs: number,
   ) {
     this.#means = means;

@@ -15,12 +15,12 @@ import { callbackHeaders } from '../egress/request-head.ts';
 import type { SendRequest, SenderResult } from '../egress/exchange.ts';
 import type { Sender } from '../egress/send.ts';
 import { sign } from '../egress/sign.ts';
-import type { AttemptRecord, Settlement, Target } from '../store/delivery-verbs.ts';
+import type { AttemptRecord, Settlement } from '../store/delivery-verbs.ts';
 import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { Start } from './dispatcher.ts';
 import type { Gate, Passage } from './gate.ts';
 import type { Longest } from './longest.ts';
-import type { Prepare } from './prepared.ts';
+import type { KnownTarget, Prepare } from './prepared.ts';
 import type { TargetCache } from './target-cache.ts';
 import { traceHeaders } from './trace.ts';
 import type { Witness } from './witness.ts';
@@ -88,7 +88,7 @@ function stand(
 
 interface Standing {
   kind: 'standing';
-  target: Target;
+  target: KnownTarget;
   passage: Passage;
 }
 
@@ -107,7 +107,7 @@ async function approach(means: DeliverMeans, leased: Leased): Promise<Standing |
 
 interface Attempting {
   leased: Leased;
-  target: Target;
+  target: KnownTarget;
   passage: Passage;
   confirmation: Confirmation;
   signal: AbortSignal;
@@ -223,7 +223,7 @@ function unsent(it: Unsent, nowMs: number): Settling {
 
 interface Sending {
   leased: Leased;
-  target: Target;
+  target: KnownTarget;
   passage: Passage;
   sent: Sent;
   /** The receiver wants no more, but nobody can tell whether it is still the one that is meant. */
@@ -243,8 +243,8 @@ function settle(means: DeliverMeans, it: Sending): Settling {
     chance: () => chance(means.world),
   });
   // A target that was left meanwhile may be gone: the subscription now points elsewhere.
-  const isHere = means.targets.isCurrent(target) || passage.state() === 'open'; // Or forgotten, but not left.
-  const isLeft = classified.kind === 'gone' && (isDoubtful || !isHere);
+  const isHere = (): boolean => means.targets.isCurrent(target) || passage.state() === 'open'; // Or forgotten, but not left.
+  const isLeft = classified.kind === 'gone' && (isDoubtful || !isHere());
   const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
   const { result, startedMs, tookMs, url } = sent;
@@ -263,7 +263,7 @@ function settle(means: DeliverMeans, it: Sending): Settling {
   return { outcome, attempt: record };
 }
 
-function wantsNoMore({ prepare }: DeliverMeans, target: Target, result: SendResult): boolean {
+function wantsNoMore({ prepare }: DeliverMeans, target: KnownTarget, result: SendResult): boolean {
   if (result.kind !== 'answered') return false;
   return result.status === unsubscribeStatusOf(prepare(target).definition);
 }

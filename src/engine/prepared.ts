@@ -1,5 +1,5 @@
 // What every attempt at a target needs and the target alone decides: its place in the contract, its secrets
-// and its headers, opened. Made once for each target that is remembered, and forgotten with it.
+// and its headers, opened. Made once for each target that is remembered; opened secrets are packed with it.
 import type { CallbackDefinition, Contract } from '../contract/contract.ts';
 import type { Header } from '../core/attempt.ts';
 import type { KeyRing } from '../core/seal.ts';
@@ -16,7 +16,7 @@ export interface Prepared {
 }
 
 /** Throws where secrets or headers cannot be opened, each time anew. */
-export type Prepare = (target: Target) => Prepared;
+export type Prepare = (target: KnownTarget) => Prepared;
 
 /**
  * On the target itself, which each read makes anew and nobody copies: a copy with other secrets would have the old
@@ -25,20 +25,27 @@ export type Prepare = (target: Target) => Prepared;
  */
 const prepared = Symbol('prepared');
 
-type Remembering = Target & { [prepared]?: Prepared };
+/** A target of which more may be known than what the store says. */
+export interface KnownTarget extends Omit<Target, 'secrets'> {
+  /** Sealed, or opened by who has prepared it before. */
+  secrets: Uint8Array | readonly SigningSecret[];
+  [prepared]?: Prepared;
+}
 
 export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Prepare {
   const definitionOf = createDefinitionOf(contracts);
-  return (target: Remembering) => {
+  return (target) => {
     const found = target[prepared];
     if (found !== undefined) return found;
     const owner = { appId: target.appId, subscriptionId: target.subscription };
+    const { secrets, headers } = target;
     const made = {
       definition: definitionOf(target),
-      secrets: openSecrets(ring, owner, target.secrets),
-      headers: openHeaders(ring, owner, target.headers),
+      secrets: secrets instanceof Uint8Array ? openSecrets(ring, owner, secrets) : secrets,
+      headers: openHeaders(ring, owner, headers),
     };
     target[prepared] = made;
+    target.secrets = made.secrets;
     return made;
   };
 }
@@ -46,7 +53,7 @@ export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Pr
 /** By contract, operation and definition: of a large fan-out each delivery asks, and to search took 6 µs. */
 function createDefinitionOf(
   contracts: readonly Contract[],
-): (target: Target) => CallbackDefinition | undefined {
+): (target: KnownTarget) => CallbackDefinition | undefined {
   const all = new Map(contracts.map(({ title, operations }) => [title, definitionsOf(operations)]));
   return ({ contract, operation, definition }) =>
     all.get(contract)?.get(operation)?.get(definition);

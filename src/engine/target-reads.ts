@@ -2,16 +2,16 @@
 // fan-out to 100,000 each is another one, and was a message to the store and back. A read that a change of its
 // subscription has overtaken is made again, so nobody gets an old answer.
 import type { World } from '../core/world.ts';
-import type { Target } from '../store/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
+import type { KnownTarget } from './prepared.ts';
 
 export interface Look {
-  target: Target | undefined;
+  target: KnownTarget | undefined;
   /** Monotonic: the read that says so began no earlier. */
   readMs: number;
 }
 
-export type Found = Look & { target: Target };
+export type Found = Look & { target: KnownTarget };
 
 /** Callbacks that are read together. */
 export interface Reading {

@@ -15,7 +15,8 @@ import {
   type Tracer,
 } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
-import type { Settlement, Target } from '../store/delivery-verbs.ts';
+import type { Settlement } from '../store/delivery-verbs.ts';
+import type { KnownTarget } from './prepared.ts';
 
 /** A span that is not over. */
 export interface Begun {
@@ -65,7 +66,7 @@ export function traceHeaders(tracer: Tracer | undefined, leased: Leased): Header
 export interface Traced {
   leased: Leased;
   settlement: Settlement;
-  target: Target;
+  target: KnownTarget;
 }
 
 /** Of the attempt that a settlement tells of; undefined where none was made. */
@@ -124,7 +125,7 @@ export function deliverySpan(
   };
 }
 
-function namesOf(leased: Leased, target: Target): Span['attributes'] {
+function namesOf(leased: Leased, target: KnownTarget): Span['attributes'] {
   return {
     'ringback.app': withPrefix('app', target.appId),
     'ringback.event': withPrefix('evt', leased.event),

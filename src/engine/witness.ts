@@ -5,7 +5,8 @@ import { withPrefix } from '../core/id.ts';
 import { plainUrl } from '../core/redact.ts';
 import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
-import type { Settlement, Target } from '../store/delivery-verbs.ts';
+import type { Settlement } from '../store/delivery-verbs.ts';
+import type { KnownTarget } from './prepared.ts';
 import { attemptSpan, deliverySpan, deliveryTrace } from './trace.ts';
 
 export interface FactLog {
@@ -17,7 +18,7 @@ export interface FactLog {
 
 export interface Witness {
   /** An attempt was made, whatever becomes of writing it down. */
-  attempted(leased: Leased, target: Target, settlement: Settlement): void;
+  attempted(leased: Leased, target: KnownTarget, settlement: Settlement): void;
   /** What came of a delivery is written down. */
   settled(leased: Leased, settlement: Settlement): void;
   /** The receiver wanted no more, and its subscription has ended. */
@@ -33,7 +34,7 @@ export interface WitnessMeans {
 export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
   // By the object that goes through one attempt: it is forgotten with it. Only of those there will be something to
   // tell of: a WeakMap with young keys makes every collection dearer.
-  const targets = new WeakMap<Leased, Target>();
+  const targets = new WeakMap<Leased, KnownTarget>();
   return {
     attempted: (leased, target, settlement) => {
       const trace = tracer && deliveryTrace(tracer, leased);
@@ -75,7 +76,7 @@ function isEnd(kind: Settlement['outcome']['kind']): boolean {
   return kind !== 'retry' && kind !== 'released';
 }
 
-function namesOf(leased: Leased, target: Target, tracer: Tracer | undefined): object {
+function namesOf(leased: Leased, target: KnownTarget, tracer: Tracer | undefined): object {
   const traceId = deliveryTrace(tracer, leased)?.context.traceId;
   return {
     app: withPrefix('app', target.appId),

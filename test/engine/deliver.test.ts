@@ -147,6 +147,7 @@ describe('deliver', () => {
   it('ends it also when so many others were sent to meanwhile that it is forgotten', async () => {
     const on = stage();
     const { targets } = on.reach;
+    on.state.controls = { ...noControls, timeoutMs: 1_000 }; // Only plain ones are packed.
     on.receiver.status = 410;
     on.receiver.before = async () => {
       for (let other = 2; other <= limits.targetsSeenOnceMax + 1; other += 1) {

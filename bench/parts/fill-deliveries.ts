@@ -27,9 +27,8 @@ export function fillSqlite(db: DatabaseSync, options: FillOptions): void {
     insert into delivery_live (event, n, app, lane, callback, due_ms, tries, attempts, slice)
     values (?, 0, ?, ?, ?, ?, ?, ?, ?)`);
   const attempt = db.prepare(`
-    insert into attempt (event, n, k, node, started_ms, took_ms, code, error)
-    values (?, 0, ?, 1, ?, 20, ?, ?)`);
-  const response = db.prepare('insert into response (event, n, k, head) values (?, 0, ?, ?)');
+    insert into attempt (event, n, k, node, started_ms, took_ms, code, error, head)
+    values (?, 0, ?, 1, ?, 20, ?, ?, ?)`);
   for (let from = 0; from < options.events; from += rowsAtOnce) {
     db.exec('begin');
     for (const row of rowsFrom(from, options)) {
@@ -39,8 +38,7 @@ export function fillSqlite(db: DatabaseSync, options: FillOptions): void {
       if (state === undefined) live.run(id, app, lane, lane, never - 1, attempts, attempts, slice);
       else done.run(id, app, lane, lane, state, attempts, code, error, slice, atMs + 30);
       if (attempts === 0) continue;
-      attempt.run(id, attempts, atMs, code, error);
-      response.run(id, attempts, head);
+      attempt.run(id, attempts, atMs, code, error, head);
     }
     db.exec('commit');
   }
@@ -134,9 +132,6 @@ const pieceSql = `
     where state > 0),
   live as (
     insert into delivery_live (event, n, app, lane, callback, due_ms, tries, attempts, slice)
-    select id, 0, app, lane, lane, ${never - 1}, attempts, attempts, slice from x where state = 0),
-  attempts as (
-    insert into attempt (event, n, k, node, started_ms, took_ms, code, error)
-    select id, 0, attempts, 1, at_ms, 20, code, error from x where attempts > 0)
-  insert into response (event, n, k, head)
-  select id, 0, attempts, $12 from x where attempts > 0`;
+    select id, 0, app, lane, lane, ${never - 1}, attempts, attempts, slice from x where state = 0)
+  insert into attempt (event, n, k, node, started_ms, took_ms, code, error, head)
+  select id, 0, attempts, 1, at_ms, 20, code, error, $12 from x where attempts > 0`;

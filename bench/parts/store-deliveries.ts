@@ -127,10 +127,8 @@ function prepareBare(db: DatabaseSync): (count: number) => void {
      values (?, 0, 1, ?, ?, 1, 1, 200, 1, ?)`,
   );
   const attempt = db.prepare(
-    `insert into attempt (event, n, k, node, started_ms, took_ms, code) values (?, 0, 1, 1, ?, 1, 200)`,
-  );
-  const response = db.prepare(
-    `insert into response (event, n, k, head, body) values (?, 0, 1, '{"method":"post"}', x'6f6b')`,
+    `insert into attempt (event, n, k, node, started_ms, took_ms, code, head, body)
+     values (?, 0, 1, 1, ?, 1, 200, '{"method":"post"}', x'6f6b')`,
   );
   return (count) => {
     for (let from = 0; from < count; from += rowsPerBatch) {
@@ -149,7 +147,6 @@ function prepareBare(db: DatabaseSync): (count: number) => void {
           gone.run(id);
           done.run(id, lane, lane, nowMs);
           attempt.run(id, nowMs);
-          response.run(id);
         }
       });
     }

@@ -36,6 +36,10 @@ export const storeLimits = {
   databaseReadersMax: 4,
   databasePollMs: 250,
   databaseClockMs: 10_000,
+  /** On SQLite, what an attempt sent and got back stands in its own row if it is no longer than this. */
+  attemptRowBytes: 512,
+  /** Outcomes, and the claim that goes with them, wait at most so long for what is published to be written. */
+  outcomesBehindMs: 50,
   /** A reading of the database's clock that took longer than this says too little. */
   clockReadingMs: 1_000,
   /** Others are told of new work at most this often; a lost ear is mended this often. */

@@ -69,9 +69,8 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
          (event, n, app, lane, callback, state, attempts, slice, ended_ms)
        select ${id}, 0, ${app}, ${lane}, ${lane}, case when i % 50 = 0 then 2 else 1 end, 1,
          ${slice}, i ${all}`,
-      `insert into attempt (event, n, k, node, started_ms, took_ms)
-       select ${id}, 0, 1, 1, 1, 1 ${all}`,
-      `insert into response (event, n, k, head) select ${id}, 0, 1, '{}' ${all}`,
+      `insert into attempt (event, n, k, node, started_ms, took_ms, head)
+       select ${id}, 0, 1, 1, 1, 1, '{}' ${all}`,
       `insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
        select ${id}, 1, ${app}, ${lane}, ${lane}, i, ${slice},
          case when i % 500 = 0 then (1991::bigint << 32) + 1 end ${all}`,

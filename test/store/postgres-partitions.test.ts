@@ -74,6 +74,17 @@ describe('ensurePartitions', () => {
     assert.equal(await countOf(stage, 'delivery_done'), 1);
     assert.equal(await countOf(stage, 'attempt'), 1);
   });
+
+  it('takes back a day whose table was given columns meanwhile', async () => {
+    await using stage = await withOldDay();
+    await detachPlainly(stage, 'attempt');
+    const name = `attempt_${nameOf(oldMs)}`;
+    await stage.client.query(`alter table ${name} drop column head, drop column body`);
+    assert.equal(await ensurePartitions(stage.client, { fromMs: oldMs, toMs: oldMs }), 1);
+    assert.deepEqual(await statesOf(stage, oldMs), attached);
+    const { rows } = await stage.client.query('select head, body from attempt');
+    assert.deepEqual(rows, [{ head: null, body: null }]);
+  });
 });
 
 describe('dropPartitionsBefore', () => {

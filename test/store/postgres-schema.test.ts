@@ -33,6 +33,7 @@ const all = [
   { number: 13, name: 'notice' },
   { number: 14, name: 'quotas' },
   { number: 15, name: 'fill' },
+  { number: 16, name: 'attempt' },
 ];
 
 describe('applyMigrations', () => {

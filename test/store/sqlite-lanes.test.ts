@@ -150,9 +150,9 @@ describe('the schema of deliveries', () => {
       'update delivery_live set due_ms = -1',
       `insert into delivery_done values (${done.replace('?', '0')})`,
       `insert into delivery_done values (${done.replace('?', '4')})`,
-      "insert into attempt values ('x', 0, 0, 1, 1, 1, 200, null)",
-      "insert into attempt values ('x', 0, 1, 1, 1, -1, 200, null)",
-      "insert into attempt values ('x', 0, 1, 1, 1, 1, 99, null)",
+      "insert into attempt values ('x', 0, 0, 1, 1, 1, 200, null, '{}', null)",
+      "insert into attempt values ('x', 0, 1, 1, 1, -1, 200, null, '{}', null)",
+      "insert into attempt values ('x', 0, 1, 1, 1, 1, 99, null, '{}', null)",
       "insert into response values (1, 'x', 0, 1, '{', null)",
       `insert into fanout (event, app, contract, version, names)
         values ('nothing', 1, 'Ringback', 1, '[]')`,

@@ -201,6 +201,7 @@ describe('the schema', () => {
       { number: 13, name: 'notice' },
       { number: 14, name: 'quotas' },
       { number: 15, name: 'fill' },
+      { number: 16, name: 'attempt' },
     ]);
   });
 

@@ -108,6 +108,8 @@ async function attachAll(client: ClientBase, days: readonly Day[]): Promise<numb
       if (state === 'attached') continue;
       if (state === undefined) {
         await client.query(`create table ringback.${name} (like ringback.${table} including all)`);
+      } else {
+        await addMissing(client, table, name);
       }
       await client.query(`
         alter table ringback.${table} attach partition ringback.${name}
@@ -116,6 +118,20 @@ async function attachAll(client: ClientBase, days: readonly Day[]): Promise<numb
     }
   }
   return made;
+}
+
+/** Columns that a migration gave to the table while this part of it was detached. */
+async function addMissing(client: ClientBase, table: string, name: string): Promise<void> {
+  const { rows } = await client.query<{ column: string; type: string }>(
+    `select attname as column, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname not in
+       (select attname from pg_attribute where attrelid = $2::regclass and not attisdropped)
+     order by attnum`,
+    [`ringback.${table}`, `ringback.${name}`],
+  );
+  for (const { column, type } of rows) {
+    await client.query(`alter table ringback.${name} add column ${column} ${type}`);
+  }
 }
 
 /** "RING" in ASCII, and a number of its own beside the one of apply-migrations.ts. */

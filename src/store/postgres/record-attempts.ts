@@ -28,12 +28,9 @@ export function attemptParameters(first: number): string {
 export function insertAttempts(from: string): string {
   return `
     tried as (
-      insert into attempt (event, n, k, node, started_ms, took_ms, code, error)
-      select event, n, attempts, node, started_ms, took_ms, code, attempt_error
-      from ${from} where made = 1),
-    answered as (
-      insert into response (event, n, k, head, body)
-      select event, n, attempts, head, body from ${from} where made = 1)`;
+      insert into attempt (event, n, k, node, started_ms, took_ms, code, error, head, body)
+      select event, n, attempts, node, started_ms, took_ms, code, attempt_error, head, body
+      from ${from} where made = 1)`;
 }
 
 export function attemptValues(attempts: readonly (AttemptRecord | undefined)[]): Parameter[] {

@@ -1,8 +1,8 @@
 // Group commit: one batch is being written while the next one gathers, so that many edits share one
 // fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once, or after a turn or some of the
 // event loop, as the pace has it. To a store with one writer all that waits goes together, outcomes, edits and the
-// work of deliveries. To another one outcomes go beside edits, and what takes leases takes turns, since both would
-// be offered the same room.
+// work of deliveries. To another one outcomes have a way of their own, and what takes leases takes turns, since
+// both would be offered the same room.
 import { strict as assert } from 'node:assert';
 import { atOnce, type HandOut, type MakePace, type Pace } from '../core/pace.ts';
 import { answerAll, refuseAll, type Awaiting } from './answer-all.ts';

@@ -2,6 +2,7 @@
 import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { StoreFailure } from '../call.ts';
+import type { Offer } from '../delivery-verbs.ts';
 import type { Doubts } from './doubts.ts';
 import { failureKind, unavailable } from './failure.ts';
 import type { House } from './house.ts';
@@ -66,6 +67,10 @@ async function makeDays(
   } catch (error) {
     return unavailable(error);
   }
+}
+
+export function leasesOf(offer: Offer | undefined): number[] {
+  return offer === undefined ? [] : [offer.lease];
 }
 
 /** What is moved within the queue needs no day. */

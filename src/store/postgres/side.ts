@@ -1,6 +1,8 @@
-// One of the two ways of a node into its database, edits and work, which go beside each other: a connection, the
-// figures that its transaction has taken, and the number under which they are counted.
+// One of the two ways of a node into its database, edits and work: a connection, the figures that its transaction
+// has taken, and the number under which they are counted. And in which order the two go.
+import { limits } from '../../core/limits.ts';
 import { minuteOf } from '../../core/stats-span.ts';
+import type { World } from '../../core/world.ts';
 import type { StoreFailure } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Gathered } from '../gathered.ts';
@@ -28,6 +30,35 @@ export async function counting<T extends { facts: readonly Fact[] }>(
   gathered.done();
   gathered.add(done.facts, minuteOf(nowMs));
   return done;
+}
+
+/** Who goes first, and who waits until that is over, but not for long. */
+export interface Precedence {
+  ahead<T>(body: () => Promise<T>): Promise<T>;
+  behind(): Promise<void>;
+}
+
+export function createPrecedence(world: Pick<World, 'sleep'>): Precedence {
+  let going: Promise<void> | undefined;
+  return {
+    ahead: async (body) => {
+      const over = Promise.withResolvers<void>();
+      going = over.promise;
+      try {
+        return await body();
+      } finally {
+        going = undefined;
+        over.resolve();
+      }
+    },
+    behind: async () => {
+      if (going === undefined) return;
+      const over = new AbortController();
+      const late = world.sleep(limits.outcomesBehindMs, over.signal).catch(() => undefined);
+      await Promise.race([going, late]);
+      over.abort();
+    },
+  };
 }
 
 /** One after the other, in the order they came. */

@@ -8,7 +8,7 @@ import { packageFolder } from '../../core/package-folder.ts';
 import type { World } from '../../core/world.ts';
 import { createAside, withNews } from '../aside.ts';
 import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
-import type { Offer, Work } from '../delivery-verbs.ts';
+import type { Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
 import { rebuild } from '../rebuild.ts';
 import type { EditInput, EditOutput } from '../store.ts';
@@ -26,9 +26,9 @@ import { takeWriter } from './write-figures.ts';
 import { createHeld, type Held } from './held.ts';
 import { House } from './house.ts';
 import { Link } from './link.ts';
-import { createPersist, isFailure, noEvents, type Persist } from './persist.ts';
+import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
-import { counting, inTurn, type Side } from './side.ts';
+import { counting, createPrecedence, inTurn, type Side } from './side.ts';
 import { createSlices } from './slices.ts';
 import { createSweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
@@ -100,6 +100,8 @@ class PostgresNode {
   readonly #ticking: Promise<void>;
   /** Edits lease what is in nobody's hands yet: whoever frees such things must not meet them. */
   readonly #alone = inTurn();
+  /** Outcomes leave when what is published is written: they go on the disk while that is handed out. */
+  readonly #order;
 
   constructor(options: PostgresOptions) {
     const { url, world } = options;
@@ -110,6 +112,7 @@ class PostgresNode {
       floors: keepFloors(options.floorMs),
       aside: createAside(),
     };
+    this.#order = createPrecedence(world);
     this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
     const gathered = createGathered();
@@ -148,7 +151,9 @@ class PostgresNode {
   }
 
   async send(batch: Batch): Promise<BatchReply> {
-    return this.#alone(async () => this.#send(batch));
+    const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
+    const send = async (): Promise<BatchReply> => this.#alone(async () => this.#send(batch));
+    return isPublish ? this.#order.ahead(send) : send();
   }
 
   async #send(batch: Batch): Promise<BatchReply> {
@@ -182,6 +187,7 @@ class PostgresNode {
   }
 
   async work(work: Work): Promise<WorkReply> {
+    await this.#order.behind();
     const reply = await this.#workOn(work);
     this.#held.worked(work, reply);
     return reply;
@@ -194,13 +200,13 @@ class PostgresNode {
     const ours = { ...work, settlements };
     const { link, gathered, writer } = this.#work;
     const { floors, aside } = this.#memory;
-    const context = { nowMs, floors, aside, lingerMs: this.#lingerMs(), gathered, writer };
+    const { lingerMs = { least: limits.lingerMs, most: limits.lingerMaxMs } } = this.#options;
+    const context = { nowMs, floors, aside, lingerMs, gathered, writer };
     const doubted = { doubts: this.#doubts, link, persist: this.#persist };
     const failed = (await freeDoubted(doubted, nowMs)) ?? (await this.#held.freeForgotten(nowMs));
     if (failed !== undefined) return failed;
-    const isIdle = settlements.length === 0;
     const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, context);
-    const idle = isIdle ? await this.#look(link, look) : undefined;
+    const idle = settlements.length === 0 ? await this.#look(link, look) : undefined;
     if (idle !== undefined && isFailure(idle)) return idle;
     const done = idle ?? (await this.#settleAndClaim(ours, context));
     if (isFailure(done)) return done;
@@ -272,10 +278,6 @@ class PostgresNode {
     await this.#ticking;
   }
 
-  #lingerMs(): { least: number; most: number } {
-    return this.#options.lingerMs ?? { least: limits.lingerMs, most: limits.lingerMaxMs };
-  }
-
   /** A look without a transaction, several times a second: most find nothing. */
   async #look<T>(link: Link, body: (tx: Tx) => Promise<T>): Promise<T | StoreFailure> {
     try {
@@ -293,8 +295,4 @@ class PostgresNode {
       if (!signal.aborted) await this.#syncClock().catch(() => undefined);
     }
   }
-}
-
-function leasesOf(...offers: readonly (Offer | undefined)[]): number[] {
-  return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));
 }

@@ -106,9 +106,9 @@ export const limits = {
    */
   targetCacheEntriesMax: 10_000,
   targetsSeenOnceMax: 512,
-  /** Of very many more as short texts, 0.3 KB each; all go when so many subscriptions have changed. */
+  /** Of very many more as short texts; all go when so many subscriptions have changed. */
   targetsPackedMax: 131_072,
-  targetPackedCharsMax: 512,
+  targetPackedBytesMax: 382,
   targetsChangedMax: 10_000,
   /** A node says that it is there; after a failure it tries again soon. */
   heartbeatEveryMs: 10_000,

@@ -126,7 +126,7 @@ describe('PackedTargets', () => {
   it('packs no target that is long, has ended, or has headers or controls of its own', async () => {
     const { cache, stored } = stage();
     const owner = { appId: 'a7', subscriptionId: 's2' };
-    const url = `http://127.0.0.1/${'x'.repeat(limits.targetPackedCharsMax)}`;
+    const url = `http://127.0.0.1/${'x'.repeat(limits.targetPackedBytesMax)}`;
     stored.set(1, { url });
     stored.set(2, { headers: sealHeaders({ ring, world }, owner, [['x-a', 'b']]) });
     stored.set(3, { controls: { ...noControls, timeoutMs: 5 } });

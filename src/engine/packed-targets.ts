@@ -102,7 +102,7 @@ function unpack(callback: number, text: string): Found {
     expiresMs: expiresMs ?? undefined,
   }));
   const owner = { subscription, appNo, appId };
-  const place = { contract, operation, definition, method, url };
+  const call = { contract, operation, definition, method, url };
   const plain = { isActive: true, secrets, controls: noControls, headers: undefined };
-  return { target: { callback, lane, version, ...owner, ...place, ...plain }, readMs };
+  return { target: { callback, lane, version, ...owner, ...call, ...plain }, readMs };
 }

@@ -4,7 +4,8 @@
 // A fan-out to very many asks for each once, and all of them would pass through the memory: what is asked for now
 // and then would be gone, and what has passed is old by then, so that V8 must look through all that is old to be
 // rid of it. So few are remembered of those that come anew, and not for long. Whoever had to go, and is asked for
-// again while at least its name is known, joins those who stay (the "2Q" of databases). Of all others the plain ones are packed.
+// again while at least its name is known, joins those who stay (the "2Q" of databases). All others
+// that are plain are packed.
 import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
 import { PackedTargets } from './packed-targets.ts';

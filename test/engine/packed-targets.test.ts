@@ -4,6 +4,7 @@ import { noControls } from '../../src/core/controls.ts';
 import { limits } from '../../src/core/limits.ts';
 import type { KeyRing } from '../../src/core/seal.ts';
 import { makeSigningSecret, rotateSecrets } from '../../src/core/signing-secret.ts';
+import { PackedTargets } from '../../src/engine/packed-targets.ts';
 import { createPrepare } from '../../src/engine/prepared.ts';
 import { sealHeaders, sealSecrets } from '../../src/engine/secrets.ts';
 import { createTargetCache, type TargetCache } from '../../src/engine/target-cache.ts';
@@ -70,6 +71,23 @@ async function useOthers(cache: TargetCache): Promise<void> {
 }
 
 describe('PackedTargets', () => {
+  it('uses the place of one that is gone again, and mixes none', () => {
+    const packed = new PackedTargets();
+    const [one, other, later] = [1, 2, 3].map((callback) => {
+      const target = {
+        ...targetOf(callback, { url: `http://127.0.0.1/${'x'.repeat(callback)}` }),
+        secrets,
+      };
+      return { target, readMs: callback };
+    });
+    assert(one && other && later);
+    packed.add(one);
+    packed.add(other);
+    packed.delete(1);
+    packed.add(later);
+    assert.deepEqual([packed.get(1), packed.get(2), packed.get(3)], [undefined, other, later]);
+  });
+
   it('knows a target again, with its secrets opened, without a read', async () => {
     const { cache, reads } = stage();
     await use(cache, 1);

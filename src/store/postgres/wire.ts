@@ -32,7 +32,7 @@ function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 
 /**
  * Texts as JSON prints them, which PostgreSQL reads as well, where a backslash stands before a quote or another
- * backslash only: 11 µs for 64 heads of answers, and 80 if each is escaped by itself.
+ * backslash only: 32 µs for 64 heads of answers, and 153 if each is escaped by itself.
  */
 function printList(list: readonly Single[]): string {
   if (list.every((value) => value === null || typeof value === 'string')) {

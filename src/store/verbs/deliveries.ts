@@ -1,5 +1,6 @@
 // Lists of deliveries, newest first, from the queue and the history together. Each filter has the way
 // that serves it best; whatever else was asked is looked at row by row, and only so many rows.
+import { deliveryKey } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
 import type { Position } from '../cursor.ts';
 import { belowPosition, cursorAtPosition } from '../cursor.ts';
@@ -7,7 +8,7 @@ import type { DeliveryFilter } from '../delivery-verbs.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, first, only } from '../statement.ts';
-import { deliveriesNamed, nameKey } from './delivery.ts';
+import { deliveriesNamed } from './delivery.ts';
 import type { Walk } from './fill-page.ts';
 import { fillPage, nextStep } from './fill-page.ts';
 import type { Places } from './pieces.ts';
@@ -42,7 +43,7 @@ export const deliveries: Read<'deliveries'> = function* ({ appNo, page, filter }
     toCursor: cursorAtPosition,
     toItems: function* (steps) {
       const found = yield* deliveriesNamed(appNo, steps);
-      return steps.map((step) => found.get(nameKey(step)));
+      return steps.map((step) => found.get(deliveryKey(step)));
     },
   });
 };

@@ -1,5 +1,6 @@
 // Reading one delivery, wherever it is: in the queue or in the history.
 import type { DeliveryName } from '../../core/delivery.ts';
+import { deliveryKey } from '../../core/delivery.ts';
 import type { Delivery } from '../delivery-verbs.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, text } from '../row.ts';
@@ -30,7 +31,7 @@ export const deliverySql = {
 
 export const delivery: Read<'delivery'> = function* ({ appNo, event, n }) {
   const found = yield* deliveriesNamed(appNo, [{ event, n }]);
-  return found.get(nameKey({ event, n }));
+  return found.get(deliveryKey({ event, n }));
 };
 
 /** Those of an app that are there, by their keys. */
@@ -39,16 +40,12 @@ export function* deliveriesNamed(
   names: readonly DeliveryName[],
 ): Script<Map<string, Delivery>> {
   const found = new Map<string, Delivery>();
-  const keep = (one: Delivery): unknown => found.set(nameKey(one), one);
+  const keep = (one: Delivery): unknown => found.set(deliveryKey(one), one);
   const missing = (): readonly (readonly Value[])[] =>
-    names.filter((name) => !found.has(nameKey(name))).map(({ event, n }) => [event, n, appNo]);
+    names.filter((name) => !found.has(deliveryKey(name))).map(({ event, n }) => [event, n, appNo]);
   (yield* forEach(deliverySql.live, missing())).map(toPending).forEach(keep);
   (yield* forEach(deliverySql.done, missing())).map(toEnded).forEach(keep);
   return found;
-}
-
-export function nameKey({ event, n }: DeliveryName): string {
-  return `${event} ${n}`;
 }
 
 function toPending(row: Row): Delivery {

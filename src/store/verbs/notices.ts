@@ -2,6 +2,7 @@
 // Nothing is written where nobody listens, and what happens to an own event tells nothing,
 // except that a ping may end a subscription.
 import type { DeliveryName } from '../../core/delivery.ts';
+import { deliveryKey } from '../../core/delivery.ts';
 import { ownPrefix, pingEvent } from '../../core/event.ts';
 import type { Notice, NoticeName, RejectedFacts } from '../../core/notice.ts';
 import { deadNotice, goneNotice, rejectedNotice } from '../../core/notice.ts';
@@ -10,7 +11,7 @@ import { patternsHearing } from '../patterns-hearing.ts';
 import { integer, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, first, forEach } from '../statement.ts';
-import { deliveriesNamed, nameKey } from './delivery.ts';
+import { deliveriesNamed } from './delivery.ts';
 import type { Read } from './verb.ts';
 
 export const noticesSql = {
@@ -72,7 +73,7 @@ export function* noticesOfDead(
     for (const [key, one] of yield* deliveriesNamed(appNo, names)) found.set(key, one);
   }
   return dead.flatMap(({ appNo, ...name }) => {
-    const one = found.get(nameKey(name));
+    const one = found.get(deliveryKey(name));
     if (one === undefined || isOwn(one)) return [];
     return [{ appNo, ...deadNotice({ ...factsOf(one), ...endOf(one), atMs: nowMs }) }];
   });

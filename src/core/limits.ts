@@ -96,6 +96,13 @@ export const limits = {
   fanOutJoinedStepMax: 16,
   fanOutSharedBytesMax: 65_536,
   fanOutPutOffMax: 2,
+  /**
+   * Names of which a node of a cluster remembers who hears them, and how many that may be; and how often it was the
+   * same before nobody waits to hear it again.
+   */
+  heardNamesMax: 1_000,
+  heardListenersMax: 32,
+  heardSteadyTimes: 4,
   /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */
   fanOutsAsideMax: 100,
   /** Events of one batch publish. */

@@ -2,6 +2,10 @@
 // resolve.
 import { setImmediate as atEndOfTurn } from 'node:timers';
 
+export async function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => atEndOfTurn(resolve));
+}
+
 export type HandOut = (body: () => void) => void;
 
 export interface Pace {

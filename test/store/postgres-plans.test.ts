@@ -64,7 +64,11 @@ const newest = 'sorts by event DESC, n DESC';
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Ends at the first lanes that are not full; those of one moment are sorted by number.
   'claim.lanes': ['filters a range of lane_ready', 'sorts by ready_ms, no'],
-  'outlook.ready': ['reads all of lane_ready', 'sorts by ready_ms, no'],
+  'outlook.ahead': [
+    'reads all of lane_ready',
+    'sorts by ready_ms, no',
+    'filters a range of fanout_pkey',
+  ],
   // The first row, or the first that nobody else is at, and no further.
   'fanOut.oldest': ['filters a range of fanout_pkey'],
   'outlook.fanOut': ['filters a range of fanout_pkey'],
@@ -173,7 +177,7 @@ const hot: Readonly<Record<string, readonly string[]>> = {
   'makeDeliveries.order': ['lane_pkey'],
   'makeDeliveries.insert': [],
   'makeDeliveries.wake': ['lane_pkey'],
-  'outlook.ready': ['lane_ready'],
+  'outlook.ahead': ['fanout_pkey', 'lane_ready'],
   'replayable.firstFailed': ['delivery_done (app, event, n, state, lane, code, error)'],
   'replayable.lastFailed': ['delivery_done (app, event, n, state, lane, code, error)'],
   'replayable.failed': ['delivery_done (app, event, n, state, lane, code, error)'],

@@ -149,7 +149,7 @@ export async function publishOn(
       : { lease, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
   const births = birthsFor(offer);
   const left = { waiting: 0, fanOuts: 0 };
-  const context = { nowMs, births, slices: createSlices(), left, facts: [] };
+  const context = { nowMs, births, slices: createSlices(), heard: undefined, left, facts: [] };
   const published = await publishAll(tx, calls, context);
   await published.answered;
   return published.replies;

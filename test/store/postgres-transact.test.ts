@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { Link } from '../../src/store/postgres/link.ts';
+import { statement } from '../../src/store/postgres/named-statement.ts';
 import { OutcomeUnknown, transact } from '../../src/store/postgres/transact.ts';
 import { asksToCommit, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
@@ -65,6 +66,21 @@ describe('transact', { timeout: 60_000 }, () => {
       return { result: await tx.query('select 1 as one', []), written: [] };
     });
     assert.deepEqual(await again, [{ one: 1 }]);
+  });
+
+  it('writes nothing when it could not begin', async () => {
+    const earlier = await notes();
+    const { name } = statement('begin');
+    await link.withClient(async (client) => client.query(`deallocate ${name}`));
+    const failing = transact({ link, world }, async (tx) => {
+      tx.query(insert, ['outside']).catch(() => undefined);
+      return { result: 'unheard', written: [] };
+    });
+    await assert.rejects(failing, { code: '26000' });
+    assert.deepEqual(await notes(), earlier);
+    await transact({ link, world }, async (tx) => {
+      return { result: await tx.query('select 1 as one', []), written: [] };
+    });
   });
 
   it('is not called done when a last statement failed before it was sent', async () => {

@@ -2,11 +2,12 @@
 // only has to be run again, or a day without partitions. Pure.
 import type { StoreFailure, VerbFailure } from '../call.ts';
 import { StoreUnavailable } from '../store.ts';
+import { WroteNothing } from './wrote-nothing.ts';
 
 export type FailureKind =
   /** Out of reach, shutting down, full, read-only or too slow. Nothing is wrong with what was asked. */
   | 'unavailable'
-  /** Two transactions were in each other's way; this one left no trace and can run again at once. */
+  /** Two transactions were in each other's way, or it found that it must not write; it left no trace and can run again. */
   | 'again'
   /** No partition takes the row: make the days that are missing, then run again. */
   | 'missing_partition'
@@ -15,6 +16,7 @@ export type FailureKind =
 
 export function failureKind(error: unknown): FailureKind {
   if (error instanceof StoreUnavailable) return 'unavailable';
+  if (error instanceof WroteNothing) return 'again';
   const code = sqlState(error);
   if (code === undefined) return isConnectionLost(error) ? 'unavailable' : 'item';
   if (againCodes.has(code)) return 'again';

@@ -3,6 +3,7 @@
 // would ever free it (found by trial).
 import { holderOf } from '../../core/lease.ts';
 import type { DeliveryName } from '../../core/delivery.ts';
+import { deliveryKey } from '../../core/delivery.ts';
 import type { StoreFailure, WorkReply } from '../call.ts';
 import type { Offer, Work } from '../delivery-verbs.ts';
 import { integer, text } from '../row.ts';
@@ -42,19 +43,20 @@ export function createHeld({ link, persist, alone }: HeldMeans): Held {
     held = new Map(); // Whatever it held under another number is others' by now.
   };
   const take = (some: readonly (DeliveryName & { lease: number })[]): void => {
-    for (const one of some) held.set(keyOf(one), one.lease);
+    for (const one of some) held.set(deliveryKey(one), one.lease);
   };
   return {
     took: (born, offer) => {
       offered(offer);
-      if (offer !== undefined) take(born.map((one) => ({ ...one, lease: offer.lease })));
+      if (offer !== undefined) for (const one of born) held.set(deliveryKey(one), offer.lease);
     },
     worked: ({ settlements, claim, fanOut }, reply) => {
       if (reply.kind !== 'worked') return;
       for (const [at, { kind }] of reply.settled.entries()) {
         const one = settlements[at];
-        if (kind !== 'done' || one === undefined || held.get(keyOf(one)) !== one.lease) continue;
-        held.delete(keyOf(one));
+        if (kind !== 'done' || one === undefined || held.get(deliveryKey(one)) !== one.lease)
+          continue;
+        held.delete(deliveryKey(one));
       }
       offered(claim ?? fanOut);
       take(reply.claimed);
@@ -79,7 +81,7 @@ export function createHeld({ link, persist, alone }: HeldMeans): Held {
               lease: integer(row, 'lease'),
               lane: integer(row, 'lane'),
             }));
-            const forgotten = all.filter((one) => held.get(keyOf(one)) !== one.lease);
+            const forgotten = all.filter((one) => held.get(deliveryKey(one)) !== one.lease);
             return { result: { freed: await freeNamed(tx, forgotten, nowMs) }, written: [] };
           }),
         );
@@ -89,8 +91,4 @@ export function createHeld({ link, persist, alone }: HeldMeans): Held {
       return undefined;
     },
   };
-}
-
-function keyOf({ event, n }: DeliveryName): string {
-  return `${event} ${n}`;
 }

@@ -25,7 +25,7 @@ export class Link {
     this.#options = options;
   }
 
-  /** Statements outside of a transaction: each is one by itself. */
+  /** Statements outside of a transaction: what is asked in one turn is one by itself. */
   async use<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await this.#open();
     return this.#watched(client, async () => body(txOn(client)));
@@ -35,6 +35,18 @@ export class Link {
   async withClient<T>(body: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#open();
     return this.#watched(client, async () => body(client));
+  }
+
+  /** From now on nothing leaves, until the answer to this is called; meanwhile it is made ready. */
+  async hold(): Promise<() => void> {
+    const client = await this.#client?.catch(() => undefined);
+    const stream = client?.connection.stream;
+    let isHeld = stream !== undefined;
+    stream?.cork();
+    return () => {
+      if (isHeld) stream?.uncork();
+      isHeld = false;
+    };
   }
 
   /** Forgets the connection: the next use opens another one. */

@@ -6,6 +6,7 @@ import type { Fact } from '../counting.ts';
 import { factOf } from '../counting.ts';
 import { integer } from '../row.ts';
 import type { Births } from '../slots.ts';
+import { isAsKnown } from './match.ts';
 import type { Tx } from './tx.ts';
 
 export const makeDeliveriesSql = {
@@ -22,7 +23,8 @@ export const makeDeliveriesSql = {
   insert: `
     insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
     select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[],
-      $6::bigint[], $7::bigint[], $8::bigint[])`,
+      $6::bigint[], $7::bigint[], $8::bigint[])
+    where ${isAsKnown}`,
   // A statement of its own, after the inserts: so whoever adds a delivery has a number that is older
   // than what this looks at, which the marks of a quiet lane rely on. Lanes are locked in one order,
   // or two nodes would wait for each other (101 deadlocks in 233 transactions without). A lane that has

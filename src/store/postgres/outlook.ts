@@ -1,31 +1,32 @@
 // What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
-import { never } from '../../core/lane.ts';
 import type { Aside } from '../aside.ts';
 import type { Outlook } from '../delivery-verbs.ts';
-import { integer } from '../row.ts';
+import { integer, maybe, one } from '../row.ts';
 import type { Slots } from '../slots.ts';
 import { hasRoom, slotsJson } from './has-room.ts';
 import type { Done } from './transact.ts';
 import type { Tx } from './tx.ts';
 
+const fanOut = 'select from fanout where event > $1 and event <> all($2::text[])';
+
 export const outlookSql = {
-  ready: `
-    select ready_ms from lane where ready_ms < 9007199254740991
-      and ${hasRoom('$1', '$2')}
-    order by ready_ms, no limit 1`,
-  fanOut: `
-    select event from fanout where event > $1 and event <> all($2::text[]) order by event limit 1`,
+  // Full lanes do not count: whoever frees a slot asks again.
+  ahead: `
+    select exists (${fanOut}) as is_fanning_out, (
+      select ready_ms from lane where ready_ms < 9007199254740991 and ${hasRoom('$3', '$4')}
+      order by ready_ms, no limit 1) as ready_ms`,
+  fanOut: `select exists (${fanOut}) as is_fanning_out`,
 } as const;
 
-/** Full lanes do not count: whoever frees a slot asks again. Undefined: none is ever ready. */
-export async function nextReadyMs(tx: Tx, slots: Slots): Promise<number | undefined> {
-  const [row] = await tx.query(outlookSql.ready, [slotsJson(slots), slots.laneRoom]);
-  const readyMs = row === undefined ? never : integer(row, 'ready_ms');
-  return readyMs === never ? undefined : readyMs;
-}
-
-export async function isFanningOut(tx: Tx, aside: Aside): Promise<boolean> {
-  return (await tx.query(outlookSql.fanOut, [aside.upTo(), aside.events()])).length > 0;
+/** `readyMs` is undefined when no lane is ever ready. Whoever has no slots does not say which lanes are full here. */
+export async function lookAhead(tx: Tx, slots: Slots | undefined, aside: Aside): Promise<Outlook> {
+  const passedOver = [aside.upTo(), aside.events()];
+  const [row] = await (slots === undefined
+    ? tx.query(outlookSql.fanOut, passedOver)
+    : tx.query(outlookSql.ahead, [...passedOver, slotsJson(slots), slots.laneRoom]));
+  const ahead = one(row);
+  const readyMs = slots && maybe(integer, ahead, 'ready_ms');
+  return { readyMs, isFanningOut: ahead['is_fanning_out'] === true };
 }
 
 /** The end of a transaction, as seen with an outlook that leaves with its commit. Whoever does not hear it looks. */

@@ -19,8 +19,9 @@ import type { NewDelivery } from './make-deliveries.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Listener } from '../listener.ts';
 import { fitting } from '../listener.ts';
-import type { Heard, Hearing, LanesMet } from './match.ts';
-import { matchEveryone, matchSubscriptions } from './match.ts';
+import type { HeardBefore } from './heard-before.ts';
+import type { Heard, Hearing, LanesMet, Met } from './match.ts';
+import { isAsKnown, matchEveryone, matchSubscriptions, nameKey } from './match.ts';
 import { leaveNotices } from './notices.ts';
 import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
@@ -37,12 +38,13 @@ export const publishSql = {
     select id, app, name, slice, $8::bigint, deliveries,
       substring($9::bytea from 1 + start for bytes), trace
     from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::text[], $7::int[],
-      $10::int[]) as x (id, app, name, slice, deliveries, trace, start, bytes)`,
+      $10::int[]) as x (id, app, name, slice, deliveries, trace, start, bytes)
+    where ${isAsKnown}`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
     select x.event, app.no, x.contract, app.version, x.names
     from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as x (event, app, contract, names)
-    join app on app.no = x.app`,
+    join app on app.no = x.app where ${isAsKnown}`,
 } as const;
 
 export type Publish = EditInput<'publish'>;
@@ -52,6 +54,8 @@ export interface PublishContext {
   nowMs: number;
   births: Births;
   slices: Slices;
+  /** Who was found to hear what, if publishes are all that the transaction does. */
+  heard: HeardBefore | undefined;
   facts: Fact[];
   /** Counts deliveries that wait, and fan-outs that begin: somebody should be told. */
   left: { waiting: number; fanOuts: number };
@@ -59,7 +63,7 @@ export interface PublishContext {
 
 export interface PublishedAll {
   replies: Published[];
-  /** What was asked for last, by which nothing changes in the replies. */
+  /** What was asked for last, by which nothing changes in the replies; if it rejects, there are none. */
   answered: Promise<unknown>;
 }
 
@@ -68,7 +72,9 @@ export async function publishAll(
   calls: readonly Publish[],
   context: PublishContext,
 ): Promise<PublishedAll> {
-  const listeners = await findListeners(tx, calls);
+  const { listeners, sure } = await findListeners(tx, calls, context.heard);
+  // Keys are kept, and places left, whoever hears it.
+  if (!calls.every(isPlain)) await sure;
   const taken = await takenElsewhere(tx, calls);
   const drafts = calls.map((call, index) => draft(call, listeners[index]));
   const keyed = calls.flatMap(({ appNo, idempotency }, index): Keyed[] => {
@@ -91,7 +97,12 @@ export async function publishAll(
   const made = drafts.flatMap((events, index) =>
     events === undefined || replies[index]?.kind !== 'accepted' ? [] : events,
   );
-  return { replies, ...(await write(tx, made, context)) };
+  const { answered } = await write(tx, made, context);
+  return { replies, answered: Promise.all([sure, answered]) };
+}
+
+function isPlain({ idempotency, inbox, notice }: Publish): boolean {
+  return idempotency === undefined && inbox === undefined && notice === undefined;
 }
 
 /** An event on its way into the database. */
@@ -118,11 +129,17 @@ function accepted(events: readonly Draft[]): Accepted[] {
   return events.map(({ id, listeners }) => ({ id, deliveries: listeners?.length }));
 }
 
-/** For each call, for each of its events; undefined where the addressed subscription is not there. */
+interface Listening {
+  /** For each call, for each of its events; undefined where the addressed subscription is not there. */
+  listeners: (Fitting[] | undefined)[];
+  sure: Met['sure'];
+}
+
 async function findListeners(
   tx: Tx,
   calls: readonly Publish[],
-): Promise<(Fitting[] | undefined)[]> {
+  before: HeardBefore | undefined,
+): Promise<Listening> {
   const lanes: LanesMet = new Map();
   const addressed = await findAddressed(tx, calls);
   const names = new Map<string, { at: number; heard: Heard }>();
@@ -135,7 +152,7 @@ async function findListeners(
     }
   }
   const everyone = [...names.values()].map(({ heard }) => heard);
-  const found = await matchEveryone(tx, everyone, lanes);
+  const { found, sure } = await matchEveryone(tx, everyone, { lanes, before });
   // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
   const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
   const matched = await withRules(
@@ -144,7 +161,7 @@ async function findListeners(
   );
   const numbers = new Set([...addressed.values()].map(({ no }) => no));
   const ofOne = await matchSubscriptions(tx, [...numbers], lanes);
-  return calls.map((call, index) => {
+  const listeners = calls.map((call, index): Fitting[] | undefined => {
     const { appNo, contract, events, audience } = call;
     if (audience.kind === 'everyone') {
       return events.map(({ name, payload }) => {
@@ -158,6 +175,7 @@ async function findListeners(
     if (audience.kind === 'all_callbacks') return events.map(() => all);
     return events.map((event) => heardBy(all, event, addressee));
   });
+  return { listeners, sure };
 }
 
 function heardBy(
@@ -168,10 +186,6 @@ function heardBy(
   if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
   const hearing = patternsHearing(name);
   return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
-}
-
-function nameKey({ appNo, contract, name }: Heard): string {
-  return JSON.stringify([appNo, contract, name]);
 }
 
 interface Addressee {

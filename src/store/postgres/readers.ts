@@ -6,6 +6,7 @@ import type { ReadVerb } from '../store.ts';
 import { readScript } from '../verbs/reads.ts';
 import { storeFailure, verbFailure } from './failure.ts';
 import type { Link } from './link.ts';
+import { ask, say } from './packet.ts';
 import { txOn } from './tx.ts';
 
 const single: ReadonlySet<ReadVerb> = new Set([
@@ -108,11 +109,11 @@ async function readOn(
   if (isSingle(call)) return link.use(async (tx) => tx.run(readScript(call)));
   return link.withClient(async (client) => {
     // In one packet with the first statement of the script.
-    client.query('begin isolation level repeatable read read only').catch(() => undefined);
+    ask(client, 'begin isolation level repeatable read read only', []).catch(() => undefined);
     try {
       return await txOn(client).run(readScript(call));
     } finally {
-      await client.query('commit'); // Nothing was written; it only lets go of the snapshot.
+      await say(client, 'commit'); // Nothing was written; it only lets go of the snapshot.
     }
   });
 }

@@ -1,5 +1,6 @@
 // Settle, many at once: what attempts led to is written down, and each delivery ends or goes back to
 // wait. The lease is the proof: with another one than the present nothing is written at all.
+import { deliveryKey } from '../../core/delivery.ts';
 import type { Lane, LaneTimes } from '../../core/lane.ts';
 import { settled as laneSettled } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
@@ -67,7 +68,7 @@ function piecesOf(settlements: readonly Settlement[]): Item[][] {
     names.clear();
   };
   for (const [i, settlement] of settlements.entries()) {
-    const name = `${settlement.event} ${settlement.n}`;
+    const name = deliveryKey(settlement);
     if (names.has(name)) cut();
     names.add(name);
     piece.push({ i, settlement });

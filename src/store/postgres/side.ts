@@ -1,6 +1,7 @@
 // One of the two ways of a node into its database, edits and work: a connection, the figures that its transaction
 // has taken, and the number under which they are counted. And in which order the two go.
 import { limits } from '../../core/limits.ts';
+import { endOfTurn } from '../../core/pace.ts';
 import { minuteOf } from '../../core/stats-span.ts';
 import type { World } from '../../core/world.ts';
 import type { StoreFailure } from '../call.ts';
@@ -35,28 +36,34 @@ export async function counting<T extends { facts: readonly Fact[] }>(
 /** Who goes first, and who waits until that is over, but not for long. */
 export interface Precedence {
   ahead<T>(body: () => Promise<T>): Promise<T>;
-  behind(): Promise<void>;
+  /** Holds what comes behind, if anybody is ahead, and lets it go when that is over. */
+  behind(hold: () => Promise<() => void>): Promise<void>;
 }
 
 export function createPrecedence(world: Pick<World, 'sleep'>): Precedence {
-  let going: Promise<void> | undefined;
+  let going: Set<() => void> | undefined;
   return {
     ahead: async (body) => {
-      const over = Promise.withResolvers<void>();
-      going = over.promise;
+      const behind = new Set<() => void>();
+      going = behind;
       try {
         return await body();
       } finally {
-        going = undefined;
-        over.resolve();
+        if (going === behind) going = undefined;
+        for (const letGo of behind) letGo();
       }
     },
-    behind: async () => {
-      if (going === undefined) return;
-      const over = new AbortController();
-      const late = world.sleep(limits.outcomesBehindMs, over.signal).catch(() => undefined);
-      await Promise.race([going, late]);
-      over.abort();
+    behind: async (hold) => {
+      const ahead = going;
+      if (ahead === undefined) return;
+      const letGo = await hold();
+      if (going !== ahead) letGo();
+      else {
+        ahead.add(letGo);
+        // Not ended before its time: that would cost more, a hundred times a second, than to let go twice.
+        world.sleep(limits.outcomesBehindMs).then(letGo, letGo);
+        await endOfTurn(); // What is ahead leaves, and what is held is printed while that is written.
+      }
     },
   };
 }

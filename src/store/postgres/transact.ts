@@ -10,7 +10,8 @@ import { lifeOn, readLife } from './life.ts';
 import type { Link } from './link.ts';
 import type { Tx } from './tx.ts';
 import { txOn } from './tx.ts';
-import { holdWrites } from './wire.ts';
+import { answerSoon, say } from './packet.ts';
+import { WroteNothing } from './wrote-nothing.ts';
 
 export const transactSql = {
   // And how far back the oldest transaction lies that was under way just before: whatever is older than
@@ -94,9 +95,11 @@ export async function transact<T>(
 
 /** In one packet with the first statement of the body, so that it costs no time of its own. */
 export async function beginOn(client: Client): Promise<readonly Row[]> {
-  holdWrites(client);
-  client.query('begin').catch(() => undefined); // What comes after it fails as well.
-  return txOn(client).query(transactSql.number, []);
+  const tx = txOn(client);
+  tx.query('begin', []).catch(() => undefined); // What comes after it in the packet fails as well.
+  const numbered = tx.query(transactSql.number, []);
+  answerSoon(client); // Nothing is committed before the number is known.
+  return numbered;
 }
 
 /**
@@ -107,12 +110,12 @@ async function commitOn<T>(
   client: Client,
   { result, whole, xid }: Committing<T>,
 ): Promise<{ kind: 'committed'; result: T } | { kind: 'failed'; cause: unknown }> {
-  holdWrites(client);
-  const [last, ended] = await Promise.allSettled([whole ?? result, client.query('commit')]);
+  const [last, ended] = await Promise.allSettled([whole ?? result, say(client, 'commit')]);
   if (ended.status === 'rejected') throw ended.reason;
   const isCommitted = ended.value.command === 'COMMIT';
   if (last.status === 'rejected') {
-    const cause = isCommitted ? new OutcomeUnknown(xid, last.reason) : last.reason;
+    const isKnown = !isCommitted || last.reason instanceof WroteNothing;
+    const cause = isKnown ? last.reason : new OutcomeUnknown(xid, last.reason);
     return { kind: 'failed', cause };
   }
   if (isCommitted) return { kind: 'committed', result: last.value };
@@ -137,7 +140,7 @@ async function inside<T>(
     const [row] = await numbered;
     return { ...done, xid: text(one(row), 'xid') };
   } catch (error) {
-    await client.query('rollback').catch(() => undefined); // The first error says what happened.
+    await say(client, 'rollback').catch(() => undefined); // The first error says what happened.
     await numbered; // When the begin has failed, that is why all the rest did.
     throw error;
   }

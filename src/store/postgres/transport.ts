@@ -23,6 +23,7 @@ import { Ear } from './ear.ts';
 import { storeFailure, unavailable, verbFailure } from './failure.ts';
 import { eventsOf } from './events-of.ts';
 import { takeWriter } from './write-figures.ts';
+import { createHeardBefore } from './heard-before.ts';
 import { createHeld, type Held } from './held.ts';
 import { House } from './house.ts';
 import { Link } from './link.ts';
@@ -108,6 +109,7 @@ class PostgresNode {
     this.#options = options;
     this.#memory = {
       slices: createSlices(),
+      heard: createHeardBefore(),
       sweep: createSweep(),
       floors: keepFloors(options.floorMs),
       aside: createAside(),
@@ -160,9 +162,9 @@ class PostgresNode {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const { slices, sweep, aside } = this.#memory;
+    const { slices, heard, sweep, aside } = this.#memory;
     const { link, gathered, writer } = this.#edits;
-    const context = { nowMs, givenMs, slices, sweep, gathered, writer };
+    const context = { nowMs, givenMs, slices, heard, sweep, gathered, writer };
     const input = { edits: batch.edits, offer: batch.offer, aside, context };
     const means = {
       link,
@@ -187,7 +189,7 @@ class PostgresNode {
   }
 
   async work(work: Work): Promise<WorkReply> {
-    await this.#order.behind();
+    await this.#order.behind(async () => this.#work.link.hold());
     const reply = await this.#workOn(work);
     this.#held.worked(work, reply);
     return reply;

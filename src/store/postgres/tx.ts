@@ -3,9 +3,9 @@ import type { Client } from 'pg';
 import type { Row } from '../row.ts';
 import type { Script, Statement } from '../statement.ts';
 import { isAborted } from './failure.ts';
-import { statement } from './named-statement.ts';
+import { ask } from './packet.ts';
 import { repeat } from './repeat.ts';
-import { holdWrites, toWire, type Parameter } from './wire.ts';
+import type { Parameter } from './wire.ts';
 
 export interface Tx {
   /** Statements that do not need each other's answers may be asked at once: they go in one packet. */
@@ -16,10 +16,8 @@ export interface Tx {
 export function txOn(client: Client): Tx {
   let cause: unknown;
   const query: Tx['query'] = async (sql, values) => {
-    holdWrites(client);
     try {
-      const result = await client.query<Row>({ ...statement(sql), values: values.map(toWire) });
-      return result.rows;
+      return await ask(client, sql, values);
     } catch (error) {
       // What stands behind it in the packet fails as well, and whoever awaits that should hear why.
       if (!isAborted(error)) cause = error;

@@ -14,7 +14,7 @@ import { claim } from './claim.ts';
 import { fanOut } from './fan-out.ts';
 import type { FigureContext } from './write-figures.ts';
 import { writeFigures } from './write-figures.ts';
-import { isFanningOut, nextReadyMs, seenWith } from './outlook.ts';
+import { lookAhead, seenWith } from './outlook.ts';
 import type { Way } from './savepoint.ts';
 import { inSavepoint } from './savepoint.ts';
 import type { SettledAll } from './settle.ts';
@@ -42,7 +42,7 @@ export async function doWork(
   context: WorkContext,
   way: Way,
 ): Promise<Done<WorkDone>> {
-  const { nowMs, floors, lingerMs } = context;
+  const { nowMs, floors, lingerMs, aside } = context;
   const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, way });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
@@ -51,8 +51,8 @@ export async function doWork(
     floors.heard(found.firstReadyMs);
     claimed = found.deliveries;
   }
-  const readyMs = nextFor(tx, work, { slots, changes });
-  const outlook = outlookBeside(tx, readyMs, { ...context, facts });
+  const asked = outlookFor(tx, work, { slots, changes, aside });
+  const outlook = besideFigures(tx, asked, { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const fannedOut = { deliveries: [], isMore: ahead.isFanningOut };
     const worked = { settled, claimed, fannedOut, readyMs: ahead.readyMs };
@@ -61,18 +61,13 @@ export async function doWork(
   return { ...ended, written: [] };
 }
 
-/** What lies ahead; figures are written beside it. */
-async function outlookBeside(
+async function besideFigures(
   tx: Tx,
-  asked: Promise<number | undefined>,
-  context: WorkContext & FigureContext,
+  asked: Promise<Outlook>,
+  context: FigureContext,
 ): Promise<Outlook> {
-  const [isMore, readyMs] = await Promise.all([
-    isFanningOut(tx, context.aside),
-    asked,
-    writeFigures(tx, context),
-  ]);
-  return { readyMs, isFanningOut: isMore };
+  const [outlook] = await Promise.all([asked, writeFigures(tx, context)]);
+  return outlook;
 }
 
 /**
@@ -95,7 +90,7 @@ export async function doFanOut(
     for (const { lane } of done.worked.claimed) each.take(lane);
   }
   const step = await fanOut(tx, { births, nowMs, facts, aside, way });
-  const outlook = outlookBeside(tx, nextReadyMs(tx, slots), { ...context, facts });
+  const outlook = besideFigures(tx, lookAhead(tx, slots, aside), { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const { deliveries, waiting, isDone } = step;
     // Where another node is at the only one there is, asking again at once would find the same.
@@ -122,14 +117,15 @@ function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): Slots {
   return offer === undefined ? noSlots : slotsOf(offer);
 }
 
-/** Who offers nothing does not say which lanes are full here. */
-async function nextFor(
+/** Who offers nothing does not say which lanes are full here: he hears of those that he has changed. */
+async function outlookFor(
   tx: Tx,
-  work: Work,
-  { slots, changes }: { slots: Slots; changes: Changes },
-): Promise<number | undefined> {
-  const isOffered = (work.claim ?? work.fanOut) !== undefined;
-  return isOffered ? nextReadyMs(tx, slots) : firstReadyMs(changes);
+  { claim: claimOffer, fanOut: fanOutOffer }: Work,
+  { slots, changes, aside }: { slots: Slots; changes: Changes; aside: Aside },
+): Promise<Outlook> {
+  if ((claimOffer ?? fanOutOffer) !== undefined) return lookAhead(tx, slots, aside);
+  const outlook = await lookAhead(tx, undefined, aside);
+  return { ...outlook, readyMs: firstReadyMs(changes) };
 }
 
 async function settle(
@@ -164,10 +160,8 @@ export async function findsNothing(
   work: Work,
   { nowMs, aside }: Pick<WorkContext, 'nowMs' | 'aside'>,
 ): Promise<WorkDone | undefined> {
-  const [isMore, readyMs] = await Promise.all([
-    isFanningOut(tx, aside),
-    nextFor(tx, work, { slots: slotsFor(work), changes: new Map() }),
-  ]);
+  const asked = { slots: slotsFor(work), changes: new Map(), aside };
+  const { readyMs, isFanningOut: isMore } = await outlookFor(tx, work, asked);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
   const fannedOut = { deliveries: [], isMore };

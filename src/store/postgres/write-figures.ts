@@ -11,6 +11,7 @@ import type { FigureColumns } from '../figure-columns.ts';
 import { appColumns, figureValues, increments, subscriptionColumns } from '../figure-columns.ts';
 import type { Gathered } from '../gathered.ts';
 import { integer, one } from '../row.ts';
+import { isAsKnown } from './match.ts';
 import type { Tx } from './tx.ts';
 import type { Parameter } from './wire.ts';
 
@@ -36,11 +37,11 @@ export const writeFiguresSql = {
       ${bucketsOf('$4')}
     from unnest($1::bigint[], ${arrays(5, appCounts)}) with ordinality
       as x (app, ${appCounts.join(', ')}, i)
-    order by x.app
+    where ${isAsKnown} order by x.app
     on conflict (app, minute, writer) do update set ${increments('stat_app', ofApp)}`,
   ofOneApp: `
     insert into stat_app (app, minute, writer, ${ofApp.join(', ')})
-    values ($1, $2, $3, ${ofApp.map((_column, i) => `$${4 + i}`).join(', ')})
+    select $1, $2, $3, ${ofApp.map((_column, i) => `$${4 + i}`).join(', ')} where ${isAsKnown}
     on conflict (app, minute, writer) do update set ${increments('stat_app', ofApp)}`,
   // Several lanes may be of one subscription, and no row may be met twice.
   subscription: `
@@ -49,7 +50,7 @@ export const writeFiguresSql = {
       ${bucketsOf('$3', (value) => `sum(${value})`)}
     from unnest($1::bigint[], $2::bigint[], ${arrays(4, laneCounts)}) with ordinality
       as x (lane, minute, ${laneCounts.join(', ')}, i)
-    join lane on lane.no = x.lane
+    join lane on lane.no = x.lane where ${isAsKnown}
     group by lane.subscription, x.minute order by lane.subscription, x.minute
     on conflict (subscription, minute) do update
     set ${increments('stat_subscription', ofSubscription)}`,

@@ -4,7 +4,6 @@ import type { Aside } from '../aside.ts';
 import type { Batch, EditCall, EditReply } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
-import type { Births } from '../slots.ts';
 import { birthsFor } from '../slots.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import type { EditContext } from './edits.ts';
@@ -12,7 +11,7 @@ import { applyEdit } from './edits.ts';
 import { writeFigures } from './write-figures.ts';
 import { isInboxEmpty } from './inbox.ts';
 import { lockFanOuts, lockInOrder } from './lock-order.ts';
-import { isFanningOut, nextReadyMs, seenWith } from './outlook.ts';
+import { lookAhead, seenWith } from './outlook.ts';
 import type { Publish } from './publish.ts';
 import { publishAll } from './publish.ts';
 import type { Way } from './savepoint.ts';
@@ -46,12 +45,19 @@ export async function writeBatch(
   // Of edits that run alone one may be undone after a birth; so then nothing is born leased.
   const births = birthsFor(way === 'together' ? offer : undefined);
   const facts: Fact[] = [];
-  const within: EditContext = { ...context, births, facts, left: { waiting: 0, fanOuts: 0 } };
+  const isAlike = way === 'together' && edits.every(({ verb }) => verb === 'publish');
+  const heard = isAlike ? context.heard : undefined;
+  const left = { waiting: 0, fanOuts: 0 };
+  const within: EditContext = { ...context, heard, births, facts, left };
   await lockFanOuts(tx, edits);
   const { replies, answered } = await (way === 'together'
     ? applyRuns(tx, edits, within)
     : applyEach(tx, edits, within));
-  const asked = Promise.all([lookAhead(tx, births, aside), writeFigures(tx, within), answered]);
+  const asked = Promise.all([
+    lookAhead(tx, births.slots, aside),
+    writeFigures(tx, within),
+    answered,
+  ]);
   const ended = seenWith(
     asked.then(([outlook]) => outlook),
     context.nowMs,
@@ -69,14 +75,14 @@ export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Writte
   const { edits, offer, aside, context } = input;
   if (context.gathered.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
     const output = { written: 0, isMore: false };
-    return nothingNew(input, output, await lookAhead(tx, birthsFor(offer), aside));
+    return nothingNew(input, output, await lookAhead(tx, birthsFor(offer).slots, aside));
   }
   const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
   if (asked.length === 0 || asked.length < edits.length) return undefined;
   const births = birthsFor(offer);
   const [isEmpty, outlook] = await Promise.all([
     isInboxEmpty(tx, { forMs: Math.min(...asked) }, context.nowMs),
-    lookAhead(tx, births, aside),
+    lookAhead(tx, births.slots, aside),
   ]);
   if (!isEmpty) return undefined;
   return nothingNew(input, { entries: [] }, outlook);
@@ -91,14 +97,9 @@ function nothingNew(
   return { replies, born: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
 }
 
-async function lookAhead(tx: Tx, { slots }: Births, aside: Aside): Promise<Outlook> {
-  const [readyMs, isMore] = await Promise.all([nextReadyMs(tx, slots), isFanningOut(tx, aside)]);
-  return { readyMs, isFanningOut: isMore };
-}
-
 interface Applied {
   replies: EditReply[];
-  /** What was asked for last: nothing in the replies depends on it. */
+  /** What was asked for last: if it rejects, the replies do not count. */
   answered: Promise<unknown>;
 }
 

@@ -64,9 +64,9 @@ export const postgresControls: readonly LookControl[] = [
     changes: [
       {
         file: transact,
-        find: "Promise.allSettled([whole ?? result, client.query('commit')]);\n",
+        find: "Promise.allSettled([whole ?? result, say(client, 'commit')]);\n",
         replace:
-          "Promise.allSettled([whole ?? result, { command: 'COMMIT' }]);\n  client.query('commit').catch(() => undefined);\n",
+          "Promise.allSettled([whole ?? result, { command: 'COMMIT' }]);\n  say(client, 'commit').catch(() => undefined);\n",
       },
     ],
     breaks: /^I1:/,

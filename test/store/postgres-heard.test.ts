@@ -1,0 +1,173 @@
+// Publishes that do not wait to hear who listens: they are told to those who do, also when that has just changed.
+import { strict as assert } from 'node:assert';
+import { after, before, describe, it } from 'node:test';
+import { limits } from '../../src/core/limits.ts';
+import { createAside } from '../../src/store/aside.ts';
+import { createGathered } from '../../src/store/gathered.ts';
+import { createHeardBefore } from '../../src/store/postgres/heard-before.ts';
+import { createSlices } from '../../src/store/postgres/slices.ts';
+import { createSweep } from '../../src/store/postgres/sweep.ts';
+import type { Tx } from '../../src/store/postgres/tx.ts';
+import { writeBatch } from '../../src/store/postgres/write.ts';
+import { WroteNothing } from '../../src/store/postgres/wrote-nothing.ts';
+import type { EditInput, Store } from '../../src/store/store.ts';
+import { fc, seed } from '../fast-check.ts';
+import type { Stage } from './postgres-stage.ts';
+import { openStage, world } from './postgres-stage.ts';
+
+/** After so many publishes nobody waits any more. */
+const often = limits.heardSteadyTimes + 1;
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+after(async () => stage[Symbol.asyncDispose]());
+
+/** Deliveries are born with a lease, and so leave their lanes as they are. */
+const room = { lease: 1, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
+
+/** A node, one transaction at a time. */
+function writer() {
+  const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
+  const heard = createHeardBefore();
+  return async (tx: Tx, input: EditInput<'publish'>) => {
+    const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard, ...memory };
+    const edits = [{ verb: 'publish', input } as const];
+    return writeBatch(tx, { edits, offer: room, aside: createAside(), context }, 'together');
+  };
+}
+
+async function written(event: string): Promise<{ events: number; made: number; counted: number }> {
+  const [row] = await stage.database.query(
+    `select count(distinct id)::int as events, count(event)::int as made,
+       (select coalesce(sum(made), 0)::int from ringback.stat_app) as counted
+     from ringback.event left join ringback.delivery_live on event = id where name = $1`,
+    [event],
+  );
+  return {
+    events: Number(row?.['events']),
+    made: Number(row?.['made']),
+    counted: Number(row?.['counted']),
+  };
+}
+
+describe('a publish whose listeners have been the same for some time', () => {
+  it('is sent before the database has said so again', async () => {
+    await stage.subscribe('sent.before');
+    const write = writer();
+    const input = (): EditInput<'publish'> => stage.publishing('sent.before');
+    for (let times = 0; times < often; times += 1) {
+      await stage.once(async (tx) => (await write(tx, input())).whole);
+    }
+    const shut = await stage.begin();
+    await shut.tx.query('lock table lane', []);
+    const step = await stage.begin();
+    const { whole } = await write(step.tx, input()); // Nobody can answer it yet.
+    await stage.untilSomebodyWaits(1);
+    await shut.rollback();
+    const [reply] = (await whole)?.replies ?? [];
+    assert(reply?.kind === 'done');
+    await step.commit();
+    const { events, made } = await written('sent.before');
+    assert.deepEqual({ events, made }, { events: often + 1, made: often + 1 });
+  });
+
+  it('writes nothing at all when they are others, even if it is committed; and then is told to them', async () => {
+    await stage.subscribe('others.hear');
+    const write = writer();
+    const input = (): EditInput<'publish'> => stage.publishing('others.hear');
+    for (let times = 0; times < often; times += 1) {
+      await stage.once(async (tx) => (await write(tx, input())).whole);
+    }
+    const before_ = await written('others.hear');
+    await stage.subscribe('others.hear');
+    const step = await stage.begin();
+    const { whole } = await write(step.tx, input());
+    await assert.rejects(async () => whole, WroteNothing);
+    await step.commit();
+    assert.deepEqual(await written('others.hear'), before_);
+    await stage.once(async (tx) => (await write(tx, input())).whole);
+    assert.deepEqual(await written('others.hear'), {
+      events: before_.events + 1,
+      made: before_.made + 2,
+      counted: before_.counted + 2,
+    });
+  });
+
+  it('writes nothing when anything has changed that the rules of a lane ask for', async () => {
+    const { lane } = await stage.subscribe('lane.changes');
+    const write = writer();
+    const input = (): EditInput<'publish'> => stage.publishing('lane.changes');
+    for (const change of laneChanges) {
+      for (let times = 0; times < often + 2; times += 1) {
+        await stage.once(async (tx) => (await write(tx, input())).whole);
+      }
+      await stage.database.query(`update ringback.lane set ${change} where no = $1`, [lane]);
+      const step = await stage.begin();
+      const { whole } = await write(step.tx, input());
+      await assert.rejects(async () => whole, WroteNothing, change);
+      await step.commit();
+    }
+  });
+
+  it('is told to whoever listens, whatever another node changes in between', async () => {
+    const publisher = await stage.node();
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 4, maxLength: 12 }), async (changes) => {
+        run += 1;
+        const name = `told.${run}`;
+        const listening: string[] = [];
+        for (const { what, times } of changes) {
+          if (what === 'subscribe') listening.push((await stage.subscribe(name)).id);
+          else if (listening.length > 0) await end(stage.store, listening.shift() ?? '');
+          for (let i = 0; i < times; i += 1) {
+            const reply = await publisher.edit('publish', stage.publishing(name));
+            assert(reply.kind === 'accepted');
+            assert.deepEqual(
+              reply.events.map(({ deliveries }) => deliveries),
+              [listening.length],
+            );
+          }
+        }
+        const [counted] = await stage.database.query(
+          `select count(*) filter (where event.deliveries is distinct from made.n)::int as wrong
+           from ringback.event left join lateral (
+             select (select count(*) from ringback.delivery_live where event = id)
+               + (select count(*) from ringback.delivery_done where event = id) as n) made on true
+           where name = $1`,
+          [name],
+        );
+        assert.equal(counted?.['wrong'], 0);
+      }),
+      { seed, numRuns: 12 },
+    );
+  });
+});
+
+/** Each column by itself. */
+const laneChanges = [
+  'state = 1',
+  'state = 0',
+  'version = version + 1',
+  'failures = 1',
+  'failing_ms = 1',
+  'tat_ms = 0.5',
+  'concurrency = 3',
+  'interval_ms = 0.5',
+  'gate_ms = 1',
+  'ready_ms = ready_ms + 1',
+  'ordered = 1',
+];
+
+const change = fc.record({
+  what: fc.constantFrom('subscribe', 'subscribe', 'end'),
+  // With nobody to take it, the first one wakes its lanes: so it takes two more.
+  times: fc.constantFrom(0, 1, often, often + 2, often + 3),
+});
+
+async function end(store: Store, id: string): Promise<void> {
+  const reply = await store.edit('unsubscribe', { appNo: stage.appNo, id });
+  assert.equal(reply.kind, 'ended');
+}

@@ -1,0 +1,145 @@
+// What is asked in one turn, on a real server: it leaves together, and fails together.
+import { strict as assert } from 'node:assert';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import type { Client } from 'pg';
+import { connect } from '../../src/store/postgres/connect.ts';
+import { answerSoon, ask, say } from '../../src/store/postgres/packet.ts';
+import type { Database } from '../postgres/database.ts';
+import { freshStoreDatabase } from '../postgres/store-database.ts';
+import { until } from './postgres-stage.ts';
+
+let database: Database;
+let client: Client;
+let other: Client;
+const open = async (): Promise<Client> => {
+  const onLost = (): void => undefined;
+  const { url } = database;
+  return connect({ url, kind: 'engine', purpose: 'test', pipeline: true, onLost });
+};
+
+before(async () => {
+  database = await freshStoreDatabase();
+  await database.query('create table ringback.kept (x int primary key)');
+});
+beforeEach(async () => {
+  await database.query('delete from ringback.kept');
+  client = await open();
+  other = await open();
+});
+afterEach(async () => {
+  await Promise.all([client.end(), other.end()]);
+});
+after(async () => database[Symbol.asyncDispose]());
+
+const keep = 'insert into kept select x from unnest($1::int[]) as x';
+const kept = async (): Promise<unknown[]> =>
+  (await database.query('select x from ringback.kept order by x')).map(({ x }) => x);
+const fails = /division by zero/;
+
+/** How often the server is asked to answer. */
+function countSyncs(): { syncs: number } {
+  const count = { syncs: 0 };
+  const { connection } = client;
+  const sync = connection.sync.bind(connection);
+  connection.sync = () => {
+    count.syncs += 1;
+    sync();
+  };
+  return count;
+}
+
+describe('a packet', () => {
+  it('holds what is asked in one turn, and answers each', async () => {
+    const count = countSyncs();
+    const both = 'select x, $2::text as y from unnest($1::int[]) as x order by x';
+    const answers = await Promise.all([
+      ask(client, both, [[1, 2], 'a']),
+      ask(client, keep, [[7]]),
+      ask(client, 'select from kept where x = 8', []),
+      ask(client, both, [[3], null]),
+    ]);
+    assert.deepEqual(answers, [
+      [
+        { x: 1, y: 'a' },
+        { x: 2, y: 'a' },
+      ],
+      [],
+      [],
+      [{ x: 3, y: null }],
+    ]);
+    assert.equal(count.syncs, 1);
+    assert.deepEqual(await ask(client, both, [[4], 'b']), [{ x: 4, y: 'b' }]);
+    assert.equal(count.syncs, 2);
+  });
+
+  it('is one outside of a transaction: all of it is done, or nothing', async () => {
+    const asked = [ask(client, keep, [[1]]), ask(client, 'select 1 / $1::int as x', [0])];
+    for (const each of asked) await assert.rejects(each, fails);
+    assert.deepEqual(await kept(), []);
+    await ask(client, keep, [[2]]);
+    assert.deepEqual(await kept(), [2]);
+  });
+
+  it('that failed leaves behind statements that can be asked again', async () => {
+    const late = 'select $1::text as late';
+    const first = 'select 2 / $1::int as first';
+    const asked = [ask(client, first, [0]), ask(client, late, ['x'])];
+    for (const each of asked) await assert.rejects(each, fails);
+    assert.deepEqual(await ask(client, late, ['y']), [{ late: 'y' }]);
+    assert.deepEqual(await ask(client, first, [2]), [{ first: 1 }]);
+    await assert.rejects(ask(client, first, [0]), fails);
+    assert.deepEqual(await ask(client, first, [1]), [{ first: 2 }]);
+  });
+
+  it('with a row that cannot be read fails, and the next one does not', async () => {
+    const large = 'select x::bigint as large from unnest($1::text[]) as x';
+    await assert.rejects(ask(client, large, [['1', '9007199254740993']]), /safe integer/);
+    assert.deepEqual(await ask(client, large, [['9007199254740991']]), [
+      { large: Number.MAX_SAFE_INTEGER },
+    ]);
+  });
+
+  it('fails when the connection breaks', async () => {
+    const asked = ask(client, 'select pg_terminate_backend(pg_backend_pid())', []);
+    await assert.rejects(asked, /terminat/);
+    await assert.rejects(ask(client, 'select 1 as x', []));
+  });
+
+  it('may be answered in part, while the rest still waits', async () => {
+    await say(other, 'begin');
+    await ask(other, keep, [[1]]);
+    await say(client, 'begin');
+    const count = countSyncs();
+    const soon = [ask(client, 'select 4 as x', []), ask(client, 'select 5 as x', [])];
+    answerSoon(client);
+    const late = ask(client, keep, [[1]]);
+    assert.deepEqual(await Promise.all(soon), [[{ x: 4 }], [{ x: 5 }]]);
+    const waits = `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    await until(async () => (await database.query(waits)).length === 1);
+    await say(other, 'rollback');
+    assert.deepEqual(await late, []);
+    assert.equal(count.syncs, 1);
+    await say(client, 'commit');
+    assert.deepEqual(await kept(), [1]);
+  });
+});
+
+describe('what ends a transaction', () => {
+  it('goes behind what was asked in the same turn', async () => {
+    await say(client, 'begin');
+    const asked = ask(client, keep, [[1]]);
+    assert.equal((await say(client, 'commit')).command, 'COMMIT');
+    await asked;
+    assert.deepEqual(await kept(), [1]);
+  });
+
+  it('undoes it where something has failed in between', async () => {
+    await say(client, 'begin');
+    const asked = [ask(client, keep, [[1]]), ask(client, 'select 1 / $1::int as x', [0])];
+    const ended = say(client, 'commit');
+    for (const each of asked) await assert.rejects(each, fails);
+    assert.equal((await ended).command, 'ROLLBACK');
+    assert.deepEqual(await kept(), []);
+  });
+});

@@ -10,7 +10,7 @@ import { createSweep } from '../../src/store/postgres/sweep.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
 import { writeBatch } from '../../src/store/postgres/write.ts';
 import { WroteNothing } from '../../src/store/postgres/wrote-nothing.ts';
-import type { EditInput, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { fc, seed } from '../fast-check.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage, world } from './postgres-stage.ts';
@@ -27,15 +27,20 @@ after(async () => stage[Symbol.asyncDispose]());
 /** Deliveries are born with a lease, and so leave their lanes as they are. */
 const room = { lease: 1, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
 
-/** A node, one transaction at a time. */
-function writer() {
+/** A node that publishes this event, in one transaction at a time. */
+function publisherOf(event: string) {
   const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
   const heard = createHeardBefore();
-  return async (tx: Tx, input: EditInput<'publish'>) => {
+  const write = async (tx: Tx) => {
+    const input = stage.publishing(event);
     const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard, ...memory };
     const edits = [{ verb: 'publish', input } as const];
     return writeBatch(tx, { edits, offer: room, aside: createAside(), context }, 'together');
   };
+  const publish = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i += 1) await stage.once(async (tx) => (await write(tx)).whole);
+  };
+  return { write, publish };
 }
 
 async function written(event: string): Promise<{ events: number; made: number; counted: number }> {
@@ -55,15 +60,12 @@ async function written(event: string): Promise<{ events: number; made: number; c
 describe('a publish whose listeners have been the same for some time', () => {
   it('is sent before the database has said so again', async () => {
     await stage.subscribe('sent.before');
-    const write = writer();
-    const input = (): EditInput<'publish'> => stage.publishing('sent.before');
-    for (let times = 0; times < often; times += 1) {
-      await stage.once(async (tx) => (await write(tx, input())).whole);
-    }
+    const { write, publish } = publisherOf('sent.before');
+    await publish(often);
     const shut = await stage.begin();
     await shut.tx.query('lock table lane', []);
     const step = await stage.begin();
-    const { whole } = await write(step.tx, input()); // Nobody can answer it yet.
+    const { whole } = await write(step.tx); // Nobody can answer it yet.
     await stage.untilSomebodyWaits(1);
     await shut.rollback();
     const [reply] = (await whole)?.replies ?? [];
@@ -75,19 +77,16 @@ describe('a publish whose listeners have been the same for some time', () => {
 
   it('writes nothing at all when they are others, even if it is committed; and then is told to them', async () => {
     await stage.subscribe('others.hear');
-    const write = writer();
-    const input = (): EditInput<'publish'> => stage.publishing('others.hear');
-    for (let times = 0; times < often; times += 1) {
-      await stage.once(async (tx) => (await write(tx, input())).whole);
-    }
+    const { write, publish } = publisherOf('others.hear');
+    await publish(often);
     const before_ = await written('others.hear');
     await stage.subscribe('others.hear');
     const step = await stage.begin();
-    const { whole } = await write(step.tx, input());
+    const { whole } = await write(step.tx);
     await assert.rejects(async () => whole, WroteNothing);
     await step.commit();
     assert.deepEqual(await written('others.hear'), before_);
-    await stage.once(async (tx) => (await write(tx, input())).whole);
+    await publish(1);
     assert.deepEqual(await written('others.hear'), {
       events: before_.events + 1,
       made: before_.made + 2,
@@ -97,15 +96,12 @@ describe('a publish whose listeners have been the same for some time', () => {
 
   it('writes nothing when anything has changed that the rules of a lane ask for', async () => {
     const { lane } = await stage.subscribe('lane.changes');
-    const write = writer();
-    const input = (): EditInput<'publish'> => stage.publishing('lane.changes');
+    const { write, publish } = publisherOf('lane.changes');
     for (const change of laneChanges) {
-      for (let times = 0; times < often + 2; times += 1) {
-        await stage.once(async (tx) => (await write(tx, input())).whole);
-      }
+      await publish(often + 2);
       await stage.database.query(`update ringback.lane set ${change} where no = $1`, [lane]);
       const step = await stage.begin();
-      const { whole } = await write(step.tx, input());
+      const { whole } = await write(step.tx);
       await assert.rejects(async () => whole, WroteNothing, change);
       await step.commit();
     }

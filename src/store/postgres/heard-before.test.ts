@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Lane } from '../../core/lane.ts';
-import { never } from '../../core/lane.ts';
+import { lane } from '../../../test/lane.ts';
 import { limits } from '../../core/limits.ts';
 import type { HeardBefore, Hearers } from './heard-before.ts';
 import { createHeardBefore } from './heard-before.ts';
-
-const lane = (no: number): Lane => ({
-  no,
-  state: 'open',
-  ordered: false,
-  gateMs: 0,
-  readyMs: never,
-  intervalMs: undefined,
-  tatMs: 0,
-  concurrency: undefined,
-  failures: 0,
-  failingMs: undefined,
-  version: 1,
-});
 
 /** Of one app: by lane, its print. */
 const heardBy = (version: number, prints: Readonly<Record<number, string>>): Hearers => ({
   appNo: 1,
   version,
   listeners: Object.entries(prints).map(([no, print]) => {
-    return { callback: Number(no), lane: lane(Number(no)), filteredBy: undefined, print };
+    return { callback: Number(no), lane: lane({ no: Number(no) }), filteredBy: undefined, print };
   }),
 });
 

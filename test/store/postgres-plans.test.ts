@@ -46,7 +46,7 @@ const repeatedReads = Object.entries({
   'attention.lastTried': ['bigint'],
   'subscriptions.sought': ['bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'text'],
   'spans.hasEvents': ['bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text'],
-  'spans.hasLive': ['bigint', 'bigint', 'bigint'],
+  'spans.hasWaiting': ['bigint', 'bigint', 'bigint'],
   'walkEvents.ofSlice': 'bigint text text bigint bigint bigint text text'.split(' '),
   ...Object.fromEntries(Object.keys(piecesSql).map((name) => [`pieces.${name}`, ofPiece])),
 }).map(([of, types]) => {
@@ -124,11 +124,13 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // The minutes of a span.
   'figures.ofApp': ['sorts by ((((minute - $2) / $4))::integer)'],
   // What nodes have under way.
+  'deliveries.running': ['sorts by slice', 'reads all of delivery_running'],
+  'oldestPending.running': ['reads all of delivery_running'],
   'figures.running': ['reads all of delivery_running'],
   'figures.running, repeated': ['reads all of delivery_running'],
   // The first thousand rows; the first rows of so many slices.
   'oldestPending.first': ['reads all of delivery_live_pkey'],
-  'oldestPending.bySlices': ['reads all of delivery_live_find', 'sorts by slice'],
+  'oldestPending.bySlices': ['reads all of delivery_waiting', 'sorts by slice'],
   // A few of each.
   'attention.failing': ['sorts by "position"'],
   'attention.lastTried': ['sorts by started_ms DESC, event DESC, n DESC'],
@@ -147,7 +149,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // At most a slice; on days that are still empty at most a stretch, which is some slices.
   'walkEvents.ofSlice, repeated': ['sorts by id DESC', 'sorts by id'],
   'pieces.doneOfLane, repeated': [last, newest, 'filters a range of delivery_done (event, n)'],
-  'pieces.liveOfLane, repeated': [last, newest, 'filters a range of delivery_live_pkey'],
+  'pieces.waitingOfLane, repeated': [last, newest],
   // A row for each app, and minutes that are not put together yet.
   'gauges.counts': ['reads all of stat_app_fresh'],
   // What nodes have under way; so many, and no more; the first row.

@@ -34,6 +34,7 @@ const all = [
   { number: 14, name: 'quotas' },
   { number: 15, name: 'fill' },
   { number: 16, name: 'attempt' },
+  { number: 17, name: 'waiting' },
 ];
 
 describe('applyMigrations', () => {

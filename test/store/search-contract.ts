@@ -59,7 +59,7 @@ export function searchContract(name: string, open: OpenSubject): void {
     );
     const pattern = fc.option(fc.constantFrom(...patterns), { nil: undefined });
     const limit = fc.constantFrom(2, 17, 500);
-    const app = fc.constantFrom(0, 1);
+    const app = fc.constantFrom(0, 1, 2);
 
     it('finds deliveries by any filter', async () => {
       const states = ['due', 'running', 'delivered', 'dead', 'cancelled'] as const;
@@ -102,6 +102,22 @@ export function searchContract(name: string, open: OpenSubject): void {
         }),
         { numRuns: 150, endOnFailure: true },
       );
+    });
+
+    it('finds what runs where nothing waits', async () => {
+      const appNo = apps[2]?.no ?? 0;
+      const running = deliveries.filter((one) => appOf(one) === appNo).sort(newestFirst);
+      assert.equal(running.length, 4);
+      const subscription = running[0]?.subscription;
+      const page = { limit: 10, after: undefined };
+      for (const filter of [none, { ...none, subscription }]) {
+        for (const state of ['running', 'pending', undefined] as const) {
+          const input = { appNo, page, filter: { ...filter, state } };
+          assert.deepEqual((await store.read('deliveries', input)).items, running);
+        }
+        const due = { appNo, page, filter: { ...filter, state: 'due' as const } };
+        assert.deepEqual((await store.read('deliveries', due)).items, []);
+      }
     });
 
     it('finds events by name, pattern and time', async () => {

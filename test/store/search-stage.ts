@@ -54,11 +54,13 @@ interface Stage {
 }
 
 /**
- * Two apps whose events lie in several slices: a third app fills those up in between. Now and then an
- * event has an old id, as one has that was published by SQL or before the clock was set right.
+ * Two apps whose events lie in several slices: another app fills those up in between. Now and then an
+ * event has an old id, as one has that was published by SQL or before the clock was set right. Of the last app
+ * everything runs.
  */
 export async function setStage(store: Store, clock: { ms: number }): Promise<Stage> {
   const [busy, quiet, filler] = [await newApp(store), await newApp(store), await newApp(store)];
+  const running = await newApp(store);
   const dispatcher = attachDispatcher(store);
   const subscriptions: Subscription[] = [];
   const add = async (app: App, callbacks: readonly Callback[]): Promise<void> => {
@@ -71,6 +73,7 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   await add(busy, [callback(0, 'user.left')]);
   await add(busy, [callback(0, 'orders'), callback(1, 'order.item.*'), callback(2, 'ringback.*')]);
   await add(quiet, [callback(0, '*')]);
+  await add(running, [callback(0, '*')]);
   await add(busy, [callback(0, 'nothing other')]);
   // More deliveries of one event than a search examines at first.
   const many = 2 * limits.pieceRowsMin - 70;
@@ -94,6 +97,9 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
       if (chance() < 0.9) await store.settle(outcomeOf(one, chance, clock.ms));
   };
   for (let round = 0; round < 4; round += 1) {
+    const id = idAt(clock.ms);
+    await dispatcher.publish({ room: 200 }, input(running, [id], 'order'));
+    events.push({ appNo: running.no, id });
     for (let i = 0; i < 45; i += 1) {
       await publish(
         chance() < 0.9 ? busy : quiet,
@@ -109,7 +115,7 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   await store.edit('sweep', { limit: 1_000 });
   await store.edit('sweep', { limit: 1_000 });
   return {
-    apps: [busy, quiet],
+    apps: [busy, quiet, running],
     subscriptions: subscriptions.map(({ id, appNo }) => ({ id, appNo })),
     events,
   };

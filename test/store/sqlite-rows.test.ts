@@ -202,6 +202,7 @@ describe('the schema', () => {
       { number: 14, name: 'quotas' },
       { number: 15, name: 'fill' },
       { number: 16, name: 'attempt' },
+      { number: 17, name: 'waiting' },
     ]);
   });
 

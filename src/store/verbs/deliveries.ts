@@ -14,7 +14,7 @@ import { fillPage, nextStep } from './fill-page.ts';
 import type { Places } from './pieces.ts';
 import { placesFor } from './pieces.ts';
 import type { Sought } from './sought.ts';
-import { isAnyName, rangeOf, soughtBy } from './sought.ts';
+import { isAnyName, liveStates, rangeOf, soughtBy } from './sought.ts';
 import type { Range } from './spans.ts';
 import { aboveAll, walkSpans } from './spans.ts';
 import type { Read } from './verb.ts';
@@ -33,6 +33,11 @@ export const deliveriesSql = {
     select count(*) as count from (
       select 1 from delivery_live indexed by delivery_retried
       where app = ?1 and attempts > 0 and event >= ?2 and event <= ?3 limit ?4 + 0) as few`,
+  // ?2: of one subscription, or 0.
+  running: `
+    select distinct slice from delivery_live indexed by delivery_running
+    where lease is not null and app + 0 = ?1
+      and (?2 = 0 or (select subscription from lane where lane.no = delivery_live.lane) = ?2)`,
 } as const;
 
 export const deliveries: Read<'deliveries'> = function* ({ appNo, page, filter }) {
@@ -61,7 +66,13 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   if (found === undefined) return;
   const sought = soughtBy(filter, found);
   const lanes = found === 0 ? [] : yield* all(deliveriesSql.lanes, found);
-  const places = placesFor({ appNo, sought, lanes: lanes.map((row) => integer(row, 'no')) });
+  const running = yield* slicesRunning(appNo, sought);
+  const places = placesFor({
+    appNo,
+    sought,
+    lanes: lanes.map((row) => integer(row, 'no')),
+    running,
+  });
   const { event } = filter;
   const isName = !isAnyName(sought.names);
   const ofNames = { of: 'events', appNo, names: sought.names } as const;
@@ -75,7 +86,7 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   } else if (filter.state === 'running') {
     yield* walkStretches(walkWhole(range), places.running);
   } else if (filter.state === 'due' || filter.state === 'pending') {
-    yield* walkStretches(walkSpans(range, { of: 'live', appNo }), places.byKey);
+    yield* walkStretches(walkSpans(range, { of: 'live', appNo, running }), places.byKey);
   } else if (isOneCode(sought)) {
     yield* walkStretches(walkSpans(range, ofNames), places.byKey);
   } else {
@@ -86,6 +97,16 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
 function* numberOf(appNo: number, id: string): Script<number | undefined> {
   const row = yield* first(deliveriesSql.subscription, id, appNo);
   return row === undefined ? undefined : integer(row, 'no');
+}
+
+/** All that runs is little: what nodes have under way. */
+function* slicesRunning(
+  appNo: number,
+  { states: [, most], subscription }: Sought,
+): Script<ReadonlySet<number>> {
+  if (most < liveStates.running) return new Set();
+  const rows = yield* all(deliveriesSql.running, appNo, subscription);
+  return new Set(rows.map((row) => integer(row, 'slice')));
 }
 
 /** Whether all that fit are dead, cancelled, or wait after a failed attempt. */

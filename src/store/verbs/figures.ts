@@ -46,7 +46,6 @@ export const figuresSql = {
     select cast(?1 as bigint) as subscription, count(*) as found, min(event) as event from (
       select event from delivery_live where ${ofSubscription} and lease is null
       limit ?2 + 0) as waiting`,
-  // Not by the lane, which a plan made on an empty queue would look for in all of delivery_live_find.
   // The first of each lane, for where not all are counted: a good guess at the oldest.
   heads: `
     select cast(?1 as bigint) as subscription, min(event) as event from (
@@ -57,7 +56,7 @@ export const figuresSql = {
   running: `
     select cast(?1 as bigint) as subscription, count(*) as found, min(event) as event
     from delivery_live indexed by delivery_running
-    where lease is not null and lane + 0 in (select no from lane where subscription = ?1)`,
+    where lease is not null and lane in (select no from lane where subscription = ?1)`,
 } as const;
 
 export const counts: Read<'counts'> = function* ({ appNo }) {

@@ -3,6 +3,7 @@
 import { maybe, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { only } from '../statement.ts';
+import { waits } from './waits.ts';
 
 export const oldestPendingSql = {
   first: `
@@ -13,15 +14,21 @@ export const oldestPendingSql = {
   // fill at once overlap in time, so on PostgreSQL this may miss the very oldest by some minutes.
   bySlices: `
     with recursive step (slice, depth) as (
-      select min(slice), 1 from delivery_live
+      select min(slice), 1 from delivery_live where ${waits}
       union all
-      select (select min(slice) from delivery_live where slice > step.slice), depth + 1
+      select (
+        select min(slice) from delivery_live where slice > step.slice and ${waits}), depth + 1
       from step where slice is not null and depth < ?2)
     select min(event) as event from delivery_live
-    where app = ?1 and slice in (
+    where app = ?1 and ${waits} and slice in (
       select slice from step where exists (
-        select 1 from delivery_live as found where found.slice = step.slice and found.app = ?1)
+        select 1 from delivery_live as found
+        where found.slice = step.slice and found.app = ?1 and ${waits})
       order by slice limit 4)`,
+  // Of an expression: else PostgreSQL may go through all that waits, in the order of the primary key.
+  running: `
+    select min(event || '') as event from delivery_live indexed by delivery_running
+    where lease is not null and app + 0 = ?1`,
 } as const;
 
 const rowsMax = 1_000;
@@ -32,5 +39,7 @@ export function* oldestPending(appNo: number): Script<string | undefined> {
   const found = yield* only(oldestPendingSql.first, appNo, rowsMax);
   const event = maybe(text, found, 'event');
   if (event !== undefined) return event;
-  return maybe(text, yield* only(oldestPendingSql.bySlices, appNo, slicesMax), 'event');
+  const waiting = maybe(text, yield* only(oldestPendingSql.bySlices, appNo, slicesMax), 'event');
+  const running = maybe(text, yield* only(oldestPendingSql.running, appNo), 'event');
+  return [waiting, running].filter((one) => one !== undefined).sort()[0];
 }

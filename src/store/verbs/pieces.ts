@@ -3,6 +3,7 @@
 import type { Value } from '../statement.ts';
 import type { Sought } from './sought.ts';
 import { valuesOf } from './sought.ts';
+import { waits } from './waits.ts';
 import type { Ask, Piece } from './walk.ts';
 
 /** ?1 tag, ?2 and ?3 below, ?4 from, ?5 rows; ?6 app, ?7 slice, ?8 lane; from ?9 on see `valuesOf`. */
@@ -58,8 +59,8 @@ export const piecesSql = {
     liveFits,
   ),
   doneOfLane: pieceSql(`${done} where slice = ?7 and lane = ?8 and ${newestOfLane}`, doneFits),
-  liveOfLane: pieceSql(
-    `${live} where slice = ?7 and app = ?6 and lane = ?8 and ${newestOfLane}`,
+  waitingOfLane: pieceSql(
+    `${live} where slice = ?7 and app = ?6 and lane = ?8 and ${waits} and ${newestOfLane}`,
     liveFits,
   ),
 } as const;
@@ -79,6 +80,8 @@ export interface PieceInput {
   sought: Sought;
   /** Of the subscription, if one is sought. */
   lanes: readonly number[];
+  /** Slices in which something runs, of the app or of the subscription. */
+  running: ReadonlySet<number>;
 }
 
 export interface Places {
@@ -96,7 +99,7 @@ export interface Places {
 const rowCosts = { inOrder: 1, indexed: 2, scattered: 6 } as const;
 
 /** Where to ask. What can have nothing that fits is left out. */
-export function placesFor({ appNo, sought, lanes }: PieceInput): Places {
+export function placesFor({ appNo, sought, lanes, running }: PieceInput): Places {
   const filter = valuesOf(sought);
   const attempts = [sought.attemptsMin];
   const values = ({ tag, below: { event, n }, from, most }: Piece): Value[] => [
@@ -112,6 +115,8 @@ export function placesFor({ appNo, sought, lanes }: PieceInput): Places {
     rowCost,
     values: (piece) => [[...values(piece), 0, 0, ...filter, ...more]],
   });
+  const ofRunning = ask(piecesSql.running, rowCosts.indexed, attempts);
+  const mayRun = ({ slices }: Piece): boolean => slices.some((slice) => running.has(slice));
   const ofLanes = (sql: string, more: readonly Value[]): Ask => ({
     sql,
     rowCost: rowCosts.scattered,
@@ -131,12 +136,13 @@ export function placesFor({ appNo, sought, lanes }: PieceInput): Places {
     ],
     ofLanes: [
       ...(isDone ? [ofLanes(piecesSql.doneOfLane, [])] : []),
-      ...(isLive ? [ofLanes(piecesSql.liveOfLane, attempts)] : []),
+      ...(isLive ? [ofLanes(piecesSql.waitingOfLane, attempts)] : []),
+      { ...ofRunning, values: (piece) => (mayRun(piece) ? ofRunning.values(piece) : []) },
     ],
     failures: [
       ...(isFailed ? [ask(piecesSql.failed, rowCosts.indexed, [])] : []),
       ...(isLive ? [ask(piecesSql.retried, rowCosts.indexed, attempts)] : []),
     ],
-    running: [ask(piecesSql.running, rowCosts.indexed, attempts)],
+    running: [ofRunning],
   };
 }

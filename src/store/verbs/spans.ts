@@ -8,6 +8,7 @@ import type { Value } from '../statement.ts';
 import { all, forEach } from '../statement.ts';
 import type { Bounds } from './bounds.ts';
 import type { Walk } from './fill-page.ts';
+import { waits } from './waits.ts';
 import type { Step, Stretch } from './walk.ts';
 
 /** Of an id: about nine hours lie between one of these and the next. */
@@ -30,7 +31,9 @@ export const spansSql = {
   hasEvents: `
     select ?1 + 0 as tag from event
     where slice = ?2 and app = ?3 and name >= ?4 and name <= ?5 and id >= ?6 and id <= ?7 limit 1`,
-  hasLive: 'select ?1 + 0 as tag from delivery_live where slice = ?2 and app = ?3 limit 1',
+  hasWaiting: `
+    select ?1 + 0 as tag from delivery_live
+    where slice = ?2 and app = ?3 and ${waits} limit 1`,
 } as const;
 
 export interface Range {
@@ -39,10 +42,10 @@ export interface Range {
   from: string;
 }
 
-/** What an app must have in a stretch: events of such names, or anything that waits or runs. */
+/** What an app must have in a stretch: events of such names; or what waits, or a slice in which something runs. */
 export type Presence =
   | { of: 'events'; appNo: number; names: Bounds<string> }
-  | { of: 'live'; appNo: number };
+  | { of: 'live'; appNo: number; running: ReadonlySet<number> };
 
 interface Span {
   slice: number;
@@ -78,7 +81,7 @@ export function* walkSpans({ below, from }: Range, presence?: Presence): Walk<St
 /** Stretches that have nothing are steps. */
 function* present(stretches: readonly Stretch[], presence: Presence): Walk<Stretch | Step> {
   const { of, appNo } = presence;
-  const sql = of === 'live' ? spansSql.hasLive : spansSql.hasEvents;
+  const sql = of === 'live' ? spansSql.hasWaiting : spansSql.hasEvents;
   const each = stretches.flatMap(({ below, from, slices }, tag) =>
     slices.map((slice): Value[] => {
       const more = of === 'live' ? [] : [...presence.names, from, below.event];
@@ -87,7 +90,8 @@ function* present(stretches: readonly Stretch[], presence: Presence): Walk<Stret
   );
   const tags = new Set((yield* forEach(sql, each)).map((row) => integer(row, 'tag')));
   for (const [tag, one] of stretches.entries()) {
-    if (tags.has(tag)) yield one;
+    const isRunning = of === 'live' && one.slices.some((slice) => presence.running.has(slice));
+    if (isRunning || tags.has(tag)) yield one;
     else yield { event: one.from, n: 0, fits: false, cost: limits.lookRows };
   }
 }

@@ -23,6 +23,8 @@ export interface SendRequest {
   readonly body: Uint8Array;
   /** For everything: look-up, connection, TLS, head and body. */
   readonly timeoutMs: number;
+  /** What goes over the wire, where that was made ahead. */
+  bytes?: RequestBytes;
 }
 
 export interface SendOptions {
@@ -65,7 +67,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
   readonly origin: string;
   readonly method: string;
   wants: Taker['wants'] = 'any';
-  readonly #path: string;
+  readonly #url: CallbackUrl;
   readonly #host: string;
   readonly #request: SendRequest;
   readonly #options: SendOptions;
@@ -87,10 +89,9 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     request: SendRequest,
     parts: { url: CallbackUrl; options: SendOptions; context: ExchangeContext },
   ) {
-    const { href, protocol, host } = parts.url;
-    const pathAt = href.indexOf('/', protocol.length + 2);
-    this.origin = href.slice(0, pathAt);
-    this.#path = href.slice(pathAt);
+    const { host } = parts.url;
+    this.#url = parts.url;
+    this.origin = originOf(parts.url);
     this.#host = host.kind === 'address' ? host.address : host.name;
     this.method = request.method;
     this.#request = request;
@@ -170,10 +171,8 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
   }
 
   #bytes(): RequestBytes | undefined {
-    const { method, headers, body } = this.#request;
-    const authority = this.origin.slice(this.origin.indexOf('//') + 2);
     try {
-      return requestBytes({ method, path: this.#path, authority, headers, body });
+      return this.#request.bytes ?? bytesFor(this.#request, this.#url);
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
       this.#settle(this.#explain(error));
@@ -250,6 +249,17 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     else connections.drop(this.#connection);
     this.#result.resolve(result);
   }
+}
+
+/** Throws BadRequest. */
+export function bytesFor({ method, headers, body }: SendRequest, url: CallbackUrl): RequestBytes {
+  const origin = originOf(url);
+  const authority = origin.slice(url.protocol.length + 2);
+  return requestBytes({ method, path: url.href.slice(origin.length), authority, headers, body });
+}
+
+function originOf({ href, protocol }: CallbackUrl): string {
+  return href.slice(0, href.indexOf('/', protocol.length + 2));
 }
 
 function notStarted(reason: 'declined' | 'busy'): SenderResult {

@@ -148,6 +148,25 @@ describe('send', () => {
     await sender.close();
   });
 
+  it('sends what was made ahead, which is what it would have made', async () => {
+    const heard: string[] = [];
+    const receiver = await startReceiver((socket) => {
+      socket.on('data', (data: Buffer) => {
+        heard.push(data.toString());
+        socket.write(ok());
+      });
+    });
+    const sender = makeSender();
+    const made = post(`${receiver.url}/b?c=d`);
+    sender.prepare(made);
+    made.headers[1] = 'text/plain'; // Too late.
+    assert.equal(statusOf(await sender.send(made)), 200);
+    assert.equal(statusOf(await sender.send(post(`${receiver.url}/b?c=d`))), 200);
+    assert.match(heard[0] ?? '', /^POST \/hook\/b\?c=d HTTP\/1\.1\r\nhost: 127\.0\.0\.1:\d+\r\n/);
+    assert.equal(heard[0], heard[1]);
+    await sender.close();
+  });
+
   it('sends every method of a callback, and reports a 3xx as an answer', async () => {
     const receiver = await startReceiver(answering(ok('', '302 Found')));
     const sender = makeSender();
@@ -169,9 +188,14 @@ describe('send', () => {
     ];
     const receiver = await startReceiver(answering(ok()));
     for (const row of rows) {
-      const result = await sender.send(post(receiver.url, row));
-      assert.equal(errorOf(result), 'protocol', JSON.stringify(row));
+      const request = post(receiver.url, row);
+      assert.equal(errorOf(await sender.send(request)), 'protocol', JSON.stringify(row));
+      sender.prepare(request);
+      assert.equal(errorOf(await sender.send(request)), 'protocol', JSON.stringify(row));
     }
+    const refused = post('ftp://127.0.0.1/');
+    sender.prepare(refused);
+    assert.equal(refused.bytes, undefined);
     assert.equal(receiver.seen.bytes, 0);
     await sender.close();
   });

@@ -9,14 +9,17 @@ import type { ConnectionLimits } from './connections.ts';
 import { Connections } from './connections.ts';
 import { Deadlines } from './deadlines.ts';
 import type { ExchangeLimits, SendOptions, SendRequest, SenderResult } from './exchange.ts';
-import { Exchange } from './exchange.ts';
+import { bytesFor, Exchange } from './exchange.ts';
 import { failure } from './failure.ts';
 import type { Guard, ReadResult } from './guard.ts';
 import { LinkedList } from './linked-list.ts';
+import { BadRequest } from './request-bytes.ts';
 
 export interface Sender {
   /** A receiver never makes it reject or throw, nor last longer than `timeoutMs`. */
   send(request: SendRequest, options?: SendOptions): Promise<SenderResult>;
+  /** Makes ahead what `send` would have to make. What cannot be sent is left for it to tell. */
+  prepare(request: SendRequest): void;
   /** Gives up what is under way and resolves when no socket is left. */
   close(): Promise<void>;
   count(): { sending: number; origins: number; open: number; idle: number };
@@ -51,6 +54,16 @@ export function createSender(options: SenderOptions): Sender {
     return new Exchange(request, { url: found.url, options: call, context }).run();
   }
 
+  function prepare(request: SendRequest): void {
+    const found = read(request.url);
+    if (found.kind !== 'url') return;
+    try {
+      request.bytes = bytesFor(request, found.url);
+    } catch (error) {
+      if (!(error instanceof BadRequest)) throw error;
+    }
+  }
+
   async function close(): Promise<void> {
     while (exchanges.first !== undefined) exchanges.first.abort();
     closed ??= connections.close().finally(() => deadlines.close());
@@ -59,6 +72,7 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     send,
+    prepare,
     close,
     count: () => ({ sending: exchanges.size, ...connections.count() }),
   };

@@ -1,31 +1,25 @@
 // One attempt of one delivery: from the lease to the settlement. Whatever the receiver does becomes an
 // outcome; whatever fails on our side gives the delivery back unharmed, with no attempt counted.
 import type { CallbackDefinition } from '../contract/contract.ts';
-import { fillEvent } from '../contract/target.ts';
 import type { SendResult } from '../core/attempt.ts';
-import { deliveryId, type Leased } from '../core/delivery.ts';
-import { withPrefix } from '../core/id.ts';
+import type { Leased } from '../core/delivery.ts';
 import { holderOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
 import { classify, errorOf, type Outcome } from '../core/outcome.ts';
-import { validSecrets } from '../core/signing-secret.ts';
-import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
-import { callbackHeaders } from '../egress/request-head.ts';
-import type { SendRequest, SenderResult } from '../egress/exchange.ts';
+import type { SenderResult } from '../egress/exchange.ts';
 import type { Sender } from '../egress/send.ts';
-import { sign } from '../egress/sign.ts';
 import type { AttemptRecord, Settlement } from '../store/delivery-verbs.ts';
 import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { Start } from './dispatcher.ts';
+import { type DraftMeans, requestOf } from './draft.ts';
 import type { Gate, Passage } from './gate.ts';
 import type { Longest } from './longest.ts';
-import type { KnownTarget, Prepare } from './prepared.ts';
+import type { KnownTarget } from './prepared.ts';
 import type { TargetCache } from './target-cache.ts';
-import { traceHeaders } from './trace.ts';
 import type { Witness } from './witness.ts';
 
-export interface DeliverMeans {
+export interface DeliverMeans extends DraftMeans {
   world: World;
   sender: Sender;
   targets: TargetCache;
@@ -36,11 +30,8 @@ export interface DeliverMeans {
   longest: Longest;
   /** Whether an attempt may still start under a lease. */
   holds: (lease: number) => boolean;
-  prepare: Prepare;
   /** For subscriptions that have chosen nothing else. */
   waitsMs: readonly number[];
-  timeoutMs: number;
-  tracer?: Tracer | undefined;
   witness?: Pick<Witness, 'attempted'> | undefined;
 }
 
@@ -164,7 +155,7 @@ async function send(
   const { world, sender } = means;
   const startedMs = means.nowMs();
   const startedAt = world.monotonicMs();
-  const request = requestOf(means, it, world.nowMs()); // Its receiver knows no other clock.
+  const request = requestOf(means, it);
   const onStart = (): boolean => {
     verdict = judge(means, it);
     if (verdict === 'open') it.confirmation.end();
@@ -184,34 +175,6 @@ async function send(
   }
   if (verdict !== 'open') return stopped(verdict);
   return { kind: 'held', waitMs: limits.ownFailureWaitMs };
-}
-
-function requestOf(
-  means: DeliverMeans,
-  { leased, target }: Attempting,
-  nowMs: number,
-): SendRequest {
-  const { definition, secrets: known, headers: added } = means.prepare(target);
-  const secrets = validSecrets(known, nowMs);
-  const id = withPrefix('evt', leased.event);
-  const timestampS = Math.floor(nowMs / 1000);
-  const mediaType = definition === undefined ? 'application/json' : definition.mediaType;
-  const body = mediaType === undefined ? new Uint8Array() : leased.payload;
-  const headers = callbackHeaders({
-    mediaType,
-    eventId: id,
-    eventName: leased.eventName,
-    delivery: deliveryId(leased),
-    subscription: withPrefix('sub', target.subscription),
-    attempt: leased.attempts + 1,
-    timestampS,
-    signature: sign({ id, timestampS, payload: body, secrets: secrets.map((one) => one.secret) }),
-    trace: traceHeaders(means.tracer, leased),
-    added,
-  });
-  const url = fillEvent(target.url, leased.eventName);
-  const { timeoutMs = means.timeoutMs } = target.controls;
-  return { method: target.method, url, headers, body, timeoutMs };
 }
 
 type Settling = Pick<Settlement, 'outcome' | 'attempt'>;

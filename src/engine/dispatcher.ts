@@ -5,6 +5,7 @@ import type { Leased } from '../core/delivery.ts';
 import { leaseOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
 import { never } from '../core/lane.ts';
+import { NewestMap } from '../core/newest-map.ts';
 import type { World } from '../core/world.ts';
 import type { Offer, Outlook, Settled, Settlement } from '../store/delivery-verbs.ts';
 import type { Worked, Worker } from '../store/delivery-verbs.ts';
@@ -19,6 +20,7 @@ export interface DispatcherMeans {
   /** This node: its present number, and whether it counts as alive. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
+  foresee?: Worker['foresee'];
   /** The subscription has ended because its receiver wants no more. */
   onGone: (subscription: string, leased: Leased) => void;
   /** The receiver of a lane has failed for so long that it may be given up. Never rejects. */
@@ -42,6 +44,7 @@ export interface Start {
 }
 
 export class Dispatcher implements Worker {
+  readonly foresee: Worker['foresee'];
   readonly #means: DispatcherMeans;
   #window: Window;
   #underWay = 0;
@@ -51,8 +54,8 @@ export class Dispatcher implements Worker {
   readonly #abortAttempts = new AbortController();
   readonly #clock: Promise<void>;
   #leases = 0;
-  /** When offers were made, by their lease: the newest few. */
-  readonly #offeredMs = new Map<number, number>();
+  /** When offers were made, by their lease. */
+  readonly #offeredMs = new NewestMap<number, number>(limits.offersRememberedMax);
   #readyMs = 0; // When a claim would find something, as far as is known.
   /** The same, but only what was heard since the last claim was sent. */
   #heardMs = never;
@@ -66,6 +69,7 @@ export class Dispatcher implements Worker {
 
   constructor(means: DispatcherMeans) {
     this.#means = means;
+    this.foresee = means.foresee;
     this.#window = this.#newWindow();
     means.store.attach(this);
     this.#ask();
@@ -180,10 +184,6 @@ export class Dispatcher implements Worker {
 
   #note(offer: Offer): Offer {
     this.#offeredMs.set(offer.lease, this.#means.world.monotonicMs());
-    if (this.#offeredMs.size > limits.offersRememberedMax) {
-      const [oldest] = this.#offeredMs.keys();
-      if (oldest !== undefined) this.#offeredMs.delete(oldest);
-    }
     return offer;
   }
 

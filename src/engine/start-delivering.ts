@@ -8,6 +8,7 @@ import { createConfirmer, noConfirmer } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { foresee } from './draft.ts';
 import { createGate, type Gate } from './gate.ts';
 import type { Liveness } from './liveness.ts';
 import { createWitness, type FactLog } from './witness.ts';
@@ -88,6 +89,7 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     store,
     self,
     deliver: (leased, start) => deliver(means, leased, start),
+    foresee: (deliveries) => foresee(means, deliveries),
     onGone: (subscription, leased) => {
       reach.changed(subscription, 'ended');
       witness.gone(leased, subscription);

@@ -4,7 +4,15 @@ import { byTurns, untilQuiet, type MakePace } from '../core/pace.ts';
 import type { BatchFacts } from './batch-facts.ts';
 import type { Batcher } from './batcher.ts';
 import { createBatcher } from './batcher.ts';
-import type { Batch, BatchReply, EditCall, EditReply, Transport, WorkReply } from './call.ts';
+import type {
+  Batch,
+  BatchReply,
+  EditCall,
+  EditReply,
+  Foretell,
+  Transport,
+  WorkReply,
+} from './call.ts';
 import type { Born, Offer, Outlook, Settlement, Work, Worker } from './delivery-verbs.ts';
 import { StoreUnavailable, VerbFailed } from './store.ts';
 
@@ -469,6 +477,41 @@ describe('work', () => {
     await assert.rejects(settling, StoreUnavailable);
   });
 
+  it('foresees what will be born, and takes the very same, if it is', async () => {
+    const { transport, batcher, worker, heard } = setUp();
+    const bornOf = (event: string): Born[] => [
+      { event, n: 0, lane: 3, callback: 4, version: 5, concurrency: undefined },
+    ];
+    for (const event of ['a', 'b']) {
+      worker.offers.push(offer(1));
+      const edit = publish(batcher, event);
+      await turn();
+      const foretold = bornOf(event);
+      transport.foretell?.(foretold);
+      transport.write({ born: event === 'a' ? foretold : bornOf(event) }); // Written at the second try.
+      await edit;
+    }
+    const seen = heard.filter((what) => what !== 'offer');
+    assert.deepEqual(seen, ['foresee a', 'take a_0', 'foresee b', 'take b_0']);
+    assert.equal(worker.taken[0], worker.foreseen[0]);
+    assert.notEqual(worker.taken[1], worker.foreseen[1]);
+    assert.deepEqual(worker.taken[1], worker.foreseen[1]);
+  });
+
+  it('takes nothing that was foretold and is not written', async () => {
+    const { transport, batcher, worker, heard } = setUp();
+    worker.offers.push(offer(1));
+    const edit = publish(batcher, 'a');
+    await turn();
+    transport.foretell?.([
+      { event: 'a', n: 0, lane: 3, callback: 4, version: 5, concurrency: undefined },
+    ]);
+    transport.answer({ kind: 'unavailable', message: 'full', trace: '' });
+    await assert.rejects(edit, StoreUnavailable);
+    assert.deepEqual(heard, ['offer', 'foresee a']);
+    assert.deepEqual(worker.taken, []);
+  });
+
   it('goes without a worker', async () => {
     const { transport, batcher } = setUp({}, 'without a worker');
     batcher.work();
@@ -895,6 +938,7 @@ class FakeWorker implements Worker {
   readonly offers: (Offer | undefined)[] = [];
   readonly claims: (Offer | undefined)[] = [];
   readonly fanOuts: (Offer | undefined)[] = [];
+  readonly foreseen: Parameters<Worker['take']>[0][number][] = [];
   readonly taken: Parameters<Worker['take']>[0][number][] = [];
   readonly outlooks: Outlook[] = [];
   readonly #heard: string[];
@@ -910,6 +954,11 @@ class FakeWorker implements Worker {
   offer(): Offer | undefined {
     this.#heard.push('offer');
     return this.offers.shift();
+  }
+
+  foresee(deliveries: Parameters<Worker['take']>[0]): void {
+    this.#heard.push(`foresee ${deliveries.map(({ event }) => event).join(' ')}`);
+    this.foreseen.push(...deliveries);
   }
 
   take(deliveries: Parameters<Worker['take']>[0], outlook: Outlook): void {
@@ -948,8 +997,11 @@ class FakeTransport implements Transport {
   #flying: PromiseWithResolvers<BatchReply> | undefined;
   #working: PromiseWithResolvers<WorkReply> | undefined;
 
-  async send(batch: Batch): Promise<BatchReply> {
+  foretell: Foretell | undefined;
+
+  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
     this.#assertFree('write');
+    this.foretell = foretell;
     this.sent.push(batch);
     this.order.push('write');
     process.nextTick(() => (this.left += 1));

@@ -12,7 +12,7 @@ import { editCall, editOutput } from './call.ts';
 import type { Offer, Settled, Settlement, TakeUp, Worked, Worker } from './delivery-verbs.ts';
 import type { EditQueue, QueueLimits, WaitingEdit } from './edit-queue.ts';
 import { createEditQueue } from './edit-queue.ts';
-import { leasedFrom } from './leased-from.ts';
+import { freshFrom } from './leased-from.ts';
 import { failureOf, reached, tooShort } from './reached.ts';
 import { rebuild } from './rebuild.ts';
 import type { EditInput, EditOutput, EditVerb, Waiting } from './store.ts';
@@ -216,7 +216,8 @@ class Cycle {
     const nowMs = this.#options.nowMs();
     const sent = this.#begin('edits', taken.length + outcomes.length);
     const batch = { nowMs, settlements, edits, offer, takeUp };
-    const reply = await reached<BatchReply>(this.#transport.send(batch));
+    const fresh = freshFrom(batch, (deliveries) => this.#worker?.foresee?.(deliveries));
+    const reply = await reached<BatchReply>(this.#transport.send(batch, fresh.foretell));
     sent.answered(reply.kind === 'written');
     this.#isRefused = reply.kind !== 'written';
     this.#isTakeUpRefused ||= takeUp !== undefined && this.#isRefused;
@@ -229,7 +230,7 @@ class Cycle {
       if (takeUp !== undefined) this.#worker?.refused();
       refuseAll([...outcomes, ...taken], reply.kind === 'written' ? tooShort() : failureOf(reply));
     } else {
-      this.#worker?.take(leasedFrom(reply.born, { edits, offer }), reply.outlook);
+      this.#worker?.take(fresh.of(reply.born), reply.outlook);
       if (reply.worked !== undefined) this.#worked(reply.worked, takeUp);
       this.handOut(() => {
         answerAll(outcomes, reply.settled);

@@ -68,9 +68,12 @@ export interface StoreFailure {
   trace: string;
 }
 
+export type Foretell = (born: readonly Born[]) => void;
+
 /** The way to a database. It rejects only when the way itself breaks. */
 export interface Transport {
-  send(batch: Batch): Promise<BatchReply>;
+  /** `foretell` is told what will be born, if all goes well; the reply then holds the very same list. */
+  send(batch: Batch, foretell?: Foretell): Promise<BatchReply>;
   work(work: Work): Promise<WorkReply>;
   read(call: ReadCall): Promise<ReadReply>;
   /** Answers what was sent, then lets go of the database. */

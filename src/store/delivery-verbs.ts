@@ -182,6 +182,11 @@ export interface Outlook {
 export interface Worker {
   /** Before a write: room for fresh deliveries. */
   offer(): Offer | undefined;
+  /**
+   * While a write is under way: what will be born, if all goes well. Nothing may begin yet, but what can be made
+   * ready can be. Not every store says it; what it said comes with `take`, the very same, or it never was.
+   */
+  foresee?: ((deliveries: readonly Leased[]) => void) | undefined;
   /** After a write, before anything of it resolves: what was born with the offered lease. */
   take(deliveries: readonly Leased[], outlook: Outlook): void;
   /** Before work, or a write that does it as well: a claim, a step of a fan-out, or neither. */

@@ -2,7 +2,7 @@
 // they meet again.
 import { strict as assert } from 'node:assert';
 import type { Leased } from '../core/delivery.ts';
-import type { EditCall } from './call.ts';
+import type { EditCall, Foretell } from './call.ts';
 import type { Born, Offer } from './delivery-verbs.ts';
 import type { EditInput } from './store.ts';
 
@@ -11,7 +11,24 @@ export interface Origin {
   offer: Offer | undefined;
 }
 
-export function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Leased[] {
+/** The fresh deliveries of a batch: as they are foretold, and as they are born, which is the very same then. */
+export interface Fresh {
+  foretell: Foretell;
+  of(born: readonly Born[]): readonly Leased[];
+}
+
+export function freshFrom(origin: Origin, foresee: (deliveries: readonly Leased[]) => void): Fresh {
+  let told: { born: readonly Born[]; leased: readonly Leased[] } | undefined;
+  return {
+    foretell: (born) => {
+      told = { born, leased: leasedFrom(born, origin) };
+      foresee(told.leased);
+    },
+    of: (born) => (told?.born === born ? told.leased : leasedFrom(born, origin)),
+  };
+}
+
+function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Leased[] {
   if (born.length === 0) return [];
   assert(offer !== undefined, 'Cannot take fresh deliveries: no lease was offered');
   const events = new Map<string, Published>();

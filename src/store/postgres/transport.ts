@@ -7,7 +7,7 @@ import { limits } from '../../core/limits.ts';
 import { packageFolder } from '../../core/package-folder.ts';
 import type { World } from '../../core/world.ts';
 import { createAside, withNews } from '../aside.ts';
-import type { Batch, BatchReply, StoreFailure, Transport, WorkReply } from '../call.ts';
+import type { Batch, BatchReply, Foretell, StoreFailure, Transport, WorkReply } from '../call.ts';
 import type { Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
 import { rebuild } from '../rebuild.ts';
@@ -73,7 +73,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
     throw cannotConnect(url, error);
   }
   return {
-    send: async (batch) => node.send(batch),
+    send: async (batch, foretell) => node.send(batch, foretell),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
     nowMs: () => node.nowMs(),
@@ -152,25 +152,23 @@ class PostgresNode {
     this.#houseWriter = await next();
   }
 
-  async send(batch: Batch): Promise<BatchReply> {
+  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
     const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
-    const send = async (): Promise<BatchReply> => this.#alone(async () => this.#send(batch));
+    const send = async (): Promise<BatchReply> =>
+      this.#alone(async () => this.#send(batch, foretell));
     return isPublish ? this.#order.ahead(send) : send();
   }
 
-  async #send(batch: Batch): Promise<BatchReply> {
+  async #send(batch: Batch, foretell: Foretell | undefined): Promise<BatchReply> {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { slices, heard, sweep, aside } = this.#memory;
     const { link, gathered, writer } = this.#edits;
     const context = { nowMs, givenMs, slices, heard, sweep, gathered, writer };
-    const input = { edits: batch.edits, offer: batch.offer, aside, context };
-    const means = {
-      link,
-      leases: leasesOf(batch.offer),
-      events: async () => eventsOf(link, batch.edits),
-    };
+    const input = { edits: batch.edits, offer: batch.offer, foretell, aside, context };
+    const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
+    const means = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
     const written =
       idle ??

@@ -1,7 +1,8 @@
 // A batch of edits in one transaction: publishes that stand side by side go down together, everything
 // else one after the other, in the order of the calls.
+import { endOfTurn } from '../../core/pace.ts';
 import type { Aside } from '../aside.ts';
-import type { Batch, EditCall, EditReply } from '../call.ts';
+import type { Batch, EditCall, EditReply, Foretell } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
 import { birthsFor } from '../slots.ts';
@@ -22,6 +23,7 @@ import type { Tx } from './tx.ts';
 export interface WriteInput {
   edits: readonly EditCall[];
   offer: Offer | undefined;
+  foretell?: Foretell | undefined;
   /** Fan-outs that are passed over. */
   aside: Aside;
   context: Omit<EditContext, 'births' | 'left' | 'facts'>;
@@ -39,7 +41,7 @@ export interface Written {
 /** `alone`: each edit by itself, so that one that breaks a rule takes no other with it. */
 export async function writeBatch(
   tx: Tx,
-  { edits, offer, aside, context }: WriteInput,
+  { edits, offer, foretell, aside, context }: WriteInput,
   way: Way,
 ): Promise<Done<Written>> {
   // Of edits that run alone one may be undone after a birth; so then nothing is born leased.
@@ -58,6 +60,8 @@ export async function writeBatch(
     writeFigures(tx, within),
     answered,
   ]);
+  // When all of it has left.
+  if (births.born.length > 0) void endOfTurn().then(() => foretell?.(births.born));
   const ended = seenWith(
     asked.then(([outlook]) => outlook),
     context.nowMs,

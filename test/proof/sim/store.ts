@@ -5,6 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type {
   Batch,
   BatchReply,
+  Foretell,
   ReadCall,
   ReadReply,
   SettleReply,
@@ -66,7 +67,7 @@ class Way implements Transport {
     this.#means = means;
   }
 
-  async send(batch: Batch): Promise<BatchReply> {
+  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
     const { shared, plan } = this.#means;
     const shiftMs = this.#shiftMs(batch.nowMs);
     const settlements = batch.settlements.map((one) => inDatabaseTime(one, shiftMs));
@@ -81,6 +82,7 @@ class Way implements Transport {
         if (written.kind === 'written') {
           judge(written.settled);
           this.#noteTaken(takenUp(written.worked));
+          foretell?.(written.born);
         }
         this.#watch(batch, written);
         return written;

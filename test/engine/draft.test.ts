@@ -1,0 +1,146 @@
+// Requests that are made before they may be sent: what is sent is what would have been made at that moment.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { noControls } from '../../src/core/controls.ts';
+import type { Leased } from '../../src/core/delivery.ts';
+import { makeSigningSecret, type SigningSecret } from '../../src/core/signing-secret.ts';
+import type { SendRequest } from '../../src/egress/exchange.ts';
+import { foresee, requestOf } from '../../src/engine/draft.ts';
+import { createPrepare, type KnownTarget } from '../../src/engine/prepared.ts';
+
+const startMs = 1_700_000_000_250;
+const fresh = makeSigningSecret(new Uint8Array(32).fill(1), startMs);
+const replaced = makeSigningSecret(new Uint8Array(32).fill(2), startMs);
+
+function targetOf(parts: Partial<KnownTarget> = {}): KnownTarget {
+  return {
+    callback: 1,
+    lane: 1,
+    version: 1,
+    isActive: true,
+    subscription: '01jc4t6v8m3q5r7w9x1y2z3a4b',
+    appNo: 1,
+    appId: '01jc4t6v8m3q5r7w9x1y2z3a4c',
+    contract: 'Ringback',
+    operation: 'subscribeOperation',
+    definition: 'd',
+    method: 'POST',
+    url: 'http://127.0.0.1:9000/',
+    secrets: [fresh],
+    controls: noControls,
+    headers: undefined,
+    ...parts,
+  };
+}
+
+function stage(target = targetOf()) {
+  const clock = { ms: startMs };
+  const prepared: SendRequest[] = [];
+  const known: { target: KnownTarget | undefined } = { target };
+  const means = {
+    world: { nowMs: () => clock.ms },
+    sender: { prepare: (request: SendRequest) => void prepared.push(request) },
+    targets: { known: () => known.target },
+    prepare: createPrepare([new Uint8Array(32)], []),
+    timeoutMs: 1000,
+  };
+  const leased: Leased = {
+    event: '01jc4t6v8m3q5r7w9x1y2z3a4d',
+    n: 0,
+    eventName: 'a',
+    payload: Buffer.from('{"message":"m"}'),
+    trace: undefined,
+    lane: 1,
+    callback: 1,
+    version: 1,
+    concurrency: undefined,
+    tries: 0,
+    attempts: 0,
+    lease: 1,
+  };
+  return {
+    clock,
+    prepared,
+    known,
+    foresee: () => foresee(means, [leased]),
+    requestTo: (one: KnownTarget | undefined) => {
+      assert(one !== undefined);
+      return requestOf(means, { leased, target: one });
+    },
+  };
+}
+
+function header({ headers }: SendRequest, name: string): string {
+  return headers[headers.indexOf(name) + 1] ?? '';
+}
+
+function isSignedWith(request: SendRequest, { secret }: SigningSecret): boolean {
+  const payload = Buffer.from(request.body).toString();
+  const names = ['webhook-id', 'webhook-signature', 'webhook-timestamp'];
+  const given = Object.fromEntries(names.map((name) => [name, header(request, name)]));
+  const signature = new Webhook(secret).sign(
+    given['webhook-id'] ?? '',
+    new Date(Number(given['webhook-timestamp']) * 1000),
+    payload,
+  );
+  return (given['webhook-signature'] ?? '').split(' ').includes(signature);
+}
+
+describe('a request that was made ahead', () => {
+  it('is the one that is sent, once', () => {
+    const on = stage();
+    on.foresee();
+    on.clock.ms += 700;
+    const [made] = on.prepared;
+    assert(made !== undefined && isSignedWith(made, fresh));
+    assert.equal(on.requestTo(on.known.target), made);
+    const again = on.requestTo(on.known.target);
+    assert.notEqual(again, made);
+    assert.deepEqual(again, made);
+  });
+
+  for (const [when, stepMs] of Object.entries({ over: 750, 'not there yet': -251, past: -1 })) {
+    it(`is made anew when its second is ${when}`, () => {
+      const on = stage();
+      on.foresee();
+      on.clock.ms += stepMs;
+      const sent = on.requestTo(on.known.target);
+      assert.notEqual(sent, on.prepared[0]);
+      assert.equal(header(sent, 'webhook-timestamp'), String(Math.floor(on.clock.ms / 1000)));
+      assert(isSignedWith(sent, fresh));
+    });
+  }
+
+  it('is made anew when its target has changed', () => {
+    const on = stage();
+    on.foresee();
+    const sent = on.requestTo(targetOf({ url: 'http://127.0.0.1:9001/', secrets: [replaced] }));
+    assert.equal(sent.url, 'http://127.0.0.1:9001/');
+    assert(isSignedWith(sent, replaced) && !isSignedWith(sent, fresh));
+  });
+
+  it('is made anew when a secret has ended since', () => {
+    const old = { ...replaced, expiresMs: startMs + 100 };
+    const on = stage(targetOf({ secrets: [fresh, old] }));
+    on.foresee();
+    assert(on.prepared[0] !== undefined && isSignedWith(on.prepared[0], old));
+    on.clock.ms += 100;
+    const sent = on.requestTo(on.known.target);
+    assert(isSignedWith(sent, fresh) && !isSignedWith(sent, old));
+  });
+
+  it('is not made for a target that is not known', () => {
+    const on = stage();
+    on.known.target = undefined;
+    on.foresee();
+    assert.deepEqual(on.prepared, []);
+  });
+
+  it('is not made of what cannot be opened; that is told when it is sent', () => {
+    const on = stage(targetOf({ secrets: new Uint8Array(40) }));
+    on.foresee();
+    assert.deepEqual(on.prepared, []);
+    assert.throws(() => on.requestTo(on.known.target));
+  });
+});

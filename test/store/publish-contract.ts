@@ -141,6 +141,18 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal((await events_()).length, 0);
       });
 
+      it('foretells what will be born, and then that is what is taken', async () => {
+        await subscribed([callback(0, 'a'), callback(1, 'a'), callback(2, 'b')]);
+        const { born, foreseen } = await on.dispatcher.publish({ room: 1 }, publishInput(['a']));
+        assert.equal(born.length, 1);
+        assert.equal(foreseen.length, 1);
+        assert.equal(foreseen[0], born[0]);
+        assert.deepEqual(
+          (await on.dispatcher.publish({ room: 0 }, publishInput(['a']))).foreseen,
+          [],
+        );
+      });
+
       it('keeps the trace with the event: born, claimed, and of one that has none', async () => {
         await subscribed();
         const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 vendor=x';

@@ -28,11 +28,14 @@ export interface TestDispatcher {
 export interface Published {
   output: EditOutput<'publish'>;
   born: Leased[];
+  /** What was said to be born before. */
+  foreseen: Leased[];
 }
 
 export function attachDispatcher(store: Store): TestDispatcher {
   let leases = 0; // Of no node at all: a start frees them.
   let taken: Leased[] = [];
+  let foreseen: Leased[] = [];
   let worked = awaited();
   const offers: Record<'fresh' | 'claim' | 'fanOut', Offer | undefined> = {
     fresh: undefined,
@@ -52,6 +55,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
   store.attach({
     offer: () => offers.fresh,
+    foresee: (deliveries) => void foreseen.push(...deliveries),
     take: (deliveries, outlook) => {
       taken.push(...deliveries);
       outlooks.push(outlook);
@@ -75,6 +79,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
     works,
     publish: async (room, input) => {
       taken = [];
+      foreseen = [];
       offers.fresh = toOffer(room);
       let born: Leased[] | undefined;
       const output = await store.edit('publish', input).then((answer) => {
@@ -83,7 +88,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
       });
       offers.fresh = undefined;
       assert(born !== undefined);
-      return { output, born };
+      return { output, born, foreseen };
     },
     claim: async (room) => {
       offers.claim = toOffer(room);

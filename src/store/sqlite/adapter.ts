@@ -1,9 +1,8 @@
 // The store in SQLite, synchronous: no clock, no thread, no promise. Time comes in the batch. A
 // thread, a test or a simulation puts itself around it.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch, BatchReply, StoreFailure, WorkReply } from '../call.ts';
+import type { Batch, BatchReply, Foretell, StoreFailure, WorkReply } from '../call.ts';
 import { minuteOf } from '../../core/stats-span.ts';
-import type { Fact } from '../counting.ts';
 import type { Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
 import { createAside, withNews } from '../aside.ts';
@@ -15,13 +14,13 @@ import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
 import { prepareOutcomes } from './settle.ts';
-import type { Plan, Written } from './transaction.ts';
+import type { Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
 import { asBatch, asWorkReply } from './work.ts';
-import { prepareWrite } from './write.ts';
+import { prepareWrite, type Left } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
-  run: (batch: Batch) => BatchReply;
+  run: (batch: Batch, foretell?: Foretell) => BatchReply;
   work: (work: Work) => WorkReply;
 }
 
@@ -53,10 +52,6 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
   });
 }
 
-interface Counted {
-  facts: readonly Fact[];
-}
-
 /** The adapter on a connection whose schema is up to date. */
 export function adapterOn(
   db: DatabaseSync,
@@ -69,21 +64,22 @@ export function adapterOn(
   const planWrite = prepareWrite(db, means);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
-  const write = <R extends Counted>(plan: Plan<R>, nowMs: number): Written<R> => {
+  const write = (batch: Batch, foretell: Foretell): Written<Left> => {
     const elsewhere = broken ?? inPlace();
     if (elsewhere !== undefined) return elsewhere;
-    const written = committed(writeTogether(db, plan), inPlace);
+    const beforeCommit = ({ born }: Left): void => foretell(born);
+    const written = committed(writeTogether(db, planWrite(batch), beforeCommit), inPlace);
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
       gathered.done();
-      gathered.add(written.last.facts, minuteOf(nowMs));
+      gathered.add(written.last.facts, minuteOf(batch.nowMs));
     } else {
       gathered.undo();
     }
     return written;
   };
-  const run: Sqlite['run'] = (batch) => {
-    const written = write(planWrite(batch), batch.nowMs);
+  const run: Sqlite['run'] = (batch, foretell = () => undefined) => {
+    const written = write(batch, foretell);
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
     const { born, outlook, worked } = last;

@@ -14,10 +14,13 @@ export type ToThread<Options, Question> =
 export type FromThread<Answer> =
   | { kind: 'opened' }
   | { kind: 'refused'; code: CannotOpenCode; message: string }
+  /** Before the answer to the same question. */
+  | { kind: 'ahead'; id: number; word: Answer }
   | { kind: 'answer'; id: number; answer: Answer };
 
 export interface Answering<Question, Answer> {
-  answer: (question: Question) => Answer | Promise<Answer>;
+  /** `ahead`: for what can be said before. */
+  answer: (question: Question, ahead: (word: Answer) => void) => Answer | Promise<Answer>;
   /** After what was asked before is answered. */
   close: () => void | Promise<void>;
 }
@@ -36,7 +39,9 @@ export function answerParent<Options, Question, Answer>(
         break;
       case 'ask': {
         assert(opened !== undefined, 'A thread is asked once it is open');
-        const given = opened.answer(message.question);
+        const given = opened.answer(message.question, (word) =>
+          tell({ kind: 'ahead', id: message.id, word }),
+        );
         const said = given instanceof Promise ? await given : given;
         tell({ kind: 'answer', id: message.id, answer: said });
         break;

@@ -12,7 +12,7 @@ export function inProcess(
     return reply;
   };
   return {
-    send: async (batch) => heard(sqlite.run(batch)),
+    send: async (batch, foretell) => heard(sqlite.run(batch, foretell)),
     work: async (work) => heard(sqlite.work(work)),
     read: async (call) => sqlite.read(call),
     close: async () => sqlite.close(),

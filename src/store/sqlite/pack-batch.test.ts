@@ -3,7 +3,14 @@ import { describe, it } from 'node:test';
 import type { Batch, BatchReply } from '../call.ts';
 import type { Settlement } from '../delivery-verbs.ts';
 import type { EditInput } from '../store.ts';
-import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
+import {
+  packBatch,
+  packForetold,
+  packWritten,
+  unpackBatch,
+  unpackForetold,
+  unpackWritten,
+} from './pack-batch.ts';
 import type { Parcel } from './parcel.ts';
 
 /** As to a thread and there. */
@@ -177,5 +184,11 @@ describe('what a batch was answered with', () => {
       ...reply,
       worked: undefined,
     });
+    const foretold = unpackForetold(sent(packForetold(reply.born)));
+    const { born } = unpackWritten(sent(packWritten(reply, reply.born)), foretold);
+    assert.equal(born, foretold);
+    assert.deepStrictEqual(born, reply.born);
+    const another = unpackWritten(sent(packWritten({ ...reply, born: [] }, reply.born)), foretold);
+    assert.deepEqual(another.born, [], 'of another try');
   });
 });

@@ -82,38 +82,61 @@ function unpackPublish(from: Unpacking): Publish {
 
 type Written = Extract<BatchReply, { kind: 'written' }>;
 
-export function packWritten({ settled, edits, born, outlook, worked }: Written): Parcel {
+export function packForetold(born: readonly Born[]): Parcel {
+  const to = new Packing();
+  packBorn(to, born);
+  return to.parcel();
+}
+
+export function unpackForetold(parcel: Parcel): Born[] {
+  return unpackBorn(new Unpacking(parcel));
+}
+
+/** `foretold`: what has gone before; if that was born it does not go again. */
+export function packWritten(
+  { settled, edits, born, outlook, worked }: Written,
+  foretold?: readonly Born[],
+): Parcel {
   const to = new Packing();
   to.list.push(outlook);
   packSettled(to, settled);
   to.list.push(edits.length);
   for (const reply of edits) packEdited(to, reply);
-  to.list.push(born.length);
-  for (const { event, n, lane, callback, version, concurrency } of born) {
-    to.list.push(event, n, lane, callback, version, concurrency);
-  }
+  to.list.push(born === foretold);
+  if (born !== foretold) packBorn(to, born);
   to.list.push(worked !== undefined);
   if (worked !== undefined) packWorked(to, worked);
   return to.parcel();
 }
 
-export function unpackWritten(parcel: Parcel): Written {
+export function unpackWritten(parcel: Parcel, foretold: readonly Born[] = []): Written {
   const from = new Unpacking(parcel);
   return {
     kind: 'written',
     outlook: from.next(),
     settled: unpackSettled(from),
     edits: from.nextFew(() => unpackEdited(from)),
-    born: from.nextFew((): Born => ({
-      event: from.next(),
-      n: from.next(),
-      lane: from.next(),
-      callback: from.next(),
-      version: from.next(),
-      concurrency: from.next(),
-    })),
+    born: from.next<boolean>() ? foretold : unpackBorn(from),
     worked: from.next<boolean>() ? unpackWorked(from) : undefined,
   };
+}
+
+function packBorn(to: Packing, born: readonly Born[]): void {
+  to.list.push(born.length);
+  for (const { event, n, lane, callback, version, concurrency } of born) {
+    to.list.push(event, n, lane, callback, version, concurrency);
+  }
+}
+
+function unpackBorn(from: Unpacking): Born[] {
+  return from.nextFew((): Born => ({
+    event: from.next(),
+    n: from.next(),
+    lane: from.next(),
+    callback: from.next(),
+    version: from.next(),
+    concurrency: from.next(),
+  }));
 }
 
 /** An event that was accepted, as nearly all are, goes by its members; anything else as it is. */

@@ -1,15 +1,17 @@
 // SQLite in threads of its own, so that no fsync and no long read stops the event loop: one thread
 // writes, one reads. A thin shell: what the threads do is the adapter's.
+import { strict as assert } from 'node:assert';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../core/limits.ts';
-import type { Batch, BatchReply, ReadCall, Transport } from '../call.ts';
+import type { ReadCall, Transport } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
+import type { Born } from '../delivery-verbs.ts';
 import { rebuild } from '../rebuild.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { SqliteOptions } from './adapter.ts';
 import type { FromThread, ToThread } from './answering.ts';
-import { packBatch, unpackWritten } from './pack-batch.ts';
+import { packBatch, unpackForetold, unpackWritten } from './pack-batch.ts';
 import { unpackTargets } from './pack-targets.ts';
 import type { ReadAnswer } from './read-thread.ts';
 import type { ReaderOptions } from './reader.ts';
@@ -61,11 +63,20 @@ interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal
 }
 
 function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
-  const send = async (batch: Batch): Promise<BatchReply> => {
-    const parcel = packBatch(batch);
-    const answer = await writer.ask(parcel, [parcel.bytes]);
+  const send: Transport['send'] = async (batch, foretell) => {
+    const question = packBatch(batch);
+    let foretold: readonly Born[] | undefined;
+    const answer = await writer.ask(question, {
+      transfer: [question.bytes],
+      onAhead: (word) => {
+        if (word.kind !== 'foretold') return;
+        foretold = unpackForetold(word.parcel);
+        foretell?.(foretold);
+      },
+    });
     if (answer.kind === 'fatal') onFatal(rebuild(answer));
-    return answer.kind === 'written' ? unpackWritten(answer.parcel) : answer;
+    assert(answer.kind !== 'foretold', 'An answer comes after what was said ahead of it');
+    return answer.kind === 'written' ? unpackWritten(answer.parcel, foretold) : answer;
   };
   return {
     send,
@@ -86,10 +97,20 @@ function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
 
+interface Asking<Answer> {
+  transfer?: readonly ArrayBuffer[];
+  /** Hears what is said before the answer. */
+  onAhead?: (word: Answer) => void;
+}
+
+interface Waiting<Answer> extends Required<Pick<Asking<Answer>, 'onAhead'>> {
+  answer: PromiseWithResolvers<Answer>;
+}
+
 /** One worker, asked many things at once, answering each. */
 class Thread<Options, Question, Answer> {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, PromiseWithResolvers<Answer>>();
+  readonly #waiting = new Map<number, Waiting<Answer>>();
   readonly #opening = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #onDeath: (error: Error) => void = () => undefined;
@@ -112,7 +133,10 @@ class Thread<Options, Question, Answer> {
     return this.#opening.promise;
   }
 
-  async ask(question: Question, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
+  async ask(
+    question: Question,
+    { transfer = [], onAhead = () => undefined }: Asking<Answer> = {},
+  ): Promise<Answer> {
     if (this.#state !== 'open') throw new StoreUnavailable('Cannot ask the store: it is closed');
     if (this.#waiting.size >= limits.readsWaitingMax) {
       throw new StoreUnavailable(`Cannot ask the store: ${this.#waiting.size} wait already`);
@@ -120,7 +144,7 @@ class Thread<Options, Question, Answer> {
     this.#lastId += 1;
     const id = this.#lastId;
     const answer = Promise.withResolvers<Answer>();
-    this.#waiting.set(id, answer);
+    this.#waiting.set(id, { answer, onAhead });
     this.#tell({ kind: 'ask', id, question }, transfer);
     return answer.promise;
   }
@@ -148,8 +172,11 @@ class Thread<Options, Question, Answer> {
         this.#state = 'closing';
         this.#opening.reject(new CannotOpenStore(message.code, message.message));
         break;
+      case 'ahead':
+        this.#waiting.get(message.id)?.onAhead(message.word);
+        break;
       case 'answer':
-        this.#waiting.get(message.id)?.resolve(message.answer);
+        this.#waiting.get(message.id)?.answer.resolve(message.answer);
         this.#waiting.delete(message.id);
         break;
     }
@@ -162,7 +189,7 @@ class Thread<Options, Question, Answer> {
     if (before === 'ended') return;
     const death = new StoreUnavailable('The store failed: its thread ended', { cause });
     this.#opening.reject(new CannotOpenStore('failed', death.message, { cause })); // If it never was.
-    for (const { reject } of this.#waiting.values()) reject(death);
+    for (const { answer } of this.#waiting.values()) answer.reject(death);
     this.#waiting.clear();
     if (before === 'closing' && cause !== undefined) this.#ended.reject(death);
     else this.#ended.resolve();

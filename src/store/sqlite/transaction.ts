@@ -28,9 +28,20 @@ export type Plan<R> = (way: Way) => {
   last: () => R;
 };
 
-/** All items that can be written are on stable storage when this returns `written`. */
-export function writeTogether<R>(db: DatabaseSync, plan: Plan<R>): Written<R> {
-  const first = transact(db, () => carriedOut(plan('together'), apply));
+/**
+ * All items that can be written are on stable storage when this returns `written`. `beforeCommit` is told what came
+ * last, if nothing was wrong so far.
+ */
+export function writeTogether<R>(
+  db: DatabaseSync,
+  plan: Plan<R>,
+  beforeCommit: (last: R) => void,
+): Written<R> {
+  const first = transact(db, () => {
+    const done = carriedOut(plan('together'), apply);
+    beforeCommit(done.last);
+    return done;
+  });
   if (first.kind !== 'bad_item') return first;
   const second = transact(db, () => carriedOut(plan('alone'), (item) => applyAlone(db, item)));
   // No item can be the cause now, so it is what came last: a broken invariant of our own.

@@ -1,19 +1,30 @@
 // The entry of the thread that writes.
 import type { StoreFailure } from '../call.ts';
+import type { Born } from '../delivery-verbs.ts';
 import { openSqlite, type SqliteOptions } from './adapter.ts';
 import { answerParent, type Answering } from './answering.ts';
-import { packWritten, unpackBatch } from './pack-batch.ts';
+import { packForetold, packWritten, unpackBatch } from './pack-batch.ts';
 import type { Parcel } from './parcel.ts';
 
 export type WriteQuestion = Parcel;
-export type WriteAnswer = { kind: 'written'; parcel: Parcel } | StoreFailure;
+export type WriteAnswer =
+  | { kind: 'written'; parcel: Parcel }
+  /** Ahead of it: what will be born, if it is committed. */
+  | { kind: 'foretold'; parcel: Parcel }
+  | StoreFailure;
 
 answerParent((options: SqliteOptions): Answering<WriteQuestion, WriteAnswer> => {
   const sqlite = openSqlite(options);
   return {
-    answer: (parcel) => {
-      const reply = sqlite.run(unpackBatch(parcel));
-      return reply.kind === 'written' ? { kind: 'written', parcel: packWritten(reply) } : reply;
+    answer: (parcel, ahead) => {
+      let foretold: readonly Born[] | undefined;
+      const reply = sqlite.run(unpackBatch(parcel), (born) => {
+        if (born.length === 0) return;
+        foretold = born;
+        ahead({ kind: 'foretold', parcel: packForetold(born) });
+      });
+      if (reply.kind !== 'written') return reply;
+      return { kind: 'written', parcel: packWritten(reply, foretold) };
     },
     close: sqlite.close,
   };

@@ -78,11 +78,10 @@ class Way implements Transport {
       run: () => {
         const nowMs = this.#writtenMs(batch.nowMs);
         const judge = this.#judging(settlements);
-        const written = shared.sqlite.run({ ...batch, settlements, nowMs });
+        const written = shared.sqlite.run({ ...batch, settlements, nowMs }, foretell);
         if (written.kind === 'written') {
           judge(written.settled);
           this.#noteTaken(takenUp(written.worked));
-          foretell?.(written.born);
         }
         this.#watch(batch, written);
         return written;

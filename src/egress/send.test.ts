@@ -158,7 +158,7 @@ describe('send', () => {
     });
     const sender = makeSender();
     const made = post(`${receiver.url}/b?c=d`);
-    sender.prepare(made);
+    sender.print(made);
     made.headers[1] = 'text/plain'; // Too late.
     assert.equal(statusOf(await sender.send(made)), 200);
     assert.equal(statusOf(await sender.send(post(`${receiver.url}/b?c=d`))), 200);
@@ -190,11 +190,11 @@ describe('send', () => {
     for (const row of rows) {
       const request = post(receiver.url, row);
       assert.equal(errorOf(await sender.send(request)), 'protocol', JSON.stringify(row));
-      sender.prepare(request);
+      sender.print(request);
       assert.equal(errorOf(await sender.send(request)), 'protocol', JSON.stringify(row));
     }
     const refused = post('ftp://127.0.0.1/');
-    sender.prepare(refused);
+    sender.print(refused);
     assert.equal(refused.bytes, undefined);
     assert.equal(receiver.seen.bytes, 0);
     await sender.close();

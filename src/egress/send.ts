@@ -18,8 +18,8 @@ import { BadRequest } from './request-bytes.ts';
 export interface Sender {
   /** A receiver never makes it reject or throw, nor last longer than `timeoutMs`. */
   send(request: SendRequest, options?: SendOptions): Promise<SenderResult>;
-  /** Makes ahead what `send` would have to make. What cannot be sent is left for it to tell. */
-  prepare(request: SendRequest): void;
+  /** Prints ahead what `send` would have to. What cannot be sent is left for it to tell. */
+  print(request: SendRequest): void;
   /** Gives up what is under way and resolves when no socket is left. */
   close(): Promise<void>;
   count(): { sending: number; origins: number; open: number; idle: number };
@@ -54,7 +54,7 @@ export function createSender(options: SenderOptions): Sender {
     return new Exchange(request, { url: found.url, options: call, context }).run();
   }
 
-  function prepare(request: SendRequest): void {
+  function print(request: SendRequest): void {
     const found = read(request.url);
     if (found.kind !== 'url') return;
     try {
@@ -72,7 +72,7 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     send,
-    prepare,
+    print,
     close,
     count: () => ({ sending: exchanges.size, ...connections.count() }),
   };

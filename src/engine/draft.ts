@@ -16,7 +16,7 @@ import { traceHeaders } from './trace.ts';
 
 export interface DraftMeans {
   world: Pick<World, 'nowMs'>;
-  sender: Pick<Sender, 'prepare'>;
+  sender: Pick<Sender, 'print'>;
   targets: Pick<TargetCache, 'known'>;
   prepare: Prepare;
   /** For subscriptions that have chosen nothing else. */
@@ -49,7 +49,7 @@ export function foresee(means: DraftMeans, deliveries: readonly Drafted[]): void
     if (target === undefined) continue;
     try {
       const draft = compose(means, { leased, target, nowMs: means.world.nowMs() });
-      means.sender.prepare(draft.request);
+      means.sender.print(draft.request);
       leased[drafted] = draft;
     } catch {
       // It is made again when it is to be sent, and what is wrong with it is told there.

@@ -72,7 +72,7 @@ export type Foretell = (born: readonly Born[]) => void;
 
 /** The way to a database. It rejects only when the way itself breaks. */
 export interface Transport {
-  /** `foretell` is told what will be born, if all goes well; the reply then holds the very same list. */
+  /** `foretell` is told what will be born, if all goes well; if it does at this try, the reply holds the very same list. */
   send(batch: Batch, foretell?: Foretell): Promise<BatchReply>;
   work(work: Work): Promise<WorkReply>;
   read(call: ReadCall): Promise<ReadReply>;

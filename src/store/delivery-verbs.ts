@@ -184,7 +184,7 @@ export interface Worker {
   offer(): Offer | undefined;
   /**
    * While a write is under way: what will be born, if all goes well. Nothing may begin yet, but what can be made
-   * ready can be. If it is born, the very same comes with `take`.
+   * ready can be. The very same comes with `take`, unless the store had to try again.
    */
   foresee?: ((deliveries: readonly Leased[]) => void) | undefined;
   /** After a write, before anything of it resolves: what was born with the offered lease. */

@@ -96,7 +96,7 @@ function stage(): {
   const means = {
     world,
     prepare: createPrepare(ring, []),
-    sender: { send, prepare: () => undefined, close: async () => undefined, count },
+    sender: { send, print: () => undefined, close: async () => undefined, count },
     ...reach,
     confirmer: noConfirmer,
     nowMs: () => world.nowMs(),

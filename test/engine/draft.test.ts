@@ -36,11 +36,11 @@ function targetOf(parts: Partial<KnownTarget> = {}): KnownTarget {
 
 function stage(target = targetOf()) {
   const clock = { ms: startMs };
-  const prepared: SendRequest[] = [];
+  const printed: SendRequest[] = [];
   const known: { target: KnownTarget | undefined } = { target };
   const means = {
     world: { nowMs: () => clock.ms },
-    sender: { prepare: (request: SendRequest) => void prepared.push(request) },
+    sender: { print: (request: SendRequest) => void printed.push(request) },
     targets: { known: () => known.target },
     prepare: createPrepare([new Uint8Array(32)], []),
     timeoutMs: 1000,
@@ -61,7 +61,7 @@ function stage(target = targetOf()) {
   };
   return {
     clock,
-    prepared,
+    printed,
     known,
     foresee: () => foresee(means, [leased]),
     requestTo: (one: KnownTarget | undefined) => {
@@ -92,7 +92,7 @@ describe('a request that was made ahead', () => {
     const on = stage();
     on.foresee();
     on.clock.ms += 700;
-    const [made] = on.prepared;
+    const [made] = on.printed;
     assert(made !== undefined && isSignedWith(made, fresh));
     assert.equal(on.requestTo(on.known.target), made);
     const again = on.requestTo(on.known.target);
@@ -100,13 +100,13 @@ describe('a request that was made ahead', () => {
     assert.deepEqual(again, made);
   });
 
-  for (const [when, stepMs] of Object.entries({ over: 750, 'not there yet': -251, past: -1 })) {
+  for (const [when, stepMs] of Object.entries({ over: 750, 'still to come': -251 })) {
     it(`is made anew when its second is ${when}`, () => {
       const on = stage();
       on.foresee();
       on.clock.ms += stepMs;
       const sent = on.requestTo(on.known.target);
-      assert.notEqual(sent, on.prepared[0]);
+      assert.notEqual(sent, on.printed[0]);
       assert.equal(header(sent, 'webhook-timestamp'), String(Math.floor(on.clock.ms / 1000)));
       assert(isSignedWith(sent, fresh));
     });
@@ -124,7 +124,7 @@ describe('a request that was made ahead', () => {
     const old = { ...replaced, expiresMs: startMs + 100 };
     const on = stage(targetOf({ secrets: [fresh, old] }));
     on.foresee();
-    assert(on.prepared[0] !== undefined && isSignedWith(on.prepared[0], old));
+    assert(on.printed[0] !== undefined && isSignedWith(on.printed[0], old));
     on.clock.ms += 100;
     const sent = on.requestTo(on.known.target);
     assert(isSignedWith(sent, fresh) && !isSignedWith(sent, old));
@@ -134,13 +134,13 @@ describe('a request that was made ahead', () => {
     const on = stage();
     on.known.target = undefined;
     on.foresee();
-    assert.deepEqual(on.prepared, []);
+    assert.deepEqual(on.printed, []);
   });
 
   it('is not made of what cannot be opened; that is told when it is sent', () => {
     const on = stage(targetOf({ secrets: new Uint8Array(40) }));
     on.foresee();
-    assert.deepEqual(on.prepared, []);
+    assert.deepEqual(on.printed, []);
     assert.throws(() => on.requestTo(on.known.target));
   });
 });

@@ -131,7 +131,7 @@ export async function startEngine(
     contracts: [contract],
     sender: {
       send,
-      prepare: () => undefined,
+      print: () => undefined,
       close: async () => undefined,
       count: () => ({ sending: 0, origins: 0, open: 0, idle: 0 }),
     },

@@ -3,8 +3,6 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
 import { createAside } from '../../src/store/aside.ts';
-import type { Foretell } from '../../src/store/call.ts';
-import type { Born } from '../../src/store/delivery-verbs.ts';
 import { createGathered } from '../../src/store/gathered.ts';
 import { createHeardBefore } from '../../src/store/postgres/heard-before.ts';
 import { createSlices } from '../../src/store/postgres/slices.ts';
@@ -33,12 +31,11 @@ const room = { lease: 1, room: 8, free: new Map(), underWay: new Map(), laneRoom
 function publisherOf(event: string) {
   const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
   const heard = createHeardBefore();
-  const write = async (tx: Tx, foretell?: Foretell) => {
+  const write = async (tx: Tx) => {
     const input = stage.publishing(event);
     const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard, ...memory };
     const edits = [{ verb: 'publish', input } as const];
-    const batch = { edits, offer: room, foretell, aside: createAside(), context };
-    return writeBatch(tx, batch, 'together');
+    return writeBatch(tx, { edits, offer: room, aside: createAside(), context }, 'together');
   };
   const publish = async (times: number): Promise<void> => {
     for (let i = 0; i < times; i += 1) await stage.once(async (tx) => (await write(tx)).whole);
@@ -76,22 +73,6 @@ describe('a publish whose listeners have been the same for some time', () => {
     await step.commit();
     const { events, made } = await written('sent.before');
     assert.deepEqual({ events, made }, { events: often + 1, made: often + 1 });
-  });
-
-  it('foretells what will be born, while that is written', async () => {
-    await stage.subscribe('is.foretold');
-    const { write, publish } = publisherOf('is.foretold');
-    await publish(often);
-    const shut = await stage.begin();
-    await shut.tx.query('lock table lane', []);
-    const step = await stage.begin();
-    const foretold = Promise.withResolvers<readonly Born[]>();
-    const { whole } = await write(step.tx, foretold.resolve);
-    const born = await foretold.promise; // Nobody can answer it yet.
-    await shut.rollback();
-    assert.equal(born.length, 1);
-    assert.equal((await whole)?.born, born);
-    await step.commit();
   });
 
   it('writes nothing at all when they are others, even if it is committed; and then is told to them', async () => {

@@ -46,6 +46,15 @@ describe('while a migration goes through the history', () => {
     assert.deepEqual(exclusive.filter(isOf('delivery_done')), []);
   });
 
+  it('what waits can be read as it gets an index', async () => {
+    await migrateTo(16);
+    const held = await heldBy(17, 'lock table ringback.delivery_live in row exclusive mode');
+    assert.deepEqual(
+      held.filter(({ mode }) => mode === 'AccessExclusiveLock'),
+      [],
+    );
+  });
+
   it('no table is gone through as it gets a column', async () => {
     await migrateTo(10);
     await database.query('create table ringback.scanned (number int, name text)');

@@ -35,6 +35,7 @@ const all = [
   { number: 15, name: 'fill' },
   { number: 16, name: 'attempt' },
   { number: 17, name: 'waiting' },
+  { number: 18, name: 'no_live_find' },
 ];
 
 describe('applyMigrations', () => {

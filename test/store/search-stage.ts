@@ -97,9 +97,12 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
       if (chance() < 0.9) await store.settle(outcomeOf(one, chance, clock.ms));
   };
   for (let round = 0; round < 4; round += 1) {
-    const id = idAt(clock.ms);
-    await dispatcher.publish({ room: 200 }, input(running, [id], 'order'));
-    events.push({ appNo: running.no, id });
+    // In one slice more than a search examines at first.
+    const ids = Array.from({ length: round === 0 ? limits.pieceRowsMin + 6 : 1 }, () =>
+      idAt(clock.ms),
+    );
+    await dispatcher.publish({ room: 200, laneRoom: 200 }, input(running, ids, 'order'));
+    events.push(...ids.map((id) => ({ appNo: running.no, id })));
     for (let i = 0; i < 45; i += 1) {
       await publish(
         chance() < 0.9 ? busy : quiet,

@@ -203,6 +203,7 @@ describe('the schema', () => {
       { number: 15, name: 'fill' },
       { number: 16, name: 'attempt' },
       { number: 17, name: 'waiting' },
+      { number: 18, name: 'no_live_find' },
     ]);
   });
 

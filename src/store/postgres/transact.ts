@@ -2,6 +2,7 @@
 // commit leaves it open whether it happened; then the database is asked, over a new connection.
 import type { Client } from 'pg';
 import { limits } from '../../core/limits.ts';
+import { endOfTurn } from '../../core/pace.ts';
 import type { World } from '../../core/world.ts';
 import type { Row } from '../row.ts';
 import { integer, one, text } from '../row.ts';
@@ -70,6 +71,8 @@ export interface Done<T> {
    * subscribe was answered with 201 that way, and was not there (found by trial).
    */
   written: readonly string[];
+  /** Called when the commit has left, which nobody waits for: the server is still at it. */
+  onLeft?: () => void;
 }
 
 export async function transact<T>(
@@ -108,9 +111,11 @@ export async function beginOn(client: Client): Promise<readonly Row[]> {
  */
 async function commitOn<T>(
   client: Client,
-  { result, whole, xid }: Committing<T>,
+  { result, whole, xid, onLeft }: Committing<T>,
 ): Promise<{ kind: 'committed'; result: T } | { kind: 'failed'; cause: unknown }> {
-  const [last, ended] = await Promise.allSettled([whole ?? result, say(client, 'commit')]);
+  const answered = Promise.allSettled([whole ?? result, say(client, 'commit')]);
+  if (onLeft !== undefined) void endOfTurn().then(onLeft);
+  const [last, ended] = await answered;
   if (ended.status === 'rejected') throw ended.reason;
   const isCommitted = ended.value.command === 'COMMIT';
   if (last.status === 'rejected') {

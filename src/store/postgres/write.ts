@@ -1,6 +1,5 @@
 // A batch of edits in one transaction: publishes that stand side by side go down together, everything
 // else one after the other, in the order of the calls.
-import { endOfTurn } from '../../core/pace.ts';
 import type { Aside } from '../aside.ts';
 import type { Batch, EditCall, EditReply, Foretell } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
@@ -60,14 +59,14 @@ export async function writeBatch(
     writeFigures(tx, within),
     answered,
   ]);
-  // When all of it has left.
-  if (births.born.length > 0) void endOfTurn().then(() => foretell?.(births.born));
   const ended = seenWith(
     asked.then(([outlook]) => outlook),
     context.nowMs,
     (outlook): Written => ({ replies, born: births.born, outlook, left: within.left, facts }),
   );
-  return { ...ended, written: acceptedIds(replies) };
+  const written = acceptedIds(replies);
+  if (foretell === undefined || births.born.length === 0) return { ...ended, written };
+  return { ...ended, written, onLeft: () => foretell(births.born) };
 }
 
 /**

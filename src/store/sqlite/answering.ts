@@ -11,27 +11,29 @@ export type ToThread<Options, Question> =
   | { kind: 'ask'; id: number; question: Question }
   | { kind: 'close' };
 
-export type FromThread<Answer> =
+export type FromThread<Answer, Word> =
   | { kind: 'opened' }
   | { kind: 'refused'; code: CannotOpenCode; message: string }
   /** Before the answer to the same question. */
-  | { kind: 'ahead'; id: number; word: Answer }
+  | { kind: 'ahead'; id: number; word: Word }
   | { kind: 'answer'; id: number; answer: Answer };
 
-export interface Answering<Question, Answer> {
+export interface Answering<Question, Answer, Word = never> {
   /** `ahead`: for what can be said before. */
-  answer: (question: Question, ahead: (word: Answer) => void) => Answer | Promise<Answer>;
+  answer: (question: Question, ahead: (word: Word) => void) => Answer | Promise<Answer>;
   /** After what was asked before is answered. */
   close: () => void | Promise<void>;
 }
 
 /** May throw CannotOpenStore. */
-type Open<Options, Question, Answer> = (options: Options) => Answering<Question, Answer>;
+type Open<Options, Question, Answer, Word> = (
+  options: Options,
+) => Answering<Question, Answer, Word>;
 
-export function answerParent<Options, Question, Answer>(
-  open: Open<Options, Question, Answer>,
+export function answerParent<Options, Question, Answer, Word>(
+  open: Open<Options, Question, Answer, Word>,
 ): void {
-  let opened: Answering<Question, Answer> | undefined;
+  let opened: Answering<Question, Answer, Word> | undefined;
   const hear = async (message: ToThread<Options, Question>): Promise<void> => {
     switch (message.kind) {
       case 'open':
@@ -69,7 +71,7 @@ function openOrRefuse<T>(open: () => T): T | undefined {
   }
 }
 
-function tell<Answer>(message: FromThread<Answer>): void {
+function tell<Answer, Word>(message: FromThread<Answer, Word>): void {
   port().postMessage(message);
 }
 

@@ -15,13 +15,13 @@ export const outlookSql = {
     order by event limit 1`,
 } as const;
 
-export interface Foresee {
+export interface LooksAhead {
   /** Full lanes do not count: whoever frees a slot asks again. Undefined: none is ever ready. */
   readyMs(slots: Slots): number | undefined;
   isFanningOut(): boolean;
 }
 
-export function prepareForesee(db: DatabaseSync, aside: Aside): Foresee {
+export function prepareOutlook(db: DatabaseSync, aside: Aside): LooksAhead {
   const ready = db.prepare(outlookSql.ready);
   const fanOut = db.prepare(outlookSql.fanOut);
   const otherFanOut = db.prepare(outlookSql.otherFanOut);

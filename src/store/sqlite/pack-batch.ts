@@ -1,4 +1,5 @@
 // A batch on its way to the thread that writes, and its answers on their way back.
+import { strict as assert } from 'node:assert';
 import type { Batch, BatchReply, EditCall, EditReply } from '../call.ts';
 import { editCall } from '../call.ts';
 import type { Accepted, Born } from '../delivery-verbs.ts';
@@ -109,14 +110,18 @@ export function packWritten(
   return to.parcel();
 }
 
-export function unpackWritten(parcel: Parcel, foretold: readonly Born[] = []): Written {
+export function unpackWritten(parcel: Parcel, foretold?: readonly Born[]): Written {
   const from = new Unpacking(parcel);
+  const before = (): readonly Born[] => {
+    assert(foretold !== undefined, 'What was foretold has come before');
+    return foretold;
+  };
   return {
     kind: 'written',
     outlook: from.next(),
     settled: unpackSettled(from),
     edits: from.nextFew(() => unpackEdited(from)),
-    born: from.next<boolean>() ? foretold : unpackBorn(from),
+    born: from.next<boolean>() ? before() : unpackBorn(from),
     worked: from.next<boolean>() ? unpackWorked(from) : undefined,
   };
 }

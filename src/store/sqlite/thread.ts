@@ -1,6 +1,5 @@
 // SQLite in threads of its own, so that no fsync and no long read stops the event loop: one thread
 // writes, one reads. A thin shell: what the threads do is the adapter's.
-import { strict as assert } from 'node:assert';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../core/limits.ts';
@@ -16,7 +15,7 @@ import { unpackTargets } from './pack-targets.ts';
 import type { ReadAnswer } from './read-thread.ts';
 import type { ReaderOptions } from './reader.ts';
 import { asBatch, asWorkReply } from './work.ts';
-import type { WriteAnswer, WriteQuestion } from './write-thread.ts';
+import type { Foretold, WriteAnswer, WriteQuestion } from './write-thread.ts';
 
 export interface ThreadOptions extends SqliteOptions {
   /** A thread died or the disk is in doubt: nothing more will be written; end the process. */
@@ -54,7 +53,7 @@ export function startThreads(): StartedThreads {
   };
 }
 
-type Writer = Thread<SqliteOptions, WriteQuestion, WriteAnswer>;
+type Writer = Thread<SqliteOptions, WriteQuestion, WriteAnswer, Foretold>;
 type Reader = Thread<ReaderOptions, ReadCall, ReadAnswer>;
 
 interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal'> {
@@ -68,14 +67,12 @@ function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
     let foretold: readonly Born[] | undefined;
     const answer = await writer.ask(question, {
       transfer: [question.bytes],
-      onAhead: (word) => {
-        if (word.kind !== 'foretold') return;
-        foretold = unpackForetold(word.parcel);
+      onAhead: (parcel) => {
+        foretold = unpackForetold(parcel);
         foretell?.(foretold);
       },
     });
     if (answer.kind === 'fatal') onFatal(rebuild(answer));
-    assert(answer.kind !== 'foretold', 'An answer comes after what was said ahead of it');
     return answer.kind === 'written' ? unpackWritten(answer.parcel, foretold) : answer;
   };
   return {
@@ -97,20 +94,20 @@ function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
 
-interface Asking<Answer> {
+interface Asking<Word> {
   transfer?: readonly ArrayBuffer[];
   /** Hears what is said before the answer. */
-  onAhead?: (word: Answer) => void;
+  onAhead?: (word: Word) => void;
 }
 
-interface Waiting<Answer> extends Required<Pick<Asking<Answer>, 'onAhead'>> {
+interface Waiting<Answer, Word> extends Required<Pick<Asking<Word>, 'onAhead'>> {
   answer: PromiseWithResolvers<Answer>;
 }
 
 /** One worker, asked many things at once, answering each. */
-class Thread<Options, Question, Answer> {
+class Thread<Options, Question, Answer, Word = never> {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting<Answer>>();
+  readonly #waiting = new Map<number, Waiting<Answer, Word>>();
   readonly #opening = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #onDeath: (error: Error) => void = () => undefined;
@@ -121,7 +118,7 @@ class Thread<Options, Question, Answer> {
     this.#opening.promise.catch(() => undefined); // A thread may die before anybody wants to open it.
     const entry = new URL(`./${kind}-thread${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(entry, { name: `store-${kind}`, resourceLimits });
-    this.#worker.on('message', (message: FromThread<Answer>) => this.#hear(message));
+    this.#worker.on('message', (message: FromThread<Answer, Word>) => this.#hear(message));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(undefined));
   }
@@ -135,7 +132,7 @@ class Thread<Options, Question, Answer> {
 
   async ask(
     question: Question,
-    { transfer = [], onAhead = () => undefined }: Asking<Answer> = {},
+    { transfer = [], onAhead = () => undefined }: Asking<Word> = {},
   ): Promise<Answer> {
     if (this.#state !== 'open') throw new StoreUnavailable('Cannot ask the store: it is closed');
     if (this.#waiting.size >= limits.readsWaitingMax) {
@@ -162,7 +159,7 @@ class Thread<Options, Question, Answer> {
     this.#worker.postMessage(message, transfer);
   }
 
-  #hear(message: FromThread<Answer>): void {
+  #hear(message: FromThread<Answer, Word>): void {
     switch (message.kind) {
       case 'opened':
         if (this.#state === 'opening') this.#state = 'open'; // Or somebody has closed it meanwhile.

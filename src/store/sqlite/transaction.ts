@@ -37,11 +37,7 @@ export function writeTogether<R>(
   plan: Plan<R>,
   beforeCommit: (last: R) => void,
 ): Written<R> {
-  const first = transact(db, () => {
-    const done = carriedOut(plan('together'), apply);
-    beforeCommit(done.last);
-    return done;
-  });
+  const first = transact(db, () => carriedOut(plan('together'), apply), beforeCommit);
   if (first.kind !== 'bad_item') return first;
   const second = transact(db, () => carriedOut(plan('alone'), (item) => applyAlone(db, item)));
   // No item can be the cause now, so it is what came last: a broken invariant of our own.
@@ -76,7 +72,11 @@ function apply<T>(item: Item<T>): ItemReply<T> {
 }
 
 /** Begins, runs and commits; whatever goes wrong, nothing of it stays. */
-function transact<R>(db: DatabaseSync, body: () => Done<R>): Written<R> | BadItem {
+function transact<R>(
+  db: DatabaseSync,
+  body: () => Done<R>,
+  beforeCommit: (last: R) => void = () => undefined,
+): Written<R> | BadItem {
   let done: Done<R>;
   try {
     undo(db);
@@ -90,6 +90,7 @@ function transact<R>(db: DatabaseSync, body: () => Done<R>): Written<R> | BadIte
     undo(db);
     return storeFailure(error) ?? { kind: 'bad_item', error };
   }
+  beforeCommit(done.last);
   try {
     db.exec('commit');
   } catch (error) {

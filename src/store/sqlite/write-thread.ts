@@ -7,13 +7,11 @@ import { packForetold, packWritten, unpackBatch } from './pack-batch.ts';
 import type { Parcel } from './parcel.ts';
 
 export type WriteQuestion = Parcel;
-export type WriteAnswer =
-  | { kind: 'written'; parcel: Parcel }
-  /** Ahead of it: what will be born, if it is committed. */
-  | { kind: 'foretold'; parcel: Parcel }
-  | StoreFailure;
+export type WriteAnswer = { kind: 'written'; parcel: Parcel } | StoreFailure;
+/** Ahead of it: what will be born, if it is committed. */
+export type Foretold = Parcel;
 
-answerParent((options: SqliteOptions): Answering<WriteQuestion, WriteAnswer> => {
+answerParent((options: SqliteOptions): Answering<WriteQuestion, WriteAnswer, Foretold> => {
   const sqlite = openSqlite(options);
   return {
     answer: (parcel, ahead) => {
@@ -21,7 +19,7 @@ answerParent((options: SqliteOptions): Answering<WriteQuestion, WriteAnswer> => 
       const reply = sqlite.run(unpackBatch(parcel), (born) => {
         if (born.length === 0) return;
         foretold = born;
-        ahead({ kind: 'foretold', parcel: packForetold(born) });
+        ahead(packForetold(born));
       });
       if (reply.kind !== 'written') return reply;
       return { kind: 'written', parcel: packWritten(reply, foretold) };

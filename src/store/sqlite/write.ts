@@ -7,7 +7,7 @@ import type { Born, Outlook, Worked } from '../delivery-verbs.ts';
 import type { Gathered } from '../gathered.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
 import type { Aside } from '../aside.ts';
-import { prepareForesee } from './outlook.ts';
+import { prepareOutlook } from './outlook.ts';
 import { firstReadyMs, type Changes } from '../settling.ts';
 import { birthsFor } from '../slots.ts';
 import type { Plan } from './transaction.ts';
@@ -38,7 +38,7 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
   const applyEdit = prepareEdits(db, { keep, aside });
   const take = prepareTakeUp(db, aside);
-  const foresee = prepareForesee(db, aside);
+  const ahead = prepareOutlook(db, aside);
   return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
     (way) => {
       gathered.undo(); // What an earlier try has taken was not written.
@@ -63,8 +63,8 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
           writeFigures(facts, nowMs);
           const isKnown = calls.length > 0 || taken?.slots !== undefined;
           const slots = taken?.slots ?? births.slots;
-          const readyMs = isKnown ? foresee.readyMs(slots) : firstReadyMs(changes);
-          const isFanningOut = foresee.isFanningOut();
+          const readyMs = isKnown ? ahead.readyMs(slots) : firstReadyMs(changes);
+          const isFanningOut = ahead.isFanningOut();
           const worked = taken && workedFrom(taken, { readyMs, isFanningOut });
           return { born, outlook: { readyMs, isFanningOut }, worked, facts };
         },

@@ -36,8 +36,8 @@ export const deliveriesSql = {
   // ?2: of one subscription, or 0.
   running: `
     select distinct slice from delivery_live indexed by delivery_running
-    where lease is not null and app + 0 = ?1
-      and (?2 = 0 or (select subscription from lane where lane.no = delivery_live.lane) = ?2)`,
+    where lease is not null and app + 0 = ?1 and (cast(?2 as bigint) = 0
+      or (select subscription from lane where lane.no = delivery_live.lane) = ?2)`,
 } as const;
 
 export const deliveries: Read<'deliveries'> = function* ({ appNo, page, filter }) {
@@ -66,13 +66,7 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   if (found === undefined) return;
   const sought = soughtBy(filter, found);
   const lanes = found === 0 ? [] : yield* all(deliveriesSql.lanes, found);
-  const running = yield* slicesRunning(appNo, sought);
-  const places = placesFor({
-    appNo,
-    sought,
-    lanes: lanes.map((row) => integer(row, 'no')),
-    running,
-  });
+  const places = placesFor({ appNo, sought, lanes: lanes.map((row) => integer(row, 'no')) });
   const { event } = filter;
   const isName = !isAnyName(sought.names);
   const ofNames = { of: 'events', appNo, names: sought.names } as const;
@@ -81,11 +75,13 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
     yield* walkStretches(walkEvent(event, range), places.byKey);
   } else if (isOfFailures(sought) && (!isNarrow || (yield* areFew(appNo, range)))) {
     yield* walkStretches(walkWhole(range), places.failures);
-  } else if (found > 0) {
-    yield* walkStretches(walkSpans(range, isName ? ofNames : undefined), places.ofLanes);
   } else if (filter.state === 'running') {
     yield* walkStretches(walkWhole(range), places.running);
+  } else if (found > 0) {
+    const spans = walkSpans(range, isName ? ofNames : undefined);
+    yield* walkStretches(spans, places.ofLanes(yield* slicesRunning(appNo, sought)));
   } else if (filter.state === 'due' || filter.state === 'pending') {
+    const running = yield* slicesRunning(appNo, sought);
     yield* walkStretches(walkSpans(range, { of: 'live', appNo, running }), places.byKey);
   } else if (isOneCode(sought)) {
     yield* walkStretches(walkSpans(range, ofNames), places.byKey);

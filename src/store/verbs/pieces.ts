@@ -80,14 +80,13 @@ export interface PieceInput {
   sought: Sought;
   /** Of the subscription, if one is sought. */
   lanes: readonly number[];
-  /** Slices in which something runs, of the app or of the subscription. */
-  running: ReadonlySet<number>;
 }
 
 export interface Places {
   /** In whole stretches. */
   byKey: Ask[];
-  ofLanes: Ask[];
+  /** `running`: slices in which something of it runs. */
+  ofLanes: (running: ReadonlySet<number>) => Ask[];
   failures: Ask[];
   running: Ask[];
 }
@@ -99,7 +98,7 @@ export interface Places {
 const rowCosts = { inOrder: 1, indexed: 2, scattered: 6 } as const;
 
 /** Where to ask. What can have nothing that fits is left out. */
-export function placesFor({ appNo, sought, lanes, running }: PieceInput): Places {
+export function placesFor({ appNo, sought, lanes }: PieceInput): Places {
   const filter = valuesOf(sought);
   const attempts = [sought.attemptsMin];
   const values = ({ tag, below: { event, n }, from, most }: Piece): Value[] => [
@@ -116,7 +115,6 @@ export function placesFor({ appNo, sought, lanes, running }: PieceInput): Places
     values: (piece) => [[...values(piece), 0, 0, ...filter, ...more]],
   });
   const ofRunning = ask(piecesSql.running, rowCosts.indexed, attempts);
-  const mayRun = ({ slices }: Piece): boolean => slices.some((slice) => running.has(slice));
   const ofLanes = (sql: string, more: readonly Value[]): Ask => ({
     sql,
     rowCost: rowCosts.scattered,
@@ -134,10 +132,14 @@ export function placesFor({ appNo, sought, lanes, running }: PieceInput): Places
       ...(isDone ? [ask(piecesSql.doneByKey, rowCosts.inOrder, [])] : []),
       ...(isLive ? [ask(piecesSql.liveByKey, rowCosts.inOrder, attempts)] : []),
     ],
-    ofLanes: [
+    ofLanes: (running) => [
       ...(isDone ? [ofLanes(piecesSql.doneOfLane, [])] : []),
       ...(isLive ? [ofLanes(piecesSql.waitingOfLane, attempts)] : []),
-      { ...ofRunning, values: (piece) => (mayRun(piece) ? ofRunning.values(piece) : []) },
+      {
+        ...ofRunning,
+        values: (piece) =>
+          piece.slices.some((slice) => running.has(slice)) ? ofRunning.values(piece) : [],
+      },
     ],
     failures: [
       ...(isFailed ? [ask(piecesSql.failed, rowCosts.indexed, [])] : []),

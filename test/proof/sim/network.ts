@@ -61,7 +61,7 @@ export function simulatedNetwork(means: NetworkMeans): Network {
     senderOf: (node) => ({
       send: async (request, options) =>
         new Sending({ ...means, network, node }, request).run(options),
-      prepare: () => undefined,
+      print: () => undefined,
       close: async () => undefined,
       count: () => ({ sending: 0, origins: 0, open: 0, idle: 0 }),
     }),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
 import { noControls, type Controls } from '../../src/core/controls.ts';
-import type { Leased } from '../../src/core/delivery.ts';
 import { makeSigningSecret } from '../../src/core/signing-secret.ts';
 import { noConfirmer } from '../../src/engine/confirmation.ts';
 import { deliver } from '../../src/engine/deliver.ts';
@@ -13,48 +12,14 @@ import { createLongest } from '../../src/engine/longest.ts';
 import { createPrepare } from '../../src/engine/prepared.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { FakeSend } from './harness.ts';
+import { leased, owner, unsigned } from './one-delivery.ts';
 import { virtualWorld } from './virtual-world.ts';
 
 const world = virtualWorld();
 const ring = [new Uint8Array(32)] as const;
 const secret = makeSigningSecret(new Uint8Array(32), world.nowMs());
 
-const active: Target = {
-  callback: 1,
-  lane: 1,
-  version: 1,
-  isActive: true,
-  subscription: '01jc4t6v8m3q5r7w9x1y2z3a4b',
-  appNo: 1,
-  appId: '01jc4t6v8m3q5r7w9x1y2z3a4c',
-  contract: 'Ringback',
-  operation: 'subscribeOperation',
-  definition: 'd',
-  method: 'POST',
-  url: 'http://127.0.0.1:9000/',
-  secrets: sealSecrets(
-    { ring, world },
-    { appId: '01jc4t6v8m3q5r7w9x1y2z3a4c', subscriptionId: '01jc4t6v8m3q5r7w9x1y2z3a4b' },
-    [secret],
-  ),
-  controls: noControls,
-  headers: undefined,
-};
-
-const leased: Leased = {
-  event: '01jc4t6v8m3q5r7w9x1y2z3a4d',
-  n: 0,
-  eventName: 'a',
-  payload: Buffer.from('{"message":"m"}'),
-  trace: undefined,
-  lane: 1,
-  callback: 1,
-  version: 1,
-  concurrency: undefined,
-  tries: 0,
-  attempts: 0,
-  lease: 1,
-};
+const active: Target = { ...unsigned, secrets: sealSecrets({ ring, world }, owner, [secret]) };
 
 /** One subscription whose state the test sets, and a network that counts what starts. */
 function stage(): {

@@ -2,36 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { noControls } from '../../src/core/controls.ts';
-import type { Leased } from '../../src/core/delivery.ts';
 import { makeSigningSecret, type SigningSecret } from '../../src/core/signing-secret.ts';
 import type { SendRequest } from '../../src/egress/exchange.ts';
 import { foresee, requestOf } from '../../src/engine/draft.ts';
 import { createPrepare, type KnownTarget } from '../../src/engine/prepared.ts';
+import { leased, unsigned } from './one-delivery.ts';
 
 const startMs = 1_700_000_000_250;
 const fresh = makeSigningSecret(new Uint8Array(32).fill(1), startMs);
 const replaced = makeSigningSecret(new Uint8Array(32).fill(2), startMs);
 
 function targetOf(parts: Partial<KnownTarget> = {}): KnownTarget {
-  return {
-    callback: 1,
-    lane: 1,
-    version: 1,
-    isActive: true,
-    subscription: '01jc4t6v8m3q5r7w9x1y2z3a4b',
-    appNo: 1,
-    appId: '01jc4t6v8m3q5r7w9x1y2z3a4c',
-    contract: 'Ringback',
-    operation: 'subscribeOperation',
-    definition: 'd',
-    method: 'POST',
-    url: 'http://127.0.0.1:9000/',
-    secrets: [fresh],
-    controls: noControls,
-    headers: undefined,
-    ...parts,
-  };
+  return { ...unsigned, secrets: [fresh], ...parts };
 }
 
 function stage(target = targetOf()) {
@@ -45,28 +27,15 @@ function stage(target = targetOf()) {
     prepare: createPrepare([new Uint8Array(32)], []),
     timeoutMs: 1000,
   };
-  const leased: Leased = {
-    event: '01jc4t6v8m3q5r7w9x1y2z3a4d',
-    n: 0,
-    eventName: 'a',
-    payload: Buffer.from('{"message":"m"}'),
-    trace: undefined,
-    lane: 1,
-    callback: 1,
-    version: 1,
-    concurrency: undefined,
-    tries: 0,
-    attempts: 0,
-    lease: 1,
-  };
+  const delivery = { ...leased };
   return {
     clock,
     printed,
     known,
-    foresee: () => foresee(means, [leased]),
+    foresee: () => foresee(means, [delivery]),
     requestTo: (one: KnownTarget | undefined) => {
       assert(one !== undefined);
-      return requestOf(means, { leased, target: one });
+      return requestOf(means, { leased: delivery, target: one });
     },
   };
 }

@@ -13,6 +13,7 @@ import type { Delivery, DeliveryFilter, Settlement } from '../../src/store/deliv
 import type { Page } from '../../src/store/page.ts';
 import { patternsHearing } from '../../src/store/patterns-hearing.ts';
 import type { ReadInput, Store } from '../../src/store/store.ts';
+import { mulberry32 } from '../engine/virtual-world.ts';
 import { newId } from './open-memory.ts';
 import { attempt, callback, newApp, newSubscription } from './subject.ts';
 import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';
@@ -55,8 +56,7 @@ interface Stage {
 
 /**
  * Two apps whose events lie in several slices: another app fills those up in between. Now and then an
- * event has an old id, as one has that was published by SQL or before the clock was set right. Of the last app
- * everything runs.
+ * event has an old id, as one has that was published by SQL or early by the clock. Of the last app all runs.
  */
 export async function setStage(store: Store, clock: { ms: number }): Promise<Stage> {
   const [busy, quiet, filler] = [await newApp(store), await newApp(store), await newApp(store)];
@@ -81,7 +81,7 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
     busy,
     Array.from({ length: many }, (_, at) => callback(at, 'wide.load')),
   );
-  const chance = randomFrom(7);
+  const chance = mulberry32(7);
   const events: { appNo: number; id: string }[] = [];
   const publish = async (app: App, what: string): Promise<void> => {
     clock.ms += Math.floor(chance() * minuteMs);
@@ -98,9 +98,8 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   };
   for (let round = 0; round < 4; round += 1) {
     // In one slice more than a search examines at first.
-    const ids = Array.from({ length: round === 0 ? limits.pieceRowsMin + 6 : 1 }, () =>
-      idAt(clock.ms),
-    );
+    const length = round === 0 ? limits.pieceRowsMin + 6 : 1;
+    const ids = Array.from({ length }, () => idAt(clock.ms));
     await dispatcher.publish({ room: 200, laneRoom: 200 }, input(running, ids, 'order'));
     events.push(...ids.map((id) => ({ appNo: running.no, id })));
     for (let i = 0; i < 45; i += 1) {
@@ -290,14 +289,3 @@ export function key({ event, n }: Delivery): string {
 }
 
 type Chance = () => number;
-
-/** The same for the same seed (mulberry32). */
-function randomFrom(seed: number): Chance {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

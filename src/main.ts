@@ -1,8 +1,17 @@
 #!/usr/bin/env node
 // Where the program starts. What Node makes of its files, stripped and compiled, is kept for the next start, and
-// that must be said before they are imported: so nothing else is imported here.
+// that must be said before they are imported, as must how memory is used: so nothing else is imported here.
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+
+/**
+ * V8 looks which lines make objects that outlive a collection, and then lets those lines make all of theirs among the
+ * old ones, for good. While it starts it collects after every few requests, so that what waits for the store looks
+ * like that: from then on 4.5 MB grew old between two collections instead of 0.2 (6.5 KB a request), and each took 6
+ * to 9 ms instead of 2.7. Some processes had it and some had not, and so did not have the same speed.
+ */
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 /**
  * Beside the program: whoever may write there may change the program itself. Node's own choice is a folder for

@@ -44,7 +44,7 @@ export const blackHole: Scenario = {
         },
       ]),
     );
-    const results = await inRounds(rounds, parts);
+    const results = await inRounds(roundsOf(rounds), parts);
     const of = (name: string, what: keyof Felt): number[] =>
       (results.get(name) ?? []).map((felt) => felt[what]);
     return {
@@ -72,6 +72,11 @@ export const blackHole: Scenario = {
     };
   },
 };
+
+/** Both are the same nearly, and the bound is near: of five rounds the median was 0.87 once, of eleven 1.02. */
+function roundsOf(rounds: number): number {
+  return 2 * rounds + 1;
+}
 
 function behaviours(name: string): Behaviour[] {
   return [name === beside ? 'says_nothing' : 'answers'];

@@ -4,7 +4,7 @@ import { createHmac, hash } from 'node:crypto';
 
 const blockBytes = 64;
 const digestBytes = 32;
-/** What is longer takes so long itself that nothing is to be won. */
+/** What is longer goes Node's way: this memory is kept for good. */
 const messageBytesMax = 16 * 1024;
 
 const inner = Buffer.alloc(blockBytes + messageBytesMax);

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, beforeEach, describe, it } from 'node:test';
-import { Client } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 import { freshDatabase } from './database.ts';
 import { backendReader, frontendReader } from './messages.ts';
 import {
@@ -74,6 +74,10 @@ describe('cut', net, () => {
       assert.deepEqual(await cutAt('before', asksToCommit, query), { kept: false, told: false });
     });
 
+    it(`before a ${name} COMMIT, all else answered: nothing is committed`, async () => {
+      assert.deepEqual(await cutAt('answered', asksToCommit, query), { kept: false, told: false });
+    });
+
     it(`after a ${name} COMMIT: the server has it, the client no answer`, async () => {
       assert.deepEqual(await cutAt('after', asksToCommit, query), { kept: true, told: false });
     });
@@ -82,6 +86,21 @@ describe('cut', net, () => {
       assert.deepEqual(await cutAt('before', hasCommitted, query), { kept: true, told: false });
     });
   }
+
+  it('before a COMMIT, all else answered: also what left in one write with it', async () => {
+    await using proxy = await startProxy(database.url);
+    await using client = await connected(proxy, { pipeline: true });
+    void proxy.cut('answered', asksToCommit);
+    const { stream } = client.connection;
+    stream.cork();
+    const written = ['begin', 'insert into t values (1)'].map(async (sql) => client.query(sql));
+    const committed = assert.rejects(client.query(commit));
+    stream.uncork();
+    assert.equal((await Promise.all(written)).length, 2);
+    await committed;
+    await untilGone();
+    assert.deepEqual(await database.query('select n from t'), []);
+  });
 
   it('cuts once: the next connection passes', async () => {
     await using proxy = await startProxy(database.url);
@@ -259,9 +278,13 @@ class PassingClient extends Client implements AsyncDisposable {
   }
 }
 
-async function connected(proxy: PostgresProxy): Promise<PassingClient> {
+async function connected(proxy: PostgresProxy, options: ClientConfig = {}): Promise<PassingClient> {
   const name = 'behind the proxy';
-  const client = new PassingClient({ connectionString: proxy.url, application_name: name });
+  const client = new PassingClient({
+    ...options,
+    connectionString: proxy.url,
+    application_name: name,
+  });
   client.on('error', () => undefined); // The proxy cuts it.
   await client.connect();
   return client;

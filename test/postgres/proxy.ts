@@ -12,8 +12,11 @@ export interface Passing extends Message {
   nthOfAll: number;
 }
 
-/** Before or after the message is passed on. */
-export type When = 'before' | 'after';
+/**
+ * Before or after the message is passed on. `answered`, for a client's: before it, once the client has the answer
+ * to all that came before it, also to what it had sent in the same packet.
+ */
+export type When = 'before' | 'answered' | 'after';
 
 export type Matches = (message: Passing) => boolean;
 
@@ -60,6 +63,8 @@ interface Link {
   client: Socket;
   server: Socket;
   counts: Record<Side, number>;
+  /** What the server was asked, and has not yet ended with its word that it is ready. */
+  open: number;
   isHeld: boolean;
   isCut: boolean;
 }
@@ -74,7 +79,7 @@ export class PostgresProxy implements AsyncDisposable {
   readonly #rules = new Set<Rule>();
   #accepted = 0;
   #isHeld = false;
-  #resumed = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
   constructor(listener: Server, target: URL) {
     const address = listener.address();
@@ -127,8 +132,7 @@ export class PostgresProxy implements AsyncDisposable {
   resume(): void {
     this.#isHeld = false;
     for (const link of this.#links) link.isHeld = false;
-    this.#resumed.resolve();
-    this.#resumed = Promise.withResolvers();
+    this.#wake();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -159,7 +163,7 @@ export class PostgresProxy implements AsyncDisposable {
     client.setNoDelay();
     const counts = { frontend: 0, backend: 0 };
     const no = (this.#accepted += 1);
-    const link: Link = { no, client, server, counts, isHeld: false, isCut: false };
+    const link: Link = { no, client, server, counts, open: 0, isHeld: false, isCut: false };
     this.#links.add(link);
     const refuse = (): void => void client.write('N');
     void this.#pump(link, client, server, frontendReader(refuse));
@@ -185,22 +189,39 @@ export class PostgresProxy implements AsyncDisposable {
       nthOfAll: (this.counts[message.side] += 1),
     };
     const rule = [...this.#rules].find(({ matches }) => matches(passing));
-    if (rule?.when === 'before') await this.#act(rule, link, passing);
+    if (rule !== undefined) this.#rules.delete(rule);
+    if (rule?.when === 'answered') await this.#answered(link);
+    if (rule?.when === 'before' || rule?.when === 'answered') await this.#act(rule, link, passing);
     if (link.isCut) return;
+    if (isQuestion(message)) link.open += 1;
     await written(to, message.bytes);
+    if (isReady(message)) this.#end(link);
     if (rule?.when === 'after') await this.#act(rule, link, passing);
   }
 
   async #act(rule: Rule, link: Link, message: Passing): Promise<void> {
-    this.#rules.delete(rule);
     if (rule.act === 'cut') this.#cut(link);
     else link.isHeld = true;
     rule.acted(message);
     await this.#free(link);
   }
 
+  #end(link: Link): void {
+    link.open -= 1;
+    this.#wake();
+  }
+
+  async #answered(link: Link): Promise<void> {
+    while (!link.isCut && link.open > 0) await this.#changed.promise;
+  }
+
   async #free(link: Link): Promise<void> {
-    while (!link.isCut && (link.isHeld || this.#isHeld)) await this.#resumed.promise;
+    while (!link.isCut && (link.isHeld || this.#isHeld)) await this.#changed.promise;
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 
   /** What was passed on before still arrives: both sides see an end after it, not a reset. */
@@ -209,7 +230,17 @@ export class PostgresProxy implements AsyncDisposable {
     link.client.destroySoon();
     link.server.destroySoon();
     this.#links.delete(link);
+    this.#wake();
   }
+}
+
+/** What the server answers with its word that it is ready: a startup, a query, a sync. */
+function isQuestion({ side, type }: Message): boolean {
+  return side === 'frontend' && ['startup', 'Q', 'S'].includes(type);
+}
+
+function isReady({ side, type }: Message): boolean {
+  return side === 'backend' && type === 'Z';
 }
 
 /** Ends when the socket ends, in whatever way. */

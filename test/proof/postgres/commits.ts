@@ -1,5 +1,5 @@
-// Publishes whose connection is cut at the commit: before the server got it, after it got it, and after it was
-// done. The node that publishes delivers, too, so that what it does not know of would be its own.
+// Publishes whose connection is cut at the commit: before the server got it, with and without an answer to what was
+// written before, after it got it, and after it was done. The node that publishes delivers, too, so that what it does not know of would be its own.
 import {
   asksToCommit,
   hasCommitted,
@@ -23,6 +23,7 @@ export interface CommitOptions {
 
 const cuts: readonly (readonly [string, When, Matches])[] = [
   ['cut before the server got it', 'before', asksToCommit],
+  ['cut before the server got it, all else answered', 'answered', asksToCommit],
   ['cut after the server got it', 'after', asksToCommit],
   ['cut after it was done', 'before', hasCommitted],
 ];

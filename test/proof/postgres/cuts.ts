@@ -1,6 +1,6 @@
 // The connection to the database is cut at each message of each path, before and after that message, in
-// both directions. Whoever asked repeats until he is answered; then everything must be as if he had asked
-// once.
+// both directions; and before it when all that left with it was answered. Whoever asked repeats until he is
+// answered; then everything must be as if he had asked once.
 import { setTimeout as wait } from 'node:timers/promises';
 import { nowMs } from '../../e2e/lag.ts';
 import type { Matches, Passing, When } from '../../postgres/proxy.ts';
@@ -26,10 +26,17 @@ const trailMs = 50;
 /** After one message is before the next, but for the time that lies between: so fewer of those will do. */
 const kinds: readonly { side: Side; when: When; times: number }[] = [
   { side: 'frontend', when: 'before', times: 1 },
+  { side: 'frontend', when: 'answered', times: 1 },
   { side: 'frontend', when: 'after', times: 4 },
   { side: 'backend', when: 'before', times: 1 },
   { side: 'backend', when: 'after', times: 4 },
 ];
+
+const wordsFor: Readonly<Record<When, string>> = {
+  before: 'before',
+  answered: 'all answered, before',
+  after: 'after',
+};
 
 export async function cutEverywhere(options: CutOptions): Promise<Finding[]> {
   const { paths, step = 1, changes = [], say = () => undefined } = options;
@@ -51,7 +58,8 @@ export async function cutEverywhere(options: CutOptions): Promise<Finding[]> {
         slowestMs = Math.max(slowestMs, tookMs ?? 0);
         cuts += tookMs === undefined ? 0 : 1;
       }
-      figures[`${when} a message of the ${side === 'frontend' ? 'node' : 'server'}`] = cuts;
+      figures[`${wordsFor[when]} a message of the ${side === 'frontend' ? 'node' : 'server'}`] =
+        cuts;
       say(`${name}: ${cuts} cuts ${when} messages of the ${side}`);
     }
     const violations = await path.judge(stage);

@@ -34,6 +34,7 @@ export class ProcessMeter {
     this.#spanMs = world.monotonicMs();
     this.#delays = monitorEventLoopDelay({ resolution: limits.loopResolutionMs });
     this.#delays.enable();
+    for (const kind of kinds.values()) this.#collections.of(kind); // A rate needs a zero to begin with.
     this.#observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) {
         const kind = kindOf('detail' in entry ? entry.detail : undefined);

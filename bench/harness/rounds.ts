@@ -3,7 +3,10 @@
 /** After a round that does not count, or each part sees to it. */
 export type WarmUp = 'in a round' | 'by themselves';
 
-/** By name, what each round gave. The order turns from round to round: nobody is always after the same. */
+/**
+ * By name, what each round gave. Every second one goes backwards: nobody is always after the same, and neighbours
+ * stay neighbours. What is compared should be next to each other: a machine changes its speed within a minute.
+ */
 export async function inRounds<T>(
   rounds: number,
   parts: ReadonlyMap<string, () => Promise<T>>,
@@ -12,8 +15,7 @@ export async function inRounds<T>(
   const results = new Map([...parts.keys()].map((name): [string, T[]] => [name, []]));
   const names = [...parts.keys()];
   for (let round = warmUp === 'in a round' ? 0 : 1; round <= rounds; round += 1) {
-    const turn = round % names.length;
-    for (const name of [...names.slice(turn), ...names.slice(0, turn)]) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const result = await parts.get(name)?.();
       if (round > 0 && result !== undefined) results.get(name)?.push(result);
     }

@@ -32,7 +32,7 @@ part of the same ${run.machine.split(',')[0] ?? ''}.
 |---|---|
 | bounds held | **${held} of ${checks.length}** |
 | commit | \`${run.commit}\`${run.isChanged ? ', with changes' : ''} |
-| run | ${run.date}, ${run.rounds} rounds of each after a warm-up, ${Math.round(run.tookMs / 60_000)} min, ${run.machine} |
+| run | ${run.date}, at least ${run.rounds} rounds of each after a warm-up, ${Math.round(run.tookMs / 60_000)} min, ${run.machine} |
 
 A figure is the median of its rounds, in brackets the lowest and the highest. Ratios are taken round by round.
 

@@ -3,7 +3,7 @@ import type { Contender } from '../contenders/contender.ts';
 import { startBullMq, startForwarder, startPgBoss } from '../contenders/others.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { ratiosOf, spreadOf } from '../harness/figures.ts';
-import type { Check, Scenario } from '../harness/outcome.ts';
+import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage, type Measured, type Stage } from '../harness/stage.ts';
@@ -16,6 +16,8 @@ const warmUp = { ...sending, requests: 30_000 };
 const forwarder = 'bare forwarder';
 const embedded = 'Ringback on SQLite';
 const clustered = 'Ringback on PostgreSQL';
+const pgBoss = 'pg-boss';
+const bullMq = 'BullMQ';
 
 export const oneToOne: Scenario = {
   name: 'one-to-one',
@@ -32,7 +34,7 @@ export const oneToOne: Scenario = {
     if (redis !== undefined) made.use(redis);
     const starts = startsOf({ ports: stage.ports, postgres, redis, against });
     const results = await inRounds(
-      rounds,
+      roundsOf(rounds),
       new Map([...starts].map(([name, start]) => [name, async () => measureNew(stage, start)])),
       'by themselves',
     );
@@ -48,28 +50,35 @@ export const oneToOne: Scenario = {
       bound: { atLeast: bound.atLeast },
       ...(bound.aim === undefined ? {} : { aim: bound.aim }),
     });
+    const row = (name: string): Row => ({
+      name,
+      cells: [
+        { column: 'events/s', value: spreadOf(rates(name)) },
+        { column: 'of the bare forwarder', value: ratiosOf(rates(name), rates(forwarder)) },
+        {
+          column: 'CPU µs an event',
+          value: spreadOf((results.get(name) ?? []).map(({ cpuUs }) => cpuUs)),
+        },
+      ],
+    });
+    const shown = new Set([forwarder, embedded, clustered, ...results.keys()]);
     return {
-      rows: [...results].map(([name, all]) => ({
-        name,
-        cells: [
-          { column: 'events/s', value: spreadOf(rates(name)) },
-          {
-            column: 'of the bare forwarder',
-            value: ratiosOf(rates(name), rates(forwarder)),
-          },
-          { column: 'CPU µs an event', value: spreadOf(all.map(({ cpuUs }) => cpuUs)) },
-        ],
-      })),
+      rows: [...shown].map(row),
       checks: [
         check(embedded, forwarder, { atLeast: 0.55, aim: 0.7 }),
         check(clustered, forwarder, { atLeast: 0.45, aim: 0.6 }),
-        check(clustered, 'pg-boss', { atLeast: 3 }),
-        ...(redis === undefined ? [] : [check(embedded, 'BullMQ', { atLeast: 1.5, aim: 2.5 })]),
+        check(clustered, pgBoss, { atLeast: 3 }),
+        ...(redis === undefined ? [] : [check(embedded, bullMq, { atLeast: 1.5, aim: 2.5 })]),
       ],
       skipped: redis === undefined ? ['BullMQ: no redis-server was found'] : [],
     };
   },
 };
+
+/** Bounds are near: of five rounds the median on PostgreSQL was 0.57 of the forwarder once, and 0.45 another time. */
+function roundsOf(rounds: number): number {
+  return 2 * rounds - 1;
+}
 
 type Start = () => Promise<Contender>;
 
@@ -81,6 +90,7 @@ interface Surroundings {
   against: string | undefined;
 }
 
+/** What is compared is next to each other: a round takes a minute and a half, and pg-boss most of it. */
 function startsOf({ ports, postgres, redis, against }: Surroundings): Map<string, Start> {
   let databases = 0;
   const newDatabase = async (): Promise<string> => {
@@ -95,17 +105,17 @@ function startsOf({ ports, postgres, redis, against }: Surroundings): Map<string
     (name: string, root?: string): Start =>
     async () =>
       subscribed(await startRingback({ name, root, databaseUrl: await newDatabase() }), ports);
+  const before = (on: string, start: (name: string, root: string) => Start): [string, Start][] =>
+    against === undefined ? [] : [[`before, on ${on}`, start(`before, on ${on}`, against)]];
   const starts = new Map<string, Start>([
+    [pgBoss, async () => startPgBoss(ports, await newDatabase())],
+    ...before('PostgreSQL', onPostgres),
+    [clustered, onPostgres(clustered)],
     [forwarder, async () => startForwarder(ports)],
     [embedded, onSqlite(embedded)],
-    [clustered, onPostgres(clustered)],
+    ...before('SQLite', onSqlite),
   ]);
-  if (against !== undefined) {
-    starts.set('before, on SQLite', onSqlite('before, on SQLite', against));
-    starts.set('before, on PostgreSQL', onPostgres('before, on PostgreSQL', against));
-  }
-  starts.set('pg-boss', async () => startPgBoss(ports, await newDatabase()));
-  if (redis !== undefined) starts.set('BullMQ', async () => startBullMq(ports, redis.url));
+  if (redis !== undefined) starts.set(bullMq, async () => startBullMq(ports, redis.url));
   return starts;
 }
 

@@ -191,7 +191,8 @@ export class PostgresProxy implements AsyncDisposable {
     const rule = [...this.#rules].find(({ matches }) => matches(passing));
     if (rule !== undefined) this.#rules.delete(rule);
     if (rule?.when === 'answered') await this.#answered(link);
-    if (rule?.when === 'before' || rule?.when === 'answered') await this.#act(rule, link, passing);
+    if (link.isCut) return; // By somebody else meanwhile: not here.
+    if (rule !== undefined && rule.when !== 'after') await this.#act(rule, link, passing);
     if (link.isCut) return;
     if (isQuestion(message)) link.open += 1;
     await written(to, message.bytes);

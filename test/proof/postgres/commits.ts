@@ -1,5 +1,6 @@
 // Publishes whose connection is cut at the commit: before the server got it, with and without an answer to what was
-// written before, after it got it, and after it was done. The node that publishes delivers, too, so that what it does not know of would be its own.
+// written before, after it got it, and after it was done. The node that publishes delivers, too, so that what it does
+// not know of would be its own.
 import {
   asksToCommit,
   hasCommitted,

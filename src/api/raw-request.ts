@@ -63,19 +63,21 @@ export function pathAndQuery(url: string): string {
 export function unreadableParameter(url: string): string | undefined {
   const mark = url.indexOf('?');
   if (mark < 0) return undefined;
-  const pairs = url.slice(mark + 1).split('&');
-  const bad = pairs.find((pair) => !isDecodable(pair));
+  const bad = url
+    .slice(mark + 1)
+    .split('&')
+    .find((pair) => decoded(pair) === undefined);
   if (bad === undefined) return undefined;
-  const name = bad.split('=', 1)[0] ?? '';
-  return isDecodable(name) ? `query.${decodeURIComponent(name)}` : 'query';
+  const name = decoded(bad.split('=', 1)[0] ?? '');
+  return name === undefined ? 'query' : `query.${name}`;
 }
 
-function isDecodable(text: string): boolean {
+/** What it returns is used: a bundler takes a call of it for its own sake for one that does nothing. */
+function decoded(text: string): string | undefined {
   try {
-    decodeURIComponent(text);
-    return true;
+    return decodeURIComponent(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

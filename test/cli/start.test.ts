@@ -134,6 +134,8 @@ describe('the bundle', () => {
     assert.equal((await call('/events', { event: 'order.created', payload })).status, 202);
     await receiver.waitFor(1);
     assert.equal((await call('/events', { event: 'order.created', payload: 7 })).status, 422);
+    // Nothing else comes of it but what it throws, which a bundler may not see.
+    assert.equal((await call('/events?type=%ff')).status, 400);
     assert.match(await (await call('/docs')).text(), /<style>[^<]*\{.*<h1/s);
     assert.match(await (await call('/openapi.yaml')).text(), /^openapi: 3\.0\.4\n/);
     assert.match(service.out(), /^ {2}npm run -s ringback -- listen /m);

@@ -21,8 +21,7 @@ export function crossOriginFault(
   return bodyFault(head);
 }
 
-function bodyFault({ header }: RawHead): string | undefined {
-  const hasBody = Number(header.get('content-length') ?? 0) > 0 || header.has('transfer-encoding');
+function bodyFault({ header, hasBody }: RawHead): string | undefined {
   if (!hasBody) return undefined;
   const type = readMediaType(header.get('content-type'));
   if (type !== undefined && isJson(type.mediaType)) return undefined;

@@ -10,6 +10,7 @@ export interface RawHead {
   header: ReadonlyMap<string, string>;
   /** In order, repetitions included. */
   cookies: readonly (readonly [string, string])[];
+  hasBody: boolean;
   /** Every line of a header, for those that must not be repeated. */
   headerLines: (name: string) => readonly string[];
   /** A key that it shows. */
@@ -23,9 +24,12 @@ declare module 'node:net' {
   }
 }
 
-export function readHead(
-  request: Pick<IncomingMessage, 'url' | 'headersDistinct' | 'socket'>,
-): RawHead {
+interface Heading extends Pick<IncomingMessage, 'url' | 'headersDistinct' | 'socket'> {
+  /** Where somebody knows who has taken that from its headers. */
+  hasBody?: boolean;
+}
+
+export function readHead(request: Heading): RawHead {
   const { headersDistinct, socket } = request;
   const header = new Map<string, string>();
   // It has no prototype: these are its own names, and no list of pairs is made of them.
@@ -41,7 +45,13 @@ export function readHead(
     if (socket.shown?.text !== text) socket.shown = { text, key: readKey(text) };
     return socket.shown.key;
   };
-  return { query: readQuery(request.url ?? ''), header, cookies, headerLines, keyOf };
+  const query = readQuery(request.url ?? '');
+  const { hasBody = announcesBody(header) } = request;
+  return { query, header, cookies, hasBody, headerLines, keyOf };
+}
+
+function announcesBody(header: ReadonlyMap<string, string>): boolean {
+  return Number(header.get('content-length') ?? 0) > 0 || header.has('transfer-encoding');
 }
 
 function textOf(lines: readonly string[]): string {

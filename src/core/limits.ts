@@ -264,6 +264,8 @@ export const limits = {
    * them may take. A body that comes in pieces is a small one: nobody knows yet who sends it.
    */
   directHeadBytesMax: 8_192,
+  /** One that is kept with its connection, in case the next request repeats it. */
+  directRepeatBytesMax: 1_024,
   directLinesMax: 64,
   directPiecesMax: 4,
   directWaitMs: 1_000,

@@ -55,7 +55,7 @@ describe('a connection that is served directly', () => {
       serve: async (one) => {
         const { promise, resolve, reject } = Promise.withResolvers<Answer>();
         const answer = (more: Partial<Answer> = {}): void => {
-          const onSent = (): void => void sent.push(one.path);
+          const onSent = (): void => void sent.push(one.head.path);
           resolve({ text: 'answer\n', encoding: 'latin1', isLast: false, onSent, ...more });
         };
         questions.push({ request: one, answer, fail: reject });
@@ -115,7 +115,7 @@ describe('a connection that is served directly', () => {
     assert.equal(pair.isAsked(), false);
     first.answer();
     const second = await pair.asked();
-    assert.equal(second.request.path, '/c');
+    assert.equal(second.request.head.path, '/c');
     assert.deepEqual(pair.sent, ['/a']);
     second.answer();
   });

@@ -2,7 +2,7 @@
 // Anything else, and whoever takes his time, goes to Node's HTTP server with the connection, and stays there.
 import type { Socket } from 'node:net';
 import { limits } from '../../core/limits.ts';
-import { readWhole, type WholeRequest } from './read-whole.ts';
+import { WholeReader, type WholeRequest } from './read-whole.ts';
 
 export interface Answer {
   text: string;
@@ -33,6 +33,7 @@ const idleTimesMax = Math.ceil(limits.keepAliveTimeoutMs / limits.connectionTime
 export class DirectConnection {
   readonly #socket: Socket;
   readonly #serving: Serving;
+  readonly #reader = new WholeReader();
   readonly #listeners: readonly (readonly [string, (piece: Buffer) => void])[];
   #state: State = 'fresh';
   /** The beginning of a request, and in how many pieces it came. */
@@ -82,7 +83,7 @@ export class DirectConnection {
   }
 
   #look(bytes: Buffer): void {
-    const reading = readWhole(bytes);
+    const reading = this.#reader.read(bytes);
     this.#pieces += 1;
     if (reading === 'unfinished' && this.#pieces < limits.directPiecesMax) {
       this.#begun = bytes;

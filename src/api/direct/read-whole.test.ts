@@ -6,13 +6,17 @@ import { after, before, describe, it } from 'node:test';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { limits } from '../../core/limits.ts';
-import { readWhole, type WholeRequest } from './read-whole.ts';
+import { WholeReader, type Reading, type WholeRequest } from './read-whole.ts';
 
 const body = '{"event":"a.b"}';
 const plain = ['Host: x', 'Content-Type: application/json', `Content-Length: ${body.length}`];
 
 function bytesOf(lines: readonly string[], { first = 'POST /events HTTP/1.1', rest = body } = {}) {
   return Buffer.from(`${[first, ...lines].join('\r\n')}\r\n\r\n${rest}`, 'latin1');
+}
+
+function readWhole(bytes: Buffer): Reading {
+  return new WholeReader().read(bytes);
 }
 
 function whole(bytes: Buffer): WholeRequest {
@@ -30,19 +34,15 @@ describe('a plain request', () => {
       'Connection: Keep-Alive',
       'X-Empty:',
     ];
-    const {
-      url,
-      path,
-      headersDistinct,
-      body: read,
-    } = whole(bytesOf(lines, { first: 'POST /events?a=%20&b=c HTTP/1.1' }));
-    assert.deepEqual([url, path, String(read)], ['/events?a=%20&b=c', '/events', body]);
+    const { head, body: read } = whole(
+      bytesOf(lines, { first: 'POST /events?a=%20&b=c HTTP/1.1' }),
+    );
+    assert.deepEqual([head.url, head.path, String(read)], ['/events?a=%20&b=c', '/events', body]);
     assert.deepEqual(
-      { ...headersDistinct },
+      { ...head.headersDistinct },
       {
         host: ['x'],
         'content-type': ['application/json'],
-        'content-length': ['15'],
         'x-api-key': ['k', 'l'],
         connection: ['Keep-Alive'],
         'x-empty': [''],
@@ -51,7 +51,7 @@ describe('a plain request', () => {
   });
 
   it('may have headers with the names of what every object has', () => {
-    const { headersDistinct } = whole(bytesOf([...plain, '__proto__: a', 'constructor: b']));
+    const { headersDistinct } = whole(bytesOf([...plain, '__proto__: a', 'constructor: b'])).head;
     assert.deepEqual(headersDistinct['__proto__'], ['a']);
     assert.deepEqual(headersDistinct['constructor'], ['b']);
   });
@@ -73,6 +73,98 @@ describe('a plain request', () => {
     assert.equal(readWhole(bytesOf(large)), 'doubt');
     const rest = 'x'.repeat(limits.smallBodyBytes + 1);
     assert.equal(whole(bytesOf(large, { rest })).body.length, rest.length);
+  });
+});
+
+describe('a head that is said again', () => {
+  const lined = (length: number | string): string[] => [
+    ...plain.slice(0, 2),
+    `Content-Length: ${length}`,
+    'X-API-Key: k',
+  ];
+  const said = (length: number): Buffer => bytesOf(lined(length), { rest: 'x'.repeat(length) });
+
+  it('is not read again, whatever the length', () => {
+    const reader = new WholeReader();
+    const readings = [15, 15, 9, 1_234_567, 1].map((length) => {
+      const reading = reader.read(said(length));
+      assert(typeof reading === 'object');
+      assert.equal(reading.body.length, length);
+      return reading.head;
+    });
+    assert(readings.every((head) => head === readings[0]));
+    assert(reader.read(said(10_000_000)) === 'doubt', 'as when it is said for the first time');
+    assert.deepEqual(
+      { ...readings[0]?.headersDistinct },
+      {
+        host: ['x'],
+        'content-type': ['application/json'],
+        'x-api-key': ['k'],
+      },
+    );
+  });
+
+  it('is forgotten for another', () => {
+    const reader = new WholeReader();
+    const heads = ['k', 'l', 'l', 'k'].map((key) => {
+      const reading = reader.read(bytesOf([...plain, `X-API-Key: ${key}`]));
+      assert(typeof reading === 'object');
+      return reading.head;
+    });
+    assert.deepEqual(
+      heads.map(({ headersDistinct }) => headersDistinct['x-api-key']),
+      [['k'], ['l'], ['l'], ['k']],
+    );
+    assert.equal(heads[1], heads[2]);
+    assert.notEqual(heads[0], heads[3]);
+  });
+
+  it('is not kept if it is large', () => {
+    const reader = new WholeReader();
+    const large = [...plain, `X-A: ${'b'.repeat(limits.directRepeatBytesMax)}`];
+    const [first, second] = [reader.read(bytesOf(large)), reader.read(bytesOf(large))];
+    assert(typeof first === 'object' && typeof second === 'object');
+    assert.notEqual(first.head, second.head);
+  });
+
+  /** Another request, of which most bytes are as before. */
+  const changed = fc.record({
+    length: fc.constantFrom(
+      '15',
+      '14',
+      '1',
+      '016',
+      '0',
+      '',
+      '1x',
+      '15 ',
+      '12345678',
+      '+15',
+      '15,15',
+    ),
+    at: fc.nat({ max: 120 }),
+    byte: fc.option(fc.constantFrom(...Buffer.from('\r\n:a0 \u0000')), { nil: undefined, freq: 2 }),
+    cut: fc.option(fc.nat({ max: 120 }), { nil: undefined, freq: 2 }),
+    rest: fc.option(fc.nat({ max: 17 }), { nil: undefined, freq: 2 }),
+  });
+
+  it('or changed in any way, is read as by somebody who has not heard the first', () => {
+    let again = 0;
+    fc.assert(
+      fc.property(changed, ({ length, at, byte, cut, rest }) => {
+        const reader = new WholeReader();
+        const first = reader.read(said(15));
+        assert(typeof first === 'object');
+        const announced = Math.min(Number.parseInt(length) || 0, 17);
+        const bytes = bytesOf(lined(length), { rest: 'y'.repeat(rest ?? announced) });
+        if (byte !== undefined && at < bytes.length) bytes[at] = byte;
+        const reading = reader.read(bytes.subarray(0, cut));
+        assert.deepEqual(reading, readWhole(bytes.subarray(0, cut)));
+        if (typeof reading === 'object' && reading.head === first.head) again += 1;
+      }),
+      { numRuns: 3_000 },
+    );
+    assert(again > 20, `only ${again} were the same head`);
   });
 });
 
@@ -201,11 +293,11 @@ describe('what is read here', () => {
         const reading = readWhole(bytes);
         if (typeof reading !== 'object') return;
         read += 1;
-        const { url, headersDistinct } = reading;
+        const { url, headersDistinct } = reading.head;
         const expected = {
           method: 'POST',
           url,
-          headersDistinct,
+          headersDistinct: { ...headersDistinct, 'content-length': [String(reading.body.length)] },
           body: reading.body.toString('latin1'),
         };
         assert.deepEqual(await readByNode(bytes), JSON.parse(JSON.stringify(expected)));

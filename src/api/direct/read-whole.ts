@@ -1,14 +1,22 @@
 // Reads a request that came whole, if it is as plain as nearly all are. Whatever leaves a doubt is not read here at
 // all: it is for Node's HTTP server, which knows all that is allowed and what to say of the rest.
 import { limits } from '../../core/limits.ts';
+import type { RawHead } from '../raw-request.ts';
 
 export interface WholeRequest {
-  /** As it came, and its path alone. */
-  url: string;
-  path: string;
-  /** By lower-case names, each line by itself. Without a prototype, as Node makes it. */
-  headersDistinct: Record<string, string[]>;
+  head: Head;
   body: Buffer;
+}
+
+/** All before the body. Requests that repeat it share it. */
+export interface Head {
+  /** As it came, and its path alone. */
+  readonly url: string;
+  readonly path: string;
+  /** By lower-case names, each line by itself; all but Content-Length. Without a prototype, as Node makes it. */
+  readonly headersDistinct: Record<string, string[]>;
+  /** Read further, once somebody has asked for that. */
+  raw: RawHead | undefined;
 }
 
 /** `unfinished`: plain so far, but its body has not come to its end. `doubt`: not for us. */
@@ -23,27 +31,88 @@ const plainHead = /^POST (\/[!-~]*) HTTP\/1\.1\r\n((?:[\w!#$%&'*+.^`|~-]+:[\t -~
 const plainType = /^application\/json(?:; ?charset=utf-8)?$/i;
 /** No zeros in front, no list, no sign. */
 const plainLength = /^[1-9]\d{0,6}$/;
+const lengthDigitsMax = 7;
+const lengthName = /^content-length:[\t ]*/im;
 /** They change what a request is, or what comes after it. */
 const odd = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'proxy-connection'] as const;
 const lineEnd = '\r\n';
 const headEnd = Buffer.from('\r\n\r\n');
 
-export function readWhole(bytes: Buffer): Reading {
-  const end = bytes.indexOf(headEnd);
-  if (end < 0 || end > limits.directHeadBytesMax) return 'doubt';
-  const head = plainHead.exec(bytes.toString('latin1', 0, end + lineEnd.length));
-  if (head === null) return 'doubt';
-  const [, url = '', lines = ''] = head;
-  const headersDistinct = readFields(lines);
-  const length = headersDistinct && plainLengthOf(headersDistinct);
-  if (headersDistinct === undefined || length === undefined) return 'doubt';
-  const bodyAt = end + headEnd.length;
-  const missing = bodyAt + length - bytes.length;
-  if (missing > 0) return length <= limits.smallBodyBytes ? 'unfinished' : 'doubt';
-  if (missing < 0) return 'doubt'; // What comes behind it is another request.
-  const mark = url.indexOf('?');
-  const path = mark < 0 ? url : url.slice(0, mark);
-  return { url, path, headersDistinct, body: bytes.subarray(bodyAt) };
+/** A head, and the body that it announces. */
+interface Announced {
+  head: Head;
+  bodyAt: number;
+  length: number;
+}
+
+/**
+ * Of one connection. Whoever publishes says the same head again and again, but for the length: so it is compared with
+ * the one before, and seldom read: 0.3 µs instead of 5, with all that callers ask of it, in a loop.
+ */
+export class WholeReader {
+  #last: Repeatable | undefined;
+
+  read(bytes: Buffer): Reading {
+    const announced = (this.#last && readAgain(bytes, this.#last)) ?? this.#readHead(bytes);
+    if (announced === undefined) return 'doubt';
+    const { head, bodyAt, length } = announced;
+    const missing = bodyAt + length - bytes.length;
+    if (missing > 0) return length <= limits.smallBodyBytes ? 'unfinished' : 'doubt';
+    if (missing < 0) return 'doubt'; // What comes behind it is another request.
+    return { head, body: bytes.subarray(bodyAt) };
+  }
+
+  #readHead(bytes: Buffer): Announced | undefined {
+    const end = bytes.indexOf(headEnd);
+    if (end < 0 || end > limits.directHeadBytesMax) return undefined;
+    const text = bytes.toString('latin1', 0, end + lineEnd.length);
+    const [, url = '', lines = ''] = plainHead.exec(text) ?? [];
+    const headersDistinct = readFields(lines);
+    const length = headersDistinct && plainLengthOf(headersDistinct);
+    if (headersDistinct === undefined || length === undefined) return undefined;
+    delete headersDistinct['content-length'];
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const head: Head = { url, path, headersDistinct, raw: undefined };
+    const bodyAt = end + headEnd.length;
+    const isKept = bodyAt <= limits.directRepeatBytesMax;
+    this.#last = isKept ? repeatable(text, String(length), head) : undefined;
+    return { head, bodyAt, length };
+  }
+}
+
+/** A head as it came, before its length and after it. */
+interface Repeatable {
+  before: Buffer;
+  after: Buffer;
+  head: Head;
+}
+
+function repeatable(text: string, length: string, head: Head): Repeatable {
+  const { index = 0, 0: name = '' } = lengthName.exec(text) ?? {};
+  const lengthAt = index + name.length;
+  return {
+    before: Buffer.from(text.slice(0, lengthAt), 'latin1'),
+    after: Buffer.from(text.slice(lengthAt + length.length) + lineEnd, 'latin1'),
+    head,
+  };
+}
+
+const zero = 0x30;
+
+/** Undefined when it is another head, or says another length than a plain one. */
+function readAgain(bytes: Buffer, { before, after, head }: Repeatable): Announced | undefined {
+  let at = before.length;
+  if (bytes.length < at || before.compare(bytes, 0, at) !== 0) return undefined;
+  let length = 0;
+  for (; at - before.length < lengthDigitsMax; at += 1) {
+    const digit = (bytes[at] ?? 0) - zero;
+    if (digit < 0 || digit > 9 || (digit === 0 && length === 0)) break;
+    length = length * 10 + digit;
+  }
+  const bodyAt = at + after.length;
+  const isSame = length > 0 && bytes.length >= bodyAt && after.compare(bytes, at, bodyAt) === 0;
+  return isSame ? { head, bodyAt, length } : undefined;
 }
 
 /** Undefined when there are very many. */

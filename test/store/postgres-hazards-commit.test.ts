@@ -58,7 +58,8 @@ describe('a connection that is cut', net, () => {
         const counts = { answered: 0, refused: 0 };
         for (let k = 1; await plainCutAt({ side, when, k }, counts); k += 1);
         t.diagnostic(JSON.stringify(counts));
-        assert(counts.refused > 5 && counts.answered > 0, JSON.stringify(counts));
+        // Its commit leaves early: of what the server says, five or six messages come before that.
+        assert(counts.refused > 3 && counts.answered > 0, JSON.stringify(counts));
       });
 
       it(`${when} each message of the ${side} in turn: a settlement`, async (t) => {

@@ -6,6 +6,7 @@ import type { Attempt } from '../../src/core/attempt.ts';
 import { realWorld } from '../../src/core/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
+import { attachDispatcher } from './test-dispatcher.ts';
 import { newId, openMemory } from './open-memory.ts';
 import { settlementOf } from './settlement.ts';
 import { attempt, newApp, newKey, newSubscription } from './subject.ts';
@@ -95,6 +96,32 @@ describe('attempts of before', () => {
     await store.edit('publish', publishOf(app.no, event));
     for (const sql of rows(event, 'ringback.')) await database.query(sql);
     assertRead(await store.read('attempts', { appNo: app.no, event, n: 0 }));
+    await store.close();
+  });
+});
+
+describe('an attempt on PostgreSQL', () => {
+  it('has the time at which it began, however long the database lets it wait', async () => {
+    await using database = await freshStoreDatabase();
+    let lateMs = 0;
+    const world = realWorld();
+    // A second goes by between any two looks at the clock.
+    const monotonicMs = (): number => world.monotonicMs() + (lateMs += 1_000);
+    const store = await openCluster({ url: database.url, world: { ...world, monotonicMs } });
+    const dispatcher = attachDispatcher(store);
+    const app = await newApp(store);
+    await store.edit('subscribe', { subscription: newSubscription(app), idempotency: undefined });
+    const { born } = await dispatcher.publish({ room: 1 }, publishOf(app.no, newId()));
+    const [leased] = born;
+    assert(leased);
+    const startedMs = store.nowMs();
+    const delivered = settlementOf(leased, 'delivered', 0);
+    await store.settle({ ...delivered, attempt: attempt({ startedMs }) });
+    const read = await store.read('attempts', { appNo: app.no, event: leased.event, n: leased.n });
+    assert.deepEqual(
+      read.map((one) => one.startedMs),
+      [startedMs],
+    );
     await store.close();
   });
 });

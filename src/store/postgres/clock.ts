@@ -10,16 +10,19 @@ export const clockSql = {
 } as const;
 
 export interface Clock {
+  now(): number;
   /** The time of a batch that says `nowMs`. */
   at(nowMs: number): number;
   /** Reads the database's clock. */
   sync(tx: Tx): Promise<void>;
 }
 
-export function databaseClock(world: Pick<World, 'monotonicMs'>): Clock {
+export function databaseClock(world: Pick<World, 'monotonicMs' | 'nowMs'>): Clock {
   let aheadMs: number | undefined;
+  const ahead = (by: number): number => Math.round(world.monotonicMs() + by);
   return {
-    at: (nowMs) => (aheadMs === undefined ? nowMs : Math.round(world.monotonicMs() + aheadMs)),
+    now: () => (aheadMs === undefined ? world.nowMs() : ahead(aheadMs)),
+    at: (nowMs) => (aheadMs === undefined ? nowMs : ahead(aheadMs)),
     sync: async (tx) => {
       const askedMs = world.monotonicMs();
       const [row] = await tx.query(clockSql.now, []);
@@ -33,6 +36,6 @@ export function databaseClock(world: Pick<World, 'monotonicMs'>): Clock {
 }
 
 /** For tests that are the world themselves: the time is what the batch says. */
-export function givenClock(): Clock {
-  return { at: (nowMs) => nowMs, sync: async () => undefined };
+export function givenClock(world: Pick<World, 'nowMs'>): Clock {
+  return { now: () => world.nowMs(), at: (nowMs) => nowMs, sync: async () => undefined };
 }

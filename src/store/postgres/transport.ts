@@ -16,7 +16,6 @@ import { applyMigrations } from './apply-migrations.ts';
 import { cannotConnect } from './cannot-open.ts';
 import type { Clock } from './clock.ts';
 import { databaseClock, givenClock } from './clock.ts';
-import { inDatabaseTime, shifted } from './database-time.ts';
 import { createDoubts } from './doubts.ts';
 import { freeDoubted } from './free-doubted.ts';
 import { Ear } from './ear.ts';
@@ -115,7 +114,7 @@ class PostgresNode {
       aside: createAside(),
     };
     this.#order = createPrecedence(world);
-    this.#clock = options.clock === 'given' ? givenClock() : databaseClock(world);
+    this.#clock = options.clock === 'given' ? givenClock(world) : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
     const gathered = createGathered();
     const side = (purpose: 'edit' | 'work'): Side => {
@@ -182,8 +181,7 @@ class PostgresNode {
     if (isWorthTelling(written, batch)) this.#ear.tell();
     const { replies, born, outlook } = written;
     this.#held.took(born, batch.offer);
-    const readyMs = shifted(outlook.readyMs, batch.nowMs - nowMs);
-    return { kind: 'written', settled: [], edits: replies, born, outlook: { ...outlook, readyMs } };
+    return { kind: 'written', settled: [], edits: replies, born, outlook };
   }
 
   async work(work: Work): Promise<WorkReply> {
@@ -195,9 +193,6 @@ class PostgresNode {
 
   async #workOn(work: Work): Promise<WorkReply> {
     const nowMs = this.#clock.at(work.nowMs);
-    const shiftMs = nowMs - work.nowMs;
-    const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
-    const ours = { ...work, settlements };
     const { link, gathered, writer } = this.#work;
     const { floors, aside } = this.#memory;
     const { lingerMs = { least: limits.lingerMs, most: limits.lingerMaxMs } } = this.#options;
@@ -205,17 +200,16 @@ class PostgresNode {
     const doubted = { doubts: this.#doubts, link, persist: this.#persist };
     const failed = (await freeDoubted(doubted, nowMs)) ?? (await this.#held.freeForgotten(nowMs));
     if (failed !== undefined) return failed;
-    const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, ours, context);
-    const idle = settlements.length === 0 ? await this.#look(link, look) : undefined;
+    const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, work, context);
+    const idle = work.settlements.length === 0 ? await this.#look(link, look) : undefined;
     if (idle !== undefined && isFailure(idle)) return idle;
-    const done = idle ?? (await this.#settleAndClaim(ours, context));
+    const done = idle ?? (await this.#settleAndClaim(work, context));
     if (isFailure(done)) return done;
     const all = idle === undefined ? await this.#fanOut(work, done, context) : done;
     if (isFailure(all)) return all;
     if (all.waiting > 0) this.#ear.tell();
     const fannedOut = withNews(all.worked.fannedOut, this.#memory.aside);
-    const readyMs = shifted(all.worked.readyMs, -shiftMs);
-    return { kind: 'worked', ...all.worked, fannedOut, readyMs };
+    return { kind: 'worked', ...all.worked, fannedOut };
   }
 
   async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
@@ -254,7 +248,7 @@ class PostgresNode {
   }
 
   nowMs(): number {
-    return this.#clock.at(this.#options.world.nowMs());
+    return this.#clock.now();
   }
 
   async retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>> {

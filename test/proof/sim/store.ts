@@ -14,7 +14,6 @@ import type {
   WorkReply,
 } from '../../../src/store/call.ts';
 import type { Settlement, Work } from '../../../src/store/delivery-verbs.ts';
-import { inDatabaseTime, shifted } from '../../../src/store/postgres/database-time.ts';
 import type { Sqlite } from '../../../src/store/sqlite/adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Clock, Mortal } from './clock.ts';
@@ -68,17 +67,16 @@ class Way implements Transport {
   }
 
   async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
-    const { shared, plan } = this.#means;
-    const shiftMs = this.#shiftMs(batch.nowMs);
-    const settlements = batch.settlements.map((one) => inDatabaseTime(one, shiftMs));
+    const { shared } = this.#means;
+    const { settlements } = batch;
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
-    const reply = await this.#call<BatchReply>({
+    return this.#call<BatchReply>({
       says: toSay([...settlements.map(nameOf), ...verbs]),
       leases: leasesOf([batch.offer, batch.takeUp?.claim, batch.takeUp?.fanOut]),
       run: () => {
         const nowMs = this.#writtenMs(batch.nowMs);
         const judge = this.#judging(settlements);
-        const written = shared.sqlite.run({ ...batch, settlements, nowMs }, foretell);
+        const written = shared.sqlite.run({ ...batch, nowMs }, foretell);
         if (written.kind === 'written') {
           judge(written.settled);
           this.#noteTaken(takenUp(written.worked));
@@ -87,32 +85,25 @@ class Way implements Transport {
         return written;
       },
     });
-    if (reply.kind !== 'written' || !plan.isShared) return reply;
-    const { outlook } = reply;
-    return { ...reply, outlook: { ...outlook, readyMs: shifted(outlook.readyMs, -shiftMs) } };
   }
 
   async work(work: Work): Promise<WorkReply> {
-    const { shared, plan } = this.#means;
-    const shiftMs = this.#shiftMs(work.nowMs);
-    const settlements = work.settlements.map((one) => inDatabaseTime(one, shiftMs));
-    const { claim, fanOut } = work;
-    const reply = await this.#call<WorkReply>({
+    const { shared } = this.#means;
+    const { settlements, claim, fanOut } = work;
+    return this.#call<WorkReply>({
       says: toSay(settlements.map(nameOf)),
       leases: leasesOf([claim, fanOut]),
       run: () => {
         const nowMs = this.#writtenMs(work.nowMs);
         this.#freeDoubted(nowMs);
         const judge = this.#judging(settlements);
-        const done = shared.sqlite.work({ ...work, settlements, nowMs });
+        const done = shared.sqlite.work({ ...work, nowMs });
         if (done.kind !== 'worked') return done;
         this.#noteTaken(takenUp(done));
         judge(done.settled);
         return done;
       },
     });
-    if (reply.kind !== 'worked' || !plan.isShared) return reply;
-    return { ...reply, readyMs: shifted(reply.readyMs, -shiftMs) };
   }
 
   async read(call: ReadCall): Promise<ReadReply> {
@@ -156,10 +147,6 @@ class Way implements Transport {
   }
 
   /** Alone, a node's own clock is the database's. */
-  #shiftMs(nowMs: number): number {
-    return this.#means.plan.isShared ? this.#means.databaseMs() - nowMs : 0;
-  }
-
   #writtenMs(nowMs: number): number {
     const { shared, plan, databaseMs } = this.#means;
     shared.writtenMs = plan.isShared ? databaseMs() : nowMs;

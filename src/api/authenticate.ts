@@ -187,32 +187,38 @@ function find(
 
 /** What stands in the carrier; nothing when it is empty, missing or given twice. */
 function credentialIn({ carrier }: Scheme, head: RawHead): string | undefined {
-  const given = valuesIn(carrier, head);
-  return given.length === 1 && given[0] !== '' ? given[0] : undefined;
+  return valueIn(carrier, head) || undefined;
 }
 
-function valuesIn(carrier: Carrier, head: RawHead): readonly string[] {
+function valueIn(carrier: Carrier, head: RawHead): string | undefined {
   switch (carrier.in) {
     case 'header':
-      return head.headerLines(carrier.name).map((line) => line.trim());
+      return only(head.headerLines(carrier.name))?.trim();
     case 'query':
-      return head.query.filter(([name]) => name === carrier.name).map(([, value]) => value);
+      return named(head.query, carrier.name);
     case 'cookie':
-      return head.cookies.filter(([name]) => name === carrier.name).map(([, value]) => value);
+      return named(head.cookies, carrier.name);
     case 'bearer':
       return authorization(head, 'bearer');
     case 'basic':
-      return authorization(head, 'basic').map(passwordOf);
+      return passwordOf(authorization(head, 'basic'));
     case 'nowhere':
-      return [];
+      return undefined;
   }
 }
 
-function authorization(head: RawHead, scheme: string): string[] {
-  return head.headerLines('authorization').map((line) => {
-    const space = line.indexOf(' ');
-    return line.slice(0, space).toLowerCase() === scheme ? line.slice(space + 1).trim() : '';
-  });
+function only<T>(all: readonly T[]): T | undefined {
+  return all.length === 1 ? all[0] : undefined;
+}
+
+function named(pairs: readonly (readonly [string, string])[], name: string): string | undefined {
+  return pairs.length === 0 ? undefined : only(pairs.filter(([each]) => each === name))?.[1];
+}
+
+function authorization(head: RawHead, scheme: string): string {
+  const line = only(head.headerLines('authorization')) ?? '';
+  const space = line.indexOf(' ');
+  return line.slice(0, space).toLowerCase() === scheme ? line.slice(space + 1).trim() : '';
 }
 
 function passwordOf(encoded: string): string {

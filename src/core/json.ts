@@ -40,11 +40,10 @@ function read(bytes: Uint8Array, opaque: Opaque): JsonReading {
   if (flaw !== undefined) return malformed(flaw);
   try {
     const value: unknown = JSON.parse(text);
-    const slices = spans.map(({ pointer, from, to }): [string, Uint8Array] => [
-      pointer,
-      bytesOf({ text, bytes }, from, to),
-    ]);
-    return { kind: 'value', value, opaque: new Map(slices) };
+    const kept = new Map<string, Uint8Array>();
+    for (const { pointer, from, to } of spans)
+      kept.set(pointer, bytesOf({ text, bytes }, from, to));
+    return { kind: 'value', value, opaque: kept };
   } catch (error) {
     return malformed(
       `is not valid JSON: ${error instanceof Error ? error.message : 'cannot parse'}`,
@@ -86,8 +85,8 @@ interface Span {
 
 /** An object or array that is open at the place of the scan. */
 interface Frame {
-  /** Of an object: the keys so far. */
-  keys: Set<string> | undefined;
+  /** Of an object: the keys so far. A list while they are few: to make a set takes longer than to look through it. */
+  keys: string[] | Set<string> | undefined;
   /** The member or item that the scan is in. */
   step: string | number;
   keyMayFollow: boolean;
@@ -110,7 +109,7 @@ function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
       const end = endOfString(text, at);
       const frame = open === undefined ? frames.at(-1) : undefined;
       if (frame?.keyMayFollow === true) {
-        frame.step = decodeKey(text.slice(at, end + 1));
+        frame.step = decodeKey(text.slice(at + 1, end));
         const flaw = keyFlaw(frame, frame.step);
         if (flaw !== undefined) return flaw;
         frame.keyMayFollow = false;
@@ -128,7 +127,8 @@ function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
       }
     } else if (char === comma || char === closeBrace || char === closeBracket) {
       if (open?.depth === frames.length) {
-        spans.push({ ...open.span, to: at });
+        open.span.to = at;
+        spans.push(open.span);
         open = undefined;
       }
       if (char === comma) nodes += 1;
@@ -154,7 +154,7 @@ const within: Frame = { keys: undefined, step: '', keyMayFollow: false };
 
 function openFrame(char: typeof openBrace | typeof openBracket): Frame {
   return char === openBrace
-    ? { keys: new Set(), step: '', keyMayFollow: true }
+    ? { keys: [], step: '', keyMayFollow: true }
     : { keys: undefined, step: 0, keyMayFollow: false };
 }
 
@@ -164,10 +164,16 @@ function nextIn(frame: Frame | undefined): void {
   else frame.keyMayFollow = true;
 }
 
-function keyFlaw({ keys }: Frame, key: string): string | undefined {
-  if (keys?.has(key) === true) return `has the key ${JSON.stringify(key)} twice in one object`;
+const listedKeysMax = 16;
+
+function keyFlaw(frame: Frame, key: string): string | undefined {
+  const { keys = [] } = frame;
+  const isKnown = Array.isArray(keys) ? keys.includes(key) : keys.has(key);
+  if (isKnown) return `has the key ${JSON.stringify(key)} twice in one object`;
   if (key === '__proto__') return 'has the key "__proto__", which is not allowed';
-  keys?.add(key);
+  if (!Array.isArray(keys)) keys.add(key);
+  else if (keys.length < listedKeysMax) keys.push(key);
+  else frame.keys = new Set(keys).add(key);
   return undefined;
 }
 
@@ -186,11 +192,11 @@ function endOfString(text: string, start: number): number {
 }
 
 /** `"\u0061"` and `"a"` are the same key. What cannot be decoded is left for JSON.parse to refuse. */
-function decodeKey(quoted: string): string {
-  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+function decodeKey(raw: string): string {
+  if (!raw.includes('\\')) return raw;
   try {
-    return String(JSON.parse(quoted));
+    return String(JSON.parse(`"${raw}"`));
   } catch {
-    return quoted;
+    return raw;
   }
 }

@@ -9,7 +9,13 @@ export function pointerTokens(pointer: string): string[] | undefined {
 }
 
 export function printPointer(tokens: readonly string[]): string {
-  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  let pointer = '';
+  for (const token of tokens) pointer += `/${escapeToken(token)}`;
+  return pointer;
+}
+
+function escapeToken(token: string): string {
+  return /[~/]/u.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
 }
 
 /** "~1" first: the other way round "~01" would become "/" instead of "~1". */

@@ -31,16 +31,10 @@ export function freshFrom(origin: Origin, foresee: (deliveries: readonly Leased[
 function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Leased[] {
   if (born.length === 0) return [];
   assert(offer !== undefined, 'Cannot take fresh deliveries: no lease was offered');
-  const events = new Map<string, Published>();
-  for (const { verb, input } of edits) {
-    if (verb !== 'publish') continue;
-    for (const event of input.events) events.set(event.id, { event, trace: input.trace });
-  }
+  const find = finder(edits);
   // Each field is named: to copy what is there and add the rest takes three times as long.
   return born.map(({ event: id, n, lane, callback, version, concurrency }) => {
-    const found = events.get(id);
-    assert(found !== undefined, `Cannot take a delivery of event "${id}": it is not of this batch`);
-    const { event, trace } = found;
+    const { event, trace } = find(id);
     return {
       event: id,
       n,
@@ -56,6 +50,27 @@ function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Leased[] {
       attempts: 0,
     };
   });
+}
+
+/** Most deliveries stand in the order of their events. To put all into a map took 1 µs for each. */
+function finder(edits: readonly EditCall[]): (id: string) => Published {
+  const all: Published[] = [];
+  for (const { verb, input } of edits) {
+    if (verb !== 'publish') continue;
+    for (const event of input.events) all.push({ event, trace: input.trace });
+  }
+  let at = 0;
+  let places: ReadonlyMap<string, number> | undefined;
+  return (id) => {
+    if (all[at]?.event.id !== id) at += 1;
+    if (all[at]?.event.id !== id) {
+      places ??= new Map(all.map(({ event }, place) => [event.id, place]));
+      at = places.get(id) ?? all.length;
+    }
+    const found = all[at];
+    assert(found !== undefined, `Cannot take a delivery of event "${id}": it is not of this batch`);
+    return found;
+  };
 }
 
 interface Published {

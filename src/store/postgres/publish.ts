@@ -236,7 +236,8 @@ async function write(
   for (const { appNo } of events) facts.push(publishedFact(appNo, 1));
   const slice: number[] = [];
   for (const event of events) {
-    slice.push(await slices.take(tx, 1 + (event.listeners?.length ?? 0), nowMs));
+    const taken = slices.take(tx, 1 + (event.listeners?.length ?? 0), nowMs);
+    slice.push(taken instanceof Promise ? await taken : taken);
   }
   const sliced = events.map(({ id }, index) => ({ event: id, slice: slice[index] ?? 0 }));
   const covered = slices.cover(tx, sliced, nowMs);

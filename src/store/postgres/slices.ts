@@ -2,6 +2,7 @@
 // takes the next number from the database; a batch that is undone leaves a short one behind. What a search
 // trusts, the span of a slice, is written with its events.
 import { limits } from '../../core/limits.ts';
+import type { Soon } from '../../core/soon.ts';
 import { integer, one } from '../row.ts';
 import { reachOf } from '../slice-reach.ts';
 import type { Tx } from './tx.ts';
@@ -28,7 +29,7 @@ export interface Sliced {
 
 export interface Slices {
   /** The slice of what is written next, which is that many rows. */
-  take(tx: Tx, rows: number, nowMs: number): Promise<number>;
+  take(tx: Tx, rows: number, nowMs: number): Soon<number>;
   /** In the transaction that writes the events: their slices reach as far as they do. */
   cover(tx: Tx, events: readonly Sliced[], nowMs: number): Promise<void>;
 }
@@ -37,13 +38,16 @@ export function createSlices(): Slices {
   let slice = 0;
   let rowsInSlice: number = limits.sliceRowsMax;
   let sinceMs = 0;
+  const begin = async (tx: Tx, rows: number, nowMs: number): Promise<number> => {
+    slice = integer(one((await tx.query(slicesSql.next, []))[0]), 'slice');
+    rowsInSlice = rows;
+    sinceMs = nowMs;
+    return slice;
+  };
   return {
-    take: async (tx, rows, nowMs) => {
-      if (rowsInSlice >= limits.sliceRowsMax || nowMs - sinceMs >= limits.sliceAgeMs) {
-        slice = integer(one((await tx.query(slicesSql.next, []))[0]), 'slice');
-        rowsInSlice = 0;
-        sinceMs = nowMs;
-      }
+    take: (tx, rows, nowMs) => {
+      const isOver = rowsInSlice >= limits.sliceRowsMax || nowMs - sinceMs >= limits.sliceAgeMs;
+      if (isOver) return begin(tx, rows, nowMs);
       rowsInSlice += rows;
       return slice;
     },

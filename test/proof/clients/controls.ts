@@ -187,8 +187,8 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/api/authenticate.ts',
-        find: 'return given.length === 1 &&',
-        replace: 'return given.length >= 1 &&',
+        find: 'return all.length === 1 ? all[0] : undefined;',
+        replace: 'return all[0];',
       },
     ],
     breaks: /^pollution/,

@@ -93,9 +93,16 @@ interface Surroundings {
 /** What is compared is next to each other: a round takes a minute and a half, and pg-boss most of it. */
 function startsOf({ ports, postgres, redis, against }: Surroundings): Map<string, Start> {
   let databases = 0;
-  const newDatabase = async (): Promise<string> => {
+  // A database goes with the contender: the server would go on to vacuum it in the turns of the others.
+  const onDatabase = async (start: (url: string) => Promise<Contender>): Promise<Contender> => {
     databases += 1;
-    return postgres.createDatabase(`bench_${databases}`);
+    const name = `bench_${databases}`;
+    const contender = await start(await postgres.createDatabase(name));
+    const end = async (): Promise<void> => {
+      await contender[Symbol.asyncDispose]();
+      await postgres.dropDatabase(name);
+    };
+    return { ...contender, [Symbol.asyncDispose]: end };
   };
   const onSqlite =
     (name: string, root?: string): Start =>
@@ -104,11 +111,13 @@ function startsOf({ ports, postgres, redis, against }: Surroundings): Map<string
   const onPostgres =
     (name: string, root?: string): Start =>
     async () =>
-      subscribed(await startRingback({ name, root, databaseUrl: await newDatabase() }), ports);
+      onDatabase(async (databaseUrl) =>
+        subscribed(await startRingback({ name, root, databaseUrl }), ports),
+      );
   const before = (on: string, start: (name: string, root: string) => Start): [string, Start][] =>
     against === undefined ? [] : [[`before, on ${on}`, start(`before, on ${on}`, against)]];
   const starts = new Map<string, Start>([
-    [pgBoss, async () => startPgBoss(ports, await newDatabase())],
+    [pgBoss, async () => onDatabase(async (url) => startPgBoss(ports, url))],
     ...before('PostgreSQL', onPostgres),
     [clustered, onPostgres(clustered)],
     [forwarder, async () => startForwarder(ports)],

@@ -68,7 +68,7 @@ async function compareDatabases(): Promise<void> {
   const transport = await openPostgres({ url, ...options, onHeard: () => undefined });
   const alone = createBatcher(transport, {
     ...limits,
-    nowMs: () => world.nowMs(),
+    nowMs: () => transport.nowMs(),
     batchEditsMax: 1,
   });
   here.defer(async () => alone.close());

@@ -68,6 +68,17 @@ describe('readJson', () => {
     assert.equal(read('{"a":"a","b":"a"}').kind, 'value');
   });
 
+  it('refuses it also among many keys, wherever they stand', () => {
+    const keys = Array.from({ length: 40 }, (_, i) => `"k${i}":0`);
+    assert.equal(read(`{${keys.join()}}`).kind, 'value');
+    for (let at = 0; at < keys.length; at += 1) {
+      for (const first of [0, at, keys.length - 1]) {
+        const twice = keys.toSpliced(at, 0, `"\\u006b${first}":1`);
+        assert.match(flaw(`{${twice.join()}}`), new RegExp(`key "k${first}" twice`));
+      }
+    }
+  });
+
   it('refuses the key __proto__', () => {
     assert.match(flaw('{"__proto__":{}}'), /__proto__/);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../test/fast-check.ts';
 import type { EditCall } from './call.ts';
 import type { Born, Offer } from './delivery-verbs.ts';
 import { freshFrom } from './leased-from.ts';

@@ -105,8 +105,8 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   const onHeard = (): void => heard.by?.();
   const { openPostgres } = await import('./postgres/transport.ts');
   const transport = await openPostgres({ ...options, onHeard });
-  // What the engine hands in is said by the clock that all share: a step of this machine's own, while an
-  // outcome waits for the database, would move the next attempt by as much.
+  // The engine says all its times by the clock that all nodes share, and they are written as it says them: by this
+  // machine's own the next attempt would be off by as much as that is.
   const world = { ...options.world, nowMs: () => transport.nowMs() };
   const store = storeOver(transport, world, { kinds: 'apart', pace: untilQuiet(), onBatch });
   return {

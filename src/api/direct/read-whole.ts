@@ -32,7 +32,8 @@ const plainType = /^application\/json(?:; ?charset=utf-8)?$/i;
 /** No zeros in front, no list, no sign. */
 const plainLength = /^[1-9]\d{0,6}$/;
 const lengthDigitsMax = 7;
-const lengthName = /^content-length:[\t ]*/im;
+/** Of a head in which it is plain. Nothing else begins a line like that. */
+const lengthLine = /^(content-length:[\t ]*)(\d+)/im;
 /** They change what a request is, or what comes after it. */
 const odd = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'proxy-connection'] as const;
 const lineEnd = '\r\n';
@@ -76,7 +77,7 @@ export class WholeReader {
     const head: Head = { url, path, headersDistinct, raw: undefined };
     const bodyAt = end + headEnd.length;
     const isKept = bodyAt <= limits.directRepeatBytesMax;
-    this.#last = isKept ? repeatable(text, String(length), head) : undefined;
+    this.#last = isKept ? repeatable(bytes.subarray(0, bodyAt), text, head) : undefined;
     return { head, bodyAt, length };
   }
 }
@@ -88,14 +89,14 @@ interface Repeatable {
   head: Head;
 }
 
-function repeatable(text: string, length: string, head: Head): Repeatable {
-  const { index = 0, 0: name = '' } = lengthName.exec(text) ?? {};
-  const lengthAt = index + name.length;
-  return {
-    before: Buffer.from(text.slice(0, lengthAt), 'latin1'),
-    after: Buffer.from(text.slice(lengthAt + length.length) + lineEnd, 'latin1'),
-    head,
-  };
+function repeatable(bytes: Buffer, text: string, head: Head): Repeatable {
+  const found = lengthLine.exec(text);
+  const [, name = '', digits = ''] = found ?? [];
+  const lengthAt = (found?.index ?? 0) + name.length;
+  // In memory of its own, for as long as the connection is there: a part of the common one would hold all of it.
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return { before: own.subarray(0, lengthAt), after: own.subarray(lengthAt + digits.length), head };
 }
 
 const zero = 0x30;

@@ -4,7 +4,7 @@ import { bounds } from '../contract/bounds.ts';
 import { isJson } from '../contract/media.ts';
 import { readJson } from '../core/json.ts';
 import { Problem } from '../core/problem.ts';
-import { readMediaType, type RawHead } from './raw-request.ts';
+import { decoded, readMediaType, type RawHead } from './raw-request.ts';
 
 export interface Body {
   mediaType: string;
@@ -90,11 +90,7 @@ function readFields(bytes: Uint8Array): [string, string][] {
 }
 
 function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return undefined;
-  }
+  return decoded(text.replaceAll('+', ' '));
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

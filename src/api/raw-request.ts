@@ -25,7 +25,7 @@ declare module 'node:net' {
 }
 
 interface Heading extends Pick<IncomingMessage, 'url' | 'headersDistinct' | 'socket'> {
-  /** Where somebody knows who has taken that from its headers. */
+  /** Said where Content-Length is not among the headers any more. */
   hasBody?: boolean;
 }
 
@@ -82,8 +82,11 @@ export function unreadableParameter(url: string): string | undefined {
   return name === undefined ? 'query' : `query.${name}`;
 }
 
-/** What it returns is used: a bundler takes a call of it for its own sake for one that does nothing. */
-function decoded(text: string): string | undefined {
+/**
+ * Undefined when it is not validly percent-encoded UTF-8. The text itself is returned, and not only whether there is
+ * one: a bundler left out a call whose result nobody used.
+ */
+export function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -27,7 +27,7 @@ for (const how of ['killed', 'frozen'] as const) {
 say(`${events} events through a cluster under faults, seed ${seed}`);
 say(summaryOf(await chaos(seed, events)));
 say(`ten times the capacity for ${floodMs} ms`);
-say(JSON.stringify(await overload(floodMs), undefined, 2));
+say(JSON.stringify(await overload({ forMs: floodMs }), undefined, 2));
 say(
   `all that is drawn at random, and ${sequences} sequences on SQLite and PostgreSQL, seed ${seed}`,
 );

@@ -1,14 +1,15 @@
-// A flood of publishes, in a process of its own: so many requests a second, whether or not the service
-// keeps up, over a fixed number of sockets. It speaks just enough HTTP to count the answers.
+// A flood of publishes, in a process of its own, over a fixed number of sockets: a number of requests as fast as
+// answers free the sockets, or a rate whether or not the service keeps up. It speaks just enough HTTP to count answers.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+
+/** A rate is in requests a second; a request that finds no free socket is not sent, and counted as `unsent`. */
+export type FloodLoad = { requests: number } | { rate: number; forMs: number };
 
 export interface FloodOrder {
   url: string;
   key: string;
-  /** Requests a second; what finds no free socket is not sent, and counted. */
-  rate: number;
-  forMs: number;
+  load: FloodLoad;
   sockets: number;
   path: '/events' | '/events/batch';
   /** One is sent after the other, again and again. */
@@ -30,6 +31,8 @@ export interface FloodReport {
 }
 
 const tickMs = 5;
+/** More than any answer takes, on the slowest machine. */
+const answerMsMax = 60_000;
 
 process.on('message', (order: FloodOrder) => {
   void flood(order).then((report) => process.send?.(report, () => process.disconnect?.()));
@@ -48,10 +51,40 @@ async function flood(order: FloodOrder): Promise<FloodReport> {
   // Before the clock runs: a flood of connections is another matter, and has a limit of its own.
   await Promise.all(lines.map(async (line) => line.open()));
   const free = [...lines];
+  if ('requests' in order.load) await sendCount(order, order.load.requests, free);
+  else await sendAtRate(order, order.load, { free, report });
+  // Wait for the last answers; a request without one after this counts as broken.
+  const patienceMs = performance.now() + answerMsMax;
+  while (free.length < lines.length && performance.now() < patienceMs) await wait(tickMs);
+  for (const line of lines) line.close();
+  report.acceptedMs.sort((a, b) => a - b);
+  report.refusedMs.sort((a, b) => a - b);
+  return report;
+}
+
+/** Every socket sends its next request as soon as the last one is answered. */
+async function sendCount(order: FloodOrder, requests: number, free: Line[]): Promise<void> {
+  let sent = 0;
+  while (sent < requests) {
+    const line = free.pop();
+    if (line === undefined) {
+      await wait(0);
+      continue;
+    }
+    line.send(sent % order.bodies.length, () => free.push(line));
+    sent += 1;
+  }
+}
+
+async function sendAtRate(
+  order: FloodOrder,
+  { rate, forMs }: { rate: number; forMs: number },
+  { free, report }: { free: Line[]; report: FloodReport },
+): Promise<void> {
   const startMs = performance.now();
   let sent = 0;
-  for (let atMs = 0; atMs < order.forMs; atMs = performance.now() - startMs) {
-    const due = Math.floor((atMs / 1000) * order.rate);
+  for (let atMs = 0; atMs < forMs; atMs = performance.now() - startMs) {
+    const due = Math.floor((atMs / 1000) * rate);
     for (; sent < due; sent += 1) {
       const line = free.pop();
       if (line === undefined) {
@@ -63,13 +96,6 @@ async function flood(order: FloodOrder): Promise<FloodReport> {
     }
     await wait(tickMs);
   }
-  // The last answers; whatever has none after this is broken.
-  const patienceMs = performance.now() + 10_000;
-  while (free.length < lines.length && performance.now() < patienceMs) await wait(tickMs);
-  for (const line of lines) line.close();
-  report.acceptedMs.sort((a, b) => a - b);
-  report.refusedMs.sort((a, b) => a - b);
-  return report;
 }
 
 /** One socket, one request at a time. */

@@ -1,5 +1,5 @@
-// Ten times as many publishes as the service can take, for a while, and what must hold: it answers every
-// request, keeps every promise that it made, does not grow, and is back to normal soon afterwards.
+// More publishes than the service can take, and what must hold: it answers every request, keeps every promise that
+// it made, does not grow, and is back to normal afterwards.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { header, receive, type Receiver } from './receiver.ts';
 import { Tally } from './tally.ts';
 
 export interface OverloadReport {
-  /** Requests a second that it answered with 202 before the flood, when nobody was turned away. */
+  /** Requests a second that it answered with 202 before the flood; 0 where the load is a count, as the next two. */
   capacity: number;
   /** What was offered and what was accepted during the flood, in requests a second. */
   offered: number;
@@ -44,45 +44,38 @@ const peakMiBMax = 640;
 /** On a machine that is busy with other things everything takes longer, also before the flood. */
 const recoverMs = 5_000;
 
-export async function overload(forMs: number): Promise<OverloadReport> {
+/** A count of requests, which any machine gets through, or ten times the measured capacity for a while. */
+export type Overload = { requests: number } | { forMs: number };
+
+export async function overload(load: Overload): Promise<OverloadReport> {
   await using folder = await newFolder();
   await using stage = await setUp(folder.path);
   const calm: number[] = [];
   for (let look = 0; look < calmLooks; look += 1) calm.push(await stage.roundTripMs());
   const calmMs = Math.max(...calm);
-  const before = await stage.flood({ rate: 1_000_000, forMs: 2_000, sockets: 32 });
-  assert.deepEqual(Object.keys(before.answers), ['202'], 'nobody is turned away before the flood');
-  const capacity = (before.answers['202'] ?? 0) / 2;
+  const isTimed = 'forMs' in load;
+  const few = isTimed ? { rate: 1_000_000, forMs: 2_000 } : { requests: 200 };
+  const before = await stage.flood({ load: few, sockets: 32 });
+  assert.equal(before.answers['503 overloaded'], undefined, 'nothing is refused before the flood');
+  const capacity = isTimed ? (before.answers['202'] ?? 0) / 2 : 0;
   const rate = Math.ceil(capacity * timesCapacity);
-  const looking = stage.look();
-  const during = await stage.flood({ rate, forMs, sockets });
+  const looking = stage.look(isTimed ? [200] : [200, 503]);
+  const during = await stage.flood({ load: isTimed ? { rate, ...load } : load, sockets });
   const floodEndMs = performance.now();
   await stage.roundTripMs();
   const recoveredMs = performance.now() - floodEndMs;
   const lookMs = await looking.stop();
   const peakMiB = stage.peakMiB();
 
-  const {
-    '202': taken = 0,
-    '503 overloaded': refused = 0,
-    '503 store_unavailable': silent = 0,
-    ...other
-  } = during.answers;
-  assert.deepEqual(other, {}, 'every answer is 202 or 503');
+  assertAnswers(during.answers);
   assert.equal(during.broken, 0, 'every request is answered');
-  assert.ok(refused > taken, 'most are turned away');
-  assert.ok(silent < refused / 10, 'and early, before anybody waits for the store');
-  assert.ok(
-    taken / (forMs / 1_000) > capacity / 10,
-    `it did not collapse: ${taken} in ${forMs} ms`,
-  );
   assert.ok(peakMiB < peakMiBMax, `${peakMiB} MiB`);
-  assert.ok(recoveredMs < recoverMs + 10 * calmMs, `it took ${recoveredMs} ms, before ${calmMs}`);
+  if (isTimed) assertRates(during.answers, { forMs: load.forMs, capacity, recoveredMs, calmMs });
   await stage.checkPromises([before, during]);
   return {
     capacity,
     offered: rate,
-    accepted: Math.round((taken * 1_000) / forMs),
+    accepted: isTimed ? Math.round(((during.answers['202'] ?? 0) * 1_000) / load.forMs) : 0,
     answers: during.answers,
     unsent: during.unsent,
     acceptedMs: percentiles(during.acceptedMs),
@@ -94,12 +87,32 @@ export async function overload(forMs: number): Promise<OverloadReport> {
   };
 }
 
+type Answers = FloodReport['answers'];
+
+function assertAnswers(answers: Answers): void {
+  const { '202': taken, '503 overloaded': refused, '503 store_unavailable': _, ...other } = answers;
+  assert.deepEqual(other, {}, 'every answer is 202 or 503');
+  assert.ok(taken !== undefined && refused !== undefined, 'some are accepted and some refused');
+}
+
+/** For `npm run soak` on a quiet machine: these depend on its speed. */
+function assertRates(
+  { '202': taken = 0, '503 overloaded': refused = 0, '503 store_unavailable': silent = 0 }: Answers,
+  seen: { forMs: number; capacity: number; recoveredMs: number; calmMs: number },
+): void {
+  const { forMs, capacity, recoveredMs, calmMs } = seen;
+  assert.ok(refused > taken, 'most are refused');
+  assert.ok(silent < refused / 10, 'and early, before they wait for the store');
+  assert.ok(taken / (forMs / 1_000) > capacity / 10, `${taken} accepted in ${forMs} ms`);
+  assert.ok(recoveredMs < recoverMs + 10 * calmMs, `took ${recoveredMs} ms, before ${calmMs}`);
+}
+
 interface Stage extends AsyncDisposable {
-  flood: (order: Pick<FloodOrder, 'rate' | 'forMs' | 'sockets'>) => Promise<FloodReport>;
+  flood: (order: Pick<FloodOrder, 'load' | 'sockets'>) => Promise<FloodReport>;
   /** Publishes until it is accepted, and waits for the callback. */
   roundTripMs: () => Promise<number>;
-  /** Asks after the service again and again; every answer must be 200. */
-  look: () => { stop: () => Promise<number[]> };
+  /** Probes and reads again and again. Probes must answer 200, and reads one of these. */
+  look: (reads: readonly number[]) => { stop: () => Promise<number[]> };
   peakMiB: () => number;
   /** Every event that was accepted is delivered, if anybody hears it, and on the disk. */
   checkPromises: (reports: readonly FloodReport[]) => Promise<void>;
@@ -131,7 +144,7 @@ async function setUp(dataDir: string): Promise<Stage> {
       await probed.waitFor(probes);
       return performance.now() - startMs;
     },
-    look: () => lookAt(serving),
+    look: (reads) => lookAt(serving, reads),
     peakMiB: () => peakMiBOf(serving),
     checkPromises: async (reports) => {
       const accepted = reports.flatMap((report) => report.accepted);
@@ -202,7 +215,7 @@ async function untilAccepted(serving: Serving): Promise<void> {
   }
 }
 
-function lookAt(serving: Serving): { stop: () => Promise<number[]> } {
+function lookAt(serving: Serving, reads: readonly number[]): { stop: () => Promise<number[]> } {
   const over = new AbortController();
   const look = async (): Promise<number[]> => {
     const tookMs: number[] = [];
@@ -210,7 +223,9 @@ function lookAt(serving: Serving): { stop: () => Promise<number[]> } {
       for (const path of ['/healthz', '/readyz', '/subscriptions', '/nodes']) {
         const startMs = performance.now();
         const answer = await call(serving, path);
-        assert.equal(answer.status, 200, `${path}: ${await answer.text()}`);
+        const expected = path === '/healthz' ? [200] : reads;
+        const text = await answer.text();
+        assert.ok(expected.includes(answer.status), `${path}: ${answer.status} ${text}`);
         tookMs.push(performance.now() - startMs);
       }
     }

@@ -140,9 +140,11 @@ describe('POST /events', () => {
       ({ deliveries }) => deliveries !== null,
     );
     assert.equal(shown.deliveries, 600);
-    const all = await on.receiver.waitFor(600);
-    assert.equal(new Set(all.map(({ url }) => url)).size, 600);
-    assert.deepEqual(new Set(all.map((one) => header(one, 'webhook-id'))).size, 1);
+    const { requests } = on.receiver;
+    const urlsCalled = (): number => new Set(requests.map(({ url }) => url)).size;
+    // On a starved machine some attempts time out and are repeated: then more than 600 requests come.
+    for (let count = 600; urlsCalled() < 600; count += 1) await on.receiver.waitFor(count);
+    assert.equal(new Set(requests.map((one) => header(one, 'webhook-id'))).size, 1);
   });
 
   it('says how many up to 256, and null from 257 on', async () => {

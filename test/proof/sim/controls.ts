@@ -76,6 +76,13 @@ const breaks: readonly Break[] = [
     breaks: ['I8'],
   },
   {
+    name: 'trust-what-was-read-before-a-suspension',
+    file: 'src/core/elapsed-clock.ts',
+    find: '    if (gainedMs > noiseMs) suspendedMs += gainedMs;',
+    replace: '    if (gainedMs === Infinity) suspendedMs += gainedMs;',
+    breaks: ['I8', 'I5'],
+  },
+  {
     name: 'no-back-off',
     file: 'src/core/retry.ts',
     find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',

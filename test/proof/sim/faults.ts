@@ -43,7 +43,9 @@ export function beginFaults(
     const node = someNode();
     if (node.state === 'down' || node.isFrozen) return;
     const ms = chance.isLucky(0.5) ? chance.between(100, 5_000) : chance.between(10_000, 80_000);
-    node.freeze(Math.min(ms, leftMs() + 5_000));
+    const pauseMs = Math.min(ms, leftMs() + 5_000);
+    if (chance.isLucky(0.4)) node.suspend(pauseMs);
+    else node.freeze(pauseMs);
   });
   nowAndThen(perMinute.restart, () => {
     const node = someNode();

@@ -8,7 +8,7 @@ import { keyFileIn, readKeyFile } from '../../store/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open.ts';
 import { examine, type Examined } from '../../store/sqlite/examine.ts';
 import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
-import { judgeSchema } from './schema.ts';
+import { judgeSchema, refusedSchema } from './schema.ts';
 
 const backMs = 60_000;
 
@@ -38,10 +38,7 @@ export function checkStoreFile({ dataDir, encryptionKey, nowMs }: StoreFile): Fi
 }
 
 function cannotOpen(path: string, error: unknown): Finding {
-  if (error instanceof CannotOpenStore && error.code === 'newer_schema') {
-    const remedy = 'Start the newer Ringback that wrote it, or restore a backup of before';
-    return failed('schema', { message: error.message, remedy });
-  }
+  if (error instanceof CannotOpenStore && error.code !== 'failed') return refusedSchema(error);
   return failed('store', {
     message: `Cannot read "${path}": ${reasonOf(error)}`,
     remedy: 'Check who may read it, and that it is a database; a backup can replace it',

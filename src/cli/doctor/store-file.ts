@@ -7,6 +7,7 @@ import { CannotOpenStore } from '../../store/cannot-open-store.ts';
 import { keyFileIn, readKeyFile } from '../../store/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open.ts';
 import { examine, type Examined } from '../../store/sqlite/examine.ts';
+import { refuseMissing } from '../../store/sqlite/missing-database.ts';
 import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
 import { judgeSchema, refusedSchema } from './schema.ts';
 
@@ -23,8 +24,9 @@ export function checkStoreFile({ dataDir, encryptionKey, nowMs }: StoreFile): Fi
   const path = databaseIn(dataDir);
   if (dataDir === ':memory:')
     return [ok('store', 'SQLite in memory: nothing outlives the process')];
-  if (!existsSync(path)) return [ok('store', 'SQLite: no file yet, the first start makes it')];
   try {
+    refuseMissing(path);
+    if (!existsSync(path)) return [ok('store', 'SQLite: no file yet, the first start makes it')];
     const found = examine({ path, migrationsDir });
     return [
       judgeFile(path, found),
@@ -38,6 +40,10 @@ export function checkStoreFile({ dataDir, encryptionKey, nowMs }: StoreFile): Fi
 }
 
 function cannotOpen(path: string, error: unknown): Finding {
+  if (error instanceof CannotOpenStore && error.code === 'missing') {
+    const remedy = 'Put the database back or restore a backup, before the service starts';
+    return failed('store', { message: error.message, remedy });
+  }
   if (error instanceof CannotOpenStore && error.code !== 'failed') return refusedSchema(error);
   return failed('store', {
     message: `Cannot read "${path}": ${reasonOf(error)}`,

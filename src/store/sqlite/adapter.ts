@@ -12,6 +12,7 @@ import { createPrivate } from './create-private.ts';
 import { alwaysInPlace, watchPlace, type InPlace } from './in-place.ts';
 import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
+import { refuseMissing } from './missing-database.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
 import { prepareOutcomes } from './settle.ts';
 import type { Written } from './transaction.ts';
@@ -39,7 +40,10 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
   return explained(path, () => {
     const lock = path === ':memory:' ? noLock : takeLock(path);
     try {
-      if (path !== ':memory:') createPrivate(path);
+      if (path !== ':memory:') {
+        refuseMissing(path);
+        createPrivate(path);
+      }
       const db = connect({ path, access: 'write' });
       return closing(db, () => {
         applyMigrations(db, { database: path, ...options });
@@ -97,7 +101,7 @@ export function adapterOn(
   };
 }
 
-/** What was committed to a file that nobody will find again is not written. */
+/** What was committed to a file that the next start will not find is not written. */
 function committed<R>(written: Written<R>, inPlace: InPlace): Written<R> {
   const elsewhere = written.kind === 'written' ? inPlace() : undefined;
   return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };

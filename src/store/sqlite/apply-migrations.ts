@@ -6,6 +6,7 @@ import { dueMigrations, migrationHash, readMigrations } from '../migrate.ts';
 import { integer, maybe, text } from '../row.ts';
 import { isUnhashed, lastUnhashed, refuseOtherSchema } from '../schema-check.ts';
 import { connect } from './connect.ts';
+import { refuseMissing } from './missing-database.ts';
 
 export interface MigrateOptions {
   database: string;
@@ -52,6 +53,7 @@ export function readDueMigrations({
   migrationsDir: string;
 }): Migration[] {
   const known = readMigrations(migrationsDir);
+  refuseMissing(path);
   if (!existsSync(path)) return known;
   const db = connect({ path, access: 'read' });
   try {

@@ -14,6 +14,7 @@ import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
 import { refuseMissing } from './missing-database.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
+import { neverRebase, prepareRebase, type Rebase } from './rebase-times.ts';
 import { prepareOutcomes } from './settle.ts';
 import type { Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
@@ -47,7 +48,8 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
       const db = connect({ path, access: 'write' });
       return closing(db, () => {
         applyMigrations(db, { database: path, ...options });
-        return adapterOn(db, lock, path === ':memory:' ? alwaysInPlace : watchPlace(path));
+        const inPlace = path === ':memory:' ? alwaysInPlace : watchPlace(path);
+        return adapterOn(db, { lock, inPlace, rebase: prepareRebase(db) });
       });
     } catch (error) {
       lock.release();
@@ -56,15 +58,20 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
   });
 }
 
+export interface AdapterMeans {
+  lock: Lock;
+  inPlace: InPlace;
+  rebase: Rebase;
+}
+
 /** The adapter on a connection whose schema is up to date. */
 export function adapterOn(
   db: DatabaseSync,
-  lock: Lock = noLock,
-  inPlace: InPlace = alwaysInPlace,
+  { lock = noLock, inPlace = alwaysInPlace, rebase = neverRebase }: Partial<AdapterMeans> = {},
 ): Sqlite {
   const gathered = createGathered();
   const aside = createAside();
-  const means = { gathered, aside, planOutcomes: prepareOutcomes(db) };
+  const means = { gathered, aside, rebase, planOutcomes: prepareOutcomes(db) };
   const planWrite = prepareWrite(db, means);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
@@ -76,6 +83,7 @@ export function adapterOn(
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
       gathered.done();
+      rebase.done(batch.nowMs);
       gathered.add(written.last.facts, minuteOf(batch.nowMs));
     } else {
       gathered.undo();

@@ -1,6 +1,6 @@
 // Negative controls of the faults around a node: the product, broken on purpose, and the fault that shows it.
 import type { LookControl } from '../controls/look.ts';
-import { clockSteps, liveBackup, secondService, stopSignals } from './around.ts';
+import { clockSetBack, clockSteps, liveBackup, secondService, stopSignals } from './around.ts';
 import { poisonFanOut, poisonRows } from './poison.ts';
 import { changedMigration, deletedDatabase, fullDisk } from './store-faults.ts';
 
@@ -115,6 +115,18 @@ export const faultsControls: readonly LookControl[] = [
     ],
     breaks: /^I5: SIGTERM with work under way: \d+ came twice/,
     look: async (changes) => stopSignals(changes),
+  },
+  {
+    name: 'keep-times-of-a-clock-that-was-ahead',
+    changes: [
+      {
+        file: 'src/store/sqlite/rebase-times.ts',
+        find: '      if (backMs < limits.clockBackMs) return;',
+        replace: '      if (backMs < Infinity) return;',
+      },
+    ],
+    breaks: /^I18: the clock was set back/,
+    look: async (changes) => clockSetBack(changes),
   },
   {
     name: 'sleep-until-a-retry-is-due',

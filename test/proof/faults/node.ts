@@ -145,7 +145,7 @@ function makeNode({ scratch, root, receiver, env, isBroken, busyMs }: Parts): No
 export async function subscribe(
   { url }: Serving,
   { url: callbackUrl }: Receiver,
-  controls: { retry?: readonly string[] } = {},
+  controls: { retry?: readonly string[]; rateLimit?: number; ordered?: boolean } = {},
 ): Promise<string> {
   const body = JSON.stringify({ callbackUrl, 'x-ringback': controls });
   const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: auth, body });

@@ -24,6 +24,7 @@ const all: Readonly<Record<string, Fault>> = {
   'blocked log': async () => around.blockedLog(),
   'scrape storm': async () => around.scrapeStorm(),
   'clock set': async () => around.clockSteps(),
+  'clock set back': async () => around.clockSetBack(),
   signals: async () => around.stopSignals(),
 };
 

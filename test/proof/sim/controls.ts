@@ -83,6 +83,13 @@ const breaks: readonly Break[] = [
     breaks: ['I8', 'I5'],
   },
   {
+    name: 'keep-times-of-a-clock-that-was-ahead',
+    file: 'src/store/sqlite/rebase-times.ts',
+    find: '      if (backMs < limits.clockBackMs) return;',
+    replace: '      if (backMs < Infinity) return;',
+    breaks: ['liveness', 'I18', 'I1', 'I7'],
+  },
+  {
     name: 'no-back-off',
     file: 'src/core/retry.ts',
     find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',

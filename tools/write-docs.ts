@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { cliPage } from './cli-page.ts';
 import { clientContract } from './client-contract.ts';
 import { failuresPage } from './failures-page.ts';
+import { frozenMigrations, frozenPath } from './freeze-migrations.ts';
 import { referencePage } from './reference-page.ts';
 import { settingsPage } from './settings-page.ts';
 
@@ -15,3 +16,5 @@ writeFileSync(join(docs, 'cli.md'), cliPage());
 
 const contract = join(import.meta.dirname, '..', 'src', 'client', 'contract');
 for (const [path, text] of await clientContract()) writeFileSync(join(contract, path), text);
+
+writeFileSync(frozenPath, frozenMigrations());

@@ -9,13 +9,13 @@ type Identifier = Means['identifier'];
 
 export function createScrapeIdentifier(
   identifier: Identifier,
-  world: Pick<World, 'monotonicMs'>,
+  world: Pick<World, 'elapsedMs'>,
 ): Identifier {
   const known = new Map<string, { key: Key; untilMs: number }>();
   const note = (hash: string, key: Key | undefined): void => {
     known.delete(hash);
     if (key?.scopes.includes('operator') !== true) return;
-    known.set(hash, { key, untilMs: world.monotonicMs() + limits.scrapeKeyMs });
+    known.set(hash, { key, untilMs: world.elapsedMs() + limits.scrapeKeyMs });
     const [oldest] = known.keys();
     if (known.size > limits.scrapeKeysMax && oldest !== undefined) known.delete(oldest);
   };
@@ -28,7 +28,7 @@ export function createScrapeIdentifier(
         return key;
       } catch (error) {
         const before = known.get(hash);
-        if (before === undefined || world.monotonicMs() >= before.untilMs) throw error;
+        if (before === undefined || world.elapsedMs() >= before.untilMs) throw error;
         return before.key;
       }
     },

@@ -38,6 +38,7 @@ describe('startProgress', () => {
       width: () => 80,
       world: {
         monotonicMs: () => nowMs,
+        elapsedMs: () => nowMs,
         nowMs: () => nowMs,
         randomBytes: (count: number) => new Uint8Array(count),
         sleep: async () => {},

@@ -9,6 +9,7 @@ import { version } from '../core/version.ts';
 import { startService, type Service } from '../service.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import type { OpenStore } from '../store/open.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import { readTracing } from '../tracing/settings.ts';
 import { startTracer, type RunningTracer } from '../tracing/tracer.ts';
 import type { Invocation } from './command.ts';
@@ -43,7 +44,7 @@ export async function runService(
     const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
     log.info({ version, ...startFacts(config, env), url: service.url }, 'started');
     terminal.out(isJson ? started(service, link) : greeting(service, link, painter(terminal)));
-    await Promise.race([stopped, failed.promise]);
+    await Promise.race([stopped, failed.promise.catch(explainEnd)]);
     if (!isJson) terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
     await service[Symbol.asyncDispose]();
@@ -85,14 +86,29 @@ async function signInLink(service: Service, log: Logger): Promise<string | undef
   });
 }
 
+/** The store can write no more, and what it has written is in doubt: the service ends, and the person is told why. */
+function explainEnd(error: unknown): never {
+  if (!(error instanceof StoreUnavailable)) throw error;
+  throw new CliFailure(`Stopped: ${continued(error)}`, { cause: error });
+}
+
 /** What the person can mend is said in a sentence; anything else keeps its stack. */
 function explain(error: unknown): never {
+  if (error instanceof StoreUnavailable) {
+    const remedy = 'make sure that the store can write (ringback doctor looks), and start again';
+    throw new CliFailure(`Cannot start: ${continued(error)}; ${remedy}`, { cause: error });
+  }
   if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
   if (error instanceof ContractError) throw new CliFailure(explainError(error), { cause: error });
   if (error instanceof Error && ('syscall' in error || isTlsError(error))) {
     throw new CliFailure(`Cannot start: ${error.message}`, { cause: error });
   }
   throw error;
+}
+
+/** Its message after a colon. */
+function continued({ message }: Error): string {
+  return message.replace(/^The /, 'the ');
 }
 
 /** A certificate or key file that is none, or the two do not belong together. */

@@ -42,6 +42,8 @@ export const storeLimits = {
   outcomesBehindMs: 50,
   /** A reading of the database's clock that took longer than this says too little. */
   clockReadingMs: 1_000,
+  /** SQLite: a clock that was set back by less than this moves nothing. */
+  clockBackMs: 1_000,
   /** Others are told of new work at most this often; a lost ear is mended this often. */
   notifyEveryMs: 10,
   listenAgainMs: 1_000,

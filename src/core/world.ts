@@ -2,12 +2,18 @@
 // test or a simulation can be the world. Nothing here may know what the program does.
 import { randomFillSync } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { elapsedClock } from './elapsed-clock.ts';
 
 export interface World {
   /** Wall clock, milliseconds since 1970. May jump. */
   nowMs(): number;
   /** Monotonic clock in milliseconds. Never goes back; its zero means nothing. */
   monotonicMs(): number;
+  /**
+   * Monotonic as well, and counts the time in which the machine was suspended. For what the store said a moment ago;
+   * not for timeouts, because a wall clock that is set forward moves it, too.
+   */
+  elapsedMs(): number;
   /** Cryptographically strong random bytes. */
   randomBytes(count: number): Uint8Array;
   /** Resolves after `ms`, or rejects with the signal's reason as soon as it is aborted. */
@@ -34,9 +40,10 @@ function drawer(): World['randomBytes'] {
 }
 
 export function realWorld(): World {
+  const clocks = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
   return {
-    nowMs: () => Date.now(),
-    monotonicMs: () => performance.now(),
+    ...clocks,
+    elapsedMs: elapsedClock(clocks),
     randomBytes: drawer(),
     sleep: async (ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal }),
   };

@@ -21,7 +21,7 @@ export interface Confirmation {
 }
 
 export interface Confirmer {
-  /** `confirmedMs`: monotonic, when the store was asked that gave the lease. */
+  /** `confirmedMs`: by `elapsedMs`, when the store was asked that gave the lease. */
   confirm(target: KnownTarget, confirmedMs: number): Confirmation;
   close(): void;
 }
@@ -39,7 +39,7 @@ const always: Confirmation = {
 };
 
 export interface ConfirmerMeans {
-  world: Pick<World, 'monotonicMs' | 'sleep'>;
+  world: Pick<World, 'monotonicMs' | 'elapsedMs' | 'sleep'>;
   targets: TargetCache;
   gate: Gate;
 }
@@ -72,13 +72,13 @@ class Kept implements Confirmation, DeadlineOwner {
   }
 
   isFresh(): boolean {
-    return this.#means.world.monotonicMs() - this.#confirmedMs <= limits.confirmedMs;
+    return this.#means.world.elapsedMs() - this.#confirmedMs <= limits.confirmedMs;
   }
 
   async renew(how: 'shared' | 'anew'): Promise<void> {
     const { world, targets, gate } = this.#means;
     const { callback, version, subscription } = this.#target;
-    const sinceMs = how === 'anew' ? Infinity : world.monotonicMs() - limits.confirmShareMs;
+    const sinceMs = how === 'anew' ? Infinity : world.elapsedMs() - limits.confirmShareMs;
     const { target, readMs } = await targets.look(callback, sinceMs);
     // The lease was given while the lane was open. A pause, a new target, an end: each is a new version.
     if (target?.isActive !== true) gate.close(subscription, 'ended');

@@ -183,7 +183,7 @@ export class Dispatcher implements Worker {
   }
 
   #note(offer: Offer): Offer {
-    this.#offeredMs.set(offer.lease, this.#means.world.monotonicMs());
+    this.#offeredMs.set(offer.lease, this.#means.world.elapsedMs());
     return offer;
   }
 

@@ -122,7 +122,7 @@ function createMemory<V>(
   const remembered = new NewestMap<string, Remembered<V>>(limits.keyCacheEntriesMax);
   return {
     find: (id) => {
-      const nowMs = world.monotonicMs();
+      const nowMs = world.elapsedMs();
       const known = remembered.get(id);
       if (known !== undefined && nowMs < known.untilMs) return known.value;
       const asked = read(id);

@@ -18,13 +18,13 @@ export interface LivenessMeans {
   onError: (error: unknown) => void;
 }
 
-/** An incarnation, and when it was last heard, by both clocks. */
+/** An incarnation, and its last two heartbeats that succeeded: the store has seen them no earlier. */
 export interface Incarnation {
   node: number;
-  /** When the last heartbeat that succeeded began: the store has heard it no earlier. */
-  heardMs: number;
-  heardAtMs: number;
-  /** The same of the heartbeat before it. */
+  /** By `elapsedMs`: a suspended machine is silent, whatever its monotonic clock says. */
+  seenMs: number;
+  /** Monotonic, when the last one and the one before it began. */
+  lastMs: number;
   beforeMs: number;
 }
 
@@ -38,6 +38,8 @@ export class Liveness {
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #now: Incarnation;
+  /** Ends the wait for the next round; undefined while there is none, or after a failure. */
+  #resting: AbortController | undefined;
   #onLost: () => void = () => undefined;
 
   constructor(means: LivenessMeans, incarnation: Incarnation) {
@@ -66,12 +68,17 @@ export class Liveness {
 
   /** Whether the store has heard of this node lately. */
   isFresh(): boolean {
-    return this.#means.world.monotonicMs() - this.#now.heardMs <= limits.nodeFreshMs;
+    return this.#means.world.elapsedMs() - this.#now.seenMs <= limits.nodeFreshMs;
   }
 
-  /** Alone on its database a node has nobody who could give its work away. */
+  /**
+   * Alone on its database a node has nobody who could give its work away. One that finds itself silent sends a
+   * heartbeat at once: after a suspension, or when the wall clock was set forward, its timers know nothing of that.
+   */
   mayWork(): boolean {
-    return !this.#means.store.isShared || this.isFresh();
+    if (!this.#means.store.isShared || this.isFresh()) return true;
+    this.#resting?.abort();
+    return false;
   }
 
   /** Whether a lease is still this node's, so that an attempt may start under it. */
@@ -97,7 +104,11 @@ export class Liveness {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const waitMs = await this.#round();
-      await this.#means.world.sleep(waitMs, signal).catch(() => undefined); // Stopped.
+      const resting = new AbortController();
+      if (waitMs > limits.heartbeatAgainMs) this.#resting = resting;
+      const either = AbortSignal.any([signal, resting.signal]);
+      await this.#means.world.sleep(waitMs, either).catch(() => undefined); // Stopped, or due early.
+      this.#resting = undefined;
     }
   }
 
@@ -122,15 +133,11 @@ export class Liveness {
   }
 
   /**
-   * Now, if that is nearer to its time than the next round. By either clock: the monotonic one stands
-   * still while the machine sleeps, and then this node's own rescue would declare it gone.
+   * Now, if that is nearer to its time than the next round. A suspension counts, or this node's own rescue would
+   * declare it gone.
    */
   #isBeatDue(): boolean {
-    const { world } = this.#means;
-    const silentMs = Math.max(
-      world.monotonicMs() - this.#now.heardMs,
-      world.nowMs() - this.#now.heardAtMs,
-    );
+    const silentMs = this.#means.world.elapsedMs() - this.#now.seenMs;
     return silentMs >= limits.heartbeatEveryMs - limits.rescueEveryMs / 2;
   }
 
@@ -139,21 +146,21 @@ export class Liveness {
    * first gives the others time to say that they are there, before it declares anyone gone.
    */
   #isSteady(): boolean {
-    const { heardMs, beforeMs } = this.#now;
-    return this.isFresh() && heardMs - beforeMs <= 2 * limits.heartbeatEveryMs;
+    const { lastMs, beforeMs } = this.#now;
+    return this.isFresh() && lastMs - beforeMs <= 2 * limits.heartbeatEveryMs;
   }
 
   async #beat(): Promise<void> {
     const { world, store } = this.#means;
-    const [heardMs, heardAtMs] = [world.monotonicMs(), world.nowMs()];
+    const [seenMs, lastMs] = [world.elapsedMs(), world.monotonicMs()];
     const { node } = this.#now;
     const { kind } = await store.edit('heartbeat', { node });
     if (kind === 'alive') {
-      this.#now = { node, heardMs, heardAtMs, beforeMs: this.#now.heardMs };
+      this.#now = { node, seenMs, lastMs, beforeMs: this.#now.lastMs };
       return;
     }
     const never = -Infinity;
-    this.#now = { node, heardMs: never, heardAtMs: never, beforeMs: never };
+    this.#now = { node, seenMs: never, lastMs: never, beforeMs: never };
     this.#onLost();
     this.#now = await announce(this.#means);
   }
@@ -161,8 +168,8 @@ export class Liveness {
 
 /** Takes a new incarnation. */
 async function announce({ world, store, name, role }: LivenessMeans): Promise<Incarnation> {
-  const [heardMs, heardAtMs] = [world.monotonicMs(), world.nowMs()];
+  const [seenMs, lastMs] = [world.elapsedMs(), world.monotonicMs()];
   const aloneHere = !store.isShared;
   const { node } = await store.edit('startNode', { name, role, version, aloneHere });
-  return { node, heardMs, heardAtMs, beforeMs: -Infinity };
+  return { node, seenMs, lastMs, beforeMs: -Infinity };
 }

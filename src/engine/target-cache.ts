@@ -17,7 +17,7 @@ export interface TargetCache {
   known(callback: number, version: number): KnownTarget | undefined;
   /** The same, if need be from the store; undefined: there is none. */
   find(callback: number, version: number): Promise<KnownTarget | undefined>;
-  /** What a read says that began at `sinceMs` (monotonic) or later; Infinity: one that begins now. */
+  /** What a read says that began at `sinceMs` (by `elapsedMs`) or later; Infinity: one that begins now. */
   look(callback: number, sinceMs: number): Promise<Look>;
   /** Whether what was found is known to be still so. What is forgotten is not known. */
   isCurrent(target: KnownTarget): boolean;

@@ -7,7 +7,7 @@ import type { KnownTarget } from './prepared.ts';
 
 export interface Look {
   target: KnownTarget | undefined;
-  /** Monotonic: the read that says so began no earlier. */
+  /** By `elapsedMs`: the read that says so began no earlier. */
   readMs: number;
 }
 
@@ -15,7 +15,7 @@ export type Found = Look & { target: KnownTarget };
 
 /** Callbacks that are read together. */
 export interface Reading {
-  /** Monotonic: the read began no earlier. */
+  /** By `elapsedMs`: the read began no earlier. */
   readonly beganMs: number;
   readonly callbacks: Set<number>;
   /** What was read of each; nothing of one whose subscription has changed meanwhile. */
@@ -24,7 +24,7 @@ export interface Reading {
 
 export interface TargetReadsMeans {
   store: Pick<Store, 'read'>;
-  world: Pick<World, 'monotonicMs'>;
+  world: Pick<World, 'elapsedMs'>;
   /** Called in the very turn in which a target was read and found unchanged. */
   onFound: (found: Found) => void;
 }
@@ -81,7 +81,7 @@ export class TargetReads {
   }
 
   #reading(callbacks: Set<number>): Reading {
-    const beganMs = this.#means.world.monotonicMs();
+    const beganMs = this.#means.world.elapsedMs();
     return { beganMs, callbacks, looks: this.#read(callbacks, beganMs) };
   }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CannotOpenStore } from './cannot-open-store.ts';
-import { dueMigrations, readMigrations } from './migrate.ts';
+import { dueMigrations, migrationHash, readMigrations } from './migrate.ts';
 
 const database = 'data/ringback.db';
 const known = ['init', 'events', 'replays'].map((name, i) => ({
@@ -58,6 +58,25 @@ describe('dueMigrations', () => {
     const twice = [first, { ...first, name: 'again' }];
     assert.throws(() => dueMigrations({ database, known: twice, applied: [] }), {
       message: /number 1 at place 2/,
+    });
+  });
+
+  it('refuses a migration that was changed after it was applied, and names both hashes', () => {
+    const recorded = known.map((one) => ({ ...one, hash: migrationHash(one.sql) }));
+    assert.deepEqual(dueMigrations({ database, known, applied: recorded }), []);
+    const applied = recorded.with(1, {
+      number: 2,
+      name: 'events',
+      sql: '',
+      hash: migrationHash('-- other'),
+    });
+    assert.throws(() => dueMigrations({ database, known, applied }), {
+      code: 'bad_migrations',
+      message:
+        `Cannot open "data/ringback.db": migration 2 "events" was applied with hash ` +
+        `${migrationHash('-- other').slice(0, 12)}, and this program has it with ` +
+        `${migrationHash('-- events').slice(0, 12)}: its file was changed in between. Start the ` +
+        'Ringback that applied it, restore a backup of this one, or, if you edited the file, put it back',
     });
   });
 

@@ -1,5 +1,6 @@
 // Migrations: numbered .sql files, applied in order, each once, never edited. This file decides which
 // ones are due; running them, each in its own transaction, is the adapter's part.
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CannotOpenStore } from './cannot-open-store.ts';
@@ -10,15 +11,20 @@ export interface Migration {
   sql: string;
 }
 
-/** What the database remembers of a migration. */
 export type AppliedMigration = Pick<Migration, 'number' | 'name'>;
+
+/** What the database remembers of a migration. */
+export interface RecordedMigration extends AppliedMigration {
+  /** Of its file as it was applied; undefined: by a program that did not record it. */
+  hash?: string | undefined;
+}
 
 export interface MigrationState {
   /** What the database is called in messages. */
   database: string;
   /** All migrations of this program, and those that the database has had, by number. */
   known: readonly Migration[];
-  applied: readonly AppliedMigration[];
+  applied: readonly RecordedMigration[];
 }
 
 /** The migrations that the database still needs, in order; refuses a database it cannot know. */
@@ -32,13 +38,36 @@ export function dueMigrations({ database, known, applied }: MigrationState): Mig
         `migrations up to ${known.length}; start the newer Ringback that wrote it`,
     );
   }
-  for (const [index, { number, name }] of applied.entries()) {
-    const expected = known[index]?.name;
-    if (name !== expected) {
-      throw badMigrations(`number ${number} of "${database}" is "${name}", expected "${expected}"`);
-    }
-  }
+  for (const [index, found] of applied.entries()) refuseOther(database, found, known[index]);
   return known.slice(applied.length);
+}
+
+/** Of a migration's file, whatever ends its lines. */
+export function migrationHash(sql: string): string {
+  return hash('sha256', sql.replaceAll('\r\n', '\n'));
+}
+
+/** A migration that was changed after it was applied made other tables than this program works with. */
+function refuseOther(database: string, found: RecordedMigration, known?: Migration): void {
+  const { number, name } = found;
+  if (name !== known?.name) {
+    throw badMigrations(
+      `number ${number} of "${database}" is "${name}", expected "${known?.name}"`,
+    );
+  }
+  const expected = migrationHash(known.sql);
+  if (found.hash === undefined || found.hash === expected) return;
+  throw new CannotOpenStore(
+    'bad_migrations',
+    `Cannot open "${database}": migration ${number} "${name}" was applied with hash ` +
+      `${shortened(found.hash)}, and this program has it with ${shortened(expected)}: its file was changed ` +
+      'in between. Start the Ringback that applied it, restore a backup of this one, or, if you edited the ' +
+      'file, put it back',
+  );
+}
+
+function shortened(text: string): string {
+  return text.slice(0, 12);
 }
 
 /** Reads `0001_init.sql`, `0002_…` from a folder, in order of their numbers. */

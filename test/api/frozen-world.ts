@@ -1,21 +1,32 @@
 // A world whose clocks stand still until the test moves them. Chance stays real, and waiting ends
 // only when it is aborted: nothing in a test may depend on how long it takes.
+import { elapsedClock } from '../../src/core/elapsed-clock.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 
 export interface FrozenWorld extends World {
   /** Moves both clocks. */
   advance: (ms: number) => void;
+  /** The machine is suspended: the monotonic clock alone stands still. */
+  suspend: (ms: number) => void;
 }
 
 export function frozenWorld(startMs = Date.parse('2026-03-01T12:00:00Z')): FrozenWorld {
   let passedMs = 0;
-  return {
-    nowMs: () => startMs + passedMs,
+  let suspendedMs = 0;
+  const clocks = {
+    nowMs: () => startMs + passedMs + suspendedMs,
     monotonicMs: () => passedMs,
+  };
+  return {
+    ...clocks,
+    elapsedMs: elapsedClock(clocks),
     randomBytes: (count) => realWorld().randomBytes(count),
     sleep: async (_ms, signal) => untilAborted(signal),
     advance: (ms) => {
       passedMs += ms;
+    },
+    suspend: (ms) => {
+      suspendedMs += ms;
     },
   };
 }

@@ -131,7 +131,10 @@ describe('ringback doctor', () => {
   it('says that the schema is newer than the program, or older', async () => {
     await using folder = await newFolder();
     await settle(folder.path);
-    alter(folder.path, "insert into migration values (9999, 'from_the_future', 1)");
+    alter(
+      folder.path,
+      "insert into migration (number, name, applied_ms) values (9999, 'from_the_future', 1)",
+    );
     alter(
       folder.path,
       'update migration set number = (select count(*) from migration) where number = 9999',

@@ -88,7 +88,7 @@ describe('ringback migrate', () => {
     const newer = join(folder.path, 'newer');
     makeOld(newer, last);
     const db = new DatabaseSync(join(newer, 'ringback.db'));
-    db.exec(`insert into migration values (${last + 1}, 'future', 1)`);
+    db.exec(`insert into migration (number, name, applied_ms) values (${last + 1}, 'future', 1)`);
     db.close();
     const none = join(folder.path, 'none');
     mkdirSync(none);

@@ -105,6 +105,53 @@ describe('an attempt', () => {
     assert.deepEqual(await on.state(event), { state: 'cancelled', attempts: 0 });
   });
 
+  it('does not start after a suspension when another node ended the subscription meanwhile', async () => {
+    const network = slowNetwork(async () => ok);
+    await using on = await stage(network.send);
+    const id = await on.engine.subscribe();
+    const event = await on.engine.publish();
+    await on.world.settle();
+    await unsubscribe(on.other, on.other.defaultApp, id);
+    on.world.suspend(10_000);
+    network.open();
+    await on.world.settle();
+    assert.equal(network.connecting(), 0, 'it asked before it looked for another connection');
+    assert.deepEqual(network.starts, []);
+    assert.deepEqual(await on.state(event), { state: 'cancelled', attempts: 0 });
+  });
+
+  it('does not start after a suspension that follows a wall clock set back', async () => {
+    const network = slowNetwork(async () => ok);
+    await using on = await stage(network.send);
+    const id = await on.engine.subscribe();
+    await on.engine.publish();
+    await on.world.settle();
+    on.world.suspend(-3_600_000);
+    await on.world.pass(limits.confirmKeepMs);
+    await unsubscribe(on.other, on.other.defaultApp, id);
+    on.world.suspend(10_000);
+    network.open();
+    await on.world.settle();
+    assert.deepEqual(network.starts, []);
+  });
+
+  it('starts when the wall clock is set forward, once the store was asked again', async () => {
+    const network = slowNetwork(async () => ok);
+    await using on = await stage(network.send);
+    await on.engine.subscribe();
+    const event = await on.engine.publish();
+    await on.world.settle();
+    const before = on.targetReads();
+    on.world.suspend(10_000);
+    network.open();
+    await on.world.settle();
+    network.open();
+    await on.world.settle();
+    assert.equal(on.targetReads(), before + 1);
+    assert.equal(network.starts.length, 1);
+    assert.deepEqual(await on.state(event), { state: 'delivered', attempts: 1 });
+  });
+
   it('does not start after a freeze when another node paused it, but when it is resumed', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send);

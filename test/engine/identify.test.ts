@@ -119,6 +119,15 @@ describe('createIdentifier', () => {
     assert.ok(limits.keyCacheMs <= 1_000);
   });
 
+  it('asks the store again after a suspension, when a key may have been revoked elsewhere', async () => {
+    await using on = await stage();
+    const identifier = on.newIdentifier();
+    assert.ok(await identifier.identify(on.secret));
+    await on.store.edit('revokeKey', { appNo: on.key.appNo, id: on.key.id });
+    on.world.suspend(limits.keyCacheMs);
+    assert.equal(await identifier.identify(on.secret), undefined);
+  });
+
   it('does not believe an answer that was under way while the key was revoked', async () => {
     await using on = await stage();
     const gate = Promise.withResolvers<void>();

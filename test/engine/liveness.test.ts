@@ -144,18 +144,35 @@ describe('a node', () => {
     const world = virtualWorld();
     const { way, verbs } = cuttable(openDatabase());
     const { send } = quickNetwork(async () => ok);
-    // The monotonic clock stands still meanwhile.
-    let sleptMs = 0;
-    const sleeper = { ...world, nowMs: () => world.nowMs() + sleptMs };
-    await using engine = await startEngine(sleeper, way, send, { isShared });
+    await using engine = await startEngine(world, way, send, { isShared });
     const before = engine.self.no();
     await world.pass(limits.rescueEveryMs - 1);
-    sleptMs = 3_600_000;
+    world.suspend(3_600_000);
     verbs();
     await world.pass(1);
     assert.deepEqual(verbs().slice(0, 2), ['heartbeat', 'rescue']);
     await world.pass(60_000);
     assert.equal(engine.self.no(), before);
+  });
+
+  it('starts nothing after its machine was suspended, until the store has heard it again', async () => {
+    const world = virtualWorld();
+    const { way, verbs } = cuttable(openDatabase());
+    const { starts, open, send } = slowNetwork(async () => ok);
+    await using engine = await startEngine(world, way, send, { isShared });
+    await engine.subscribe();
+    await engine.publish();
+    await world.settle();
+    verbs();
+    world.suspend(limits.nodeSilentMs);
+    open();
+    await world.settle();
+    assert.deepEqual(starts, []);
+    assert.deepEqual(verbs().slice(0, 1), ['heartbeat'], 'at once: its timers are late by as much');
+    await world.pass(clusterPollMs);
+    open();
+    await world.settle();
+    assert.equal(starts.length, 1);
   });
 });
 
@@ -259,8 +276,8 @@ describe('Liveness', () => {
     const store = { isShared: true, edit } as unknown as LivenessMeans['store'];
     const incarnation = {
       node: 1,
-      heardMs: world.monotonicMs(),
-      heardAtMs: world.nowMs(),
+      seenMs: world.elapsedMs(),
+      lastMs: world.monotonicMs(),
       beforeMs: 0,
     };
     const told = { onRescued: () => undefined, onError: assert.ifError };

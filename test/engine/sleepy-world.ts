@@ -23,6 +23,7 @@ export function sleepyWorld(): SleepyWorld {
   const world: World = {
     nowMs: () => clock.ms,
     monotonicMs: () => clock.ms,
+    elapsedMs: () => clock.ms,
     randomBytes: (count) => realWorld().randomBytes(count),
     sleep: async (ms, signal) => {
       const slept = Promise.withResolvers<void>();

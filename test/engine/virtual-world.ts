@@ -1,4 +1,5 @@
 // A world whose clock the test moves and whose chance is seeded: the same seed gives the same run.
+import { elapsedClock } from '../../src/core/elapsed-clock.ts';
 import type { World } from '../../src/core/world.ts';
 
 export interface VirtualWorld extends World {
@@ -6,6 +7,8 @@ export interface VirtualWorld extends World {
   pass(ms: number): Promise<void>;
   /** Time passes, but nothing runs: the process was stopped, and timers ring late. */
   freeze(ms: number): void;
+  /** The machine is suspended: only the wall clock moves on. A negative time sets that clock back. */
+  suspend(ms: number): void;
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>;
   /** A seeded number from 0 up to 1. */
@@ -25,6 +28,8 @@ export function virtualWorld(
   const random = mulberry32(seed);
   const timers = new Set<Timer>();
   let nowMs = startMs;
+  let suspendedMs = 0;
+  const clocks = { nowMs: () => nowMs + suspendedMs, monotonicMs: () => nowMs - startMs };
   let orders = 0;
 
   const settle = async (): Promise<void> => {
@@ -33,8 +38,8 @@ export function virtualWorld(
   };
 
   return {
-    nowMs: () => nowMs,
-    monotonicMs: () => nowMs - startMs,
+    ...clocks,
+    elapsedMs: elapsedClock(clocks),
     randomBytes: (count) =>
       Uint8Array.from({ length: count }, (_, at) =>
         byte === undefined
@@ -49,6 +54,9 @@ export function virtualWorld(
     settle,
     freeze: (ms) => {
       nowMs += ms;
+    },
+    suspend: (ms) => {
+      suspendedMs += ms;
     },
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {

@@ -126,7 +126,7 @@ describe('openEmbedded', () => {
     const path = join(root, 'ringback.db');
     const known = readdirSync(migrationsDir).length;
     const db = new DatabaseSync(path);
-    db.exec(`insert into migration values (${known + 1}, 'later', 1)`);
+    db.exec(`insert into migration (number, name, applied_ms) values (${known + 1}, 'later', 1)`);
     db.close();
     await assert.rejects(open(root), {
       name: 'CannotOpenStore',

@@ -10,6 +10,7 @@ import { fanOutSql } from '../../src/store/sqlite/fan-out.ts';
 import { forgetSubscriptionsSql } from '../../src/store/sqlite/forget-subscriptions.ts';
 import { matchSql } from '../../src/store/sqlite/match.ts';
 import { outlookSql } from '../../src/store/sqlite/outlook.ts';
+import { prepareRebase } from '../../src/store/sqlite/rebase-times.ts';
 import { prepareOutcomes, settleSql } from '../../src/store/sqlite/settle.ts';
 import { createAside } from '../../src/store/aside.ts';
 import { prepareWrite } from '../../src/store/sqlite/write.ts';
@@ -55,6 +56,13 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ],
   // As many as are asked for, of those that run.
   'replays.due': ['SCAN replay USING INDEX replay_running'],
+  // At a start, or once for each time that the clock was set: everything that waits.
+  'rebase.latest': ['SEARCH node'],
+  'rebase.nodes': ['SCAN node'],
+  'rebase.seen': ['SCAN node USING INDEX node_alive'],
+  'rebase.lanes': ['SCAN lane'],
+  'rebase.deliveries': ['SCAN delivery_live', 'LIST SUBQUERY', 'SCAN lane'],
+  'rebase.sessions': ['SCAN session'],
   // What a node has under way.
   'nodes.lanes': ['USE TEMP B-TREE FOR DISTINCT', alive, 'CREATE BLOOM FILTER'],
   'nodes.free': [alive, 'CREATE BLOOM FILTER'],
@@ -185,7 +193,8 @@ describe('the list of statements', () => {
     }
     const recorder = new Recorder(':memory:');
     const planOutcomes = prepareOutcomes(recorder);
-    const means = { gathered: createGathered(), aside: createAside(), planOutcomes };
+    const rebase = prepareRebase(recorder);
+    const means = { gathered: createGathered(), aside: createAside(), planOutcomes, rebase };
     prepareWrite(recorder, means);
     assert.deepEqual(prepared, new Set(own.map(({ sql }) => sql)));
   });

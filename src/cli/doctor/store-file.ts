@@ -7,8 +7,9 @@ import { CannotOpenStore } from '../../store/cannot-open-store.ts';
 import { keyFileIn, readKeyFile } from '../../store/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open.ts';
 import { examine, type Examined } from '../../store/sqlite/examine.ts';
+import { refuseMissing } from '../../store/sqlite/missing-database.ts';
 import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
-import { judgeSchema } from './schema.ts';
+import { judgeSchema, refusedSchema } from './schema.ts';
 
 const backMs = 60_000;
 
@@ -23,8 +24,9 @@ export function checkStoreFile({ dataDir, encryptionKey, nowMs }: StoreFile): Fi
   const path = databaseIn(dataDir);
   if (dataDir === ':memory:')
     return [ok('store', 'SQLite in memory: nothing outlives the process')];
-  if (!existsSync(path)) return [ok('store', 'SQLite: no file yet, the first start makes it')];
   try {
+    refuseMissing(path);
+    if (!existsSync(path)) return [ok('store', 'SQLite: no file yet, the first start makes it')];
     const found = examine({ path, migrationsDir });
     return [
       judgeFile(path, found),
@@ -38,10 +40,11 @@ export function checkStoreFile({ dataDir, encryptionKey, nowMs }: StoreFile): Fi
 }
 
 function cannotOpen(path: string, error: unknown): Finding {
-  if (error instanceof CannotOpenStore && error.code === 'newer_schema') {
-    const remedy = 'Start the newer Ringback that wrote it, or restore a backup of before';
-    return failed('schema', { message: error.message, remedy });
+  if (error instanceof CannotOpenStore && error.code === 'missing') {
+    const remedy = 'Put the database back or restore a backup, before the service starts';
+    return failed('store', { message: error.message, remedy });
   }
+  if (error instanceof CannotOpenStore && error.code !== 'failed') return refusedSchema(error);
   return failed('store', {
     message: `Cannot read "${path}": ${reasonOf(error)}`,
     remedy: 'Check who may read it, and that it is a database; a backup can replace it',

@@ -8,7 +8,7 @@ import { CannotOpenStore } from '../../store/cannot-open-store.ts';
 import { databaseName, versionMin } from '../../store/postgres/cannot-open.ts';
 import { examineServer, type ExaminedServer } from '../../store/postgres/examine.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
-import { judgeSchema } from './schema.ts';
+import { judgeSchema, refusedSchema } from './schema.ts';
 import { judgeRing } from './store-file.ts';
 
 /** The newest that the tests run on. */
@@ -105,8 +105,7 @@ async function schemaOf(url: string): Promise<Finding> {
     return judgeSchema(await migratorOf({ url }).due());
   } catch (error) {
     if (!(error instanceof CannotOpenStore)) throw error;
-    const remedy = 'Start the newer Ringback that wrote it, or restore a backup of before';
-    return failed('schema', { message: error.message, remedy });
+    return refusedSchema(error);
   }
 }
 

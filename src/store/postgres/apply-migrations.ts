@@ -2,8 +2,9 @@
 // node at a time, however many start at once; then the partitions of the next days.
 import type { Client, ClientBase } from 'pg';
 import { limits } from '../../core/limits.ts';
-import type { AppliedMigration, Migration } from '../migrate.ts';
-import { dueMigrations, readMigrations } from '../migrate.ts';
+import type { AppliedMigration, Migration, RecordedMigration } from '../migrate.ts';
+import { dueMigrations, migrationHash, readMigrations } from '../migrate.ts';
+import { isUnhashed, lastUnhashed, refuseOtherSchema } from '../schema-check.ts';
 import { cannotConnect, cannotMigrate, databaseName, refuseServer } from './cannot-open.ts';
 import { connect } from './connect.ts';
 import { failureKind, sqlState, unavailable } from './failure.ts';
@@ -45,7 +46,9 @@ export async function readDueMigrations({
   return withClient(url, async (client) => {
     const known = readMigrations(migrationsDir);
     const applied = await appliedMigrations(client);
-    const due = dueMigrations({ database: databaseName(url), known, applied });
+    const database = databaseName(url);
+    const due = dueMigrations({ database, known, applied });
+    await checkSchema(client, { database, applied });
     return due.map(({ number, name }) => ({ number, name }));
   });
 }
@@ -139,14 +142,60 @@ async function applyFirstDue(
 ): Promise<Migration | undefined> {
   const applied = await appliedMigrations(client);
   const [next] = dueMigrations({ database, known, applied });
+  await adoptUnhashed(client, { database, known, applied });
   if (next === undefined) return undefined;
   if (applied.length === 0) await makeRoom(client);
   await run(client, next);
   await client.query(
-    'insert into ringback.migration (number, name, applied_ms) values ($1, $2, $3)',
-    [next.number, next.name, nowMs],
+    'insert into ringback.migration (number, name, applied_ms, hash) values ($1, $2, $3, $4)',
+    [next.number, next.name, nowMs, migrationHash(next.sql)],
   );
   return next;
+}
+
+/** Records what was applied without its hash, once its tables were found to be the right ones. */
+async function adoptUnhashed(
+  client: ClientBase,
+  { database, known, applied }: Pick<Known, 'database' | 'known'> & Applied,
+): Promise<void> {
+  if (applied.every(({ hash }) => hash !== undefined)) return;
+  await checkSchema(client, { database, applied });
+  // Only where it is missing: even if there is nothing to do, this would wait for everybody to leave the table.
+  if (!(await recordsHashes(client))) {
+    await client.query('alter table ringback.migration add column hash text');
+  }
+  if (applied.length < lastUnhashed) return;
+  const missing = applied.filter(({ hash }) => hash === undefined);
+  for (const { number } of missing) {
+    const { sql = '' } = known[number - 1] ?? {};
+    await client.query('update ringback.migration set hash = $1 where number = $2', [
+      migrationHash(sql),
+      number,
+    ]);
+  }
+}
+
+interface Applied {
+  applied: readonly RecordedMigration[];
+}
+
+async function checkSchema(
+  client: ClientBase,
+  { database, applied }: { database: string } & Applied,
+): Promise<void> {
+  if (!isUnhashed(applied)) return;
+  const columns = await columnsOf(client);
+  refuseOtherSchema({ database, kind: 'postgres', columns });
+}
+
+/** Every column of a table that is no partition. */
+export async function columnsOf(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ line: string }>(`
+    select 'column ' || relname || '.' || attname || ' ' || format_type(atttypid, null) as line
+    from pg_attribute join pg_class on pg_class.oid = attrelid
+    where relnamespace = 'ringback'::regnamespace and relkind in ('r', 'p') and attnum > 0
+      and not attisdropped and not relispartition and relname <> 'migration'`);
+  return rows.map(({ line }) => line);
 }
 
 async function run(client: ClientBase, { number, name, sql }: Migration): Promise<void> {
@@ -158,13 +207,21 @@ async function run(client: ClientBase, { number, name, sql }: Migration): Promis
   }
 }
 
-async function appliedMigrations(client: ClientBase): Promise<AppliedMigration[]> {
+async function appliedMigrations(client: ClientBase): Promise<RecordedMigration[]> {
   const found = await client.query("select where to_regclass('ringback.migration') is not null");
   if (found.rowCount === 0) return [];
-  const { rows } = await client.query<AppliedMigration>(
-    'select number, name from ringback.migration order by number',
+  const hash = (await recordsHashes(client)) ? 'hash' : 'null as hash';
+  const { rows } = await client.query<AppliedMigration & { hash: string | null }>(
+    `select number, name, ${hash} from ringback.migration order by number`,
   );
-  return rows;
+  return rows.map((row) => ({ ...row, hash: row.hash ?? undefined }));
+}
+
+async function recordsHashes(client: ClientBase): Promise<boolean> {
+  const { rowCount } = await client.query(`
+    select from pg_attribute
+    where attrelid = to_regclass('ringback.migration') and attname = 'hash' and not attisdropped`);
+  return rowCount === 1;
 }
 
 /** A schema that the owner of the database made for us needs no right to make one. */
@@ -172,5 +229,5 @@ async function makeRoom(client: ClientBase): Promise<void> {
   const found = await client.query("select where to_regnamespace('ringback') is not null");
   if (found.rowCount === 0) await client.query('create schema ringback');
   await client.query(`create table if not exists ringback.migration (
-    number bigint primary key, name text not null, applied_ms bigint not null)`);
+    number bigint primary key, name text not null, applied_ms bigint not null, hash text)`);
 }

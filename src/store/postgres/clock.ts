@@ -15,10 +15,14 @@ export interface Clock {
   at(nowMs: number): number;
   /** Reads the database's clock. */
   sync(tx: Tx): Promise<void>;
+  /** Whether the machine was suspended since this was asked last: then the time is behind until the next reading. */
+  wasSuspended(): boolean;
 }
 
-export function databaseClock(world: Pick<World, 'monotonicMs' | 'nowMs'>): Clock {
+export function databaseClock(world: Pick<World, 'monotonicMs' | 'elapsedMs' | 'nowMs'>): Clock {
   let aheadMs: number | undefined;
+  const suspendedMs = (): number => world.elapsedMs() - world.monotonicMs();
+  let notedMs = suspendedMs();
   const ahead = (by: number): number => Math.round(world.monotonicMs() + by);
   return {
     now: () => (aheadMs === undefined ? world.nowMs() : ahead(aheadMs)),
@@ -32,10 +36,20 @@ export function databaseClock(world: Pick<World, 'monotonicMs' | 'nowMs'>): Cloc
       const halfWayMs = (askedMs + answeredMs) / 2;
       aheadMs = integer(one(row), 'now_ms') - halfWayMs;
     },
+    wasSuspended: () => {
+      const beforeMs = notedMs;
+      notedMs = suspendedMs();
+      return notedMs - beforeMs >= limits.clockReadingMs;
+    },
   };
 }
 
 /** For tests that are the world themselves: the time is what the batch says. */
 export function givenClock(world: Pick<World, 'nowMs'>): Clock {
-  return { now: () => world.nowMs(), at: (nowMs) => nowMs, sync: async () => undefined };
+  return {
+    now: () => world.nowMs(),
+    at: (nowMs) => nowMs,
+    sync: async () => undefined,
+    wasSuspended: () => false,
+  };
 }

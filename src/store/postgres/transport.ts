@@ -248,6 +248,8 @@ class PostgresNode {
   }
 
   nowMs(): number {
+    // The monotonic clock that counts between two readings has stopped meanwhile.
+    if (this.#clock.wasSuspended()) void this.#syncClock().catch(() => undefined);
     return this.#clock.now();
   }
 

@@ -12,7 +12,9 @@ import { createPrivate } from './create-private.ts';
 import { alwaysInPlace, watchPlace, type InPlace } from './in-place.ts';
 import type { Lock } from './lock.ts';
 import { takeLock } from './lock.ts';
+import { refuseMissing } from './missing-database.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
+import { neverRebase, prepareRebase, type Rebase } from './rebase-times.ts';
 import { prepareOutcomes } from './settle.ts';
 import type { Written } from './transaction.ts';
 import { writeTogether } from './transaction.ts';
@@ -39,11 +41,15 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
   return explained(path, () => {
     const lock = path === ':memory:' ? noLock : takeLock(path);
     try {
-      if (path !== ':memory:') createPrivate(path);
+      if (path !== ':memory:') {
+        refuseMissing(path);
+        createPrivate(path);
+      }
       const db = connect({ path, access: 'write' });
       return closing(db, () => {
         applyMigrations(db, { database: path, ...options });
-        return adapterOn(db, lock, path === ':memory:' ? alwaysInPlace : watchPlace(path));
+        const inPlace = path === ':memory:' ? alwaysInPlace : watchPlace(path);
+        return adapterOn(db, { lock, inPlace, rebase: prepareRebase(db) });
       });
     } catch (error) {
       lock.release();
@@ -52,15 +58,20 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
   });
 }
 
+export interface AdapterMeans {
+  lock: Lock;
+  inPlace: InPlace;
+  rebase: Rebase;
+}
+
 /** The adapter on a connection whose schema is up to date. */
 export function adapterOn(
   db: DatabaseSync,
-  lock: Lock = noLock,
-  inPlace: InPlace = alwaysInPlace,
+  { lock = noLock, inPlace = alwaysInPlace, rebase = neverRebase }: Partial<AdapterMeans> = {},
 ): Sqlite {
   const gathered = createGathered();
   const aside = createAside();
-  const means = { gathered, aside, planOutcomes: prepareOutcomes(db) };
+  const means = { gathered, aside, rebase, planOutcomes: prepareOutcomes(db) };
   const planWrite = prepareWrite(db, means);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
@@ -72,6 +83,7 @@ export function adapterOn(
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
       gathered.done();
+      rebase.done(batch.nowMs);
       gathered.add(written.last.facts, minuteOf(batch.nowMs));
     } else {
       gathered.undo();
@@ -97,7 +109,7 @@ export function adapterOn(
   };
 }
 
-/** What was committed to a file that nobody will find again is not written. */
+/** What was committed to a file that the next start will not find is not written. */
 function committed<R>(written: Written<R>, inPlace: InPlace): Written<R> {
   const elsewhere = written.kind === 'written' ? inPlace() : undefined;
   return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };

@@ -62,6 +62,19 @@ function describe(error: unknown): { message: string; trace: string } {
   return { message, trace: error.stack ?? '' };
 }
 
+/** What to do about an error that keeps the store from opening; nothing is known of most. */
+export function adviceOn(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  switch ((sqliteCode(error) ?? sqliteCode(cause) ?? 0) & 0xff) {
+    case 10:
+      return '; check the disk of the data folder: it may be full, or failing';
+    case 13:
+      return '; make room on the disk of the data folder, and start again';
+    default:
+      return '';
+  }
+}
+
 /** The extended result code. */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error && 'errcode' in error)) return undefined;

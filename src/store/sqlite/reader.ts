@@ -4,7 +4,7 @@ import type { ReadCall, ReadReply } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
 import { readScript } from '../verbs/reads.ts';
 import { connect } from './connect.ts';
-import { storeFailure, verbFailure } from './failure.ts';
+import { adviceOn, storeFailure, verbFailure } from './failure.ts';
 import { prepareScripts, prepareSteps } from './run-script.ts';
 
 export interface SqliteReader {
@@ -76,6 +76,7 @@ export function explained<T>(path: string, body: () => T): T {
   } catch (error) {
     if (error instanceof CannotOpenStore) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CannotOpenStore('failed', `Cannot open "${path}": ${reason}`, { cause: error });
+    const message = `Cannot open "${path}": ${reason}${adviceOn(error)}`;
+    throw new CannotOpenStore('failed', message, { cause: error });
   }
 }

@@ -13,6 +13,7 @@ import { birthsFor } from '../slots.ts';
 import type { Plan } from './transaction.ts';
 import { prepareEdits } from './edits.ts';
 import { nothingKnown } from './known.ts';
+import type { Rebase } from './rebase-times.ts';
 import type { PlanOutcomes } from './settle.ts';
 import { prepareTakeUp, type TakenUp } from './take-up.ts';
 
@@ -30,10 +31,11 @@ export interface WriteMeans {
   gathered: Gathered;
   aside: Aside;
   planOutcomes: PlanOutcomes;
+  rebase: Rebase;
 }
 
 export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
-  const { gathered, aside, planOutcomes } = means;
+  const { gathered, aside, planOutcomes, rebase } = means;
   const keep = prepareKeepFigures(db, gathered);
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
   const applyEdit = prepareEdits(db, { keep, aside });
@@ -58,6 +60,8 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
           },
         })),
         last: () => {
+          // After the outcomes: an attempt that ended just before the clock was set back says when the next is due.
+          rebase.apply(nowMs);
           const { born } = births;
           const taken = takeUp && take(takeUp, { nowMs, facts, born });
           writeFigures(facts, nowMs);

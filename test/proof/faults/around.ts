@@ -165,8 +165,7 @@ const steps = [hourMs, -hourMs, 24 * hourMs, -24 * hourMs, 0];
 
 /**
  * The machine's clock is set while it runs. What is published is delivered, once, whatever it says; what waits
- * for a retry is tried early when it is set forward. Where it is set back, retries that wait already wait
- * longer by as much: one node alone has no other clock. That is known, and not tried here.
+ * for a retry is tried early when it is set forward. A clock that is set back is tried by `clockSetBack`.
  */
 export async function clockSteps(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'the clock is set while it runs', changes }, async (node) => {
@@ -205,6 +204,68 @@ export async function clockSteps(changes: Changes = []): Promise<Finding> {
     duplicates(node, 'with a clock that is set');
   });
 }
+
+/**
+ * The clock is a day ahead, is set back while work waits, and again while no service runs. Lanes that are limited,
+ * ordered or wait for a retry have stored times of the wrong day: all of them must go on at once.
+ */
+export async function clockSetBack(changes: Changes = []): Promise<Finding> {
+  return onNode({ part: 'the clock is set back a day', changes }, async (node) => {
+    const clock = join(node.scratch, 'clock');
+    const options = `--import=${new URL('./clock-step.ts', import.meta.url).href}`;
+    const env = {
+      NODE_OPTIONS: `${changedSource(changes).NODE_OPTIONS} ${options}`,
+      PROOF_CLOCK: clock,
+    };
+    const set = async (ms: number): Promise<void> => {
+      writeFileSync(clock, String(ms));
+      await wait(50); // It is read every 20 ms.
+    };
+    await set(24 * hourMs);
+    {
+      await using serving = await node.start(env);
+      // One attempt of each is made and fails, so that the next one waits for a time of tomorrow.
+      const seen = new Map<string, number>();
+      node.receiver.script = (request) => {
+        const id = header(request, 'webhook-id');
+        seen.set(id, (seen.get(id) ?? 0) + 1);
+        return seen.get(id) === 1 ? 500 : 200;
+      };
+      await subscribe(serving, node.receiver, { rateLimit: 5, retry: ['1s'] });
+      await subscribe(serving, node.receiver, { ordered: true, retry: ['1s'] });
+      for (let sent = 0; sent < several; sent += 1) await node.accept(serving);
+      await node.receiver.waitFor(2);
+      await set(0);
+      for (let sent = 0; sent < several; sent += 1) await node.accept(serving);
+      await drained(node, serving, 'set back while it runs');
+      await set(24 * hourMs);
+      for (let sent = 0; sent < several; sent += 1) await node.accept(serving);
+      await drained(node, serving, 'set forward');
+      await node.accept(serving);
+      serving.signal('SIGTERM');
+      await serving.ended;
+    }
+    await set(0);
+    await using serving = await node.start(env);
+    for (let sent = 0; sent < several; sent += 1) await node.accept(serving);
+    await drained(node, serving, 'set back while it was stopped');
+  });
+}
+
+/** Nothing is pending any more. */
+async function drained(node: Node, serving: Serving, when: string): Promise<void> {
+  const lastMs = performance.now() + (node.isBroken ? brokenMs + retriedMs : drainMsMax);
+  let { pending } = await statsOf(serving);
+  while (pending > 0 && performance.now() < lastMs) {
+    await wait(50);
+    ({ pending } = await statsOf(serving));
+  }
+  if (pending > 0) node.violations.push(`I18: the clock was ${when}: ${pending} are pending`);
+}
+
+/** What the limited lane and the store's poll take at most. */
+const retriedMs = 20_000;
+const drainMsMax = 120_000;
 
 /** The outcome of the first attempt is written: before that, the next one is not due at any time. */
 async function isPutOff(serving: Serving): Promise<void> {

@@ -1,8 +1,8 @@
 // Negative controls of the faults around a node: the product, broken on purpose, and the fault that shows it.
 import type { LookControl } from '../controls/look.ts';
-import { clockSteps, liveBackup, secondService, stopSignals } from './around.ts';
+import { clockSetBack, clockSteps, liveBackup, secondService, stopSignals } from './around.ts';
 import { poisonFanOut, poisonRows } from './poison.ts';
-import { deletedDatabase, fullDisk } from './store-faults.ts';
+import { changedMigration, deletedDatabase, fullDisk } from './store-faults.ts';
 
 export const faultsControls: readonly LookControl[] = [
   {
@@ -41,6 +41,30 @@ export const faultsControls: readonly LookControl[] = [
     ],
     breaks: /^I12: the database is deleted: answered 202/,
     look: async (changes) => deletedDatabase(changes),
+  },
+  {
+    name: 'begin-empty-where-a-database-was',
+    changes: [
+      {
+        file: 'src/store/sqlite/missing-database.ts',
+        find: '  if (left.length === 0) return;',
+        replace: '  if (left.length >= 0) return;',
+      },
+    ],
+    breaks: /^I12: a start without its database: it runs/,
+    look: async (changes) => deletedDatabase(changes),
+  },
+  {
+    name: 'ignore-a-changed-migration',
+    changes: [
+      {
+        file: 'src/store/migrate.ts',
+        find: '  if (found.hash === undefined || found.hash === expected) return;',
+        replace: "  if (found.hash === undefined || expected !== '') return;",
+      },
+    ],
+    breaks: /^I12: a start on a changed migration: it runs/,
+    look: async (changes) => changedMigration(changes),
   },
   {
     name: 'a-fan-out-that-ends-all',
@@ -91,6 +115,18 @@ export const faultsControls: readonly LookControl[] = [
     ],
     breaks: /^I5: SIGTERM with work under way: \d+ came twice/,
     look: async (changes) => stopSignals(changes),
+  },
+  {
+    name: 'keep-times-of-a-clock-that-was-ahead',
+    changes: [
+      {
+        file: 'src/store/sqlite/rebase-times.ts',
+        find: '      if (backMs < limits.clockBackMs) return;',
+        replace: '      if (backMs < Infinity) return;',
+      },
+    ],
+    breaks: /^I18: the clock was set back/,
+    look: async (changes) => clockSetBack(changes),
   },
   {
     name: 'sleep-until-a-retry-is-due',

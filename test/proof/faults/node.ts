@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { serve, type Env, type Serving } from '../../cli/child.ts';
+import { serve, startChild, type Child, type Env, type Serving } from '../../cli/child.ts';
 import { header, receive, type Receiver } from '../../e2e/receiver.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';
@@ -27,6 +27,8 @@ export interface Node {
   figures: Record<string, number | string>;
   receiver: Receiver;
   start: (env?: Env) => Promise<Serving>;
+  /** Where it may be refused. */
+  tryStart: () => Child;
   fault: (kind: DiskFault, body: () => Promise<void>) => Promise<void>;
   /** Publishes until it is accepted. */
   accept: (serving: Serving, event?: string) => Promise<string>;
@@ -111,6 +113,7 @@ function makeNode({ scratch, root, receiver, env, isBroken, busyMs }: Parts): No
     figures: {},
     receiver,
     start: async (more = {}) => serve({ ...settings, ...env, ...more }),
+    tryStart: () => startChild(['serve'], { RINGBACK_PORT: '0', ...settings, ...env }),
     fault: async (kind, act) => {
       writeFileSync(`${root}.${kind}`, '');
       await act().finally(() => rmSync(`${root}.${kind}`));
@@ -142,7 +145,7 @@ function makeNode({ scratch, root, receiver, env, isBroken, busyMs }: Parts): No
 export async function subscribe(
   { url }: Serving,
   { url: callbackUrl }: Receiver,
-  controls: { retry?: readonly string[] } = {},
+  controls: { retry?: readonly string[]; rateLimit?: number; ordered?: boolean } = {},
 ): Promise<string> {
   const body = JSON.stringify({ callbackUrl, 'x-ringback': controls });
   const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: auth, body });

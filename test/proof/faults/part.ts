@@ -14,6 +14,7 @@ const all: Readonly<Record<string, Fault>> = {
   'database moved away': async () => store.movedDatabase(),
   'log deleted': async () => store.deletedLog(),
   'database deleted': async () => store.deletedDatabase(),
+  'migration changed': async () => store.changedMigration(),
   'long reader': async () => store.longReader(),
   'poison rows': async () => poisonRows(),
   'poison fan-out': async () => poisonFanOut(),
@@ -23,6 +24,7 @@ const all: Readonly<Record<string, Fault>> = {
   'blocked log': async () => around.blockedLog(),
   'scrape storm': async () => around.scrapeStorm(),
   'clock set': async () => around.clockSteps(),
+  'clock set back': async () => around.clockSetBack(),
   signals: async () => around.stopSignals(),
 };
 

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../../../src/core/limits.ts';
 import { status, type Serving } from '../../cli/child.ts';
@@ -76,14 +77,59 @@ export async function deletedLog(changes: Changes = []): Promise<Finding> {
   });
 }
 
-/** The database itself is deleted: nobody can save it, but nothing may be accepted any more. */
+/**
+ * The database itself is deleted: nobody can save it, but nothing may be accepted any more, and the next start
+ * must not begin with an empty one.
+ */
 export async function deletedDatabase(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'database file deleted', changes }, async (node) => {
-    await using serving = await begin(node);
-    await settled(serving);
-    for (const end of ['', '-wal', '-shm']) rmSync(join(node.data, `ringback.db${end}`));
-    await refuses(node, serving, 'the database is deleted');
+    {
+      await using serving = await begin(node);
+      await settled(serving);
+      for (const end of ['', '-wal', '-shm']) rmSync(join(node.data, `ringback.db${end}`));
+      await refuses(node, serving, 'the database is deleted');
+    }
+    await refusedStart(node, { what: 'without its database', says: 'the file is not there' });
   });
+}
+
+/** A migration that was applied is not the one that the program has: its tables may be others. */
+export async function changedMigration(changes: Changes = []): Promise<Finding> {
+  return onNode({ part: 'a migration that was changed', changes }, async (node) => {
+    {
+      await using serving = await begin(node);
+      await settled(serving);
+      serving.signal('SIGTERM');
+      await serving.ended;
+    }
+    const db = new DatabaseSync(join(node.data, 'ringback.db'));
+    const change = (hash: string): void => {
+      db.prepare('update migration set hash = ? where number = 7').run(hash);
+    };
+    const before = String(
+      db.prepare('select hash from migration where number = 7').get()?.['hash'],
+    );
+    change('0'.repeat(64));
+    await refusedStart(node, { what: 'on a changed migration', says: 'its file was changed' });
+    change(before);
+    db.close();
+    await using next = await node.start();
+    await node.missing(next, 'after a refused start');
+  });
+}
+
+async function refusedStart(
+  node: Node,
+  { what, says }: { what: string; says: string },
+): Promise<void> {
+  await using child = node.tryStart();
+  const runs = child.says(/listens on/).then(
+    () => 'it runs',
+    () => undefined,
+  );
+  const code = await Promise.race([runs, child.ended]);
+  const isRefused = code === 1 && child.err().includes(says) && !/^\s+at /m.test(child.err());
+  if (!isRefused) node.violations.push(`I12: a start ${what}: ${code} ${child.err()}`);
 }
 
 /** Somebody reads for long: the log cannot be folded in meanwhile. Afterwards it must not grow for ever. */

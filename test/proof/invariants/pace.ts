@@ -15,7 +15,9 @@ export function judgeRate(history: History): Flaw[] {
   const flaws: string[] = [];
   const sends = Map.groupBy(history.sends, ({ subscription }) => subscription);
   for (const { id, ratePerSecond, claims } of limitedOf(history)) {
-    const given = tooMany(claims, { ratePerSecond, spare: slackMs });
+    const given = betweenSteps(claims).flatMap((some) =>
+      tooMany(some, { ratePerSecond, spare: slackMs }),
+    );
     flaws.push(...given.map((what) => `${id} gave out ${what}`));
     const started = (sends.get(id) ?? []).flatMap(({ startedMs }) => startedMs ?? []);
     if (started.length > claims.length) {
@@ -27,6 +29,19 @@ export function judgeRate(history: History): Flaw[] {
   }
   return flaws.map((what) => ({ invariant: 'rate', what }));
 }
+
+/** Where that clock was set back, which is noticed from a second on, its times before and after say nothing together. */
+function betweenSteps(times: readonly number[]): number[][] {
+  const parts: number[][] = [];
+  for (const [at, ms] of times.entries()) {
+    const isBack = ms <= (times[at - 1] ?? Infinity) - backMs;
+    if (isBack) parts.push([]);
+    parts.at(-1)?.push(ms);
+  }
+  return parts;
+}
+
+const backMs = 1_000;
 
 function tooMany(
   times: readonly number[],

@@ -76,6 +76,20 @@ const breaks: readonly Break[] = [
     breaks: ['I8'],
   },
   {
+    name: 'trust-what-was-read-before-a-suspension',
+    file: 'src/core/elapsed-clock.ts',
+    find: '    if (gainedMs > noiseMs) suspendedMs += gainedMs;',
+    replace: '    if (gainedMs === Infinity) suspendedMs += gainedMs;',
+    breaks: ['I8', 'I5'],
+  },
+  {
+    name: 'keep-times-of-a-clock-that-was-ahead',
+    file: 'src/store/sqlite/rebase-times.ts',
+    find: '      if (backMs < limits.clockBackMs) return;',
+    replace: '      if (backMs < Infinity) return;',
+    breaks: ['liveness', 'I18', 'I1', 'I7'],
+  },
+  {
     name: 'no-back-off',
     file: 'src/core/retry.ts',
     find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',

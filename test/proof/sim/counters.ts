@@ -11,6 +11,7 @@ export const noCounters = {
   crashesUnderWay: 0,
   writtenForTheDead: 0,
   pauses: 0,
+  suspensions: 0,
   zombies: 0,
   declaredGone: 0,
   rescued: 0,

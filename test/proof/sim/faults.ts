@@ -43,7 +43,9 @@ export function beginFaults(
     const node = someNode();
     if (node.state === 'down' || node.isFrozen) return;
     const ms = chance.isLucky(0.5) ? chance.between(100, 5_000) : chance.between(10_000, 80_000);
-    node.freeze(Math.min(ms, leftMs() + 5_000));
+    const pauseMs = Math.min(ms, leftMs() + 5_000);
+    if (chance.isLucky(0.4)) node.suspend(pauseMs);
+    else node.freeze(pauseMs);
   });
   nowAndThen(perMinute.restart, () => {
     const node = someNode();
@@ -60,9 +62,7 @@ export function beginFaults(
   });
   nowAndThen(perMinute.clockStep, () => {
     const node = someNode();
-    // Where it is the clock of the database too, what is due waits for it, and must come in time.
-    const most = plan.isShared ? [1_000, 60_000, 3_600_000, 86_400_000] : [1_000, 20_000, 120_000];
-    const ms = chance.pick(most) * chance.pick([-1, 1]);
+    const ms = chance.pick([1_000, 60_000, 3_600_000, 86_400_000]) * chance.pick([-1, 1]);
     if (plan.isShared) node.aheadMs += Math.round(ms * chance.next());
     else {
       node.aheadMs = Math.round(ms * chance.next());

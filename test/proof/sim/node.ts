@@ -2,6 +2,7 @@
 // can be set. What it was told to do in one life never happens in the next.
 import { byTurns, untilQuiet } from '../../../src/core/pace.ts';
 import { limits } from '../../../src/core/limits.ts';
+import { elapsedClock } from '../../../src/core/elapsed-clock.ts';
 import type { World } from '../../../src/core/world.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/store.ts';
 import { storeOver } from '../../../src/store/open.ts';
@@ -50,6 +51,10 @@ export class SimulatedNode implements Mortal {
   state: 'down' | 'starting' | 'up' | 'stopping' = 'down';
   readonly #sim: Simulation;
   #bootMs = 0;
+  /** What its monotonic clock has missed in this life, and since when it misses the present. */
+  #suspendedMs = 0;
+  #suspendedFromMs = 0;
+  #suspendedUntilMs = 0;
   #engine: Engine | undefined;
   #worker: Worker | undefined;
   readonly #calls = new Set<(error: Error) => void>();
@@ -80,6 +85,8 @@ export class SimulatedNode implements Mortal {
     const { clock } = this.#sim;
     this.state = 'starting';
     this.#bootMs = clock.nowMs;
+    this.#suspendedMs = 0;
+    this.#suspendedFromMs = clock.nowMs;
     clock.note(`${this.name} starts`);
     clock.afterIn(this, 0, () => void this.#open());
   }
@@ -122,6 +129,22 @@ export class SimulatedNode implements Mortal {
     if (ms > 35_000 && this.state === 'up') counters.zombies += 1;
     this.frozenUntilMs = clock.nowMs + ms;
     this.steadySinceMs = this.frozenUntilMs;
+  }
+
+  /** As a freeze, and the monotonic clock stands still as well. */
+  suspend(ms: number): void {
+    const { clock, counters } = this.#sim;
+    clock.note(`the machine of ${this.name} is suspended`);
+    counters.suspensions += 1;
+    this.#suspendedMs = this.#missedMs();
+    this.#suspendedFromMs = clock.nowMs;
+    this.freeze(ms);
+    this.#suspendedUntilMs = this.frozenUntilMs;
+  }
+
+  #missedMs(): number {
+    const untilMs = Math.min(this.#sim.clock.nowMs, this.#suspendedUntilMs);
+    return this.#suspendedMs + Math.max(untilMs - this.#suspendedFromMs, 0);
   }
 
   /** With a word, as at a SIGTERM. */
@@ -238,9 +261,13 @@ export class SimulatedNode implements Mortal {
   #world(): World {
     const { clock, chance } = this.#sim;
     const bootMs = this.#bootMs;
-    return {
+    const clocks = {
       nowMs: () => this.wallMs(),
-      monotonicMs: () => clock.nowMs - bootMs,
+      monotonicMs: () => clock.nowMs - bootMs - this.#missedMs(),
+    };
+    return {
+      ...clocks,
+      elapsedMs: elapsedClock(clocks),
       randomBytes: (count) => chance.bytes(count),
       sleep: async (ms, signal) => this.#sleep(ms, signal),
     };

@@ -3,6 +3,7 @@
 import { limits } from '../../../src/core/limits.ts';
 import { openSecrets } from '../../../src/engine/secrets.ts';
 import { adapterOn } from '../../../src/store/sqlite/adapter.ts';
+import { prepareRebase } from '../../../src/store/sqlite/rebase-times.ts';
 import type { Flaw, History } from '../invariants/history.ts';
 import { judge } from '../invariants/judge.ts';
 import { seededChance } from './chance.ts';
@@ -131,7 +132,7 @@ function prepare(plan: Plan, kept: number): Looking {
   const counters = { ...noCounters };
   const db = openDatabase({ nowMs: () => clock.nowMs, writtenMs: () => shared.writtenMs });
   const shared: SharedStore = {
-    sqlite: adapterOn(db),
+    sqlite: adapterOn(db, plan.isShared ? {} : { rebase: prepareRebase(db) }),
     db,
     downUntilMs: 0,
     lastDownMs: -1,

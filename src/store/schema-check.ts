@@ -1,0 +1,44 @@
+// Databases made before migrations were recorded with their hashes. What they hold is compared with the schema of
+// migration 18, the last one of that time: a table that differs would fail later, in the middle of a request.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageFolder } from '../core/package-folder.ts';
+import { CannotOpenStore } from './cannot-open-store.ts';
+import type { RecordedMigration } from './migrate.ts';
+
+/** The last migration that was applied without its hash by a released program. */
+export const lastUnhashed = 18;
+
+const missingShown = 5;
+
+export interface FoundSchema {
+  database: string;
+  kind: 'sqlite' | 'postgres';
+  /** Its tables and columns, one a line, as in `migrations/schema-0018-*.txt`. */
+  columns: readonly string[];
+}
+
+/** Whether its schema is to be compared now. An older one is brought to migration 18 first. */
+export function isUnhashed(applied: readonly RecordedMigration[]): boolean {
+  return applied.length === lastUnhashed && applied.some(({ hash }) => hash === undefined);
+}
+
+/** More than is expected is no harm: an operator may have added something. */
+export function refuseOtherSchema({ database, kind, columns }: FoundSchema): void {
+  const found = new Set(columns);
+  const missing = schemaColumns(kind).filter((line) => !found.has(line));
+  if (missing.length === 0) return;
+  const more = missing.length > missingShown ? `, and ${missing.length - missingShown} more` : '';
+  throw new CannotOpenStore(
+    'bad_migrations',
+    `Cannot open "${database}": it is at migration ${lastUnhashed}, but lacks ` +
+      `${missing.slice(0, missingShown).join(', ')}${more}. A development version made it, whose migrations ` +
+      'were changed later: restore a backup that a release made, or begin with an empty database',
+  );
+}
+
+/** As migration 18 of a release has them. */
+export function schemaColumns(kind: FoundSchema['kind']): string[] {
+  const path = join(packageFolder, 'migrations', `schema-0018-${kind}.txt`);
+  return readFileSync(path, 'utf8').trimEnd().split('\n');
+}

@@ -1,0 +1,21 @@
+// A data folder whose database is gone. SQLite would make an empty one, and a service that has lost everything would
+// look like a new one; so what only a database leaves behind is taken as a sign that one is missing.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CannotOpenStore } from '../cannot-open-store.ts';
+
+/** Throws CannotOpenStore where the database at `path` is not there, but was. */
+export function refuseMissing(path: string): void {
+  if (existsSync(path)) return;
+  const folder = dirname(path);
+  const left = [join(folder, 'encryption.key'), `${path}-wal`, `${path}-shm`].filter((file) =>
+    existsSync(file),
+  );
+  if (left.length === 0) return;
+  throw new CannotOpenStore(
+    'missing',
+    `Cannot open "${path}": the file is not there, but ${left.map((file) => `"${file}"`).join(', ')} ` +
+      `${left.length === 1 ? 'is' : 'are'}. Put the database back, or restore a backup; to begin with an ` +
+      'empty database, move these files away or choose another data folder',
+  );
+}

@@ -27,6 +27,10 @@ export interface Operation {
   body: RequestBody | undefined;
   /** One alternative is enough; an empty list needs no key at all. */
   security: readonly Alternative[];
+  /** All security schemes of the document, whether the operation asks for them or not. */
+  schemes: readonly Scheme[];
+  /** `x-ringback-strict-query`: a query parameter that is not declared is refused. */
+  hasStrictQuery: boolean;
   scope: Scope | undefined;
   role: Role;
 }

@@ -183,6 +183,30 @@ export const clientsControls: readonly LookControl[] = [
     look: looking(useForeignIds),
   },
   {
+    name: 'clients-app-id-is-ignored',
+    changes: [
+      {
+        file: 'src/api/operation.ts',
+        find: 'if (appId !== undefined) checkAppId(head, appId);',
+        replace: "if (appId === '') checkAppId(head, appId);",
+      },
+    ],
+    breaks: /^I17: publishEvent, for another app/,
+    look: looking(useForeignIds),
+  },
+  {
+    name: 'clients-any-query-parameter',
+    changes: [
+      {
+        file: 'src/contract/request.ts',
+        find: 'if (!hasStrictQuery || query.length === 0) return [];',
+        replace: 'if (hasStrictQuery || query.length === 0) return [];',
+      },
+    ],
+    breaks: /^query: listDeliveries/,
+    look: looking(useForeignIds),
+  },
+  {
     name: 'clients-one-of-two-will-do',
     changes: [
       {

@@ -36,6 +36,11 @@ export const problems = {
     title: 'The API key lacks the scope for this operation',
     remedy: 'Use a key with the scope that `detail` names.',
   },
+  wrong_app: {
+    status: 403,
+    title: 'The app id that was sent is not that of the API key',
+    remedy: 'Send the id of the app that the key belongs to, or a key of the app that you mean.',
+  },
   cross_origin: {
     status: 403,
     title: 'A cookie key was sent from another origin',

@@ -58,7 +58,7 @@ export const limits = {
   pageStatementsMax: 1_000,
   /** A statement of a search: rows that it examines at first and at most, and places it looks at. */
   pieceRowsMin: 64,
-  pieceRowsMax: 4_096,
+  pieceRowsMax: 1_024,
   pieceLooksMax: 64,
   /** What a look costs, in rows examined. */
   lookRows: 10,

@@ -4,6 +4,7 @@ import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess, type LookControl } from '../controls/look.ts';
 import { sendBadBodies } from './bodies.ts';
 import { trickParsers } from './bytes.ts';
+import { crowdReads, crowdSmall } from './crowd-reads.ts';
 import { useForeignIds } from './foreign.ts';
 import { beIdle, idleSmall } from './idle.ts';
 import { inject } from './injection.ts';
@@ -181,6 +182,18 @@ export const clientsControls: readonly LookControl[] = [
     ],
     breaks: /^I17: getKey/,
     look: looking(useForeignIds),
+  },
+  {
+    name: 'clients-reads-in-one-queue',
+    changes: [
+      {
+        file: 'src/store/sqlite/read-turns.ts',
+        find: 'waiting.add(appNoOf(call), {',
+        replace: 'waiting.add(appNoOf(call) && 1, {',
+      },
+    ],
+    breaks: /^fairness/,
+    look: looking(async (on) => crowdReads(on, crowdSmall)),
   },
   {
     name: 'clients-app-id-is-ignored',

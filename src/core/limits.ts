@@ -45,6 +45,8 @@ export const limits = {
   faultCharsMax: 4_096,
   /** Names of apps and keys. */
   nameCharsMax: 128,
+  /** Callbacks that may lead to an event, one after the other. */
+  hopsMax: 5,
   /** Idempotency-Key header. */
   idempotencyKeyCharsMax: 255,
   idempotencyKeepMs: 24 * 60 * 60 * 1000,

@@ -91,6 +91,12 @@ export const problems = {
     title: 'The payload breaks the contract',
     remedy: 'See `errors`: the callback, the place in the payload, and the rule.',
   },
+  too_many_hops: {
+    status: 422,
+    title: 'Too many callbacks led to this event, one after the other',
+    remedy:
+      'Callbacks and events form a loop: look for a callback URL that leads back to a publish, and end it there.',
+  },
   idempotency_mismatch: {
     status: 422,
     title: 'The idempotency key was used for another request',

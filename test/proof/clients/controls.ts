@@ -8,6 +8,7 @@ import { crowdReads, crowdSmall } from './crowd-reads.ts';
 import { useForeignIds } from './foreign.ts';
 import { beIdle, idleSmall } from './idle.ts';
 import { inject } from './injection.ts';
+import { loopEnv, publishInALoop } from './loop.ts';
 import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
 import { quick } from './quick.ts';
 import { sendSecrets } from './secrets.ts';
@@ -182,6 +183,30 @@ export const clientsControls: readonly LookControl[] = [
     ],
     breaks: /^I17: getKey/,
     look: looking(useForeignIds),
+  },
+  {
+    name: 'clients-loops-go-on',
+    changes: [
+      {
+        file: 'src/core/hops.ts',
+        find: 'if (hops <= limits.hopsMax) return;',
+        replace: 'if (hops <= 100 * limits.hopsMax) return;',
+      },
+    ],
+    breaks: /^loop/,
+    look: looking(publishInALoop, { env: loopEnv }),
+  },
+  {
+    name: 'clients-hops-are-forgotten',
+    changes: [
+      {
+        file: 'src/core/hops.ts',
+        find: 'if (hops === 0) return trace;',
+        replace: 'if (hops >= 0) return trace;',
+      },
+    ],
+    breaks: /^loop/,
+    look: looking(publishInALoop, { env: loopEnv }),
   },
   {
     name: 'clients-reads-in-one-queue',

@@ -6,6 +6,7 @@ import { crowdFull, crowdReads, crowdSmall } from './crowd-reads.ts';
 import { useForeignIds } from './foreign.ts';
 import { beIdle, idleFull, idleSmall } from './idle.ts';
 import { inject, injectFull, injectPretty } from './injection.ts';
+import { loopEnv, publishInALoop } from './loop.ts';
 import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
 import { quick } from './quick.ts';
 import { besiege } from './siege.ts';
@@ -52,6 +53,7 @@ const full: Proofs = {
     attack('clients: foreign sites', { env: sitesEnv }, async (on) => askFromElsewhere(on)),
   crowd: async () =>
     attack('clients: a crowd of reads', {}, async (on) => crowdReads(on, crowdFull)),
+  loop: async () => attack('clients: events in a loop', { env: loopEnv }, publishInALoop),
   foreign: async () => attack('clients: ids of another app', {}, useForeignIds),
   twice: async () => attack('clients: things said twice', {}, sayTwice),
   both: async () =>

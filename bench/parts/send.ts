@@ -28,6 +28,7 @@ const headers = callbackHeaders({
   delivery: 'dlv_01jcbenchbenchbenchbenchbe_0',
   subscription: 'sub_01jcbenchbenchbenchbenchbe',
   attempt: 1,
+  hops: 1,
   timestampS: signable.timestampS,
   signature: sign({ ...signable, payload: body }),
 });

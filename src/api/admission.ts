@@ -49,10 +49,10 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   server.addHook('preClose', async () => {
     isClosing = true;
   });
-  const refuseUnless = (hasRoom: boolean | undefined): void => {
+  const refuseUnless = (hasRoom: boolean | undefined, problem = overloaded): void => {
     if (hasRoom !== false) return;
     say();
-    throw overloaded;
+    throw problem;
   };
   const enter = ({ kind, operation }: Entrance, bytes: number): Ticket | undefined => {
     const ticket = admission.enter(kind, bytes);
@@ -64,7 +64,11 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   };
   // Behind every look at the key: what comes without one is never read, so it takes nobody's bytes.
   server.addHook('preParsing', (request, _reply, _payload, done) => {
-    refuseUnless(request.raw.ticket?.expect(bodyBytesOf(request)));
+    const { arrival, raw } = request;
+    if (arrival?.caller !== undefined) {
+      refuseUnless(raw.ticket?.ownedBy(arrival.caller.key.appNo), tooManyReads);
+    }
+    refuseUnless(raw.ticket?.expect(bodyBytesOf(request)));
     done();
   });
   server.addHook('preHandler', ({ raw }, _reply, done) => {
@@ -102,6 +106,12 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
 const overloaded = new Problem(
   'overloaded',
   'There is more to do than can be done. Nothing was done: try again later, and more slowly',
+);
+
+const tooManyReads = new Problem(
+  'overloaded',
+  'The app has as many reads in progress as its share of this node. Nothing was done: try again later, with ' +
+    'fewer at a time',
 );
 
 const retryLater = { 'retry-after': '1' };

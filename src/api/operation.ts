@@ -6,6 +6,7 @@ import { redact } from '../core/redact.ts';
 import { followed, type Soon } from '../core/soon.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
+import { appIdCheck } from './app-id.ts';
 import { authenticator, bodyBytesMaxOf, challenges, type Means } from './authenticate.ts';
 import type { Call, Handler, Reply } from './call.ts';
 import { problemReply, toProblem, type ProblemReply } from './problem.ts';
@@ -36,7 +37,10 @@ export function served(operation: Operation, handler: Handler, means: ServedMean
   const publicOrigin = createOriginOf(publicUrl);
   const identifier = identifierFor(operation, means);
   const identify = authenticator(operation, { identifier, publicOrigin });
+  const checkAppId = appIdCheck(operation);
   const { defaultApp } = context;
+  // A subscriber without a key subscribes in the app "default"; other public operations act for no app.
+  const openApp = operation.role.kind === 'managed' ? undefined : defaultApp.id;
   const { pathOf } = routeOf(operation.path);
   const place: Place = { operation, pathOf, identify, publicOrigin, defaultApp };
   const did = deedOf(operation);
@@ -48,6 +52,8 @@ export function served(operation: Operation, handler: Handler, means: ServedMean
       note(request, { operation: operation.operationId });
       return followed(identify(head), (caller) => {
         if (caller !== undefined) noteCaller(request, caller.key);
+        const appId = caller?.key.appId ?? openApp;
+        if (appId !== undefined) checkAppId(head, appId);
         request.arrival = { head, caller };
       });
     },

@@ -19,7 +19,7 @@ export const connectFlags = {
   'app-id': {
     kind: 'text',
     placeholder: 'APP',
-    says: 'the app of the key, where the service asks for both (RINGBACK_APP_ID)',
+    says: 'the app that the key belongs to; another one is refused (RINGBACK_APP_ID)',
   },
 } as const satisfies Record<string, Flag>;
 

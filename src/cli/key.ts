@@ -14,7 +14,7 @@ import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { configOf } from './flags.ts';
 import { forPeople, forPrograms, type Done } from './key-view.ts';
-import { guess } from './nearest.ts';
+import { guess } from '../core/nearest.ts';
 import type { Terminal } from './terminal.ts';
 import { json } from './view.ts';
 

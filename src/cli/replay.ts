@@ -8,7 +8,7 @@ import { deliveryFlags, endedStates, listFlags } from './commands/filter-flags.t
 import { readFilters } from './deliveries.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { expectId } from './id-kind.ts';
-import { guess } from './nearest.ts';
+import { guess } from '../core/nearest.ts';
 import { startProgress } from './progress.ts';
 import { askYes } from './ask-yes.ts';
 import { refuseBeside } from './refuse-beside.ts';

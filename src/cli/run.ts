@@ -6,7 +6,7 @@ import { calledWrongly, CliFailure } from './failure.ts';
 import { guarded } from './guarded.ts';
 import { harmlessLines } from './harmless.ts';
 import { help, overview } from './help.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../core/nearest.ts';
 import { logPainter } from './paint.ts';
 import { readCall } from './read-call.ts';
 import type { Terminal } from './terminal.ts';

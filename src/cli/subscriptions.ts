@@ -7,7 +7,7 @@ import { listFlags, subscriptionStates } from './commands/filter-flags.ts';
 import { calledWrongly } from './failure.ts';
 import { harmless } from './harmless.ts';
 import { expectId } from './id-kind.ts';
-import { listed } from './nearest.ts';
+import { listed } from '../core/nearest.ts';
 import { refuseBeside } from './refuse-beside.ts';
 import { showSubscription, subscriptionColumns } from './subscription-view.ts';
 import type { Terminal } from './terminal.ts';

@@ -16,6 +16,14 @@ export interface KeyedOptions extends CallOptions {
   idempotencyKey?: string | undefined;
 }
 
+export interface PublishOptions extends KeyedOptions {
+  /**
+   * The callback that led to this event, as `ringback/receiver` hands it out. Its hop count goes along, so that a loop
+   * of events and callbacks comes to an end.
+   */
+  causedBy?: { readonly hops: number | undefined } | undefined;
+}
+
 export interface Wish {
   path?: Readonly<Record<string, string>>;
   query?: object;
@@ -36,7 +44,7 @@ export interface Answered {
 
 export interface Caller {
   connection: Connection;
-  send: (id: OperationId, wish: Wish, options?: KeyedOptions) => Promise<Answered>;
+  send: (id: OperationId, wish: Wish, options?: PublishOptions) => Promise<Answered>;
   call: <Id extends OperationId>(
     id: Id,
     request: Calls[Id]['request'],
@@ -47,7 +55,7 @@ export interface Caller {
 export function createCaller(connection: Connection): Caller {
   const send: Caller['send'] = async (id, wish, options = {}) => {
     const request = { ...requestOf(connection, operations[id], wish), members: members[id] };
-    return tryAndTry(connection, keyed(connection, request, options), options);
+    return tryAndTry(connection, keyed(connection, caused(request, options), options), options);
   };
   return {
     connection,
@@ -101,6 +109,11 @@ const accepted: Readonly<Record<Operation['answer'], string>> = {
   text: '*/*',
   stream: 'text/event-stream',
 };
+
+function caused(request: Request, { causedBy }: PublishOptions): Request {
+  if (causedBy?.hops === undefined) return request;
+  return { ...request, headers: { ...request.headers, 'ringback-hops': String(causedBy.hops) } };
+}
 
 /** With a key of its own, the same for all tries. */
 function keyed(connection: Connection, request: Request, options: KeyedOptions): Request {

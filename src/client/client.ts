@@ -67,7 +67,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 export { RingbackError, UnreachableError, type OwnCode, type Refusal } from './failure.ts';
-export type { KeyedOptions } from './caller.ts';
+export type { KeyedOptions, PublishOptions } from './caller.ts';
 export type { CallOptions, ClientOptions } from './connection.ts';
 export type { Fetch, Sleep } from './platform.ts';
 export type { Listing } from './listing.ts';

@@ -8,7 +8,7 @@ export interface ClientOptions {
   url: string;
   /** `rbk_…`. Without one, only what needs no key can be asked. */
   key?: string | undefined;
-  /** Sent along where the service asks for it (`RINGBACK_REQUIRE_APP_ID`). */
+  /** Sent as `X-APP-ID`. The service refuses it if the key belongs to another app. */
   appId?: string | undefined;
   /** One try. Default: 30 seconds. */
   timeoutMs?: number | undefined;

@@ -1,5 +1,5 @@
 // Publishing, and looking at what was published.
-import type { Caller, KeyedOptions } from './caller.ts';
+import type { Caller, PublishOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type {
   Accepted,
@@ -31,11 +31,11 @@ export interface Publishing {
    * When it resolves, the event and its deliveries are on stable storage. It happens once, however often
    * it had to be sent.
    */
-  publish(event: EventWish & Addressing, options?: KeyedOptions): Promise<Accepted>;
+  publish(event: EventWish & Addressing, options?: PublishOptions): Promise<Accepted>;
   /** Up to 1,000 events, all or none; `items` of the answer are in the same order. */
   publishBatch(
     events: readonly EventWish[],
-    options?: KeyedOptions & Pick<PublishEventsBody, 'subscriberId' | 'contract'>,
+    options?: PublishOptions & Pick<PublishEventsBody, 'subscriberId' | 'contract'>,
   ): Promise<PublishEventsAnswer>;
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
+import { composeAnswer } from './answer.ts';
 import { compileContract } from './compile.ts';
 import type { AnswerShape, Contract } from './contract.ts';
 
@@ -66,6 +67,61 @@ responses: { 201: {} }`);
 x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
     assert.deepEqual(shape(circular).echoes, ['a']);
     assert.deepEqual(shape('responses: { 201: { content: { text/plain: {} } } }').echoes, []);
+  });
+
+  describe('with writeOnly properties', () => {
+    const request = { header: new Map(), query: new Map(), path: new Map() };
+    const echoed = (answer: AnswerShape, body: unknown): unknown =>
+      composeAnswer(
+        { ...answer, idPointers: [] },
+        { request: { ...request, body }, id: '', secret: '' },
+      ).body;
+    const secret = '{ p: { writeOnly: true }, q: {} }';
+    const value = { p: 'secret', q: 1 };
+    const places: Record<string, [schema: string, body: object, wanted: object]> = {
+      'in an object': [`{ a: { properties: ${secret} } }`, { a: value }, { a: { q: 1 } }],
+      'in a list of lists': [
+        `{ a: { items: { items: { properties: ${secret} } } } }`,
+        { a: [[value, { q: 2 }]] },
+        { a: [[{ q: 1 }, { q: 2 }]] },
+      ],
+      'through allOf, oneOf and anyOf': [
+        `{ a: { allOf: [{ oneOf: [{}, { anyOf: [{ properties: ${secret} }] }] }, { properties: { p: {} } }] } }`,
+        { a: value },
+        { a: { q: 1 } },
+      ],
+      'as a part of the property itself': [
+        '{ a: { properties: { p: { allOf: [{ type: string }, { writeOnly: true }] } } } }',
+        { a: value },
+        { a: { q: 1 } },
+      ],
+      'under any name': [
+        `{ a: { additionalProperties: { properties: ${secret} } } }`,
+        { a: { x: value, y: value } },
+        { a: { x: { q: 1 }, y: { q: 1 } } },
+      ],
+      'by a reference, of a schema that refers to itself': [
+        "{ a: { $ref: '#/paths/~1hooks/post/x-s' } }",
+        { a: { ...value, next: { next: value } } },
+        { a: { q: 1, next: { next: { q: 1 } } } },
+      ],
+      'at the top, by one of two declarations': [
+        '{ a: {}, q: { writeOnly: true } }',
+        { a: 1, q: 2 },
+        { a: 1 },
+      ],
+    };
+    const more = `x-s: { properties: { p: { writeOnly: true }, q: {}, next: { $ref: '#/paths/~1hooks/post/x-s' } } }`;
+    for (const [name, [properties, body, wanted]] of Object.entries(places)) {
+      it(`echoes none that stands ${name}, whether the answer or the request declares it`, () => {
+        const marked = json(`{ properties: ${properties} }`);
+        const plain = json('{ properties: { a: {}, q: {} } }');
+        const answers = `responses: { 201: ${marked} }\n${more}`;
+        assert.deepEqual(echoed(shape(answers), body), wanted);
+        const requests = `requestBody: ${marked}\nresponses: { 201: ${plain} }\n${more}`;
+        assert.deepEqual(echoed(shape(requests), body), wanted);
+      });
+    }
   });
 
   it('puts the id where a link reads it, that to the unsubscribe operation first', () => {

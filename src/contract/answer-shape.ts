@@ -4,10 +4,11 @@ import { indexOf, lastParameter } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { compileLinks, idOf } from './links.ts';
 import { jsonContent } from './media.ts';
-import { child, warn } from './place.ts';
+import { at, child, warn } from './place.ts';
 import type { Place } from './place.ts';
 import { propertiesOf } from './properties.ts';
 import { successes } from './responses.ts';
+import { compileWriteOnly } from './write-only.ts';
 
 export interface AnswerOptions {
   /** The document's path of every operation, and the path of its first server. */
@@ -29,13 +30,16 @@ export function compileAnswer(draft: Draft, options: AnswerOptions): AnswerShape
   const linksOf = (place: Place): Link[] => compileLinks(place, draft, options.drafts);
   const links = response === undefined ? [] : linksOf(response.place);
   const content = response && child(response.place, 'content');
-  const properties = propertiesOf(jsonContent(content)?.schema);
+  const schema = jsonContent(content)?.schema;
+  const properties = propertiesOf(schema);
+  const requested = jsonContent(at(draft.place, 'requestBody', 'content'))?.schema;
   const others = declared.flatMap(({ place }) => linksOf(place));
   const idLink = preferUnsubscribe([...links, ...others], options.unsubscribeIds);
   const location = locate(draft, { ...options, links: [...links, ...others] });
   return {
     status,
     echoes: [...properties].filter(([, place]) => isEchoed(place)).map(([name]) => name),
+    writeOnly: compileWriteOnly([schema, requested]),
     idPointers: idPointers({ idLink, location, properties }),
     secretPointer: findSecret(properties, 0),
     location,

@@ -7,6 +7,7 @@ import type { AnswerShape } from './contract.ts';
 const plain: AnswerShape = {
   status: 201,
   echoes: [],
+  writeOnly: undefined,
   idPointers: [['subscriberId']],
   secretPointer: undefined,
   location: undefined,

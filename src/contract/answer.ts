@@ -4,6 +4,7 @@ import type { AnswerShape, Location } from './contract.ts';
 import { isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
 import type { Message } from './exchange.ts';
+import { withoutWriteOnly } from './write-only.ts';
 
 export interface Answer {
   status: number;
@@ -22,7 +23,9 @@ export function composeAnswer(
   if (shape.status === 204 || shape.status === 205) {
     return { status: shape.status, headers, body: undefined };
   }
-  const echoed = Object.entries(isObject(request.body) ? request.body : {});
+  const { writeOnly } = shape;
+  const given = writeOnly === undefined ? request.body : withoutWriteOnly(request.body, writeOnly);
+  const echoed = Object.entries(isObject(given) ? given : {});
   let body: JsonObject = Object.fromEntries(echoed.filter(([name]) => shape.echoes.includes(name)));
   for (const pointer of shape.idPointers) body = withValue(body, pointer, id);
   if (shape.secretPointer !== undefined) body = withValue(body, shape.secretPointer, secret);

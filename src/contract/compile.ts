@@ -8,11 +8,22 @@ import { ContractError, isObject } from './document.ts';
 import type { Budget, Document, JsonObject } from './document.ts';
 import { draftOperations } from './draft.ts';
 import type { Draft } from './draft.ts';
-import { at, child, entries, errorAt, items, openSource, text, warn } from './place.ts';
+import {
+  at,
+  child,
+  describe,
+  entries,
+  errorAt,
+  items,
+  openSource,
+  rootOf,
+  text,
+  warn,
+} from './place.ts';
 import type { Place } from './place.ts';
 import { propertiesOf } from './properties.ts';
 import type { Validator } from './schema.ts';
-import { compileScope, compileSecurity } from './security.ts';
+import { compileScope, compileSecurity, declaredSchemes } from './security.ts';
 import { findUnsubscribes } from './unsubscribe.ts';
 import type { Unsubscribe } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
@@ -29,7 +40,8 @@ export function compileContract(document: Document, budget?: Budget): Contract {
   const unsubscribes = findUnsubscribes(subscribes, drafts);
   const basePath = basePathOf(root);
   const unsubscribeIds = new Set(unsubscribes.keys());
-  const compiling = { drafts, basePath, unsubscribes, unsubscribeIds, callbacks: 0 };
+  const schemes = declaredSchemes(root);
+  const compiling = { drafts, basePath, unsubscribes, unsubscribeIds, schemes, callbacks: 0 };
   const operations = drafts.map((draft) => compileOperation(draft, compiling));
   for (const operation of operations) prepare(operation);
   const title = text(child(root, 'info'), 'title') ?? '';
@@ -47,6 +59,7 @@ interface Compiling {
   basePath: string;
   unsubscribes: ReadonlyMap<string, Unsubscribe>;
   unsubscribeIds: ReadonlySet<string>;
+  schemes: Operation['schemes'];
   /** Those found so far. */
   callbacks: number;
 }
@@ -111,9 +124,19 @@ function compileOperation(draft: Draft, compiling: Compiling): Operation {
     parameters: parameters.map((one) => (id?.name === one.name && id.in === one.in ? id : one)),
     body,
     security: compileSecurity(place),
+    schemes: compiling.schemes,
+    hasStrictQuery: compileStrictQuery(place),
     scope: compileScope(place),
     role,
   };
+}
+
+/** `x-ringback-strict-query` of the operation, else of the document. */
+function compileStrictQuery(operation: Place): boolean {
+  const name = 'x-ringback-strict-query';
+  const place = child(operation, name) ?? child(rootOf(operation), name);
+  if (place === undefined || typeof place.value === 'boolean') return place?.value === true;
+  throw errorAt(place, `read ${name}`, `expected true or false, found ${describe(place.value)}`);
 }
 
 function compileRole(draft: Draft, compiling: Compiling): Role {

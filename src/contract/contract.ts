@@ -5,6 +5,7 @@ import type { Expression } from './expression.ts';
 import type { Validator } from './schema.ts';
 import type { Template } from './template.ts';
 import type { Warning } from './warning.ts';
+import type { WriteOnly } from './write-only.ts';
 
 export interface Contract {
   /** `info.title`; names the contract in subscriptions and lists. */
@@ -27,6 +28,10 @@ export interface Operation {
   body: RequestBody | undefined;
   /** One alternative is enough; an empty list needs no key at all. */
   security: readonly Alternative[];
+  /** All security schemes of the document, whether the operation asks for them or not. */
+  schemes: readonly Scheme[];
+  /** `x-ringback-strict-query`: a query parameter that is not declared is refused. */
+  hasStrictQuery: boolean;
   scope: Scope | undefined;
   role: Role;
 }
@@ -142,6 +147,8 @@ export interface AnswerShape {
   status: number;
   /** Top-level properties that the response schema declares: those in the request are echoed. */
   echoes: readonly string[];
+  /** What may not be echoed, at any depth; undefined: nothing is `writeOnly`. */
+  writeOnly: WriteOnly | undefined;
   /** Where the subscriber id goes in the body, as pointer tokens. */
   idPointers: readonly (readonly string[])[];
   /** Where the signing secret goes: the property marked `x-ringback: secret`. */

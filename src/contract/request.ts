@@ -1,6 +1,8 @@
 // Reads a request against an operation: parameters first, then which variant, then the body. That
 // order gives people the message that helps most. Never throws, whatever the request holds.
+import { guess } from '../core/nearest.ts';
 import type { Fault } from '../core/problem.ts';
+import { redact } from '../core/redact.ts';
 import { bounds } from './bounds.ts';
 import type { Encoding, Operation, Parameter, Variant } from './contract.ts';
 import { decodeBody } from './decode-body.ts';
@@ -57,11 +59,12 @@ function invalid(faults: readonly Fault[]): Reading {
 }
 
 function readParameters(
-  { parameters }: Operation,
+  operation: Operation,
   raw: RawRequest,
   body: unknown,
 ): { message: Message; faults: Fault[] } {
-  const faults: Fault[] = [];
+  const { parameters } = operation;
+  const faults = unknownQueryFaults(operation, raw);
   const header = new Map<string, string>();
   for (const name of ['accept', 'content-type']) {
     const text = raw.header.get(name);
@@ -79,6 +82,32 @@ function readParameters(
     }
   }
   return { message: { header, ...values, body }, faults };
+}
+
+/** A misspelled filter would otherwise be ignored, and the answer would hold what it was to leave out. */
+function unknownQueryFaults(operation: Operation, { query }: RawRequest): Fault[] {
+  const { operationId, hasStrictQuery, parameters, schemes } = operation;
+  if (!hasStrictQuery || query.length === 0) return [];
+  const declared = parameters.filter((one) => one.in === 'query');
+  if (declared.some(takesAnyName)) return [];
+  const names = declared.map(({ name }) => name);
+  const credentials = schemes.flatMap(({ carrier }) =>
+    carrier.in === 'query' ? [carrier.name] : [],
+  );
+  const given = new Set(query.map(([name]) => name));
+  return [...given]
+    .filter((name) => !names.includes(name) && !credentials.includes(name))
+    .map((name) => {
+      const hint = names.length === 0 ? 'which has none' : guess(name, names);
+      const field = `query.${redact(name)}`;
+      return { field, message: `is no query parameter of ${operationId}, ${hint}` };
+    });
+}
+
+/** An object whose properties are query parameters of their own: any name may be one of them. */
+function takesAnyName(parameter: Parameter): boolean {
+  const { style, explode, schema } = parameter;
+  return style === 'form' && explode && schema !== undefined && kindOf(schema.shape()) === 'object';
 }
 
 /** Headers are seen as they came; a default as its text. */

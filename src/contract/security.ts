@@ -26,6 +26,11 @@ export function compileSecurity(operation: Place): readonly Alternative[] {
   return alternatives;
 }
 
+/** Every scheme that the document declares: what a request carries there is a credential or an app id. */
+export function declaredSchemes(place: Place): readonly Scheme[] {
+  return entries(schemesIn(place)).map(([name, scheme]) => schemeOf(name, propertiesOf(scheme)));
+}
+
 /** `x-ringback-scope`: what a key must be allowed to do. */
 export function compileScope(operation: Place): Scope | undefined {
   const place = child(operation, 'x-ringback-scope');
@@ -78,12 +83,23 @@ function compileRequirement(place: Place): Alternative {
 function compileScheme(name: string, there: Place): Scheme {
   const declared = schemesIn(there);
   const scheme = declared && child(declared, name);
-  const properties = Object.fromEntries(entries(scheme).map(([key, { value }]) => [key, value]));
-  const carrier = compileCarrier(properties) ?? { in: 'nowhere' };
-  if (carrier.in === 'nowhere') {
+  const properties = propertiesOf(scheme);
+  const compiled = schemeOf(name, properties);
+  if (!canHold(compiled)) {
     const why = whyNowhere(properties, declared);
     warn(there, `an alternative with "${name}" cannot run: ${why}; nobody gets in by it`);
   }
+  return compiled;
+}
+
+type Properties = Readonly<Record<string, unknown>>;
+
+function propertiesOf(scheme: Place | undefined): Properties {
+  return Object.fromEntries(entries(scheme).map(([key, { value }]) => [key, value]));
+}
+
+function schemeOf(name: string, properties: Properties): Scheme {
+  const carrier = compileCarrier(properties) ?? { in: 'nowhere' };
   return { name, credential: credentialOf(properties), carrier };
 }
 

@@ -22,6 +22,7 @@ function variant(name: string, needs: string[], needsAny: string[] = []): Varian
     answer: {
       status: 200,
       echoes: [],
+      writeOnly: undefined,
       idPointers: [],
       secretPointer: undefined,
       location: undefined,

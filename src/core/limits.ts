@@ -45,6 +45,8 @@ export const limits = {
   faultCharsMax: 4_096,
   /** Names of apps and keys. */
   nameCharsMax: 128,
+  /** Callbacks that may lead to an event, one after the other. */
+  hopsMax: 5,
   /** Idempotency-Key header. */
   idempotencyKeyCharsMax: 255,
   idempotencyKeepMs: 24 * 60 * 60 * 1000,
@@ -58,7 +60,7 @@ export const limits = {
   pageStatementsMax: 1_000,
   /** A statement of a search: rows that it examines at first and at most, and places it looks at. */
   pieceRowsMin: 64,
-  pieceRowsMax: 4_096,
+  pieceRowsMax: 1_024,
   pieceLooksMax: 64,
   /** What a look costs, in rows examined. */
   lookRows: 10,

@@ -11,7 +11,7 @@ export const loadLimits = {
   /**
    * Admission: publishes under way at first, at least and at most; how long one may take before fewer
    * are let in; how often that is looked at. Other changes, with more room for what ends something, and
-   * reads.
+   * reads, of which one app has half at most.
    */
   publishesUnderWayStart: 256,
   publishesUnderWayMin: 32,
@@ -20,7 +20,7 @@ export const loadLimits = {
   admissionLookMs: 100,
   changesUnderWayMax: 256,
   endsUnderWayMax: 320,
-  readsUnderWayMax: 256,
+  readsUnderWayMax: 512,
   /** A request whose body is not there after this does not count as work until it is. */
   arrivalMs: 1_000,
   /**

@@ -36,6 +36,11 @@ export const problems = {
     title: 'The API key lacks the scope for this operation',
     remedy: 'Use a key with the scope that `detail` names.',
   },
+  wrong_app: {
+    status: 403,
+    title: 'The app id that was sent is not that of the API key',
+    remedy: 'Send the id of the app that the key belongs to, or a key of the app that you mean.',
+  },
   cross_origin: {
     status: 403,
     title: 'A cookie key was sent from another origin',
@@ -85,6 +90,12 @@ export const problems = {
     status: 422,
     title: 'The payload breaks the contract',
     remedy: 'See `errors`: the callback, the place in the payload, and the rule.',
+  },
+  too_many_hops: {
+    status: 422,
+    title: 'Too many callbacks led to this event, one after the other',
+    remedy:
+      'Callbacks and events form a loop: look for a callback URL that leads back to a publish, and end it there.',
   },
   idempotency_mismatch: {
     status: 422,

@@ -5,6 +5,8 @@ export const storeLimits = {
   batchEditsMax: 512,
   editsWaitingMax: 4_096,
   readsWaitingMax: 4_096,
+  /** SQLite: lists that are read in turn, each on a connection of its own; one for each app at most. */
+  listReadersMax: 3,
   /** Payloads: in one batch, and waiting for one. */
   batchPayloadBytesMax: 4 * 1_048_576,
   payloadBytesWaitingMax: 32 * 1_048_576,

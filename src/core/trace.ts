@@ -2,6 +2,7 @@
 // nodes must agree on are made from what they all know; nothing here may know who collects spans.
 import { hash } from 'node:crypto';
 import type { DeliveryName, Leased } from './delivery.ts';
+import { withoutHops } from './hops.ts';
 import { limits } from './limits.ts';
 
 /** Where one is in a trace: whoever is called next names `spanId` as its parent. */
@@ -51,7 +52,8 @@ export function printTrace(context: TraceContext): string {
   return state === undefined ? traceparentOf(context) : `${traceparentOf(context)} ${state}`;
 }
 
-export function parseTrace(text: string): TraceContext | undefined {
+export function parseTrace(kept: string): TraceContext | undefined {
+  const text = withoutHops(kept);
   const space = text.indexOf(' ');
   if (space < 0) return parse(text, undefined);
   return parse(text.slice(0, space), text.slice(space + 1));

@@ -11,6 +11,7 @@ const facts: CallbackFacts = {
   delivery: 'dlv_1_0',
   subscription: 'sub_1',
   attempt: 3,
+  hops: 2,
   timestampS: 1_800_000_000,
   signature: 'v1,abc v1,def',
 };
@@ -31,6 +32,7 @@ describe('callbackHeaders', () => {
       'ringback-delivery': 'dlv_1_0',
       'ringback-subscription': 'sub_1',
       'ringback-attempt': '3',
+      'ringback-hops': '2',
       'user-agent': `Ringback/${version}`,
       'accept-encoding': 'identity',
       accept: '*/*',
@@ -40,7 +42,7 @@ describe('callbackHeaders', () => {
   it('names no media type where no payload is sent', () => {
     const headers = callbackHeaders({ ...facts, mediaType: undefined });
     assert.equal(pairsOf(headers)['content-type'], undefined);
-    assert.equal(headers.length, 20);
+    assert.equal(headers.length, 22);
   });
 
   it('takes no value that could begin another header', () => {

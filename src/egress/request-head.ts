@@ -2,6 +2,7 @@
 // a subscription adds are checked where they are set, and come after these.
 import assert from 'node:assert/strict';
 import type { Header } from '../core/attempt.ts';
+import { hopsHeader } from '../core/hops.ts';
 import { version } from '../core/version.ts';
 
 export interface CallbackFacts {
@@ -16,6 +17,8 @@ export interface CallbackFacts {
   readonly subscription: string;
   /** From 1. */
   readonly attempt: number;
+  /** From 1: callbacks that led here, one after the other, this one included. */
+  readonly hops: number;
   /** Of this attempt: receivers refuse old ones. */
   readonly timestampS: number;
   /** What sign() made of the same id, timestamp and payload. */
@@ -47,6 +50,8 @@ export function callbackHeaders(facts: CallbackFacts): string[] {
     facts.subscription,
     'ringback-attempt',
     String(facts.attempt),
+    hopsHeader,
+    String(facts.hops),
     'user-agent',
     userAgent,
     'accept-encoding',

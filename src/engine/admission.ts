@@ -11,6 +11,8 @@ import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
 export type LoadKind = 'publish' | 'change' | 'end' | 'read';
 
 export interface Ticket {
+  /** Who calls is known. False: it is a read, and its app has as many under way as its share. */
+  ownedBy(appNo: number): boolean;
   /** Who calls is known, and so many bytes of a body are read now. False: there is no room for them. */
   expect(bytes: number): boolean;
   /** The whole request is there, and its work begins. False: it came late, and there is no room now. */
@@ -51,6 +53,8 @@ interface Entered extends Link<Entered> {
   sinceMs: number;
   /** Its answer waits no longer. */
   taken: () => void;
+  /** Gives back its part of the app's share. */
+  leaveShare: () => void;
 }
 
 interface House {
@@ -60,6 +64,8 @@ interface House {
   /** In the order of their times, so that the oldest is the first. */
   arriving: LinkedList<Entered>;
   publishes: PublishLimit;
+  /** Reads under way, by app. */
+  readsOf: Map<number, number>;
   unread: Unread;
   bytes: number;
   lateBytes: number;
@@ -73,6 +79,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new LinkedList(),
     publishes: createPublishLimit(),
+    readsOf: new Map(),
     unread: createUnread(world),
     bytes: 0,
     lateBytes: 0,
@@ -110,11 +117,13 @@ function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined 
     state: 'arriving',
     sinceMs: nowMs,
     taken: nothingWaits,
+    leaveShare: nothingWaits,
     before: undefined,
     after: undefined,
   };
   house.arriving.add(one);
   return {
+    ownedBy: (appNo) => takeShare(house, one, appNo),
     expect: (body) => expect(house, one, largeOf(body)),
     begin: () => begin(house, one),
     answer: (answer) => {
@@ -131,6 +140,29 @@ function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined 
 }
 
 function nothingWaits(): void {}
+
+/**
+ * An app may have as many reads under way as there are places left: alone it gets half of all, and each further app
+ * that is busy makes the share smaller. So there is always room for an app that has none.
+ */
+function takeShare(house: House, one: Entered, appNo: number): boolean {
+  if (one.kind !== 'read' || one.state === 'over') return true;
+  const { readsOf, underWay } = house;
+  const own = readsOf.get(appNo) ?? 0;
+  // This one has its place already.
+  if (own > limits.readsUnderWayMax - underWay.read) {
+    house.refused.read += 1;
+    return false;
+  }
+  readsOf.set(appNo, own + 1);
+  one.leaveShare = () => {
+    one.leaveShare = nothingWaits;
+    const left = (readsOf.get(appNo) ?? 1) - 1;
+    if (left === 0) readsOf.delete(appNo);
+    else readsOf.set(appNo, left);
+  };
+  return true;
+}
 
 /** What was announced is counted only now: before, nobody knew who sends it, or whether it is read. */
 function expect(house: House, one: Entered, bytes: number): boolean {
@@ -171,6 +203,7 @@ function comeBack(house: House, one: Entered): boolean {
 
 function finish(house: House, one: Entered): void {
   if (one.state === 'over') return;
+  one.leaveShare();
   if (one.state === 'late') {
     house.lateBytes -= one.bytes;
   } else {

@@ -2,6 +2,7 @@
 // while it writes them: they are signed by the time that they may be sent.
 import { fillEvent } from '../contract/target.ts';
 import { deliveryId, type Leased } from '../core/delivery.ts';
+import { hopsOf } from '../core/hops.ts';
 import { withPrefix } from '../core/id.ts';
 import { validSecrets } from '../core/signing-secret.ts';
 import type { Tracer } from '../core/trace.ts';
@@ -88,6 +89,7 @@ function compose(means: DraftMeans, { leased, target, nowMs }: Composing): Draft
     delivery: deliveryId(leased),
     subscription: withPrefix('sub', target.subscription),
     attempt: leased.attempts + 1,
+    hops: hopsOf(leased.trace) + 1,
     timestampS,
     signature: sign({ id, timestampS, payload: body, secrets: secrets.map((one) => one.secret) }),
     trace: traceHeaders(means.tracer, leased),

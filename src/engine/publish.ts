@@ -2,6 +2,7 @@
 // A 2xx means that it is on the disk. The payload's bytes are never touched.
 import type { App } from '../core/app.ts';
 import { ownPrefix, pingEvent } from '../core/event.ts';
+import { refuseLoop, withHops } from '../core/hops.ts';
 import { withoutPrefix, withPrefix } from '../core/id.ts';
 import { isEventName } from '../core/pattern.ts';
 import { Problem, type Fault } from '../core/problem.ts';
@@ -36,6 +37,8 @@ export interface PublishCall {
   idempotency: KeyedRequest | undefined;
   /** Where in a trace this happens. */
   trace?: TraceContext | undefined;
+  /** How many callbacks led to it, one after the other. */
+  hops: number;
 }
 
 /** What an event must fit. */
@@ -58,7 +61,8 @@ export async function publish(
   rules: PublishRules,
   call: PublishCall,
 ): Promise<Published> {
-  const { app, events, subscriberId } = call;
+  const { app, events, subscriberId, hops } = call;
+  refuseLoop(hops);
   refuseLarge(events, context.quotas.of(app).payloadBytes);
   const verdict = judge(rules, events, call.contract);
   if (verdict.kind === 'refused') throw verdict.problem;
@@ -68,7 +72,7 @@ export async function publish(
     contract: verdict.contract.title,
     events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
     audience,
-    trace: call.trace && printTrace(call.trace),
+    trace: withHops(hops, call.trace && printTrace(call.trace)),
     idempotency: call.idempotency && idempotencyOf(call.idempotency),
   });
   return { events: accepted, warnings: verdict.warnings, rate };
@@ -96,8 +100,9 @@ export function largeFault({ byteLength }: Uint8Array, bytesMax: number | undefi
 export async function ping(
   context: Context,
   app: Pick<App, 'no' | 'quotas'>,
-  { id, contract }: { id: string; contract: string },
+  { id, contract, hops }: { id: string; contract: string; hops: number },
 ): Promise<Accepted | undefined> {
+  refuseLoop(hops);
   const bare = withoutPrefix('sub', id);
   if (bare === undefined) throw notFound(id);
   const payload = Buffer.from(JSON.stringify({ message: 'This is a test message from Ringback.' }));
@@ -106,6 +111,7 @@ export async function ping(
     contract,
     events: [{ id: context.newId(), name: pingEvent, payload }],
     audience: { kind: 'all_callbacks', id: bare },
+    trace: withHops(hops, undefined),
     idempotency: undefined,
   });
   return accepted[0];

@@ -17,6 +17,11 @@ export interface Callback {
   readonly delivery: string | undefined;
   /** From 1. */
   readonly attempt: number | undefined;
+  /**
+   * `ringback-hops`, from 1: callbacks that led here, one after the other. Give it to whatever this callback leads to
+   * (`client.publish(event, { causedBy: callback })`), so that a loop of events and callbacks comes to an end.
+   */
+  readonly hops: number | undefined;
   /** The body as text. Throws where it is no UTF-8. */
   readonly text: () => string;
   /** The body as a JSON value. Throws where it is none. */
@@ -25,7 +30,7 @@ export interface Callback {
 
 export function makeCallback(head: Head, body: Uint8Array): Callback {
   const text = (): string => new TextDecoder('utf-8', { fatal: true }).decode(body);
-  const { id, timestampMs, event, subscription, delivery, attempt } = head;
+  const { id, timestampMs, event, subscription, delivery, attempt, hops } = head;
   const json = (): unknown => JSON.parse(text());
-  return { id, timestampMs, body, event, subscription, delivery, attempt, text, json };
+  return { id, timestampMs, body, event, subscription, delivery, attempt, hops, text, json };
 }

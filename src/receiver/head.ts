@@ -18,6 +18,7 @@ export interface Head {
   readonly subscription: string | undefined;
   readonly delivery: string | undefined;
   readonly attempt: number | undefined;
+  readonly hops: number | undefined;
 }
 
 /** `v1,…`: a version and what it says. */
@@ -42,6 +43,7 @@ export function readHead(
     throw new ForgeryError('too_new', `It is from ${-ageS} s ahead: ${allowed}`);
   }
   const attempt = optional(headers, 'ringback-attempt', wholeNumber);
+  const hops = optional(headers, 'ringback-hops', wholeNumber);
   return {
     id,
     timestamp,
@@ -51,6 +53,7 @@ export function readHead(
     subscription: optional(headers, 'ringback-subscription', name),
     delivery: optional(headers, 'ringback-delivery', name),
     attempt: attempt === undefined ? undefined : Number(attempt),
+    hops: hops === undefined ? undefined : Number(hops),
   };
 }
 

@@ -34,6 +34,7 @@ function callback(id = 'evt_1', body: string | Uint8Array = '{"a":"é"}'): Given
       'ringback-subscription': 'sub_1',
       'ringback-delivery': 'dlv_1',
       'ringback-attempt': '2',
+      'ringback-hops': '3',
     },
     body: bytes,
   };
@@ -64,6 +65,7 @@ describe('verify', () => {
       subscription: 'sub_1',
       delivery: 'dlv_1',
       attempt: 2,
+      hops: 3,
     });
   });
 
@@ -71,7 +73,7 @@ describe('verify', () => {
     const { headers, body } = callback();
     const few = Object.entries(headers).filter(([name]) => name.startsWith('webhook-'));
     const given = await create().receiver.verify({ headers: Object.fromEntries(few), body });
-    assert.deepEqual([given.event, given.attempt], [undefined, undefined]);
+    assert.deepEqual([given.event, given.attempt, given.hops], [undefined, undefined, undefined]);
   });
 
   it('takes Headers, names in any case, and a text instead of bytes', async () => {

@@ -19,6 +19,11 @@ export type ReadCall<V extends ReadVerb = ReadVerb> = {
   [K in V]: { verb: K; input: ReadInput<K> };
 }[V];
 
+/** Of the app that asks; undefined where the service itself does. */
+export function appNoOf({ input }: ReadCall): number | undefined {
+  return 'appNo' in input ? input.appNo : undefined;
+}
+
 /** What is written together, at one time: outcomes, then edits, then what is taken up. */
 export interface Batch {
   nowMs: number;

@@ -4,6 +4,7 @@ import type { ReadVerb } from './store.ts';
 export const hotReads: ReadonlySet<ReadVerb> = new Set([
   'targets',
   'key',
+  'session',
   'health',
   'app',
   'event',

@@ -144,7 +144,8 @@ describe('another app', () => {
       const mark = call.path.includes('?') ? '&' : '?';
       const path = `${call.path}${mark}app=${theirs.appId}&appId=${theirs.appId}`;
       const headers = { ...call.headers, 'X-APP-ID': theirs.appId };
-      assert.equal((await service.call({ ...call, path, headers })).status, 404);
+      assert.equal((await service.call({ ...call, path })).status, 400);
+      assert.equal((await service.call({ ...call, headers })).status, 403);
       assert.deepEqual(await look(kind, foreign, theirs), untouched);
     });
   }

@@ -626,7 +626,7 @@ describe('Idempotency-Key on subscribe', () => {
       { body: { callbackUrl: `${hook}/other` } },
       { body: { callbackUrl: hook, more: 1 } },
       { body: { successUrl: hook } },
-      { path: '/subscribe?x=1' },
+      { path: `/subscribe?callbackUrl=${hook}&event=a`, body: undefined },
     ];
     for (const other of others) {
       const answer = await on.service.call(keyed('k', other));

@@ -42,6 +42,27 @@ describe('enter', () => {
     assert.deepEqual(refused, { publish: 1, read: 1, change: 1, end: 0 });
   });
 
+  it('leaves room for the reads of another app, however many one app asks for', () => {
+    const { admission } = stage();
+    const readsOf = (appNo: number, count: number): Ticket[] =>
+      Array.from({ length: count }, () => admission.enter('read', 0)).filter(
+        (ticket): ticket is Ticket => {
+          if (ticket?.ownedBy(appNo) === true) return true;
+          ticket?.finish();
+          return false;
+        },
+      );
+    const most = limits.readsUnderWayMax;
+    const first = readsOf(1, 2 * most);
+    assert.equal(first.length, most / 2);
+    const second = readsOf(2, 2 * most);
+    assert.equal(second.length, most / 4);
+    assert.equal(readsOf(3, 1).length, 1, 'and for one more');
+    assert.equal(readsOf(1, 1).length, 0);
+    for (const ticket of [...first, ...second]) ticket.finish();
+    assert.equal(readsOf(2, 2 * most).length, most / 2, 'places that were left are free again');
+  });
+
   it('lets in what ends something when other changes are turned away', () => {
     const { fill } = stage();
     const changes = fill('change').length;

@@ -170,7 +170,7 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
   const app = context.defaultApp;
   const whom = { subscriberId: undefined, idempotency: undefined };
   const rules = { contracts: [contract], isLenient: false };
-  const call = { app, contract: undefined, events: [event], ...whom };
+  const call = { app, contract: undefined, events: [event], hops: 0, ...whom };
   const { events } = await publish(context, rules, call);
   return events[0]?.id ?? '';
 }

@@ -184,13 +184,14 @@ function shifted(by: string, madeUp: string, at: string, text: string): Given {
 }
 
 const others: ForgeryKind[] = [
-  ...['ringback-event', 'ringback-subscription', 'ringback-delivery', 'ringback-attempt'].map(
-    (name): ForgeryKind => ({
+  ...['event', 'subscription', 'delivery', 'attempt', 'hops'].map((what): ForgeryKind => {
+    const name = `ringback-${what}`;
+    return {
       name: `two ${name}`,
       code: 'header_malformed',
       forge: header(name, (value) => `${value}, ${value}`),
-    }),
-  ),
+    };
+  }),
   {
     name: 'an attempt that is no number',
     code: 'header_malformed',

@@ -73,6 +73,7 @@ export function genuine(signer: Signer, changes: Partial<Facts> = {}): Given {
       'ringback-subscription': 'sub_01jcz0000000000000000000bb',
       'ringback-delivery': 'dlv_01jcz0000000000000000000aa_1',
       'ringback-attempt': '1',
+      'ringback-hops': '1',
     },
     body: bytes(all.body),
   };

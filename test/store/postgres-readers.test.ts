@@ -27,7 +27,8 @@ describe('lists that wait', { timeout: 300_000 }, () => {
       await store.read('deliveries', input).catch(() => undefined);
       ended.push(i);
     });
-    await stage.untilSomebodyWaits(limits.databaseReadersMax - 1);
+    // One connection is left to other apps.
+    await stage.untilSomebodyWaits(limits.databaseReadersMax - 2);
     const [targets] = await Promise.all([
       store.read('targets', { callbacks: [Number(row?.['no'])] }),
       store.read('targets', { callbacks: [1, 2, 3] }),
@@ -38,5 +39,22 @@ describe('lists that wait', { timeout: 300_000 }, () => {
     assert.deepEqual([targets.length, ended], [1, []]);
     await held.rollback();
     await Promise.all(lists);
+  });
+
+  it('leave a connection to the lists of other apps', async () => {
+    const { appNo, store } = stage;
+    const held = await stage.begin();
+    await held.tx.query('lock table delivery_live in access exclusive mode', []);
+    const page = { limit: 50, after: undefined };
+    const filter = { event: undefined, subscription: undefined, name: undefined };
+    const blocked = Array.from({ length: 200 }, async () => {
+      const input = { appNo, page, filter: { ...filter, state: 'running' } } as const;
+      await store.read('deliveries', input).catch(() => undefined);
+    });
+    await stage.untilSomebodyWaits(limits.databaseReadersMax - 2);
+    const { items } = await store.read('keys', { appNo: appNo + 1, page });
+    assert.deepEqual(items, []);
+    await held.rollback();
+    await Promise.all(blocked);
   });
 });

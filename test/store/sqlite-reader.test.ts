@@ -49,6 +49,26 @@ describe('the reading thread', () => {
     }
   });
 
+  it('answers a read of one app before a backlog of another', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'ringback-'));
+    const store = await openEmbedded({ dataDir, world: realWorld(), onFatal: fail });
+    try {
+      const [busy, other] = [await newApp(store), await newApp(store)];
+      const answered: string[] = [];
+      const ask = async (name: string, { no }: { no: number }): Promise<void> => {
+        const input = { appNo: no, page: { limit: 50, after: undefined }, filter: none };
+        await store.read('deliveries', input);
+        answered.push(name);
+      };
+      const backlog = Array.from({ length: 200 }, async () => ask('busy', busy));
+      await Promise.all([...backlog, ask('other', other)]);
+      assert.ok(answered.indexOf('other') < 200, 'it was the last');
+    } finally {
+      await store.close();
+      await rm(dataDir, { recursive: true });
+    }
+  });
+
   it('answers the lists that were asked for before it is closed', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ringback-'));
     const store = await openEmbedded({ dataDir, world: realWorld(), onFatal: fail });

@@ -5,6 +5,8 @@ import { definitionsOf } from '../../contract/hearing.ts';
 import { sampleOf } from '../../contract/sample.ts';
 import type { Validator } from '../../contract/schema.ts';
 import { printTemplate } from '../../contract/template.ts';
+import type { Message } from '../../contract/exchange.ts';
+import { hopsHeader } from '../../core/hops.ts';
 import { timeOf, withPrefix } from '../../core/id.ts';
 import type { Event } from '../../core/event.ts';
 import { ownEvents } from '../../core/own-events.ts';
@@ -71,9 +73,10 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
       return { status: 200, body: { items: types, own: ownEvents } };
     },
     pingSubscription: async ({ app, request }) => {
+      const hops = hopsIn(request);
       const id = fields.pathText(request, 'id');
       const subscription = await getSubscription(context, app, id);
-      const accepted = await ping(context, app, { id, contract: subscription.contract });
+      const accepted = await ping(context, app, { id, contract: subscription.contract, hops });
       assert(accepted, 'A ping that was published is accepted');
       return { status: 202, body: showAccepted(accepted) };
     },
@@ -100,7 +103,13 @@ function addressed(
     contract: fields.optionalText(body, 'contract'),
     subscriberId: fields.optionalText(body, 'subscriberId'),
     idempotency: key === undefined ? undefined : { key, operation, parts: [bytes] },
+    hops: hopsIn(request),
   };
+}
+
+/** The contract has checked that it is an integer. */
+function hopsIn({ header }: Message): number {
+  return Number(header.get(hopsHeader) ?? 0);
 }
 
 function newEvent({ opaque }: Call, body: fields.Fields, at: string): NewEvent {

@@ -1,6 +1,7 @@
 // Reads, each on a connection of its own while it lasts; those that look more than once see one instant.
 import { limits } from '../../core/limits.ts';
-import type { ReadCall, ReadReply } from '../call.ts';
+import { appNoOf, type ReadCall, type ReadReply } from '../call.ts';
+import { FairQueue, type AppNo } from '../fair-queue.ts';
 import { hotReads } from '../hot-reads.ts';
 import type { ReadVerb } from '../store.ts';
 import { readScript } from '../verbs/reads.ts';
@@ -36,13 +37,15 @@ export function createReaders(openLink: () => Link): Readers {
   const common = new Pool(openLink, limits.databaseReadersMax - 1);
   return {
     read: async (call) => {
-      const pool = hotReads.has(call.verb) && !common.isFree() ? kept : common;
+      const isHot = hotReads.has(call.verb);
+      const pool = isHot && !common.isFree() ? kept : common;
+      const app = isHot ? undefined : appNoOf(call);
       if (pool.waiting() >= limits.readsWaitingMax) {
         const message = `Cannot read: ${pool.waiting()} wait already`;
         return { kind: 'unavailable', message, trace: '' };
       }
       try {
-        return { kind: 'done', output: await pool.use(async (link) => readOn(link, call)) };
+        return { kind: 'done', output: await pool.use(app, async (link) => readOn(link, call)) };
       } catch (error) {
         return storeFailure(error) ?? verbFailure(call.verb, error);
       }
@@ -53,12 +56,14 @@ export function createReaders(openLink: () => Link): Readers {
   };
 }
 
+/** Apps wait in turn, and none has all connections: one is left for the others. */
 class Pool {
   readonly #open: () => Link;
   readonly #most: number;
   readonly #links: Link[] = [];
   readonly #idle: Link[] = [];
-  readonly #waiting: ((link: Link) => void)[] = [];
+  readonly #waiting = new FairQueue<(link: Link) => void>();
+  readonly #held = new Map<AppNo, number>();
 
   constructor(open: () => Link, most: number) {
     this.#open = open;
@@ -70,17 +75,22 @@ class Pool {
   }
 
   waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
-  async use<T>(body: (link: Link) => Promise<T>): Promise<T> {
-    const link = await this.#acquire();
+  async use<T>(app: AppNo, body: (link: Link) => Promise<T>): Promise<T> {
+    const link = await this.#acquire(app);
     try {
       return await body(link);
     } finally {
-      const next = this.#waiting.shift();
+      this.#count(app, -1);
+      this.#waiting.letOthersFirst(app);
+      const next = this.#waiting.take((one) => this.#mayHave(one));
       if (next === undefined) this.#idle.push(link);
-      else next(link);
+      else {
+        this.#count(next.app, 1);
+        next.item(link);
+      }
     }
   }
 
@@ -88,17 +98,26 @@ class Pool {
     await Promise.all(this.#links.map(async (link) => link.close()));
   }
 
-  async #acquire(): Promise<Link> {
-    const free = this.#idle.pop();
-    if (free !== undefined) return free;
-    if (this.#links.length < this.#most) {
-      const link = this.#open();
-      this.#links.push(link);
+  async #acquire(app: AppNo): Promise<Link> {
+    if (this.#mayHave(app) && this.isFree()) {
+      const link = this.#idle.pop() ?? this.#open();
+      if (!this.#links.includes(link)) this.#links.push(link);
+      this.#count(app, 1);
       return link;
     }
     const { promise, resolve } = Promise.withResolvers<Link>();
-    this.#waiting.push(resolve);
+    this.#waiting.add(app, resolve);
     return promise;
+  }
+
+  #mayHave(app: AppNo): boolean {
+    return app === undefined || this.#most === 1 || (this.#held.get(app) ?? 0) < this.#most - 1;
+  }
+
+  #count(app: AppNo, change: number): void {
+    const held = (this.#held.get(app) ?? 0) + change;
+    if (held === 0) this.#held.delete(app);
+    else this.#held.set(app, held);
   }
 }
 

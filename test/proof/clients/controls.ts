@@ -4,9 +4,11 @@ import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess, type LookControl } from '../controls/look.ts';
 import { sendBadBodies } from './bodies.ts';
 import { trickParsers } from './bytes.ts';
+import { crowdReads, crowdSmall } from './crowd-reads.ts';
 import { useForeignIds } from './foreign.ts';
 import { beIdle, idleSmall } from './idle.ts';
 import { inject } from './injection.ts';
+import { loopEnv, publishInALoop } from './loop.ts';
 import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
 import { quick } from './quick.ts';
 import { sendSecrets } from './secrets.ts';
@@ -180,6 +182,66 @@ export const clientsControls: readonly LookControl[] = [
       },
     ],
     breaks: /^I17: getKey/,
+    look: looking(useForeignIds),
+  },
+  {
+    name: 'clients-loops-go-on',
+    changes: [
+      {
+        file: 'src/core/hops.ts',
+        find: 'if (hops <= limits.hopsMax) return;',
+        replace: 'if (hops <= 100 * limits.hopsMax) return;',
+      },
+    ],
+    breaks: /^loop/,
+    look: looking(publishInALoop, { env: loopEnv }),
+  },
+  {
+    name: 'clients-hops-are-forgotten',
+    changes: [
+      {
+        file: 'src/core/hops.ts',
+        find: 'if (hops === 0) return trace;',
+        replace: 'if (hops >= 0) return trace;',
+      },
+    ],
+    breaks: /^loop/,
+    look: looking(publishInALoop, { env: loopEnv }),
+  },
+  {
+    name: 'clients-reads-in-one-queue',
+    changes: [
+      {
+        file: 'src/store/sqlite/read-turns.ts',
+        find: 'waiting.add(appNoOf(call), {',
+        replace: 'waiting.add(appNoOf(call) && 1, {',
+      },
+    ],
+    breaks: /^fairness/,
+    look: looking(async (on) => crowdReads(on, crowdSmall)),
+  },
+  {
+    name: 'clients-app-id-is-ignored',
+    changes: [
+      {
+        file: 'src/api/operation.ts',
+        find: 'if (appId !== undefined) checkAppId(head, appId);',
+        replace: "if (appId === '') checkAppId(head, appId);",
+      },
+    ],
+    breaks: /^I17: publishEvent, for another app/,
+    look: looking(useForeignIds),
+  },
+  {
+    name: 'clients-any-query-parameter',
+    changes: [
+      {
+        file: 'src/contract/request.ts',
+        find: 'if (!hasStrictQuery || query.length === 0) return [];',
+        replace: 'if (hasStrictQuery || query.length === 0) return [];',
+      },
+    ],
+    breaks: /^query: listDeliveries/,
     look: looking(useForeignIds),
   },
   {

@@ -75,6 +75,21 @@ export async function useForeignIds({ target, figures, violations }: Attempt): P
   };
   for (const [name, [kind, ask]] of Object.entries(elsewhere)) await compare(name, kind, ask);
   figures['places that take an id'] = tried;
+  for (const operation of await operations()) {
+    const { operationId, method, path, security } = operation;
+    // The console's sessions take no key, and a stream that is let in has no end to wait for.
+    if (security.length === 0 || ['/console/session', '/stream'].includes(path)) continue;
+    const call = { method, path: path.replaceAll(/\{\w+\}/g, 'x'), key };
+    const named = await target.call({ ...call, headers: { 'X-APP-ID': theirs.appId } });
+    if (named.status !== 403) {
+      violations.push(`I17: ${operationId}, for another app by X-APP-ID: ${named.status}`);
+    }
+    if (operation.scope === 'operator') continue;
+    const misspelled = await target.call({ ...call, path: `${call.path}?staet=dead` });
+    if (misspelled.status !== 400) {
+      violations.push(`query: ${operationId}, with a parameter it has not: ${misspelled.status}`);
+    }
+  }
 }
 
 /** Fixed, so that two answers can be equal. */

@@ -2,9 +2,11 @@
 import type { Finding, Part } from '../finding.ts';
 import { keepBytes, sendBadBodies } from './bodies.ts';
 import { pipeline, trickParsers } from './bytes.ts';
+import { crowdFull, crowdReads, crowdSmall } from './crowd-reads.ts';
 import { useForeignIds } from './foreign.ts';
 import { beIdle, idleFull, idleSmall } from './idle.ts';
 import { inject, injectFull, injectPretty } from './injection.ts';
+import { loopEnv, publishInALoop } from './loop.ts';
 import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
 import { quick } from './quick.ts';
 import { besiege } from './siege.ts';
@@ -49,6 +51,9 @@ const full: Proofs = {
     }),
   sites: async () =>
     attack('clients: foreign sites', { env: sitesEnv }, async (on) => askFromElsewhere(on)),
+  crowd: async () =>
+    attack('clients: a crowd of reads', {}, async (on) => crowdReads(on, crowdFull)),
+  loop: async () => attack('clients: events in a loop', { env: loopEnv }, publishInALoop),
   foreign: async () => attack('clients: ids of another app', {}, useForeignIds),
   twice: async () => attack('clients: things said twice', {}, sayTwice),
   both: async () =>
@@ -66,5 +71,6 @@ const small: Proofs = {
     attack('clients: in small', { changes: quick }, async (on) => {
       await beIdle(on, idleSmall);
       await Promise.all([beSlow(on, slowSmall), trickParsers(on)]);
+      await crowdReads(on, crowdSmall);
     }),
 };

@@ -27,6 +27,7 @@ export async function publishIn(
     contract: undefined,
     events: asked,
     subscriberId: undefined,
+    hops: 0,
     idempotency: key === undefined ? undefined : { key, operation: 'publish', parts },
   });
   return events.map(({ id }) => withPrefix('evt', id));

@@ -1,4 +1,4 @@
-// The nearest right word to a wrong one: what somebody meant who typed "delivries".
+// The nearest known word to a misspelled one, for "did you mean" in messages: "delivries" gives "deliveries".
 
 /** Undefined: nothing is near enough to be meant. */
 export function nearest(word: string, known: readonly string[]): string | undefined {

@@ -1,0 +1,66 @@
+// Refuses a request that names one app and carries the key of another. Without this, what was meant for one app
+// would happen in the other, because an operation that does not ask for an app id would ignore it.
+import type { Operation } from '../contract/contract.ts';
+import { withoutPrefix, withPrefix } from '../core/id.ts';
+import { Problem } from '../core/problem.ts';
+import { redact } from '../core/redact.ts';
+import type { RawHead } from './raw-request.ts';
+
+/** `appId`: of the app for which the request is executed, without its prefix. */
+export type CheckAppId = (head: RawHead, appId: string) => void;
+
+export function appIdCheck(operation: Operation): CheckAppId {
+  const places = appIdPlaces(operation);
+  return (head, appId) => {
+    for (const { name, sentIn, isDeclared } of places) {
+      for (const sent of sentIn(head)) {
+        if (sent === '' || sent === withPrefix('app', appId)) continue;
+        // Where the document does not know the header, its value may be no app id at all.
+        if (!isDeclared && withoutPrefix('app', sent) === undefined) continue;
+        throw wrongApp(name, sent);
+      }
+    }
+  };
+}
+
+interface AppIdPlace {
+  name: string;
+  sentIn: (head: RawHead) => readonly string[];
+  isDeclared: boolean;
+}
+
+/**
+ * All schemes of the document that take an app id. X-APP-ID is one even where the document does not declare it,
+ * unless the operation has a parameter of that name, which then means something of its own.
+ */
+function appIdPlaces({ schemes, parameters }: Operation): AppIdPlace[] {
+  const declared = schemes.flatMap(({ credential, carrier }): AppIdPlace[] => {
+    if (credential !== 'app_id' || !('name' in carrier)) return [];
+    const { in: place, name } = carrier;
+    return [{ name, sentIn: (head) => valuesIn(head, place, name), isDeclared: true }];
+  });
+  const isKnown = [...declared, ...parameters].some(
+    ({ name }) => name.toLowerCase() === usualHeader.toLowerCase(),
+  );
+  if (isKnown) return declared;
+  const sentIn = (head: RawHead): readonly string[] => valuesIn(head, 'header', usualHeader);
+  return [...declared, { name: usualHeader, sentIn, isDeclared: false }];
+}
+
+const usualHeader = 'X-APP-ID';
+
+function valuesIn(head: RawHead, place: 'header' | 'query' | 'cookie', name: string): string[] {
+  if (place === 'header') return head.headerLines(name).map((line) => line.trim());
+  const pairs = place === 'query' ? head.query : head.cookies;
+  return pairs.filter(([each]) => each === name).map(([, value]) => value);
+}
+
+/** Does not say which app it is: the id that was sent may be a guess. */
+function wrongApp(name: string, sent: string): Problem {
+  const shown = JSON.stringify(redact(sent));
+  const detail =
+    `${name} is ${shown}, but the key belongs to another app. ` +
+    'Send the id of the app that the key belongs to, or a key of the app that you mean';
+  const message = `is ${shown}, expected the id of the app that the key belongs to`;
+  return new Problem('wrong_app', detail, { faults: [{ field: name, message }] });
+}

@@ -1,0 +1,39 @@
+// The hop count of an event: how many callbacks of Ringback lie between it and the first event of its chain. It ends
+// loops, in which a callback leads to an event whose callback leads to the next one. It is kept in front of the event's
+// trace, which takes the same way to every attempt: an event of hop 0, as nearly all are, needs no room for it.
+import { limits } from './limits.ts';
+import { Problem } from './problem.ts';
+
+/** Callbacks carry it, and whatever they lead to sends it on. In requests: the number of callbacks so far. */
+export const hopsHeader = 'ringback-hops';
+
+export function withHops(hops: number, trace: string | undefined): string | undefined {
+  if (hops === 0) return trace;
+  return trace === undefined ? `${prefix}${hops}` : `${prefix}${hops} ${trace}`;
+}
+
+export function hopsOf(kept: string | undefined): number {
+  return Number(/^hops=(\d{1,3})(?: |$)/.exec(kept ?? '')?.[1] ?? 0);
+}
+
+/** The trace alone; empty where there is none. */
+export function withoutHops(kept: string): string {
+  if (!kept.startsWith(prefix)) return kept;
+  const space = kept.indexOf(' ');
+  return space < 0 ? '' : kept.slice(space + 1);
+}
+
+const prefix = 'hops=';
+
+/** `hops`: of the event that is about to be published. */
+export function refuseLoop(hops: number): void {
+  if (hops <= limits.hopsMax) return;
+  const message = `is ${hops}, expected at most ${limits.hopsMax}`;
+  const detail =
+    `Cannot publish: ${hops} callbacks of Ringback led to this event, one after the other, and at most ` +
+    `${limits.hopsMax} may. Callbacks and events form a loop: look for a callback URL that leads back to a publish, ` +
+    'and end it there';
+  throw new Problem('too_many_hops', detail, {
+    faults: [{ field: 'header.Ringback-Hops', message }],
+  });
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FairQueue } from './fair-queue.ts';
+
+function drain(queue: FairQueue<string>): string[] {
+  const taken: string[] = [];
+  for (let next = queue.take(always); next !== undefined; next = queue.take(always)) {
+    taken.push(next.item);
+  }
+  return taken;
+}
+
+function always(): boolean {
+  return true;
+}
+
+describe('FairQueue', () => {
+  it('gives one of each app in turn, each app in its own order', () => {
+    const queue = new FairQueue<string>();
+    for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) queue.add(item.charCodeAt(0), item);
+    assert.equal(queue.size, 6);
+    assert.deepEqual(drain(queue), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+    assert.equal(queue.size, 0);
+  });
+
+  it('puts an app that comes later behind those that wait, not behind all their items', () => {
+    const queue = new FairQueue<string>();
+    for (let n = 0; n < 200; n += 1) queue.add(1, `a${n}`);
+    queue.take(always);
+    queue.add(2, 'b');
+    assert.deepEqual(drain(queue).slice(0, 2), ['a1', 'b']);
+  });
+
+  it('lets others go first before an app that has just had a turn', () => {
+    const queue = new FairQueue<string>();
+    for (const item of ['a', 'b']) queue.add(item.charCodeAt(0), item);
+    queue.letOthersFirst('a'.charCodeAt(0));
+    assert.deepEqual(drain(queue), ['b', 'a']);
+  });
+
+  it('passes over apps that may not have one, and they keep their turn', () => {
+    const queue = new FairQueue<string>();
+    queue.add(1, 'a');
+    queue.add(undefined, 'own');
+    assert.deepEqual(
+      queue.take((app) => app !== 1),
+      { app: undefined, item: 'own' },
+    );
+    assert.equal(
+      queue.take((app) => app !== 1),
+      undefined,
+    );
+    assert.deepEqual(drain(queue), ['a']);
+  });
+});

@@ -1,0 +1,44 @@
+// Calls of several apps that wait for the same resource, taken in turn: one of each app, then the next of each. A
+// backlog of one app delays the others by one call of it at a time, however long it is.
+
+/** Undefined: a call of the service itself. */
+export type AppNo = number | undefined;
+
+export class FairQueue<T> {
+  /** In the order of their turns. */
+  readonly #byApp = new Map<AppNo, T[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(app: AppNo, item: T): void {
+    const waiting = this.#byApp.get(app);
+    if (waiting === undefined) this.#byApp.set(app, [item]);
+    else waiting.push(item);
+    this.#size += 1;
+  }
+
+  /** Its turn comes after those of all apps that wait now: it has just had one. */
+  letOthersFirst(app: AppNo): void {
+    const waiting = this.#byApp.get(app);
+    if (waiting === undefined) return;
+    this.#byApp.delete(app);
+    this.#byApp.set(app, waiting);
+  }
+
+  /** Of the first app whose turn it is and that may have one; it is then the last. */
+  take(mayHave: (app: AppNo) => boolean): { app: AppNo; item: T } | undefined {
+    for (const [app, waiting] of this.#byApp) {
+      if (!mayHave(app)) continue;
+      const [item] = waiting.splice(0, 1);
+      this.#byApp.delete(app);
+      if (waiting.length > 0) this.#byApp.set(app, waiting);
+      if (item === undefined) continue;
+      this.#size -= 1;
+      return { app, item };
+    }
+    return undefined;
+  }
+}

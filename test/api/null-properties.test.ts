@@ -1,0 +1,86 @@
+// A null in any property of any body is a mistake of the caller, or means something: never a failure of ours.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { loadContract } from '../../src/contract/load.ts';
+import type { Validator } from '../../src/contract/schema.ts';
+import { start, type Running } from './harness.ts';
+import { callOf, hook, idParameter, kindOf, tenantsOf, type Tenant } from './tenants.ts';
+
+const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
+const withBody = contract.operations.filter(({ body }) => body !== undefined);
+
+/** Bodies that are right, so that the null is all that is wrong. */
+const right: Record<string, readonly Record<string, unknown>[]> = {
+  subscribeOperation: [{ callbackUrl: hook }, { failedUrl: hook }],
+  editSubscription: [{ state: 'paused' }, {}],
+  rotateSecret: [{}],
+  publishEvent: [{ event: 'e', payload: {} }],
+  publishEvents: [{ events: [{ event: 'e', payload: {} }] }],
+  createReplay: [{}, { filter: {}, dryRun: true }],
+  createKey: [{ name: 'n', scopes: ['read'] }],
+  rotateKey: [{}],
+  createApp: [{ name: 'n' }],
+  editApp: [{ name: 'n' }],
+  signIn: [{ key: 'x' }, { ticket: 'x' }, {}],
+};
+
+type Shape = ReturnType<Validator['shape']>;
+
+/** The body with a null at each place that the schema declares, and with a null instead of it. */
+function* withNulls(shape: Shape, value: unknown, depth = 0): Generator<unknown> {
+  yield null;
+  if (depth > 4) return;
+  if (Array.isArray(value)) {
+    for (const one of withNulls(shape.items(), value[0], depth + 1)) yield [one];
+    return;
+  }
+  const object = (typeof value === 'object' && value !== null ? value : {}) as object;
+  for (const name of shape.properties) {
+    const inside = (object as Record<string, unknown>)[name];
+    for (const one of withNulls(shape.property(name), inside, depth + 1)) {
+      yield { ...object, [name]: one };
+    }
+  }
+}
+
+describe('a null in the body', () => {
+  let service: Running;
+  let tenant: Tenant;
+  before(async () => {
+    service = await start();
+    tenant = await tenantsOf(service.call).newApp('ours');
+  });
+  after(async () => service[Symbol.asyncDispose]());
+
+  for (const operation of withBody) {
+    const { operationId, method, path, scope } = operation;
+    it(`is never a failure of ${operationId}`, async () => {
+      const bodies = right[operationId];
+      assert.ok(bodies, `say in null-properties.test.ts what ${operationId} takes`);
+      const key = scope === 'operator' ? service.key : tenant.key;
+      const { make } = tenantsOf(service.call);
+      const id = idParameter(operation) && (await make(kindOf(operation), tenant));
+      const call = id === undefined ? { method, path, key } : callOf(operation, id, key);
+      const shape = operation.body?.content.get('application/json')?.shape();
+      assert.ok(shape);
+      let tried = 0;
+      for (const body of bodies.flatMap((one) => [...withNulls(shape, one)])) {
+        const headers = { 'content-type': 'application/json', origin: service.url };
+        const answer = await service.call({ ...call, headers, body: JSON.stringify(body) });
+        assert.ok(answer.status < 500, `${JSON.stringify(body)}: ${answer.text}`);
+        tried += 1;
+      }
+      assert.ok(tried > 1);
+    });
+  }
+
+  it('is refused by a sign-in with a key and a ticket, which says what it expects', async () => {
+    const headers = { origin: service.url };
+    const body = { key: 'x', ticket: null };
+    const call = { method: 'POST', path: '/console/session', headers, body };
+    const { status, json } = await service.call(call);
+    assert.deepEqual([status, json['code']], [400, 'invalid_request']);
+    assert.equal(json['detail'], 'body#/ticket is not expected here');
+  });
+});

@@ -49,7 +49,8 @@ export const bounds = {
   regexStepsKeptMax: 256,
   /** Names of events for which it is remembered who can hear them. */
   eventNamesKeptMax: 1_000,
-  /** Faults that one request is told of. */
+  /** Errors that are kept of the items of one list, or the members of one object; and faults that an answer lists. */
+  errorsMax: 100,
   faultsMax: 32,
   /** Values of an enum that a message lists, and characters of a value that it quotes. */
   valuesShownMax: 20,

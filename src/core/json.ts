@@ -100,6 +100,7 @@ function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
   const frames: Frame[] = [];
   const name = opaque === 'whole' ? undefined : opaque.within;
   let nodes = 0;
+  let keys = 0;
   // The whole is open from the beginning, and nothing within it ends it.
   let open: { span: Span; depth: number } | undefined =
     opaque === 'whole' ? { span: { pointer: '', from: 0, to: 0 }, depth: -1 } : undefined;
@@ -113,6 +114,8 @@ function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
         const flaw = keyFlaw(frame, frame.step);
         if (flaw !== undefined) return flaw;
         frame.keyMayFollow = false;
+        keys += 1;
+        if (keys > limits.jsonKeysMax) return `has more than ${limits.jsonKeysMax} keys`;
       }
       at = end;
     } else if (char === colon) {

@@ -55,7 +55,12 @@ export const bounds = {
   /** Values of an enum that a message lists, and characters of a value that it quotes. */
   valuesShownMax: 20,
   quotedCharsMax: 60,
-  /** Fields of a form, or parts of a multipart body; headers of a part; the line between them. */
+  /** Parts of one text that is a list or an object: `a,b,c`. */
+  itemsMax: 10_000,
+  /**
+   * Fields of a form, or parts of a multipart body, and lines of it that only begin like the one between parts;
+   * headers of a part; the line between them.
+   */
   fieldsMax: 1_000,
   partHeadBytesMax: 8_192,
   boundaryCharsMax: 70,

@@ -73,7 +73,7 @@ function gather(fields: readonly (readonly [string, string])[]): Record<string, 
 
 /** As strict as a query: what is not validly encoded would become other characters. */
 function readFields(bytes: Uint8Array): [string, string][] {
-  const pairs = textOf(bytes, 'body')
+  const pairs = textOf(withSpaces(bytes), 'body')
     .split('&', bounds.fieldsMax + 1)
     .filter((pair) => pair !== '');
   if (pairs.length > bounds.fieldsMax) {
@@ -81,17 +81,23 @@ function readFields(bytes: Uint8Array): [string, string][] {
   }
   return pairs.map((pair) => {
     const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    const value = decode(equals < 0 ? '' : pair.slice(equals + 1));
+    const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
+    const value = decoded(equals < 0 ? '' : pair.slice(equals + 1));
     if (name !== undefined && value !== undefined) return [name, value];
     const field = name === undefined ? 'body' : `body#/${name}`;
     throw malformed(field, 'it is not validly percent-encoded UTF-8');
   });
 }
 
-function decode(text: string): string | undefined {
-  return decoded(text.replaceAll('+', ' '));
+/** `+` stands for a space. Byte by byte: to replace a million of them in a text takes 150 ms. */
+function withSpaces(bytes: Uint8Array): Uint8Array {
+  const spaced = new Uint8Array(bytes);
+  for (let at = 0; at < spaced.length; at += 1) if (spaced[at] === plus) spaced[at] = space;
+  return spaced;
 }
+
+const plus = 0x2b;
+const space = 0x20;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

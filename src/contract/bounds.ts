@@ -49,12 +49,18 @@ export const bounds = {
   regexStepsKeptMax: 256,
   /** Names of events for which it is remembered who can hear them. */
   eventNamesKeptMax: 1_000,
-  /** Faults that one request is told of. */
+  /** Errors that are kept of the items of one list, or the members of one object; and faults that an answer lists. */
+  errorsMax: 100,
   faultsMax: 32,
   /** Values of an enum that a message lists, and characters of a value that it quotes. */
   valuesShownMax: 20,
   quotedCharsMax: 60,
-  /** Fields of a form, or parts of a multipart body; headers of a part; the line between them. */
+  /** Parts of one text that is a list or an object: `a,b,c`. */
+  itemsMax: 10_000,
+  /**
+   * Fields of a form, or parts of a multipart body, and lines of it that only begin like the one between parts;
+   * headers of a part; the line between them.
+   */
   fieldsMax: 1_000,
   partHeadBytesMax: 8_192,
   boundaryCharsMax: 70,

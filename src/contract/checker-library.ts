@@ -8,7 +8,7 @@ import { once } from '../core/once.ts';
 const load = createRequire(import.meta.url);
 
 export const checkerLibrary = once(() => {
-  const { Ajv2020, _: code }: typeof ajv = load('ajv/dist/2020.js');
+  const { Ajv2020, Name, _: code }: typeof ajv = load('ajv/dist/2020.js');
   const addFormats: FormatsPlugin = load('ajv-formats');
-  return { Ajv2020, code, addFormats };
+  return { Ajv2020, Name, code, addFormats };
 });

@@ -5,6 +5,7 @@ import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
 import { checkerLibrary } from './checker-library.ts';
 import type { Bundle, Schema } from './bundle.ts';
+import { boundErrors, forgetItems } from './error-bounds.ts';
 import { explain } from './explain.ts';
 import type { Branches } from './explain.ts';
 import { costCode, enumCode, uniqueItemsCode } from './keyword-code.ts';
@@ -15,8 +16,7 @@ import { readRegex } from './regex.ts';
 import { shapeOf } from './shape.ts';
 
 /** Throws when the value cannot be checked: too much work, or a bug of the checker. */
-export function makeCheck(bundle: Bundle): (value: unknown) => Fault[] {
-  const meter = makeMeter();
+export function makeCheck(bundle: Bundle, meter = makeMeter()): (value: unknown) => Fault[] {
   const schemas = meteredSchemas(bundle);
   const root = nameIn(bundle.$ref);
   const fits = compile(schemas, { meter, finds: 'nothing' })(root);
@@ -28,9 +28,9 @@ export function makeCheck(bundle: Bundle): (value: unknown) => Fault[] {
       const find = finders.get(finds) ?? compile(schemas, { meter, finds });
       finders.set(finds, find);
       const faults = explainBy(find, { bundle, root, meter }, value);
-      if (faults !== undefined) return faults;
+      if (faults !== undefined && faults.length > 0) return faults;
     }
-    return [{ field: '', message: `does not fit, and takes too many steps to say why` }];
+    return [{ field: '', message: 'does not fit, and takes too many steps to say why' }];
   };
 }
 
@@ -45,7 +45,9 @@ function explainBy(
 ): Fault[] | undefined {
   const errorsOf = (name: string, part: unknown): readonly ErrorObject[] => {
     const validate = find(name);
-    return validate === undefined || validate(part) ? [] : (validate.errors ?? []);
+    const errors = validate === undefined || validate(part) ? [] : (validate.errors ?? []);
+    meter.spend(errors.length);
+    return errors;
   };
   const branches: Branches = {
     check: errorsOf,
@@ -99,6 +101,8 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
   for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
   ajv.removeKeyword('enum').removeKeyword('uniqueItems');
   for (const code of [costCode, enumCode, uniqueItemsCode]) ajv.addKeyword(code(meter));
+  forgetItems(ajv);
+  if (finds === 'all') boundErrors(ajv, meter);
   for (const [name, schema] of schemas) ajv.addSchema(schema, name);
   for (const name of schemas.keys()) ajv.getSchema(name);
   return (name) => ajv.getSchema(name);

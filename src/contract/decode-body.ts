@@ -1,6 +1,6 @@
 // Bodies that came as bytes and are made of parts. Which of them are read at all is for the operation to
 // say, so this comes after it has been asked.
-import { readJson } from '../core/json.ts';
+import { jsonBudget, readJson, type JsonBudget } from '../core/json.ts';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
 import { essenceOf, isJson } from './media.ts';
@@ -27,6 +27,7 @@ export function decodeBody(value: unknown, contentType: string): Decoding {
 /** A field that is given several times becomes a list. */
 function decodeFields(parts: readonly Part[]): Decoding {
   const values = new Map<string, unknown[]>();
+  const budget = jsonBudget();
   for (const part of parts) {
     const disposition = readDisposition(part);
     if (disposition === undefined) {
@@ -34,7 +35,7 @@ function decodeFields(parts: readonly Part[]): Decoding {
     }
     const { name, file } = disposition;
     // Of a file only the name is taken: no expression can read more of it.
-    const field = file === undefined ? decodePart(part, `body#/${name}`) : file;
+    const field = file === undefined ? decodePart(part, { field: `body#/${name}`, budget }) : file;
     if (typeof field !== 'string' && field.kind === 'faults') return field;
     const list = values.get(name) ?? [];
     values.set(name, [...list, typeof field === 'string' ? field : field.value]);
@@ -45,8 +46,11 @@ function decodeFields(parts: readonly Part[]): Decoding {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function decodePart({ header, bytes }: Part, field: string): Decoding {
-  if (isJson(header.get('content-type') ?? '')) return decodeJson(bytes, field);
+function decodePart(
+  { header, bytes }: Part,
+  { field, budget }: { field: string; budget: JsonBudget },
+): Decoding {
+  if (isJson(header.get('content-type') ?? '')) return decodeJson(bytes, field, budget);
   try {
     return { kind: 'value', value: utf8.decode(bytes) };
   } catch {
@@ -65,8 +69,8 @@ function decodeRoot(parts: readonly Part[], contentType: string): Decoding {
   return fault('body', `${found}, expected a part of type application/json`);
 }
 
-function decodeJson(bytes: Uint8Array, field: string): Decoding {
-  const reading = readJson(bytes);
+function decodeJson(bytes: Uint8Array, field: string, budget?: JsonBudget): Decoding {
+  const reading = readJson(bytes, undefined, budget);
   return reading.kind === 'value' ? reading : fault(field, reading.message);
 }
 

@@ -227,15 +227,26 @@ function count(limit: string, keyword: string): string {
 }
 
 function sizeOf(data: unknown): number {
-  if (typeof data === 'string') return Array.from(data).length;
+  if (typeof data === 'string') return charactersOf(data);
   return isList(data) ? data.length : Object.keys(isObject(data) ? data : {}).length;
+}
+
+/** Without a list of them: the text may be as long as a body. */
+function charactersOf(text: string): number {
+  let characters = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if ((text.codePointAt(at) ?? 0) > 0xffff) at += 1;
+    characters += 1;
+  }
+  return characters;
 }
 
 /** A value in a sentence: as JSON, and short enough to read. */
 export function show(value: unknown): string {
   if (typeof value === 'object' && value !== null) return typeNames(typeOf(value));
-  const text = JSON.stringify(value) ?? 'missing';
   const max = bounds.quotedCharsMax;
+  const text =
+    JSON.stringify(typeof value === 'string' ? value.slice(0, max + 1) : value) ?? 'missing';
   return text.length <= max ? text : `${text.slice(0, max)}…`;
 }
 

@@ -1,5 +1,6 @@
 // Bodies that are no JSON but fields: forms and multipart. Texts are read as the kinds of value that the
 // schema describes, in the style that `encoding` names. Fields that the schema does not know stay.
+import { jsonBudget, type JsonBudget } from '../core/json.ts';
 import type { Fault } from '../core/problem.ts';
 import { printPointer } from '../core/pointer.ts';
 import type { Encoding, Parameter } from './contract.ts';
@@ -27,7 +28,7 @@ export interface FormReading {
 export function readForm(fields: unknown, { schema, encodings }: FormShape): FormReading {
   if (!isObject(fields)) return { value: fields, faults: [] };
   const shape = schema.shape();
-  const reader: Reader = { fields, encodings, shape, used: new Set() };
+  const reader: Reader = { fields, encodings, shape, used: new Set(), budget: jsonBudget() };
   const spread = shape.properties.flatMap((name) => readSpreadOut(name, reader));
   const given = Object.keys(fields).filter((name) => !reader.used.has(name));
   const readings = [...spread, ...given.map((name) => readField(name, reader))];
@@ -47,6 +48,8 @@ interface Reader {
   shape: Shape;
   /** Names of fields that are parts of others. */
   used: Set<string>;
+  /** Of all fields that are JSON together. */
+  budget: JsonBudget;
 }
 
 interface Named {
@@ -80,7 +83,7 @@ function readSpreadOut(name: string, { fields, encodings, shape, used }: Reader)
   return [{ name, reading }];
 }
 
-function readField(name: string, { fields, encodings, shape }: Reader): Named {
+function readField(name: string, { fields, encodings, shape, budget }: Reader): Named {
   const field = fields[name];
   const texts = textsOf(field);
   if (texts.length === 0) return { name, reading: { kind: 'value', value: field } };
@@ -88,7 +91,7 @@ function readField(name: string, { fields, encodings, shape }: Reader): Named {
   if (inner.types.size === 0) return { name, reading: { kind: 'value', value: field } };
   const encoding = encodings.get(name);
   if (isJson(encoding?.contentType ?? '') || texts.every(looksLikeJson(inner))) {
-    return { name, reading: readAllJson(texts, inner) };
+    return { name, reading: readAllJson(texts, inner, budget) };
   }
   return { name, reading: readTexts(texts, parameterFor(name, encoding), inner) };
 }
@@ -106,15 +109,15 @@ function looksLikeJson(shape: Shape): (text: string) => boolean {
   return (text) => isStructured && /^\s*[{[]/u.test(text);
 }
 
-function readAllJson(texts: readonly string[], shape: Shape): TextReading {
+function readAllJson(texts: readonly string[], shape: Shape, budget: JsonBudget): TextReading {
   const [text = '', ...others] = texts;
-  const first = readJsonText(text);
+  const first = readJsonText(text, budget);
   if (first.kind === 'faults') return first;
   const isListOfOthers = kindOf(shape) === 'list' && !isList(first.value);
   if (others.length === 0) {
     return isListOfOthers ? { kind: 'value', value: [first.value] } : first;
   }
-  const readings = others.map(readJsonText);
+  const readings = others.map((other) => readJsonText(other, budget));
   const bad = readings.find(({ kind }) => kind === 'faults');
   if (bad !== undefined) return bad;
   const values = readings.flatMap((one) => (one.kind === 'value' ? [one.value] : []));

@@ -33,8 +33,10 @@ export function enumCode(meter: Meter): CodeKeywordDefinition {
 }
 
 export function uniqueItemsCode(meter: Meter): FuncKeywordDefinition {
-  const validate: SchemaValidateFunction = (isAsked: unknown, items: unknown): boolean => {
+  const validate: SchemaValidateFunction = (isAsked: unknown, items: unknown, parent): boolean => {
     if (isAsked !== true || !isList(items)) return true;
+    const max: unknown = parent?.['maxItems'];
+    if (typeof max === 'number' && items.length > max) return true; // Refused by its size already.
     const seen = makeShelf();
     for (const [i, item] of items.entries()) {
       const j = seen.put(item, i, meter);
@@ -63,6 +65,8 @@ function makeShelf(): Shelf {
       : [scalars, value];
   return {
     find(value, meter) {
+      // Most lists of values hold neither lists nor objects: then none of these is written out to be compared.
+      if (others.size === 0) return scalars.get(value);
       const [map, key] = place(value, meter);
       return map.get(key);
     },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
+import { bounds } from './bounds.ts';
 import { mediaTypeParameter, readDisposition, readMultipart } from './multipart.ts';
 
 function read(text: string, boundary = 'b'): unknown {
@@ -27,6 +28,12 @@ describe('readMultipart', () => {
 
   it('takes text that begins like the line between parts for text', () => {
     assert.deepEqual(read('--b\r\n\r\nx\r\n--bb\r\n--b-\r\n--b--'), [[{}, 'x\r\n--bb\r\n--b-']]);
+  });
+
+  it('refuses text that begins like that line too often', () => {
+    const like = (count: number): string => `--b\r\n\r\nx${'\r\n--bb'.repeat(count)}\r\n--b--`;
+    assert.equal(Array.isArray(read(like(bounds.fieldsMax))), true);
+    assert.match(String(read(like(bounds.fieldsMax + 1))), /more than 1000 lines that begin with/);
   });
 
   it('says what is missing', () => {

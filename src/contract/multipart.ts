@@ -17,9 +17,11 @@ export function readMultipart(bytes: Uint8Array, boundary: string): Multipart {
   // What stands before the first line counts for nothing, but the line must begin one.
   let at = nextLine(text, { line, from: text.indexOf(line) === 0 ? -2 : 0 });
   if (at === undefined) return malformed(`has no part: expected it to begin with "${line}"`);
+  if (at === 'too many') return malformed(tooManyLines(line));
   while (!at.isLast) {
     const next = nextLine(text, { line, from: at.end - 2 });
     if (next === undefined) return malformed(`does not end with "${line}--"`);
+    if (next === 'too many') return malformed(tooManyLines(line));
     if (parts.length >= bounds.fieldsMax) {
       return malformed(`has more than ${bounds.fieldsMax} parts`);
     }
@@ -38,10 +40,14 @@ interface Line {
   isLast: boolean;
 }
 
-/** The next line between parts; text that only begins like one is none. */
-function nextLine(text: Buffer, { line, from }: { line: string; from: number }): Line | undefined {
+/** The next line between parts; text that only begins like one is none, and may not do so too often. */
+function nextLine(
+  text: Buffer,
+  { line, from }: { line: string; from: number },
+): Line | 'too many' | undefined {
   const lineBreak = from < 0 ? '' : '\r\n';
-  for (let start = Math.max(from, 0); ; start += 1) {
+  let start = Math.max(from, 0);
+  for (let tries = 0; tries <= bounds.fieldsMax; tries += 1, start += 1) {
     start = text.indexOf(lineBreak + line, start);
     if (start < 0) return undefined;
     const behind = start + lineBreak.length + line.length;
@@ -52,6 +58,11 @@ function nextLine(text: Buffer, { line, from }: { line: string; from: number }):
     }
     if (from < 0) return undefined;
   }
+  return 'too many';
+}
+
+function tooManyLines(line: string): string {
+  return `has more than ${bounds.fieldsMax} lines that begin with "${line}" and are not between parts`;
 }
 
 /** `multipart/form-data; boundary="x y"` → `x y`, for the name "boundary". */

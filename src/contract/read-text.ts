@@ -1,6 +1,6 @@
 // Text of a parameter, in any OpenAPI style, read as the kind of value that its schema describes.
 // Text that cannot be read so is a fault; whether the value is allowed is for the schema to say.
-import { readJson } from '../core/json.ts';
+import { readJson, type JsonBudget } from '../core/json.ts';
 import type { Fault } from '../core/problem.ts';
 import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
@@ -25,8 +25,14 @@ export function readTexts(
   const [text = '', ...repeated] = texts;
   if (repeated.length > 0) return fault('', `is given ${texts.length} times, expected once`);
   if (style === 'json') return readJsonText(text);
-  if (kind === 'list') return readList(splitList(text, parameter), shape);
-  if (kind === 'object') return readPairs(splitPairs(text, parameter), shape);
+  if (kind === 'list') {
+    const items = splitList(text, parameter);
+    return items.length > bounds.itemsMax ? tooMany() : readList(items, shape);
+  }
+  if (kind === 'object') {
+    const pairs = splitPairs(text, parameter);
+    return pairs.length > bounds.itemsMax / 2 ? tooMany() : readPairs(pairs, shape);
+  }
   return readScalar(bare(text, parameter), shape);
 }
 
@@ -78,8 +84,8 @@ function isForm({ style }: Parameter): boolean {
   return style === 'form' || style === 'spaceDelimited' || style === 'pipeDelimited';
 }
 
-export function readJsonText(text: string): TextReading {
-  const reading = readJson(Buffer.from(text.toWellFormed()));
+export function readJsonText(text: string, budget?: JsonBudget): TextReading {
+  const reading = readJson(Buffer.from(text.toWellFormed()), undefined, budget);
   return reading.kind === 'value' ? reading : fault('', reading.message);
 }
 
@@ -99,20 +105,22 @@ const separators: Readonly<Partial<Record<Parameter['style'], string>>> = {
 function splitList(text: string, parameter: Parameter): string[] {
   const { style, explode, name } = parameter;
   if (style === 'matrix' && explode) {
-    const parts = text.split(';').filter((part) => part !== '');
+    const parts = text.split(';', bounds.itemsMax + 1).filter((part) => part !== '');
     return parts.map((part) => (part.startsWith(`${name}=`) ? part.slice(name.length + 1) : part));
   }
   const inner = bare(text, parameter);
   if (inner === '') return [];
   const separator = style === 'label' && explode ? '.' : (separators[style] ?? ',');
-  return inner.split(separator).map((part) => (parameter.in === 'header' ? part.trim() : part));
+  return inner
+    .split(separator, bounds.itemsMax + 1)
+    .map((part) => (parameter.in === 'header' ? part.trim() : part));
 }
 
 function splitPairs(text: string, parameter: Parameter): [string, string][] {
   const { style, explode } = parameter;
   if (explode) {
     const separator = style === 'matrix' ? ';' : style === 'label' ? '.' : ',';
-    const parts = text.split(separator).filter((part) => part !== '');
+    const parts = text.split(separator, bounds.itemsMax + 1).filter((part) => part !== '');
     return parts.map((part) => {
       const equals = part.indexOf('=');
       return equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)];
@@ -196,6 +204,10 @@ function gather(
       ]),
     ),
   };
+}
+
+function tooMany(): TextReading {
+  return fault('', `has more than ${bounds.itemsMax} parts`);
 }
 
 function fault(field: string, message: string): TextReading {

@@ -136,8 +136,11 @@ function makeMachine(node: Node, isUnicode: boolean): Machine {
   return { program: makeProgram(node, isUnicode), states: new Map(), start };
 }
 
+/** What a test costs beside its characters, in characters. */
+const costOfTest = 10;
+
 function matches(machine: Machine, text: string, meter: Meter): boolean {
-  meter.spend(text.length + 1);
+  meter.spend(text.length + costOfTest);
   let state = machine.start;
   for (let at = 0; at < text.length; at += 1) {
     let code = text.charCodeAt(at);

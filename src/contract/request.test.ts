@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
 import { load } from 'js-yaml';
+import { limits } from '../core/limits.ts';
+import { bounds } from './bounds.ts';
 import { compileContract } from './compile.ts';
 import type { Operation } from './contract.ts';
 import { readRequest } from './request.ts';
@@ -288,6 +290,50 @@ describe('readRequest: body', () => {
     const reading = read(made, { body: { name: 1 }, mediaType: 'application/json; charset=utf-8' });
     assert.ok(reading.kind === 'valid');
     assert.deepEqual(reading.message.body, { name: 1 });
+  });
+
+  it('refuses more JSON in several fields or parts than one body may hold', () => {
+    const schema = '{ properties: { a: { type: object }, b: { type: object } } }';
+    const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+    const content = types.map((type) => `${type}: { schema: ${schema} }`).join();
+    const made = operation(`requestBody: { content: { ${content} } }`);
+    const object = (keys: number): string =>
+      `{${Array.from({ length: keys }, (_, at) => `"k${at}":1`).join()}}`;
+    const [mediaType = ''] = types;
+    const fields = (keys: number): Given => {
+      return { mediaType, body: { a: object(keys), b: object(keys) } };
+    };
+    assert.deepEqual(bodyFaults(made, fields(limits.jsonKeysMax / 2)), ['valid']);
+    assert.deepEqual(bodyFaults(made, fields(limits.jsonKeysMax)), [
+      'body#/b has more than 10000 keys',
+    ]);
+    const part = (name: string, keys: number): string =>
+      `--x\r\nContent-Disposition: form-data; name="${name}"\r\n` +
+      `Content-Type: application/json\r\n\r\n${object(keys)}\r\n`;
+    const type = 'multipart/form-data; boundary=x';
+    const parts = (keys: number): Given => ({
+      mediaType: type,
+      header: { 'content-type': type },
+      body: Buffer.from(`${part('a', keys)}${part('b', keys)}--x--`),
+    });
+    assert.deepEqual(bodyFaults(made, parts(limits.jsonKeysMax / 2)), ['valid']);
+    assert.deepEqual(bodyFaults(made, parts(limits.jsonKeysMax)), [
+      'body#/b has more than 10000 keys',
+    ]);
+  });
+
+  it('refuses a text that is too many items or members', () => {
+    const schema = '{ properties: { a: { type: array }, b: { type: object } } }';
+    const encoding = '{ a: { explode: false }, b: { explode: false } }';
+    const mediaType = 'application/x-www-form-urlencoded';
+    const made = operation(
+      `requestBody: { content: { ${mediaType}: { schema: ${schema}, encoding: ${encoding} } } }`,
+    );
+    const faults = (name: string, parts: number): string[] =>
+      bodyFaults(made, { mediaType, body: { [name]: Array(parts).fill('x').join() } });
+    assert.deepEqual(faults('a', bounds.itemsMax), ['valid']);
+    assert.deepEqual(faults('a', bounds.itemsMax + 1), ['body#/a has more than 10000 parts']);
+    assert.deepEqual(faults('b', bounds.itemsMax + 1), ['body#/b has more than 10000 parts']);
   });
 
   it('asks for a body that is required', () => {

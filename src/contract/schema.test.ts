@@ -370,8 +370,7 @@ describe('makeValidator: large values', () => {
     const yaml = `
 S: { anyOf: [{ type: array, items: { anyOf: [{ type: object, required: [a, b, c] }, { type: 'null' }] } }, { type: string }] }`;
     const list = Array.from({ length: 50_000 }, () => ({}));
-    assert.equal(faults(yaml, list.slice(0, 5_000)).length, bounds.faultsMax);
-    assert.deepEqual(faults(yaml, list), ['/0/a is required']); // All of it is too much.
+    assert.equal(faults(yaml, list).length, bounds.faultsMax);
   });
 });
 

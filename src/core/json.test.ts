@@ -61,6 +61,18 @@ describe('readJson', () => {
     assert.match(flaw(`[${'1,'.repeat(limits.jsonNodesMax)}1]`), /more than 50000 values/);
   });
 
+  it('refuses too many keys, of one object or of many, but not those of an opaque member', () => {
+    const keys = (count: number): string =>
+      Array.from({ length: count }, (_, at) => `"k${at}":1`).join();
+    assert.equal(read(`{${keys(limits.jsonKeysMax)}}`).kind, 'value');
+    assert.match(flaw(`{${keys(limits.jsonKeysMax + 1)}}`), /more than 10000 keys/);
+    const half = `{${keys(limits.jsonKeysMax / 2)}}`;
+    assert.equal(read(`[${half},${half}]`).kind, 'value');
+    assert.match(flaw(`[${half},${half},{"a":1}]`), /more than 10000 keys/);
+    const opaque = `{"payload":{${keys(2 * limits.jsonKeysMax)}}}`;
+    assert.equal(readJson(new TextEncoder().encode(opaque), 'payload').kind, 'value');
+  });
+
   it('refuses a key that stands twice in one object, also when spelled differently', () => {
     assert.match(flaw('{"a":1,"a":2}'), /key "a" twice/);
     assert.match(flaw('{"a":1,"\\u0061":2}'), /key "a" twice/);

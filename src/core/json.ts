@@ -15,20 +15,34 @@ export type JsonReading =
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** What may still be read: values, and keys outside of opaque members. Several texts of one request share it. */
+export interface JsonBudget {
+  nodes: number;
+  keys: number;
+}
+
+export function jsonBudget(): JsonBudget {
+  return { nodes: limits.jsonNodesMax, keys: limits.jsonKeysMax };
+}
+
 /** `opaque` names the members to keep as they are, wherever they stand outside another one. */
-export function readJson(bytes: Uint8Array, opaque?: string): JsonReading {
-  return read(bytes, { within: opaque });
+export function readJson(
+  bytes: Uint8Array,
+  opaque?: string,
+  budget: JsonBudget = jsonBudget(),
+): JsonReading {
+  return read(bytes, { within: opaque }, budget);
 }
 
 /** JSON that is opaque as a whole: a payload that came without a request around it. */
 export function readOpaqueJson(bytes: Uint8Array): JsonReading {
-  return read(bytes, 'whole');
+  return read(bytes, 'whole', jsonBudget());
 }
 
 /** What is kept as it is: all of it, or the members of this name. */
 type Opaque = 'whole' | { within: string | undefined };
 
-function read(bytes: Uint8Array, opaque: Opaque): JsonReading {
+function read(bytes: Uint8Array, opaque: Opaque, budget: JsonBudget): JsonReading {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -36,7 +50,7 @@ function read(bytes: Uint8Array, opaque: Opaque): JsonReading {
     return malformed('is not valid UTF-8');
   }
   const spans: Span[] = [];
-  const flaw = scan(text, opaque, spans);
+  const flaw = scan(text, opaque, { spans, budget });
   if (flaw !== undefined) return malformed(flaw);
   try {
     const value: unknown = JSON.parse(text);
@@ -96,10 +110,14 @@ interface Frame {
  * One pass over the text without recursion; only looks for what JSON.parse would let through. Within an
  * opaque member nobody asks where the scan is, nor for keys: there, depth and size are all that counts.
  */
-function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
+function scan(
+  text: string,
+  opaque: Opaque,
+  { spans, budget }: { spans: Span[]; budget: JsonBudget },
+): string | undefined {
   const frames: Frame[] = [];
   const name = opaque === 'whole' ? undefined : opaque.within;
-  let nodes = 0;
+  let { nodes, keys } = budget;
   // The whole is open from the beginning, and nothing within it ends it.
   let open: { span: Span; depth: number } | undefined =
     opaque === 'whole' ? { span: { pointer: '', from: 0, to: 0 }, depth: -1 } : undefined;
@@ -113,6 +131,8 @@ function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
         const flaw = keyFlaw(frame, frame.step);
         if (flaw !== undefined) return flaw;
         frame.keyMayFollow = false;
+        keys -= 1;
+        if (keys < 0) return `has more than ${limits.jsonKeysMax} keys`;
       }
       at = end;
     } else if (char === colon) {
@@ -120,7 +140,7 @@ function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
         open = { span: { pointer: pointerOf(frames), from: at + 1, to: at }, depth: frames.length };
       }
     } else if (char === openBrace || char === openBracket) {
-      nodes += 1;
+      nodes -= 1;
       frames.push(open === undefined ? openFrame(char) : within);
       if (frames.length > limits.jsonDepthMax) {
         return `is nested deeper than ${limits.jsonDepthMax} levels`;
@@ -131,12 +151,14 @@ function scan(text: string, opaque: Opaque, spans: Span[]): string | undefined {
         spans.push(open.span);
         open = undefined;
       }
-      if (char === comma) nodes += 1;
+      if (char === comma) nodes -= 1;
       if (char !== comma) frames.pop();
       else if (open === undefined) nextIn(frames.at(-1));
     }
-    if (nodes > limits.jsonNodesMax) return `holds more than ${limits.jsonNodesMax} values`;
+    if (nodes < 0) return `holds more than ${limits.jsonNodesMax} values`;
   }
+  budget.nodes = nodes;
+  budget.keys = keys;
   return undefined;
 }
 

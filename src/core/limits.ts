@@ -20,6 +20,8 @@ export const limits = {
   jsonDepthMax: 64,
   /** Values (objects, arrays, scalars, keys) in one JSON body. */
   jsonNodesMax: 50_000,
+  /** Keys outside of opaque members: each is looked up among its neighbours, and again by every schema. */
+  jsonKeysMax: 10_000,
   /** Request line and headers together. */
   headBytesMax: 16_384,
   /** A callback URL, as given and as canonicalised. */
@@ -107,8 +109,9 @@ export const limits = {
   heardSteadyTimes: 4,
   /** Fan-outs that cannot go on and are passed over one by one; with more, all up to the newest of them. */
   fanOutsAsideMax: 100,
-  /** Events of one batch publish. */
+  /** Events of one batch publish; and how many of them are checked before other requests have their turn. */
   batchEventsMax: 1_000,
+  eventsCheckedAtOnce: 100,
   /**
    * What sending needs to know of callbacks, kept in memory: of those that were asked for again, and of those
    * that came anew. The latter are more than can be under way (windowMax): whoever has asked must find it there.

@@ -4,9 +4,12 @@ import type { App } from '../core/app.ts';
 import { ownPrefix, pingEvent } from '../core/event.ts';
 import { refuseLoop, withHops } from '../core/hops.ts';
 import { withoutPrefix, withPrefix } from '../core/id.ts';
+import { limits } from '../core/limits.ts';
+import { endOfTurn } from '../core/pace.ts';
 import { isEventName } from '../core/pattern.ts';
 import { Problem, type Fault } from '../core/problem.ts';
 import { printTrace, type TraceContext } from '../core/trace.ts';
+import { bounds } from '../contract/bounds.ts';
 import { chooseContract } from '../contract/choose.ts';
 import type { Contract } from '../contract/contract.ts';
 import { checkPayload } from '../contract/payload.ts';
@@ -64,7 +67,10 @@ export async function publish(
   const { app, events, subscriberId, hops } = call;
   refuseLoop(hops);
   refuseLarge(events, context.quotas.of(app).payloadBytes);
-  const verdict = judge(rules, events, call.contract);
+  const isLarge = events.length > limits.eventsCheckedAtOnce;
+  const verdict = isLarge
+    ? await judgeByTurns(rules, events, call.contract)
+    : judge(rules, events, call.contract);
   if (verdict.kind === 'refused') throw verdict.problem;
   const audience = audienceOf(subscriberId);
   const { accepted, rate } = await writeWithin(context, app, {
@@ -159,22 +165,54 @@ export type Verdict =
 
 /** Whether events can be published, and why not in the words that a publisher gets. */
 export function judge(
-  { contracts, isLenient }: PublishRules,
+  rules: PublishRules,
   events: readonly NewEvent[],
   title: string | undefined,
 ): Verdict {
-  const chosen = contractOf(contracts, events, title);
+  const chosen = contractOf(rules.contracts, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  const faults = events.flatMap(({ name, value, at }) =>
-    checkPayload(chosen, name, value).map(({ field, message, callback }) => ({
-      field: `${at}/payload${field}`,
-      message: `${message} (callback "${callback}")`,
-    })),
-  );
+  return verdictOf(rules, chosen, faultsIn(events, chosen));
+}
+
+/** The same for a large batch: other requests have their turn while its payloads are checked. */
+async function judgeByTurns(
+  rules: PublishRules,
+  events: readonly NewEvent[],
+  title: string | undefined,
+): Promise<Verdict> {
+  const chosen = contractOf(rules.contracts, events, title);
+  if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
+  const faults: Fault[] = [];
+  for (let at = 0; at < events.length; at += limits.eventsCheckedAtOnce) {
+    if (at > 0) await endOfTurn();
+    faults.push(...faultsIn(events.slice(at, at + limits.eventsCheckedAtOnce), chosen));
+    if (faults.length >= bounds.faultsMax) break;
+  }
+  return verdictOf(rules, chosen, faults.slice(0, bounds.faultsMax));
+}
+
+function verdictOf(
+  { isLenient }: PublishRules,
+  contract: Contract,
+  faults: readonly Fault[],
+): Verdict {
   const [first] = faults;
-  if (first === undefined || isLenient) return { kind: 'fit', contract: chosen, warnings: faults };
+  if (first === undefined || isLenient) return { kind: 'fit', contract, warnings: faults };
   const detail = `The payload breaks the contract: ${first.field} ${first.message}`;
   return { kind: 'refused', problem: new Problem('payload_refused', detail, { faults }) };
+}
+
+/** Of a batch that is all wrong the first faults are enough, and each costs time to find. */
+function faultsIn(events: readonly NewEvent[], contract: Contract): Fault[] {
+  const faults: Fault[] = [];
+  for (const { name, value, at } of events) {
+    for (const { field, message, callback } of checkPayload(contract, name, value)) {
+      const where = `${at}/payload${field}`;
+      faults.push({ field: where, message: `${message} (callback "${callback}")` });
+    }
+    if (faults.length >= bounds.faultsMax) return faults.slice(0, bounds.faultsMax);
+  }
+  return faults;
 }
 
 /** The one contract that all the events belong to. */

@@ -298,6 +298,13 @@ const rows: readonly Row[] = [
     /more than 50000 values/,
   ],
   [
+    '10,001 keys',
+    subscribe(`{${Array.from({ length: 10_001 }, (_, at) => `"k${at}":1`).join()}}`, json),
+    '400 malformed_request',
+    'body',
+    /more than 10000 keys/,
+  ],
+  [
     'a body of 1 MiB and 1 byte',
     subscribe(bodyOf(bodyBytesMax + 1), json),
     '413 body_too_large',
@@ -486,7 +493,7 @@ const rows: readonly Row[] = [
   ...(
     [
       ['out of range', 3, /no callback 3: expected a position from 0 to 2/],
-      ['far out of range', 1e300, /from 0 to 2/],
+      ['far out of range', 1e300, /at most 63/],
       ['negative', -1, /at least 0/],
       ['no integer', 0.5, /integer/],
       ['a text', '0', /integer/],
@@ -502,6 +509,17 @@ const rows: readonly Row[] = [
       says,
     ];
   }),
+  [
+    'PATCH a position beyond all numbers',
+    {
+      ...patch({}),
+      body: `{"callbacks":[{"position":${'9'.repeat(400)},"url":"${url}"}]}`,
+      headers: json,
+    },
+    '400 invalid_request',
+    'body#/callbacks/0/position',
+    /at most 63/,
+  ],
   [
     'PATCH one position twice',
     patch({

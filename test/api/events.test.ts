@@ -1,6 +1,7 @@
 // Publishing: what is accepted, who gets it, what is refused and why, and how to see and repeat it.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { bounds } from '../../src/contract/bounds.ts';
 import { problems, type ProblemCode } from '../../src/core/problem.ts';
 import { movableWorld } from '../e2e/movable-world.ts';
 import { header, receive, type Receiver } from '../e2e/receiver.ts';
@@ -331,6 +332,27 @@ describe('POST /events/batch', () => {
       fields,
       new Set(['body#/events/0/payload/message', 'body#/events/2/payload/message']),
     );
+  });
+});
+
+describe('a batch that is all wrong', () => {
+  it('names the first bad payloads, as many as any answer lists', async () => {
+    await using on = await stage();
+    const many = Array.from({ length: 1_000 }, () => event('a', {}));
+    const answer = await on.service.call(post('/events/batch', { events: many }));
+    assert.equal(`${answer.status} ${String(answer.json['code'])}`, '422 payload_refused');
+    const fields = faultsOf(answer).map(({ field }) => field);
+    assert.equal(fields.length, bounds.faultsMax);
+    assert.equal(fields[0], 'body#/events/0/payload/message');
+  });
+
+  it('is refused by its size alone where it is too long', async () => {
+    await using on = await stage();
+    const many = Array.from({ length: 24_800 }, () => ({}));
+    const answer = await on.service.call(post('/events/batch', { events: many }));
+    assert.deepEqual(faultsOf(answer), [
+      { field: 'body#/events', message: 'must have at most 1000 items, has 24800' },
+    ]);
   });
 });
 

@@ -5,8 +5,10 @@ import { clients } from './part.ts';
 
 describe('clients that mean harm', () => {
   it('hold nothing for long, keep nobody out, and have nothing done that they hid', async () => {
-    const [finding] = await clients.prove({ scale: 'small', seed: 1, say: () => undefined });
-    assert.deepEqual(finding?.violations, []);
-    assert.ok(Number(finding?.figures['ways to write a request']) > 100);
+    const findings = await clients.prove({ scale: 'small', seed: 1, say: () => undefined });
+    for (const { part, violations } of findings) assert.deepEqual(violations, [], part);
+    const [attacked, counted] = findings;
+    assert.ok(Number(attacked?.figures['ways to write a request']) > 100);
+    assert.ok(Number(counted?.figures['comparisons']) > 1_000);
   });
 });

@@ -32,6 +32,7 @@ const idly = looking(async (on) => beIdle(on, idleSmall), { own: quick });
 const deafly = looking(async (on) => readNothing(on, { count: 40, streams: 10 }));
 const withBodies = looking(async (on) => sendBadBodies(on, 1), { own: quick });
 const fromElsewhere = looking(async (on) => askFromElsewhere(on, 20), { env: sitesEnv });
+const countingWork = lookInProcess(new URL('./look-work.ts', import.meta.url));
 const withTexts = looking(async (on) => inject(on, { texts: 2 }));
 
 export const clientsControls: readonly LookControl[] = [
@@ -318,5 +319,29 @@ export const clientsControls: readonly LookControl[] = [
     ],
     breaks: /^timing: a key of nobody/,
     look: lookInProcess(new URL('./look-timing.ts', import.meta.url)),
+  },
+  {
+    name: 'clients-errors-without-end',
+    changes: [
+      {
+        file: 'src/contract/error-bounds.ts',
+        find: '    return errors >= bounds.errorsMax;',
+        replace: '    return errors < bounds.errorsMax && errors < 0;',
+      },
+    ],
+    breaks: /^work: /,
+    look: countingWork,
+  },
+  {
+    name: 'clients-too-large-is-searched',
+    changes: [
+      {
+        file: 'src/contract/error-bounds.ts',
+        find: "  if (typeof max !== 'number') return undefined;",
+        replace: "  if (typeof max !== 'number' || max > 0) return undefined;",
+      },
+    ],
+    breaks: /^a value that is too large is searched: /,
+    look: countingWork,
   },
 ];

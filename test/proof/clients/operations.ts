@@ -15,12 +15,12 @@ import {
 } from '../../api/tenants.ts';
 import type { Target } from './target.ts';
 
-const load = once(async () =>
+export const contract = once(async () =>
   loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml')),
 );
 
 export async function operations(): Promise<readonly Operation[]> {
-  return (await load()).operations;
+  return (await contract()).operations;
 }
 
 export interface Request {
@@ -43,6 +43,11 @@ const bodies: Record<string, object | undefined> = {
   signIn: { key: 'k'.repeat(40) },
   signOut: undefined,
 };
+
+/** What an operation without an id takes; empty for others. */
+export function exampleBody(operationId: string): Readonly<Record<string, unknown>> {
+  return { ...bodies[operationId] };
+}
 
 /** Each on a thing of its own, of the app that has the target's key. */
 export async function requestsOf(target: Target): Promise<Request[]> {

@@ -3,6 +3,8 @@ import type { Finding, Part } from '../finding.ts';
 import { keepBytes, sendBadBodies } from './bodies.ts';
 import { pipeline, trickParsers } from './bytes.ts';
 import { crowdFull, crowdReads, crowdSmall } from './crowd-reads.ts';
+import { keepBusy } from './busy.ts';
+import { countWork, fullSizes, smallSizes } from './counted-work.ts';
 import { useForeignIds } from './foreign.ts';
 import { beIdle, idleFull, idleSmall } from './idle.ts';
 import { inject, injectFull, injectPretty } from './injection.ts';
@@ -20,7 +22,7 @@ export const clients: Part = {
   name: 'clients',
   about:
     'Clients that mean harm: slow, idle, deaf, pipelining, smuggling; with bodies that are too large, too deep ' +
-    'or packed; from foreign sites; with texts that end lines, with things said twice, with ids of another app. ' +
+    'or packed, or expensive to check; from foreign sites; with texts that end lines, with things said twice, with ids of another app. ' +
     'Everybody else is served meanwhile, nothing is done that nobody may do, and nothing is held afterwards.',
   prove: async ({ scale, say }) => {
     const findings: Finding[] = [];
@@ -62,10 +64,12 @@ const full: Proofs = {
     attack('clients: texts that end lines', {}, async (on) => inject(on, injectFull)),
   pretty: async () => injectPretty({}),
   secrets: async () => attack('clients: secrets in odd places', {}, sendSecrets),
+  work: async () => countWork(fullSizes),
+  busy: async () => keepBusy(),
   timing: async () => timeKeys({ rounds: 7, samples: 3_000 }),
 };
 
-/** One service for all, with shorter times. */
+/** One service for all that needs one, with shorter times. */
 const small: Proofs = {
   small: async () =>
     attack('clients: in small', { changes: quick }, async (on) => {
@@ -73,4 +77,5 @@ const small: Proofs = {
       await Promise.all([beSlow(on, slowSmall), trickParsers(on)]);
       await crowdReads(on, crowdSmall);
     }),
+  work: async () => countWork(smallSizes),
 };

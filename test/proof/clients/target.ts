@@ -79,8 +79,10 @@ const shownMax = 20;
 
 function collecting(changes: readonly SourceChange[]): Env {
   const { NODE_OPTIONS, ...rest } = changedSource(changes);
-  const collect = new URL('./collect.ts', import.meta.url).href;
-  return { ...rest, NODE_OPTIONS: `${NODE_OPTIONS} --import=${collect}` };
+  const preloads = ['./collect.ts', './turns.ts'].map(
+    (file) => `--import=${new URL(file, import.meta.url).href}`,
+  );
+  return { ...rest, NODE_OPTIONS: [NODE_OPTIONS, ...preloads].join(' ') };
 }
 
 /**

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { bounds } from './bounds.ts';
+import type { Bundle, Schema } from './bundle.ts';
+import { makeCheck } from './checker.ts';
+import { makeMeter } from './meter.ts';
+
+/** The first schema is where to start; the others are `#/$defs/s1` and so on. */
+function bundleOf(...schemas: Schema[]): Bundle {
+  return {
+    $ref: '#/$defs/s0',
+    $defs: Object.fromEntries(schemas.map((schema, at) => [`s${at}`, schema])),
+  };
+}
+
+/** What is wrong, and how many steps it took to find out. */
+function work(bundle: Bundle, value: unknown): { messages: string[]; steps: number } {
+  const meter = makeMeter();
+  let steps = 0;
+  const spend = (some: number): void => {
+    steps += some;
+    meter.spend(some);
+  };
+  const faults = makeCheck(bundle, { ...meter, spend })(value);
+  return { messages: faults.map(({ field, message }) => `${field} ${message}`), steps };
+}
+
+/** Large enough to be called, and not to be copied to where it is referred to. */
+const item = {
+  type: 'object',
+  required: ['a'],
+  properties: Object.fromEntries(
+    ['a', 'b', 'c', 'd', 'e'].map((name) => [name, { type: 'string', minLength: 1 }]),
+  ),
+};
+const ref = { $ref: '#/$defs/s1' };
+
+/** Objects that count how often one of them is looked at. */
+function counted(length: number, a: unknown): { items: object[]; looks: () => number } {
+  let looks = 0;
+  const items = Array.from({ length }, () => ({
+    get a() {
+      looks += 1;
+      return a;
+    },
+  }));
+  return { items, looks: () => looks };
+}
+
+describe('boundErrors', () => {
+  it('does not look at the items of a list that is too long', () => {
+    const bundle = bundleOf({ type: 'array', maxItems: 1_000, items: ref }, item);
+    for (const a of [1, 'fits']) {
+      const { items, looks } = counted(20_000, a);
+      const { messages } = work(bundle, items);
+      assert.deepEqual(messages, [' must have at most 1000 items, has 20000']);
+      assert.equal(looks(), 0);
+    }
+  });
+
+  it('stops at enough errors, however many items follow', () => {
+    const schemas = [
+      { items: ref },
+      { additionalProperties: ref },
+      { patternProperties: { '^k': ref } },
+      { propertyNames: { pattern: '^x' } },
+    ];
+    for (const schema of schemas) {
+      const some = work(bundleOf(schema, item), valueFor(schema, 1_000));
+      const many = work(bundleOf(schema, item), valueFor(schema, 20_000));
+      assert.equal(many.messages.length, bounds.faultsMax);
+      assert.deepEqual(many, some);
+    }
+  });
+
+  it('reads only the items that it reports', () => {
+    const { items, looks } = counted(20_000, 1);
+    const { messages } = work(bundleOf({ type: 'array', items: ref }, item), items);
+    assert.equal(messages.length, bounds.faultsMax);
+    assert.ok(looks() < 10 * bounds.errorsMax, `${looks()} looks`);
+  });
+
+  it('finds a fault that stands behind many good items', () => {
+    const items = [...Array.from({ length: 5_000 }, () => ({ a: 'fits' })), { a: 1 }, {}];
+    const { messages } = work(bundleOf({ type: 'array', items: ref }, item), items);
+    assert.deepEqual(messages, ['/5000/a must be a string, is a number', '/5001/a is required']);
+  });
+
+  it('names the first members that are not expected, and counts no others', () => {
+    for (const keyword of ['additionalProperties', 'unevaluatedProperties']) {
+      const bundle = bundleOf({ type: 'object', properties: { a: {} }, [keyword]: false });
+      const some = work(bundle, members(1_000));
+      assert.equal(some.messages[0], '/k0 is not expected here');
+      assert.deepEqual(work(bundle, members(20_000)), some);
+    }
+  });
+
+  it('does not search an object with too many members, nor a text that is too long', () => {
+    const object = { type: 'object', maxProperties: 20, additionalProperties: ref };
+    assert.deepEqual(work(bundleOf(object, item), members(5_000)).messages, [
+      ' must have at most 20 properties, has 5000',
+    ]);
+    const text = { type: 'string', maxLength: 10, pattern: '^b+$', format: 'date-time' };
+    const { messages, steps } = work(bundleOf(text), 'a'.repeat(100_000));
+    assert.deepEqual(messages, [' must have at most 10 characters, has 100000']);
+    assert.ok(steps < 100, `${steps} steps`);
+  });
+
+  it('says nothing about what it left out under not and if', () => {
+    const list = { type: 'array', maxItems: 5, items: { type: 'string' } };
+    assert.deepEqual(work(bundleOf({ not: list }), Array(500).fill(1)).messages, []);
+    // oxlint-disable-next-line unicorn/no-thenable -- The keyword is called so.
+    const conditional = { if: { items: { type: 'string' } }, then: false, else: { maxItems: 5 } };
+    assert.deepEqual(work(bundleOf(conditional), Array(500).fill(1)).messages, [
+      ' must have at most 5 items, has 500',
+    ]);
+  });
+
+  it('looks at a number whatever the length of a text may be', () => {
+    const { messages } = work(bundleOf({ maxLength: 5, format: 'int32' }), 2 ** 40);
+    assert.deepEqual(messages, [' must have the format "int32", is 1099511627776']);
+  });
+
+  it('takes the branch that was meant, whichever has more errors than are kept', () => {
+    const numbers = { type: 'array', items: { type: 'number' } };
+    const objects = { type: 'array', items: { $ref: '#/$defs/s3' } };
+    const branches = { anyOf: [ref, { $ref: '#/$defs/s2' }] };
+    const bundle = bundleOf({ properties: { x: branches } }, numbers, objects, item);
+    const x = [...Array.from({ length: 5_000 }, () => ({ a: 'fits' })), { a: 1 }];
+    const { messages } = work(bundle, { x });
+    assert.deepEqual(messages, ['/x/5000/a must be a string, is a number']);
+  });
+});
+
+describe('forgetItems', () => {
+  it('says that a list lacks an item, and not what is wrong with each of the others', () => {
+    const bundle = bundleOf({ type: 'array', contains: ref }, item);
+    for (const length of [3, 5_000]) {
+      assert.deepEqual(work(bundle, listOf(length, {})).messages, [
+        ' lacks an item that it must contain, or has too many of them',
+      ]);
+    }
+    assert.deepEqual(work(bundle, [{}, { a: 'fits' }]).messages, []);
+  });
+});
+
+describe('enum', () => {
+  it('writes no list or object out to compare it with values that are neither', () => {
+    const { messages, steps } = work(bundleOf({ enum: ['a', 1, null] }), listOf(20_000, []));
+    assert.deepEqual(messages, [' must be one of "a", 1, null, is a list']);
+    assert.ok(steps < 100, `${steps} steps`);
+  });
+});
+
+function valueFor(schema: object, length: number): unknown {
+  return 'items' in schema ? listOf(length, { a: 1 }) : members(length);
+}
+
+function listOf(length: number, value: unknown): unknown[] {
+  return Array.from({ length }, () => value);
+}
+
+function members(length: number): Record<string, number> {
+  return Object.fromEntries(Array.from({ length }, (_, at) => [`k${at}`, 1]));
+}

@@ -1,0 +1,117 @@
+// Bounds of the pass that looks for all errors of a value. On its own, the checker looks at each item of a list that
+// is too long, keeps an error for each, and copies all of them whenever a referenced schema adds one: the time grows
+// with the square of the items. Here a value that is too large is not searched, and a loop stops at enough errors.
+import { strict as assert } from 'node:assert';
+import type { Ajv2020, Code, CodeKeywordDefinition, KeywordCxt } from 'ajv/dist/2020.js';
+import { bounds } from './bounds.ts';
+import { checkerLibrary } from './checker-library.ts';
+import type { Meter } from './meter.ts';
+
+interface Rule {
+  keyword: string;
+  /** The keyword is skipped where the value is larger than this one allows: that is an error already. */
+  size?: 'maxItems' | 'maxProperties' | 'maxLength';
+  /** What the checker writes into its loop over items or members. */
+  loop?: 'subschema' | 'subschema or error';
+}
+
+const rules: readonly Rule[] = [
+  { keyword: 'items', size: 'maxItems', loop: 'subschema' },
+  { keyword: 'unevaluatedItems', size: 'maxItems', loop: 'subschema' },
+  // Without `size`: members that it skips would count as unevaluated.
+  { keyword: 'patternProperties', loop: 'subschema' },
+  { keyword: 'additionalProperties', size: 'maxProperties', loop: 'subschema or error' },
+  { keyword: 'propertyNames', size: 'maxProperties', loop: 'subschema' },
+  { keyword: 'unevaluatedProperties', size: 'maxProperties', loop: 'subschema or error' },
+  { keyword: 'pattern', size: 'maxLength' },
+  { keyword: 'format', size: 'maxLength' },
+];
+
+/**
+ * What is wrong with an item says nothing about a list that must contain another one. The checker keeps it until the
+ * search is over, in every pass.
+ */
+export function forgetItems(ajv: Ajv2020): void {
+  replaceCode(ajv, 'contains', (code) => (context, type) => {
+    const subschema = context.subschema.bind(context);
+    context.subschema = (...given) => {
+      const inner = subschema(...given);
+      context.reset();
+      return inner;
+    };
+    code(context, type);
+  });
+}
+
+/** For a checker with `allErrors`. */
+export function boundErrors(ajv: Ajv2020, meter: Meter): void {
+  for (const { keyword, size, loop } of rules) {
+    replaceCode(ajv, keyword, (code) => (context, type) => {
+      // Under `not` and `if` the checker stops at the first error, and opens blocks that end elsewhere.
+      if (context.it.allErrors !== true) return code(context, type);
+      const search = (): void => {
+        if (loop !== undefined) endLoop(context, loop, meter);
+        code(context, type);
+      };
+      const fits = size && fitsCode(context, size);
+      if (fits === undefined) search();
+      else context.gen.if(fits, search);
+    });
+  }
+}
+
+type WriteCode = CodeKeywordDefinition['code'];
+
+function replaceCode(ajv: Ajv2020, keyword: string, change: (code: WriteCode) => WriteCode): void {
+  const definition = ajv.getKeyword(keyword);
+  assert(typeof definition === 'object' && 'code' in definition, `${keyword} is written as code`);
+  definition.code = change(definition.code);
+}
+
+function fitsCode(context: KeywordCxt, size: NonNullable<Rule['size']>): Code | undefined {
+  const { code } = checkerLibrary();
+  const { data, parentSchema } = context;
+  const max: unknown = parentSchema[size];
+  if (typeof max !== 'number') return undefined;
+  switch (size) {
+    case 'maxItems':
+      return code`${data}.length <= ${max}`;
+    case 'maxProperties':
+      return code`Object.keys(${data}).length <= ${max}`;
+    case 'maxLength':
+      // A character counts once in a schema, and once or twice in a length. A number has a format, and no length.
+      return code`!(${data}.length > ${2 * max})`;
+  }
+}
+
+/** Makes the code that the checker writes for each item or member leave its loop when there are errors enough. */
+function endLoop(context: KeywordCxt, loop: NonNullable<Rule['loop']>, meter: Meter): void {
+  const { code, Name } = checkerLibrary();
+  const { gen } = context;
+  const errors = new Name('errors');
+  const before = gen.const('before', errors);
+  const enough = gen.scopeValue('func', { ref: enoughFor(meter) });
+  const leave = (): void => {
+    gen.if(code`${errors} > ${before} && ${enough}(${errors} - ${before})`, () => gen.break());
+  };
+  const subschema = context.subschema.bind(context);
+  context.subschema = (...given) => {
+    const inner = subschema(...given);
+    leave();
+    return inner;
+  };
+  if (loop !== 'subschema or error') return;
+  const error = context.error.bind(context);
+  context.error = (...given) => {
+    error(...given);
+    leave();
+  };
+}
+
+/** Errors are work too: each one that is added may copy those before it. */
+function enoughFor(meter: Meter): (errors: number) => boolean {
+  return (errors) => {
+    meter.spend(errors);
+    return errors >= bounds.errorsMax;
+  };
+}

@@ -1,0 +1,128 @@
+// That the work of a request grows with its size, and not faster: every schema that openapi.yaml applies to a request
+// is given hostile values of one size and of twice that size, and the steps of its checks are counted. Counted, not
+// timed, so it says the same on every machine.
+import type { Operation } from '../../../src/contract/contract.ts';
+import { makeCheck } from '../../../src/contract/checker.ts';
+import { definitionsOf } from '../../../src/contract/hearing.ts';
+import { makeMeter } from '../../../src/contract/meter.ts';
+import type { Validator } from '../../../src/contract/schema.ts';
+import type { Finding } from '../finding.ts';
+import { readDocument } from '../fuzz/document.ts';
+import { hostileValues, placesOf } from './hostile-values.ts';
+import { contract, exampleBody } from './operations.ts';
+
+type Sizes = readonly (readonly [less: number, more: number])[];
+
+/** Pairs of sizes, in values: below what most lists may hold, and above it; the last is what a body may hold. */
+export const smallSizes: Sizes = [
+  [300, 600],
+  [1_200, 2_400],
+];
+export const fullSizes: Sizes = [...smallSizes, [12_000, 24_000]];
+
+/** By how much more than twice the steps may grow, and how many are nothing to speak of. */
+const growthMax = 2.2;
+const stepsSpare = 2_000;
+
+export async function countWork(sizes: Sizes): Promise<Finding> {
+  const violations: string[] = [];
+  let [schemas, comparisons, stepsMost] = [0, 0, 0];
+  for (const { name, validator, values } of await subjects()) {
+    schemas += 1;
+    const check = countingCheck(validator);
+    for (const [shape, make] of Object.entries(values)) {
+      for (const [less, more] of sizes) {
+        const one = check(make(less));
+        const two = check(make(more));
+        comparisons += 1;
+        stepsMost = Math.max(stepsMost, two.steps);
+        const isTooLarge = one.isTooLarge && two.isTooLarge;
+        const most = isTooLarge ? one.steps : growthMax * one.steps;
+        if (two.steps <= most + stepsSpare) continue;
+        const found = `${one.steps} steps for ${less} values, ${two.steps} for ${more}`;
+        const kind = isTooLarge ? 'a value that is too large is searched' : 'work';
+        violations.push(`${kind}: ${name}, ${shape}: ${found}`);
+      }
+    }
+  }
+  const figures = { schemas, comparisons, 'most steps of one check': stepsMost };
+  return { part: 'clients: work counted', figures, violations: violations.slice(0, 20) };
+}
+
+interface Subject {
+  name: string;
+  validator: Validator;
+  /** By shape: the value of that size. */
+  values: Record<string, (n: number) => unknown>;
+}
+
+async function subjects(): Promise<Subject[]> {
+  const compiled = await contract();
+  const payloads = definitionsOf(compiled).flatMap(({ label, payload }) =>
+    payload === undefined
+      ? []
+      : [{ name: `payload of ${label}`, validator: payload, values: plain }],
+  );
+  const all = [...compiled.operations.flatMap(subjectsOf), ...payloads];
+  // Many operations share their parameters.
+  return [...new Map(all.map((one) => [one.validator.place, one])).values()];
+}
+
+const plain = Object.fromEntries(
+  Object.entries(hostileValues).flatMap(([name, make]) => [
+    [name, (n: number): unknown => JSON.parse(make(n))],
+    [`message: ${name}`, (n: number): unknown => JSON.parse(`{"message":${make(n)}}`)],
+  ]),
+);
+
+function subjectsOf({ operationId, parameters, body }: Operation): Subject[] {
+  const ofParameters = parameters.flatMap(({ name, schema }) =>
+    schema === undefined
+      ? []
+      : [{ name: `${operationId}, ${name}`, validator: schema, values: plain }],
+  );
+  const validator = body?.content.get('application/json');
+  if (validator === undefined) return ofParameters;
+  return [...ofParameters, { name: operationId, validator, values: bodiesOf(operationId) }];
+}
+
+function bodiesOf(operationId: string): Subject['values'] {
+  const document = readDocument();
+  const operation = document.operations.find((one) => one.operationId === operationId);
+  if (operation === undefined) throw new Error(`Cannot find ${operationId} in the document`);
+  const example = exampleBody(operationId);
+  const hostile = placesOf(document, operation, JSON.stringify(example)).flatMap((place) =>
+    Object.entries(hostileValues).map(([shape, make]): [string, (n: number) => unknown] => [
+      `${place.name} ${shape}`,
+      (n) => JSON.parse(place.bodyWith(make(n))),
+    ]),
+  );
+  // Nothing is wrong with them but that they are too many.
+  const repeated = Object.entries(example).flatMap(([key, value]) => {
+    const items: readonly unknown[] = Array.isArray(value) ? value : [];
+    const many = (n: number): unknown => ({ ...example, [key]: Array(n).fill(items[0]) });
+    return items.length === 0 ? [] : [[`/${key} valid items`, many] as const];
+  });
+  return Object.fromEntries([...hostile, ...repeated]);
+}
+
+interface Counted {
+  steps: number;
+  /** It is refused for its size, before all else. */
+  isTooLarge: boolean;
+}
+
+function countingCheck(validator: Validator): (value: unknown) => Counted {
+  const meter = makeMeter();
+  let steps = 0;
+  const spend = (some: number): void => {
+    steps += some;
+    meter.spend(some);
+  };
+  const check = makeCheck(validator.schema(), { ...meter, spend });
+  return (value) => {
+    steps = 0;
+    const [first] = check(value);
+    return { steps, isTooLarge: first?.message.startsWith('must have at most ') === true };
+  };
+}

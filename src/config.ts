@@ -61,6 +61,7 @@ export function readConfig(env: Environment): ConfigReading {
     tlsCert: take('tlsCert'),
     tlsKey: take('tlsKey'),
     trustProxy: take('trustProxy'),
+    fastPath: take('fastPath'),
     contract: take('contract') ?? [],
     lenient: take('lenient'),
     requireAppId: take('requireAppId'),

@@ -193,7 +193,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     }),
     publicUrl,
   });
-  if (config.tlsCert === undefined) {
+  if (config.fastPath && config.tlsCert === undefined) {
     const { newId } = context;
     const { logFact, tracer } = outside;
     const { answered: onAnswered } = parts.meter;

@@ -54,7 +54,7 @@ async function compare(): Promise<void> {
   const url = `http://hooks.example.com:${port}/hook`;
   const bare = async (): Promise<void> => bareSend(pool);
   const ours = async (): Promise<void> => {
-    const request = { method: 'POST', url, headers, body, timeoutMs: 15_000 };
+    const request = { app: 1, method: 'POST', url, headers, body, timeoutMs: 15_000 };
     const result = await sender.send(request, { onStart: () => true });
     assert(result.kind === 'answered' && result.status === 200);
   };

@@ -99,6 +99,14 @@ export const settings = {
     meaning: 'believe the forwarded headers of a proxy in front',
     read: readSwitch,
   },
+  fastPath: {
+    env: 'RINGBACK_FAST_PATH',
+    fallback: 'on',
+    meaning:
+      'read plain publishes by our own HTTP parser; `off`: every request goes through Node’s. ' +
+      'Unused with TLS',
+    read: readSwitch,
+  },
   contract: {
     env: 'RINGBACK_CONTRACT',
     fallback: undefined,

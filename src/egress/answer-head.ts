@@ -68,6 +68,8 @@ class Facts {
         this.#length = Number(value);
         break;
       case 'transfer-encoding':
+        // To some readers `chunked` with a tab behind it is another coding, and the body then has another end.
+        if (line.includes('\t')) throw new BadAnswer('its transfer encoding holds a tab');
         this.#coding = this.#coding === undefined ? value : `${this.#coding}, ${value}`;
         break;
       case 'connection':
@@ -84,11 +86,14 @@ class Facts {
     const says = (word: string): boolean =>
       this.#connection !== '' && this.#connection.split(',').some((each) => each.trim() === word);
     const isOffered = isOnePointOne || (says('keep-alive') && this.#coding === undefined);
+    const isLast = !isOffered || says('close');
+    if (status < 200 && isLast) throw new BadAnswer('an interim answer is the last one');
+    const isSure = isUsual(status) && this.#isSureToEnd(status, body);
     return {
       status,
       headers: this.#headers,
       body,
-      isKept: isOffered && !says('close') && this.#isSureToEnd(status, body),
+      isKept: !isLast && isSure,
       keptMs: Number.isNaN(this.#keptMs) ? undefined : this.#keptMs,
     };
   }
@@ -96,13 +101,16 @@ class Facts {
   /** What announces a body that it may not have, may send one all the same, which the next answer would begin with. */
   #isSureToEnd(status: number, { kind }: Framing): boolean {
     if (kind === 'until_closed') return false;
-    if (status === 204) return this.#coding === undefined && (this.#length ?? 0) === 0;
-    return status !== 304 || this.#coding === undefined;
+    if (status !== 204 && status !== 304) return true;
+    return this.#coding === undefined && (this.#length ?? 0) === 0;
   }
 
   #framing(status: number): Framing {
     if (this.#coding !== undefined && this.#length !== undefined) {
       throw new BadAnswer('it has a length and a transfer encoding');
+    }
+    if (status < 200 && (this.#coding !== undefined || this.#length !== undefined)) {
+      throw new BadAnswer('an interim answer announces a body');
     }
     if (status < 200 || status === 204 || status === 304) return { kind: 'none' };
     if (this.#coding !== undefined) {
@@ -111,6 +119,11 @@ class Facts {
     if (this.#length === undefined) return { kind: 'until_closed' };
     return this.#length === 0 ? { kind: 'none' } : { kind: 'length', bytes: this.#length };
   }
+}
+
+/** Interim answers other than 100 and 103 are rare: a receiver that sends one is not trusted with the next request. */
+function isUsual(status: number): boolean {
+  return status >= 200 || status === 100 || status === 103;
 }
 
 /** Without the spaces and tabs around it. */

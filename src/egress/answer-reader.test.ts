@@ -104,8 +104,9 @@ describe('AnswerReader', () => {
     [
       '304 with the length of what it stands for',
       'HTTP/1.1 304 No\r\ncontent-length: 9\r\n\r\n',
-      { status: 304 },
+      { status: 304, isKept: false },
     ],
+    ['304 without a length', 'HTTP/1.1 304 No\r\n\r\n', { status: 304 }],
     ['an answer to HEAD', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n', {}, 'HEAD'],
     [
       'interim answers',
@@ -189,6 +190,21 @@ describe('AnswerReader', () => {
     'a size that only LF ends': `${chunked}1\na\r\n0\r\n\r\n`,
     'an extension that only LF ends': `${chunked}1;x\na\r\n0\r\n\r\n`,
     'a trailer that only LF ends': `${chunked}0\r\nx: y\n\r\n`,
+    'an interim answer with a length': `HTTP/1.1 103 Hi\r\ncontent-length: 1\r\n\r\n${ok}\r\n`,
+    'an interim answer that closes': `HTTP/1.1 103 Hi\r\nconnection: close\r\n\r\n${ok}\r\n`,
+    'an interim answer of HTTP/1.0': `HTTP/1.0 100 Go\r\n\r\n${ok}\r\n`,
+    'an interim answer in chunks': `HTTP/1.1 100 Go\r\ntransfer-encoding: chunked\r\n\r\n${ok}\r\n`,
+    'a coding with a tab behind it': `${ok}transfer-encoding: chunked\t\r\n\r\n0\r\n\r\n`,
+    'a space behind a size': `${chunked}1 \r\na\r\n0\r\n\r\n`,
+    'an extension without a name': `${chunked}1;\r\na\r\n0\r\n\r\n`,
+    'an extension in quotes': `${chunked}1;x="y"\r\na\r\n0\r\n\r\n`,
+    'an extension with two values': `${chunked}1;x=y=z\r\na\r\n0\r\n\r\n`,
+    'a trailer without a colon': `${chunked}0\r\nxy\r\n\r\n`,
+    'a trailer without a name': `${chunked}0\r\n: y\r\n\r\n`,
+    'a trailer with a space before the colon': `${chunked}0\r\nx : y\r\n\r\n`,
+    'a folded trailer': `${chunked}0\r\nx: y\r\n z\r\n\r\n`,
+    'NUL in a trailer': `${chunked}0\r\nx: \0\r\n\r\n`,
+    'DEL in a trailer': `${chunked}0\r\nx: \x7f\r\n\r\n`,
     'a last line that is none': `${chunked}0\r\n\rx`,
   };
   for (const [what, text] of Object.entries(bad)) {

@@ -1,16 +1,19 @@
-// A body in chunks (RFC 9112, 7.1), in whatever pieces it comes. Extensions and trailers are passed over: nobody
-// here reads them, and how long they may be is the reader's business.
+// A body in chunks (RFC 9112, 7.1), in whatever pieces it comes. Nobody here reads extensions and trailers, but each
+// must be one: otherwise the end of the body is not sure. How long they may be is the reader's business.
 import { BadAnswer } from './answer-head.ts';
 
 type State =
   | 'size'
   | 'extension'
+  | 'extension_name'
+  | 'extension_value'
   | 'size_end'
   | 'data'
   | 'data_break'
   | 'data_end'
   | 'trailer_start'
-  | 'trailer'
+  | 'trailer_name'
+  | 'trailer_value'
   | 'trailer_end'
   | 'last_end'
   | 'over';
@@ -48,8 +51,10 @@ export class Chunks {
       case 'size':
         return this.#afterSize(byte);
       case 'extension':
-        if (byte === newline) throw bad();
-        return byte === carriage ? 'size_end' : 'extension';
+        return token(byte, 'extension_name');
+      case 'extension_name':
+      case 'extension_value':
+        return this.#afterExtension(byte);
       case 'size_end':
         this.#digits = 0;
         return expect(byte, newline, this.#left === 0 ? 'trailer_start' : 'data');
@@ -58,10 +63,13 @@ export class Chunks {
       case 'data_end':
         return expect(byte, newline, 'size');
       case 'trailer_start':
-        return byte === carriage ? 'last_end' : 'trailer';
-      case 'trailer':
-        if (byte === newline) throw bad();
-        return byte === carriage ? 'trailer_end' : 'trailer';
+        return byte === carriage ? 'last_end' : token(byte, 'trailer_name');
+      case 'trailer_name':
+        return byte === colon ? 'trailer_value' : token(byte, 'trailer_name');
+      case 'trailer_value':
+        if (byte === carriage) return 'trailer_end';
+        if ((byte < space && byte !== tab) || byte === del) throw bad();
+        return 'trailer_value';
       case 'trailer_end':
         return expect(byte, newline, 'trailer_start');
       case 'last_end':
@@ -81,13 +89,26 @@ export class Chunks {
     }
     if (this.#digits === 0) throw bad();
     if (byte === carriage) return 'size_end';
-    if (byte === semicolon || byte === space || byte === tab) return 'extension';
+    if (byte === semicolon) return 'extension';
     throw bad();
+  }
+
+  /** No quoted values and no spaces: no server is known to send them, and readers disagree about them. */
+  #afterExtension(byte: number): State {
+    if (byte === carriage) return 'size_end';
+    if (byte === semicolon) return 'extension';
+    if (byte === equals && this.#state === 'extension_name') return 'extension_value';
+    return token(byte, this.#state);
   }
 }
 
 function expect(byte: number, expected: number, next: State): State {
   if (byte !== expected) throw bad();
+  return next;
+}
+
+function token(byte: number, next: State): State {
+  if (!tokenBytes.has(byte)) throw bad();
   return next;
 }
 
@@ -104,3 +125,7 @@ function bad(): BadAnswer {
 /** More would not be a safe integer. */
 const digitsMax = 13;
 const [tab, newline, carriage, space, semicolon] = [0x09, 0x0a, 0x0d, 0x20, 0x3b] as const;
+const [colon, equals, del] = [0x3a, 0x3d, 0x7f] as const;
+const tokenBytes = new Set(
+  Buffer.from("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"),
+);

@@ -88,7 +88,7 @@ export class Connection implements Link<Connection> {
   onHead(head: AnswerHead): void {
     // To HEAD no body should come; where one is announced, it may.
     const isSure = this.#carried?.method !== 'HEAD' || head.body.kind === 'none';
-    this.#isKept = head.isKept && isSure;
+    this.#isKept &&= head.isKept && isSure;
     this.keptMs = head.keptMs;
     this.#carried?.onHead(head);
   }
@@ -120,6 +120,7 @@ export class Connection implements Link<Connection> {
     if (bytes === undefined || this.#isOver) return;
     this.#requests += 1;
     this.#isHeard = false;
+    this.#isKept = true;
     this.#reader.begin(carried.method);
     if (bytes.rest === undefined) {
       socket.write(bytes.first);

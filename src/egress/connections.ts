@@ -2,6 +2,7 @@
 // requests to one origin does not open one for each: beyond a few, one is opened only for whoever has waited
 // for a moment, and until then one of the others is mostly free again. Of 80,000 callbacks to 1,000
 // subscriptions at ten origins 18,300 had a new connection before, and 3,400 have one now, on a busy machine.
+// A connection belongs to one app: whatever a receiver does to it, no request of another app is sent over it.
 import type { World } from '../core/world.ts';
 import type { AnswerLimits } from './answer-reader.ts';
 import type { DialOptions } from './connect.ts';
@@ -11,6 +12,8 @@ import { LinkedList } from './linked-list.ts';
 
 /** Who wants a connection. `use` is called once: at once, or when one is free. */
 export interface Taker {
+  /** Whose connections it may use: of one app at one origin. */
+  readonly pool: string;
   readonly origin: string;
   readonly wants: 'any' | 'fresh';
   use(connection: Connection): void;
@@ -32,7 +35,10 @@ export interface ConnectionsOptions extends DialOptions {
   readonly deadlines: Deadlines;
 }
 
+/** The pool of one app at one origin. */
 interface Place {
+  readonly key: string;
+  readonly origin: Origin;
   /** The one that was used last comes last. */
   readonly idle: Connection[];
   /** Who waits, and since when; who came first comes first. */
@@ -42,10 +48,21 @@ interface Place {
   isWatched: boolean;
 }
 
+/** What the apps share: no receiver gets more connections because several of them call it. */
+interface Origin {
+  readonly name: string;
+  places: number;
+  open: number;
+  /** Pools with takers, in the order of their turn. */
+  readonly waiting: Set<Place>;
+}
+
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #places = new Map<string, Place>();
-  readonly #open = new Set<Connection>();
+  readonly #origins = new Map<string, Origin>();
+  /** With the pool that each belongs to. */
+  readonly #open = new Map<Connection, Place>();
   readonly #idle = new LinkedList<Connection>(); // The one that rests longest comes first.
   readonly #closing = new Set<Promise<void>>();
 
@@ -55,32 +72,39 @@ export class Connections {
 
   take(taker: Taker): void {
     const { connectionsPerOriginMax, connectionsEagerMax } = this.#options.limits;
-    const place = this.#placeOf(taker.origin);
-    const rested = taker.wants === 'any' ? this.#wake(place) : undefined;
+    const rested = taker.wants === 'any' ? this.#wake(this.#places.get(taker.pool)) : undefined;
     if (rested !== undefined) return taker.use(rested);
-    const spare = place.open >= connectionsPerOriginMax ? place.idle[0] : undefined;
-    if (spare !== undefined) this.drop(spare);
+    const origin = this.#origins.get(taker.origin);
+    if (origin !== undefined && this.#isFull(origin)) this.#dropIdle(origin);
+    const place = this.#placeOf(taker); // Not before: what is dropped may be the last of its pool.
     const most = taker.wants === 'fresh' ? connectionsPerOriginMax : connectionsEagerMax;
-    if (place.open < Math.min(most, connectionsPerOriginMax)) {
-      return taker.use(this.#connect(taker.origin));
-    }
+    if (place.open < most && !this.#isFull(place.origin)) return taker.use(this.#connect(place));
     place.takers.set(taker, this.#options.world.monotonicMs());
+    place.origin.waiting.add(place);
     this.#watch(place);
   }
 
   /** The taker no longer waits. */
   forget(taker: Taker): void {
-    this.#places.get(taker.origin)?.takers.delete(taker);
+    const place = this.#places.get(taker.pool);
+    if (place === undefined) return;
+    this.#removeTaker(place, taker);
+    this.#tidy(place);
   }
 
   /** Gives back a connection whose last response was read to its end. */
   release(connection: Connection): void {
-    if (!this.#open.has(connection)) return;
-    const place = this.#placeOf(connection.origin);
+    const place = this.#open.get(connection);
+    if (place === undefined) return;
     const [taker] = place.takers.keys();
-    if (this.#isOld(connection) || taker?.wants === 'fresh') return this.drop(connection);
+    const [next] = place.origin.waiting;
+    // At the limit of the origin the apps take turns, and another app needs a connection of its own.
+    const isOthersTurn = this.#isFull(place.origin) && next !== undefined && next !== place;
+    if (this.#isOld(connection) || taker?.wants === 'fresh' || isOthersTurn) {
+      return this.drop(connection);
+    }
     if (taker !== undefined) {
-      place.takers.delete(taker);
+      this.#removeTaker(place, taker);
       return taker.use(connection);
     }
     const restMs = this.#restMs(connection);
@@ -95,35 +119,68 @@ export class Connections {
 
   /** Ends a connection, and with ConnectionGone the request on it. */
   drop(connection: Connection): void {
-    if (!this.#open.delete(connection)) return;
-    const { origin } = connection;
-    const place = this.#placeOf(origin);
+    const place = this.#open.get(connection);
+    if (place === undefined) return;
+    const { origin } = place;
+    this.#open.delete(connection);
     place.open -= 1;
+    origin.open -= 1;
     if (this.#rouse(connection)) place.idle.splice(place.idle.indexOf(connection), 1);
     const closed = connection.end().finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
-    const [taker] = place.takers.keys();
-    if (taker !== undefined) this.#connectFor(taker, place);
-    const empty = place.open === 0 && place.takers.size === 0;
-    if (empty && this.#places.get(origin) === place) this.#places.delete(origin);
+    const [next] = origin.waiting;
+    const [taker] = next?.takers.keys() ?? [];
+    if (next !== undefined && taker !== undefined) this.#connectFor(taker, next);
+    this.#tidy(place);
   }
 
   /** Ends all of them; resolves when their sockets are closed. */
   async close(): Promise<void> {
-    for (const connection of this.#open) this.drop(connection);
+    for (const connection of this.#open.keys()) this.drop(connection);
     await Promise.all(this.#closing);
   }
 
   count(): { origins: number; open: number; idle: number } {
-    return { origins: this.#places.size, open: this.#open.size, idle: this.#idle.size };
+    return { origins: this.#origins.size, open: this.#open.size, idle: this.#idle.size };
   }
 
-  #placeOf(origin: string): Place {
-    const found = this.#places.get(origin);
+  #placeOf(taker: Taker): Place {
+    const { pool: key, origin: name } = taker;
+    const found = this.#places.get(key);
     if (found !== undefined) return found;
-    const place: Place = { idle: [], takers: new Map(), open: 0, isWatched: false };
-    this.#places.set(origin, place);
+    const origin = this.#origins.get(name) ?? { name, places: 0, open: 0, waiting: new Set() };
+    this.#origins.set(name, origin);
+    const place = { key, origin, idle: [], takers: new Map(), open: 0, isWatched: false };
+    this.#places.set(key, place);
+    origin.places += 1;
     return place;
+  }
+
+  /** Forgets a pool without connections and takers, and the origin with its last one. */
+  #tidy({ key, origin, open, takers }: Place): void {
+    if (open > 0 || takers.size > 0 || !this.#places.delete(key)) return;
+    origin.places -= 1;
+    if (origin.places === 0) this.#origins.delete(origin.name);
+  }
+
+  #isFull({ open }: Origin): boolean {
+    return open >= this.#options.limits.connectionsPerOriginMax;
+  }
+
+  /** The one that rests longest, of any app. */
+  #dropIdle(origin: Origin): void {
+    for (let one = this.#idle.first; one !== undefined; one = one.after) {
+      if (one.origin === origin.name) return this.drop(one);
+    }
+  }
+
+  /** Says whether it waited. The next turn is another app's. */
+  #removeTaker(place: Place, taker: Taker): boolean {
+    const { waiting } = place.origin;
+    if (!place.takers.delete(taker)) return false;
+    waiting.delete(place);
+    if (place.takers.size > 0) waiting.add(place);
+    return true;
   }
 
   #watch(place: Place): void {
@@ -148,20 +205,21 @@ export class Connections {
   }
 
   #connectFor(taker: Taker, place: Place): void {
-    if (place.open >= this.#options.limits.connectionsPerOriginMax) return;
-    if (!place.takers.delete(taker)) return; // Served meanwhile.
-    taker.use(this.#connect(taker.origin));
+    if (this.#isFull(place.origin)) this.#dropIdle(place.origin);
+    if (this.#isFull(place.origin)) return;
+    if (!this.#removeTaker(place, taker)) return; // Served meanwhile.
+    taker.use(this.#connect(place));
   }
 
   // The one that was used last is the least likely to be stale, and lets the others time out.
-  #wake(place: Place): Connection | undefined {
-    let connection = place.idle.at(-1);
+  #wake(place: Place | undefined): Connection | undefined {
+    let connection = place?.idle.at(-1);
     while (connection !== undefined && this.#isOld(connection)) {
       this.drop(connection);
-      connection = place.idle.at(-1);
+      connection = place?.idle.at(-1);
     }
     if (connection === undefined) return undefined;
-    place.idle.pop();
+    place?.idle.pop();
     this.#rouse(connection);
     return connection;
   }
@@ -185,13 +243,14 @@ export class Connections {
     return world.monotonicMs() - bornMs >= limits.connectionAgeMs;
   }
 
-  #connect(origin: string): Connection {
-    const connection = new Connection(origin, this.#options.world.monotonicMs(), {
+  #connect(place: Place): Connection {
+    const connection = new Connection(place.origin.name, this.#options.world.monotonicMs(), {
       ...this.#options,
       onGone: (gone) => this.drop(gone),
     });
-    this.#open.add(connection);
-    this.#placeOf(origin).open += 1;
+    this.#open.set(connection, place);
+    place.open += 1;
+    place.origin.open += 1;
     return connection;
   }
 }

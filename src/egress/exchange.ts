@@ -16,6 +16,8 @@ import type { Link, LinkedList } from './linked-list.ts';
 import { BadRequest, requestBytes, type RequestBytes } from './request-bytes.ts';
 
 export interface SendRequest {
+  /** Whose request it is: apps share no connection. */
+  readonly app: number;
   readonly method: string;
   readonly url: string;
   /** Names and values in turn. */
@@ -64,6 +66,7 @@ export interface ExchangeContext {
 export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
   before: Exchange | undefined;
   after: Exchange | undefined;
+  readonly pool: string;
   readonly origin: string;
   readonly method: string;
   wants: Taker['wants'] = 'any';
@@ -92,6 +95,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     const { host } = parts.url;
     this.#url = parts.url;
     this.origin = originOf(parts.url);
+    this.pool = `${request.app} ${this.origin}`;
     this.#host = host.kind === 'address' ? host.address : host.name;
     this.method = request.method;
     this.#request = request;

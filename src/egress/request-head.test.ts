@@ -45,6 +45,22 @@ describe('callbackHeaders', () => {
     assert.equal(headers.length, 22);
   });
 
+  it('adds headers of the trace and of the subscription, which may say what it accepts', () => {
+    const trace = [['traceparent', '00-1-2-01']] as const;
+    const added = [
+      ['X-Tenant', 'a'],
+      ['Accept', 'text/plain'],
+    ] as const;
+    const plain = callbackHeaders(facts);
+    const headers = callbackHeaders({ ...facts, trace, added });
+    const { accept, ...rest } = pairsOf(plain);
+    assert.equal(accept, '*/*');
+    const more = { traceparent: '00-1-2-01', 'X-Tenant': 'a', Accept: 'text/plain' };
+    assert.deepEqual(pairsOf(headers), { ...rest, ...more });
+    const broken = { ...facts, added: [['X-Tenant', 'a\r\nb']] as const };
+    assert.throws(() => callbackHeaders(broken), /X-Tenant/);
+  });
+
   it('takes no value that could begin another header', () => {
     for (const eventName of ['a\r\nx: y', 'a\nb', 'a\rb', 'a\0b', 'é', '\u{10a}', '']) {
       assert.throws(() => callbackHeaders({ ...facts, eventName }), /ringback-event/);

@@ -16,6 +16,8 @@ import {
   startReceiver,
   stopReceivers,
 } from '../../test/egress/receiver.ts';
+import { reuseCases } from '../../test/egress/reuse-cases.ts';
+import { sleepyWorld } from '../../test/engine/sleepy-world.ts';
 import { realWorld } from '../core/world.ts';
 import type { Connector } from './connect.ts';
 import type { SenderResult } from './exchange.ts';
@@ -122,6 +124,7 @@ describe('send', () => {
     });
     const sender = makeSender();
     const result = await sender.send({
+      app: 1,
       method: 'PUT',
       url: `http://hooks.example.com:${receiver.port}/a/b?x=1`,
       headers: ['x-a', '1'],
@@ -220,6 +223,39 @@ describe('send', () => {
     await sender.close();
   });
 
+  it('gives a body that drips after a late head no more time than its request has', async () => {
+    const { world, clock, nextNap } = sleepyWorld();
+    const { serve, heard } = holding();
+    const receiver = await startReceiver(serve);
+    let onLook = (): void => undefined; // At the clock, which happens when a head has come.
+    const monotonicMs = (): number => {
+      onLook();
+      return clock.ms;
+    };
+    const sender = makeSender({
+      world: { ...world, monotonicMs },
+      limits: { responseReadMs: 1_000 },
+    });
+    const sent = sender.send(post(receiver.url, { timeoutMs: 5_000 }));
+    const deadline = await nextNap();
+    assert.equal(deadline.ms, 5_000);
+    const socket = await heard;
+    clock.ms += 4_500;
+    const read = new Promise<void>((resolve) => {
+      onLook = resolve;
+    });
+    socket.write('HTTP/1.1 200 OK\r\n\r\nx');
+    await read;
+    clock.ms += 500;
+    deadline.wake();
+    // With more time a sleep has begun, or begins again.
+    const result = await Promise.race([sent, nextNap()]);
+    assert('kind' in result && result.kind === 'answered', JSON.stringify(result));
+    assert.deepEqual([result.status, result.cut, textOf(result)], [200, true, 'x']);
+    await receiver.empty();
+    await sender.close();
+  });
+
   it('asks for and trusts TLS by the name of the URL', async () => {
     const { certificate, key } = makeCertificate('hooks.example.com');
     const server = createTlsServer({ cert: certificate, key });
@@ -269,6 +305,93 @@ describe('send and connections', () => {
       await receiver.empty();
       await sender.close();
     }
+  });
+
+  for (const { what, answer, isKept } of reuseCases) {
+    it(`${isKept ? 'keeps' : 'drops'} a connection after ${what}`, async () => {
+      const receiver = await startReceiver(answering(answer));
+      const sender = makeSender();
+      const results = [
+        await sender.send(post(receiver.url)),
+        await sender.send(post(receiver.url)),
+      ];
+      assert(results.every(({ kind }) => kind === 'answered'));
+      assert.equal(receiver.seen.accepted, isKept ? 1 : 2);
+      await sender.close();
+      await receiver.empty();
+    });
+  }
+
+  it('sends no request over a connection that another app has opened', async () => {
+    const receiver = await startReceiver(answering(ok()));
+    const sender = makeSender();
+    const accepted: number[] = [];
+    for (const app of [1, 2, 1, 2, 3]) {
+      assert.equal(statusOf(await sender.send(post(receiver.url, { app }))), 200);
+      accepted.push(receiver.seen.accepted);
+    }
+    assert.deepEqual(accepted, [1, 2, 2, 2, 3]);
+    assert.deepEqual(sender.count(), { sending: 0, origins: 1, open: 3, idle: 3 });
+    await sender.close();
+    assert.deepEqual(sender.count(), { sending: 0, origins: 0, open: 0, idle: 0 });
+    await receiver.empty();
+  });
+
+  it('opens no more to one origin for several apps than for one, and serves them all', async () => {
+    const sender = makeSender({ limits: { connectionsPerOriginMax: 3 } });
+    let most = 0;
+    const receiver = await startReceiver((socket) => {
+      socket.on('data', () => {
+        most = Math.max(most, sender.count().open);
+        socket.write(ok());
+      });
+    });
+    const sent = Array.from({ length: 60 }, async (_, index) =>
+      sender.send(post(receiver.url, { app: index % 7 })),
+    );
+    assert.deepEqual([...new Set((await Promise.all(sent)).map(statusOf))], [200]);
+    assert.equal(most, 3);
+    await sender.close();
+    assert.deepEqual(sender.count(), { sending: 0, origins: 0, open: 0, idle: 0 });
+    await receiver.empty();
+  });
+
+  it('gives up the idle connection of another app when the origin has no room', async () => {
+    const { serve, heard } = holding();
+    let isFirst = true;
+    const receiver = await startReceiver((socket) => {
+      if (isFirst) answering(ok())(socket);
+      else serve(socket);
+      isFirst = false;
+    });
+    const sender = makeSender({ limits: { connectionsPerOriginMax: 1 } });
+    assert.equal(statusOf(await sender.send(post(receiver.url, { app: 1 }))), 200);
+    const second = sender.send(post(receiver.url, { app: 2 }));
+    const third = sender.send(post(receiver.url, { app: 1, timeoutMs: 50 }));
+    assert.deepEqual(await third, { kind: 'not_started', reason: 'busy' });
+    (await heard).write(ok());
+    assert.equal(statusOf(await second), 200);
+    assert.equal(receiver.seen.accepted, 2);
+    assert.deepEqual(sender.count(), { sending: 0, origins: 1, open: 1, idle: 1 });
+    await sender.close();
+    await receiver.empty();
+  });
+
+  it('lets apps take turns at an origin without room', async () => {
+    const turns: string[] = [];
+    const receiver = await startReceiver((socket) => {
+      socket.on('data', (data: Buffer) => {
+        turns.push(/^POST \/(\d)/.exec(data.toString('latin1'))?.[1] ?? '');
+        socket.write(ok());
+      });
+    });
+    const sender = makeSender({ limits: { connectionsPerOriginMax: 1 } });
+    const url = (app: number): string => receiver.url.replace(/hook$/, String(app));
+    const sent = [1, 1, 1, 1, 2, 2].map(async (app) => sender.send(post(url(app), { app })));
+    assert.deepEqual([...new Set((await Promise.all(sent)).map(statusOf))], [200]);
+    assert.deepEqual(turns, ['1', '1', '2', '1', '2', '1']);
+    await sender.close();
+    await receiver.empty();
   });
 
   it('closes a connection that rests too long', async () => {

@@ -97,7 +97,8 @@ function compose(means: DraftMeans, { leased, target, nowMs }: Composing): Draft
   });
   const url = fillEvent(target.url, leased.eventName);
   const { timeoutMs = means.timeoutMs } = target.controls;
-  const request = { method: target.method, url, headers, body, timeoutMs };
+  const { appNo: app, method } = target;
+  const request = { app, method, url, headers, body, timeoutMs };
   const untilMs = Math.min(
     (timestampS + 1) * 1000,
     ...secrets.map(({ expiresMs = Infinity }) => expiresMs),

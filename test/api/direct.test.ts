@@ -148,6 +148,52 @@ describe('a publish that comes whole', () => {
     assert.doesNotMatch(service.logged().slice(from), /publishEvent/);
   });
 
+  /** The fence of decision 0022: the fast path knows one form of a request, and no other is added to it. */
+  const outside: Record<string, () => [bytes: string, statuses: number[]]> = {
+    'GET, another method': () => [by('GET'), [200]],
+    'PUT, another method': () => [by('PUT'), [405]],
+    'PATCH, another method': () => [by('PATCH'), [405]],
+    'DELETE, another method': () => [by('DELETE'), [405]],
+    'OPTIONS, another method': () => [by('OPTIONS'), [405]],
+    'a body in chunks': () => [chunked(), [202]],
+    'a body in chunks that has a length, too': () => [
+      chunked(`Content-Length: ${JSON.stringify(event).length}`),
+      [400],
+    ],
+    'two requests in one packet': () => [print({ headers: [withKey()] }).repeat(2), [202, 202]],
+    'another version': () => [
+      print({ headers: [withKey(), 'Connection: keep-alive'] }).replace('HTTP/1.1', 'HTTP/1.0'),
+      [202],
+    ],
+    'an expectation': () => [print({ headers: [withKey(), 'Expect: x'] }), [202]],
+  };
+  const by = (method: string): string => print({ headers: [withKey()] }).replace(/^POST/, method);
+  const chunked = (...more: string[]): string => {
+    const body = JSON.stringify(event);
+    const type = 'Content-Type: application/json';
+    const lines = ['POST /events HTTP/1.1', 'Host: x', withKey(), type, ...more];
+    const size = body.length.toString(16);
+    return [...lines, 'Transfer-Encoding: chunked', '', size, body, '0', '', ''].join('\r\n');
+  };
+  for (const [name, printed] of Object.entries(outside)) {
+    it(`goes through Node's parser with every byte when it is ${name}`, async () => {
+      const [bytes, statuses] = printed();
+      const socket = open(service);
+      socket.end(bytes, 'latin1');
+      const answers = (await text(socket)).split(/HTTP\/1\.1 (?=\d)/).slice(1);
+      assert.deepEqual(
+        answers.map((answer) => [Number(answer.slice(0, 3)), isPrintedHere(answer)]),
+        statuses.map((status) => [status, false]),
+      );
+    });
+  }
+
+  it('goes through Node’s parser when the fast path is off', async () => {
+    await using slow = await start({ env: { RINGBACK_FAST_PATH: 'off' } });
+    const heard = await ask(slow, print({ headers: [`X-API-Key: ${slow.key}`] }));
+    assert.deepEqual([heard.status, heard.isDirect], [202, false]);
+  });
+
   it('is not what an operation of a foreign document says, whatever its name', async () => {
     await using folder = await newFolder();
     const path = join(folder.path, 'foreign.json');
@@ -215,8 +261,12 @@ interface Heard {
   status: number;
   head: string;
   body: string;
-  /** Node prints some names of headers in other letters. */
   isDirect: boolean;
+}
+
+/** Node prints some names of headers in other letters. */
+function isPrintedHere(answer: string): boolean {
+  return answer.includes('\r\ndate: ');
 }
 
 function print(
@@ -262,7 +312,7 @@ async function read(socket: Socket): Promise<Heard> {
     if (end >= 0 && bytes.length >= end + 4 + length) {
       const status = Number(head.split(' ')[1]);
       const body = bytes.toString('utf8', end + 4);
-      return { status, head: `${head}\r\n`, body, isDirect: head.includes('\r\ndate: ') };
+      return { status, head: `${head}\r\n`, body, isDirect: isPrintedHere(head) };
     }
     const [piece] = (await once(socket, 'data')) as [Buffer];
     bytes = Buffer.concat([bytes, piece]);

@@ -68,6 +68,7 @@ export async function start(options: StartOptions = {}): Promise<Started> {
     RINGBACK_DATA: ':memory:',
     RINGBACK_PORT: '0',
     RINGBACK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    RINGBACK_FAST_PATH: process.env['RINGBACK_FAST_PATH'], // test/fast-path-off.test.ts
     ...env,
   });
   if (reading.kind === 'mistakes') throw new Error(reading.mistakes.join('\n'));

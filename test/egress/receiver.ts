@@ -115,7 +115,7 @@ export function makeSender(options: Partial<SenderOptions> = {}): Sender {
 export function post(url: string, parts: Partial<SendRequest> = {}): SendRequest {
   const headers = ['content-type', 'application/json'];
   const body = Buffer.from('{"message":"hello"}');
-  return { method: 'POST', url, headers, body, timeoutMs: 5_000, ...parts };
+  return { app: 1, method: 'POST', url, headers, body, timeoutMs: 5_000, ...parts };
 }
 
 /** Notes every dial, and lets none reach anything but a port on loopback. */

@@ -147,8 +147,10 @@ describe('createWindow', () => {
 
   it('remembers what a lane has shown to take, up to a limit, until it fails', () => {
     const window = newWindow();
-    prove(window, 1, limits.laneCapTrusted - limits.laneCapStart);
-    assert.equal(window.offer().free.get(1), limits.laneCapTrusted + 1);
+    prove(window, 1, limits.laneCapTrusted - limits.laneCapStart - 2);
+    assert.equal(window.offer().free.has(1), false, 'one short of what is remembered');
+    prove(window, 1, limits.laneCapTrusted - limits.laneCapStart - 1);
+    assert.equal(window.offer().free.get(1), limits.laneCapTrusted);
     prove(window, 1, limits.laneCapMax);
     assert.equal(window.offer().free.get(1), limits.laneCapKept);
     window.enter(1);
@@ -533,11 +535,16 @@ describe('Dispatcher', () => {
   ): ReturnType<typeof scriptedStore> & {
     dispatcher: Dispatcher;
     signals: Map<string, AbortSignal>;
+    /** What was said of each event: that it began, and how it ended. */
+    moved: [event: string, outcome: string | undefined][];
+    overdue: Settled[];
     end: (event: string) => Promise<void>;
   } {
     const scripted = scriptedStore({ isShared });
     const ends = new Map<string, () => void>();
     const signals = new Map<string, AbortSignal>();
+    const moved: [string, string | undefined][] = [];
+    const overdue: Settled[] = [];
     const dispatcher = new Dispatcher({
       world,
       store: scripted.store,
@@ -548,8 +555,8 @@ describe('Dispatcher', () => {
         return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };
       },
       onGone: () => assert.fail('nobody is gone'),
-      onOverdue: async () => undefined,
-      onMoved: () => undefined,
+      onOverdue: async (settled) => void overdue.push(settled),
+      onMoved: ({ event }, settlement) => void moved.push([event, settlement?.outcome.kind]),
       onError: (error) => assert.fail(String(error)),
     });
     const end = async (event: string): Promise<void> => {
@@ -557,7 +564,7 @@ describe('Dispatcher', () => {
       over();
       await turn();
     };
-    return { ...scripted, dispatcher, signals, end };
+    return { ...scripted, dispatcher, signals, moved, overdue, end };
   }
 
   it('offers leases that hold the number of its incarnation and never repeat', async () => {
@@ -592,6 +599,37 @@ describe('Dispatcher', () => {
     assert.ok(works() > then);
     await dispatcher.stop(() => 0);
   });
+
+  it('says when an attempt begins, and what is written down of it', async () => {
+    const { dispatcher, worker, moved, end } = dispatch(virtualWorld());
+    worker().take([leasedOf('a', 1)], quiet);
+    await turn();
+    assert.deepEqual(moved, [['a', undefined]]);
+    await end('a');
+    assert.deepEqual(moved.slice(1), [['a', 'delivered']]);
+    await dispatcher.stop(() => 0);
+  });
+
+  const answers: [Settled, claimsAgain: boolean][] = [
+    [{ kind: 'stale' }, true],
+    [{ kind: 'overdue', appNo: 1, lane: 1 }, true],
+    [{ kind: 'settled' }, false],
+  ];
+  for (const [settled, claimsAgain] of answers) {
+    it(`claims ${claimsAgain ? 'at once' : 'nothing'} when a settlement is ${settled.kind}`, async () => {
+      const { dispatcher, worker, answer, overdue, end } = dispatch(virtualWorld());
+      answer.settled = settled;
+      worker().claim();
+      worker().worked({ ...nothing, readyMs: undefined }, asked);
+      worker().take([leasedOf('a', 1)], quiet);
+      await turn();
+      assert.equal(worker().claim(), undefined, 'nothing is due');
+      await end('a');
+      assert.equal(worker().claim() !== undefined, claimsAgain);
+      assert.deepEqual(overdue, settled.kind === 'overdue' ? [settled] : []);
+      await dispatcher.stop(() => 0);
+    });
+  }
 
   it('is woken by what becomes due sooner than it thought', async () => {
     const world = virtualWorld();

@@ -63,6 +63,7 @@ describe('a request that was made ahead', () => {
     on.clock.ms += 700;
     const [made] = on.printed;
     assert(made !== undefined && isSignedWith(made, fresh));
+    assert.equal(made.app, on.known.target?.appNo);
     assert.equal(on.requestTo(on.known.target), made);
     const again = on.requestTo(on.known.target);
     assert.notEqual(again, made);

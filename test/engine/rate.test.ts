@@ -105,6 +105,32 @@ describe('a rate limit', () => {
     );
   });
 
+  it('counts claims: on the wire an attempt may be late, and then meets those that are not', async () => {
+    const world = virtualWorld();
+    const { calls, send } = receiver(world);
+    const lateMs = 300;
+    let claimed = 0;
+    const late: FakeSend = async (request, options) => {
+      claimed += 1;
+      if (claimed <= 10) await world.sleep(lateMs); // As a connection that takes long.
+      return send(request, options);
+    };
+    await using engine = await startEngine(world, openDatabase(), late);
+    await choose(engine, await engine.subscribe(), { ratePerSecond: 10 });
+    for (let i = 0; i < 30; i += 1) await engine.publish();
+    await world.pass(5_000);
+    assert.equal(calls.length, 30);
+    /** More than the rate allows in the worst span, if all were late by as much as that. */
+    const excess = (spareMs: number): number =>
+      Math.max(
+        ...calls.flatMap((fromMs, from) =>
+          calls.slice(from).map((toMs, more) => more + 1 - 10 - (toMs - fromMs + spareMs) / 100),
+        ),
+      );
+    assert(excess(0) > 0, 'some were late');
+    assert(excess(lateMs) <= 0, `docs/subscriptions.md promises less: ${calls.join(' ')}`);
+  });
+
   it('is one for all nodes, however they take turns', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { Link } from '../../src/store/postgres/link.ts';
 import { statement } from '../../src/store/postgres/named-statement.ts';
 import { OutcomeUnknown, transact } from '../../src/store/postgres/transact.ts';
-import { asksToCommit, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
+import { asksToCommit, hasCommitted, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
 import { openStage, until, world, type Stage } from './postgres-stage.ts';
 
 let stage: Stage;
@@ -26,6 +26,10 @@ after(async () => {
 
 const insert = 'insert into public.note (text) values ($1) returning text';
 const fail = "select 1 / ($1::text = 'never')::int";
+
+async function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 async function notes(): Promise<unknown[]> {
   return (await stage.database.query('select text from public.note')).map(({ text }) => text);
@@ -93,7 +97,8 @@ describe('transact', { timeout: 60_000 }, () => {
     const { name } = statement('begin');
     await link.withClient(async (client) => client.query(`deallocate ${name}`));
     const failing = transact({ link, world }, async (tx) => {
-      tx.query(insert, ['outside']).catch(() => undefined);
+      await tx.query(insert, ['outside']).catch(() => undefined);
+      await turn(); // The begin has failed by now, and nobody has looked at that yet.
       return { result: 'unheard', written: [] };
     });
     await assert.rejects(failing, { code: '26000' });
@@ -114,4 +119,31 @@ describe('transact', { timeout: 60_000 }, () => {
       error instanceof OutcomeUnknown && error.cause === cause;
     await assert.rejects(halved, isUnknown);
   });
+
+  it('does not believe a commit in doubt whose events are not there', async () => {
+    // After a failover another transaction may have its number: committed, but not this one.
+    const isCut = proxy.cut('before', hasCommitted);
+    const doubtful = transact({ link, world }, async (tx) => {
+      await tx.query(insert, ['of another']);
+      return { result: 'believed', written: ['0'.repeat(26)] };
+    });
+    await assert.rejects(doubtful, (error) => !(error instanceof OutcomeUnknown));
+    await isCut;
+    assert((await notes()).includes('of another'), 'the number was committed');
+  });
+
+  // Before and behind any other name.
+  for (const life of ['!', '~']) {
+    it(`leaves a commit in doubt without events unknown in another life, "${life}"`, async () => {
+      const isCut = proxy.cut('before', hasCommitted);
+      const doubtful = transact({ link, world }, async (tx) => {
+        await tx.query(insert, [`in a life before "${life}"`]);
+        await stage.database.query(`update ringback.life set id = '${life}'`);
+        return { result: 'believed', written: [] };
+      });
+      const refused = assert.rejects(doubtful, OutcomeUnknown);
+      await isCut;
+      await refused;
+    });
+  }
 });

@@ -7,6 +7,7 @@ import { freshStoreDatabase } from '../../postgres/store-database.ts';
 import { readDocument } from './document.ts';
 import { fuzzForeign } from './foreign.ts';
 import { heapMiB } from './heap.ts';
+import { fuzzHttp } from './http/part.ts';
 import { runLife, type LifeResult } from './life.ts';
 
 export const fuzz: Part = {
@@ -16,12 +17,14 @@ export const fuzz: Part = {
     'rule of one schema, and wild ones, by callers with keys of every kind, with the ids, cursors and keys ' +
     'that earlier answers gave. No answer may be a 5xx, undeclared, unlike its schema (a judge that shares ' +
     'nothing with the product), hold a secret or name what is of another app; what is valid is not refused ' +
-    'as malformed, what is broken is not accepted. Afterwards the books must balance, also after a restart.',
+    'as malformed, what is broken is not accepted. Afterwards the books must balance, also after a restart. ' +
+    'Besides: requests and answers that are nearly right, read by our own parsers of HTTP. Whatever they ' +
+    'accept, Node’s parser must read alike.',
   prove: async ({ scale, seed, say }) => {
     const sizes = scale === 'small' ? small : full;
     const own = await fuzzOwn(sizes, { seed, say });
     const foreign = await fuzzOthers(sizes, { seed, say });
-    return [...own, foreign];
+    return [...own, foreign, fuzzHttp({ messages: sizes.messages, seed })];
   },
 };
 
@@ -32,6 +35,8 @@ interface Sizes {
   /** Lives at a time: each waits for the disk, and for connections that end. */
   atOnce: number;
   foreign: { requests: number; documentsMax: number };
+  /** Requests and answers that our parsers of HTTP read. */
+  messages: number;
   /** Every operation must have done what was asked. */
   isWhole: boolean;
 }
@@ -44,12 +49,14 @@ const full: Sizes = {
   ],
   atOnce: 2,
   foreign: { requests: 60, documentsMax: 1_000 },
+  messages: 1_000_000,
   isWhole: true,
 };
 const small: Sizes = {
   lives: [['file', 300]],
   atOnce: 1,
   foreign: { requests: 12, documentsMax: 1 },
+  messages: 20_000,
   isWhole: false,
 };
 

@@ -1,6 +1,6 @@
 // Ways to break the product that hostile receivers must bring to light.
 import type { SourceChange } from '../controls/change-source.ts';
-import type { LookControl } from '../controls/look.ts';
+import { lookInProcess, type LookControl } from '../controls/look.ts';
 import type { Finding } from '../finding.ts';
 import { holdOne } from './hold.ts';
 import { meetSome } from './part.ts';
@@ -177,4 +177,48 @@ export const receiversControls: readonly LookControl[] = [
     breaks: /^I10: a receiver that hangs held \d+ slots at a time/,
     look: holdOne,
   },
+  ...(
+    [
+      [
+        'apps share connections to a host',
+        'src/egress/exchange.ts',
+        '`${request.app} ${this.origin}`',
+        'this.origin',
+        /^reuse: 3 apps at one host had 1 connections/,
+      ],
+      [
+        'any interim answer keeps its connection',
+        'src/egress/answer-head.ts',
+        'status >= 200 || status === 100',
+        'status >= 100 || status === 100',
+        /^reuse: after a 102, 1 /,
+      ],
+      [
+        'a 304 with a length keeps its connection',
+        'src/egress/answer-head.ts',
+        'status !== 204 && status !== 304',
+        'status !== 204',
+        /^reuse: after a 304 with a length, 1 /,
+      ],
+      [
+        'bytes behind an answer are passed over',
+        'src/egress/answer-reader.ts',
+        "end === piece.length ? 'ended' : 'ended_early'",
+        "'ended'",
+        /^reuse: after a byte behind the end, 1 /,
+      ],
+      [
+        'trailers are passed over',
+        'src/egress/chunks.ts',
+        "byte === colon ? 'trailer_value' : token(byte, 'trailer_name')",
+        "byte === carriage ? 'trailer_end' : 'trailer_name'",
+        /^reuse: after a trailer without a colon, 1 /,
+      ],
+    ] as const
+  ).map(([name, file, find, replace, breaks]): LookControl => ({
+    name,
+    changes: [{ file, find, replace }],
+    breaks,
+    look: lookInProcess(new URL('./reuse.ts', import.meta.url)),
+  })),
 ];

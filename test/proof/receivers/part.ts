@@ -4,6 +4,7 @@ import type { SourceChange } from '../controls/change-source.ts';
 import { titleOf } from './cases.ts';
 import { holdOne } from './hold.ts';
 import { judge, type Bounds } from './judge.ts';
+import { reuse } from './reuse.ts';
 import { meetAll, timeoutMs, type Size } from './rounds.ts';
 
 const full: Size = {
@@ -44,11 +45,12 @@ export const receivers: Part = {
     'The service as a process of its own, with a timeout of 1 s, meets every hostile receiver of the ' +
     'catalogue (test/egress/behaviours.ts, secure-behaviours.ts) hundreds or thousands of times. Each attempt ' +
     'must end as the catalogue says and on record, none may hold its slot for longer than the deadline and ' +
-    'half a second, and nothing may be left of them: no memory, no socket, no flood of log lines.',
+    'half a second, and nothing may be left of them: no memory, no socket, no flood of log lines. No connection ' +
+    'is used again after an unusual answer, and none for the request of another app.',
   prove: async ({ scale, say }) => {
     if (scale === 'full')
-      return [...judge(await meetAll(full, { say }), fullBounds), await holdOne()];
-    return meetSome(someOfAll);
+      return [...judge(await meetAll(full, { say }), fullBounds), await holdOne(), await reuse()];
+    return [...(await meetSome(someOfAll)), await reuse()];
   },
 };
 

@@ -1,12 +1,14 @@
 // What is kept of a proof, in docs/: its figures, those of the long simulation, and the page made from both.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MutationRun } from './mutation.ts';
 import { proofPage, type LongRun, type ProofRun } from './page.ts';
 import { withoutFolders } from './place.ts';
 
 const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
 const runPath = join(docs, 'proof', 'run.json');
 const longRunPath = join(docs, 'proof', 'long-run.json');
+const mutationPath = join(docs, 'proof', 'mutation.json');
 export const pagePath = join(docs, 'proof.md');
 
 export function keepRun(run: ProofRun): void {
@@ -17,15 +19,24 @@ export function keepLongRun(run: LongRun): void {
   keep(longRunPath, run);
 }
 
+export function keepMutation(run: MutationRun): void {
+  keep(mutationPath, run);
+}
+
 /** The page as it must be, by the figures that are kept. */
 export function pageOfFiles(): string {
   const run = JSON.parse(readFileSync(runPath, 'utf8')) as ProofRun;
-  return proofPage(run, keptLongRun());
+  return proofPage(run, keptLongRun(), keptMutation());
 }
 
 export function keptLongRun(): LongRun | undefined {
   if (!existsSync(longRunPath)) return undefined;
   return JSON.parse(readFileSync(longRunPath, 'utf8')) as LongRun;
+}
+
+function keptMutation(): MutationRun | undefined {
+  if (!existsSync(mutationPath)) return undefined;
+  return JSON.parse(readFileSync(mutationPath, 'utf8')) as MutationRun;
 }
 
 export function writePage(): void {

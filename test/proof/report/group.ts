@@ -11,6 +11,8 @@ export interface GroupOptions {
   mostMs: number;
   /** It takes what others leave of the machine. */
   isPatient?: boolean;
+  /** Besides what this process has. */
+  env?: Readonly<Record<string, string>>;
   /** Told each line that it writes to stderr. */
   onLine?: (line: string) => void;
 }
@@ -26,10 +28,11 @@ const running = new Set<number>();
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function runGroup(options: GroupOptions): Promise<GroupEnd> {
-  const { args, mostMs, isPatient = false, onLine = () => undefined } = options;
+  const { args, mostMs, isPatient = false, env = {}, onLine = () => undefined } = options;
   const child = spawn(process.execPath, [...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
+    env: { ...process.env, ...env },
   });
   const { pid } = child;
   if (pid !== undefined) running.add(pid);

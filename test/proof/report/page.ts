@@ -3,7 +3,8 @@ import type { LookResult } from '../controls/look.ts';
 import { simulated, type Finding } from '../finding.ts';
 import { found } from './found.ts';
 import { notTried } from './not-tried.ts';
-import { withoutFolders } from './place.ts';
+import { mutationSection, type MutationRun } from './mutation.ts';
+import { plain, sayCommit } from './say.ts';
 
 export interface ProofRun {
   commit: string;
@@ -81,7 +82,11 @@ export function caughtOf({ controls }: ProofRun): { caught: number; tried: numbe
   return { caught: tried.filter(({ seen }) => seen !== undefined).length, tried: tried.length };
 }
 
-export function proofPage(run: ProofRun, longRun: LongRun | undefined): string {
+export function proofPage(
+  run: ProofRun,
+  longRun: LongRun | undefined,
+  mutation?: MutationRun,
+): string {
   const events = eventsOf(run, longRun);
   const failures = failuresOf(run, longRun);
   const { caught, tried } = caughtOf(run);
@@ -116,7 +121,7 @@ The product has no switch for this: its source is changed as it is loaded, in a 
 |---|---|---|---|
 ${run.controls.map(controlRow).join('\n')}
 
-## What was found, and mended
+${mutation === undefined ? '' : `${mutationSection(mutation)}\n`}## What was found, and mended
 
 ${found.map(({ what, test }) => `- ${what} Held by \`${test}\`.`).join('\n')}
 
@@ -199,10 +204,6 @@ function sayEvents({ accepted, lost }: Events): string {
   return `${say(accepted)}, of these lost: **${say(lost)}**`;
 }
 
-function sayCommit({ commit, isChanged }: Pick<LongRun, 'commit' | 'isChanged'>): string {
-  return `\`${commit}\`${isChanged === true ? ', with changes that are not committed' : ''}`;
-}
-
 function count(kinds: readonly Skipped['kind'][], kind: Skipped['kind']): string {
   const many = kinds.filter((one) => one === kind).length;
   return `${many} ${kind}${many === 1 ? '' : 's'}`;
@@ -212,14 +213,6 @@ const seenCharsMax = 110;
 
 function short(text: string): string {
   return text.length <= seenCharsMax ? text : `${text.slice(0, seenCharsMax)}…`;
-}
-
-/** Nothing that a table or a page would take for its own. */
-function plain(text: string): string {
-  return withoutFolders(text)
-    .replaceAll('|', '\\|')
-    .replaceAll('<', '&lt;')
-    .replaceAll(/\s+/g, ' ');
 }
 
 /** `longestHoldMs` is "longest hold"; what is in words already, or an acronym, stays as it is. */

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { changeText } from '../proof/controls/change-source.ts';
+import { mutantsOf } from '../proof/mutation/mutants.ts';
+import { subjects } from '../proof/mutation/subjects.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+function changesOf(source: string): string[] {
+  return mutantsOf('x.ts', source).map((mutant) => changeText(source, mutant));
+}
+
+describe('mutantsOf', () => {
+  it('turns comparisons round and moves their bound', () => {
+    assert.deepEqual(changesOf('const a = (b: B) => b < c;'), [
+      'const a = (b: B) => b <= c;',
+      'const a = (b: B) => b >= c;',
+    ]);
+    assert.deepEqual(changesOf('const a = b !== c;'), ['const a = b === c;', 'const a = b > c;']);
+    assert.deepEqual(changesOf('const a = b !== undefined;'), ['const a = b === undefined;']);
+  });
+
+  it('negates conditions, once', () => {
+    assert.deepEqual(changesOf('if (a) b = c;'), ['if (!(a)) b = c;']);
+    assert.deepEqual(changesOf('if (!a) b = c;'), ['if (a) b = c;']);
+  });
+
+  it('leaves out calls and returns, but no assertion', () => {
+    assert.deepEqual(changesOf('const f = async () => { await a(); };'), [
+      'const f = async () => { void 0; };',
+    ]);
+    assert.deepEqual(changesOf('const f = () => { return; };'), ['const f = () => { void 0; };']);
+    assert.deepEqual(changesOf('assert(a);'), []);
+  });
+
+  it('changes numbers, truths and extremes, and no type', () => {
+    assert.deepEqual(changesOf('let a: 1 | true = 1;'), ['let a: 1 | true = (1 + 1);']);
+    assert.deepEqual(changesOf('f = () => true;'), ['f = () => false;']);
+    assert.deepEqual(changesOf('a = Math.min(b, c);'), ['a = Math.max(b, c);']);
+  });
+
+  it('finds the place of every mutant of a file, once', () => {
+    for (const file of subjects.flatMap(({ files }) => files.slice(0, 1))) {
+      const source = readFileSync(join(root, file), 'utf8');
+      for (const mutant of mutantsOf(file, source)) {
+        assert.notEqual(changeText(source, mutant), source);
+      }
+    }
+  });
+});

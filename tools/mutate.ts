@@ -1,0 +1,135 @@
+// `npm run mutate`: makes small mistakes in the source of what delivers, one at a time, and counts how many of
+// them the quick tests of that source notice. Sampled by seed. Ends with 0 whatever survives: a survivor is to
+// be looked at by a person.
+//   --only src/egress   one subject (test/proof/mutation/subjects.ts)
+//   --sample 10         mutants of each subject
+//   --seed 7            others
+//   --keep              writes docs/proof/mutation.json, and the page that shows it
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { realWorld } from '../src/core/world.ts';
+import { globalSetup, globalTeardown } from '../test/postgres/global-setup.ts';
+import { changedSource } from '../test/proof/controls/change-source.ts';
+import { mutantsOf, type Mutant } from '../test/proof/mutation/mutants.ts';
+import { subjects, type Subject } from '../test/proof/mutation/subjects.ts';
+import { keepMutation, writePage } from '../test/proof/report/files.ts';
+import { endGroupsWithUs, runGroup } from '../test/proof/report/group.ts';
+import type { MutationRun, MutationScore } from '../test/proof/report/mutation.ts';
+import { checkout } from '../test/proof/report/place.ts';
+import { seededChance } from '../test/proof/sim/chance.ts';
+
+const world = realWorld();
+const root = join(import.meta.dirname, '..');
+const reporter = join(root, 'test', 'proof', 'mutation', 'first-failure.ts');
+/** Against the time of the same tests on the unchanged source, on a machine that has become busier. */
+const slowerMax = 3;
+const leastMs = 30_000;
+/** A mutant often makes one test wait for ever, and the runner with it. */
+const testMsMax = 60_000;
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+
+endGroupsWithUs();
+const source = checkout();
+const folder = mkdtempSync(join(tmpdir(), 'ringback-mutants-'));
+process.env['TMPDIR'] = folder; // What is killed does not tidy up.
+await globalSetup();
+try {
+  const scores: MutationScore[] = [];
+  for (const subject of subjects.filter(({ name }) => (values.only ?? name) === name)) {
+    scores.push(await score(subject));
+  }
+  const run: MutationRun = {
+    ...source,
+    date: new Date(world.nowMs()).toISOString().slice(0, 10),
+    seed: Number(values.seed),
+    scores,
+  };
+  if (values.keep) {
+    keepMutation(run);
+    writePage();
+  }
+} finally {
+  await globalTeardown();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function score(subject: Subject): Promise<MutationScore> {
+  const { name, files, sample } = subject;
+  const all = files.flatMap((file) => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
+  const chosen = draw(all, Number(values.sample ?? sample));
+  const limitsMs: number[] = [];
+  for (const tests of subject.tests) {
+    const beganMs = world.monotonicMs();
+    const failed = await failureOf(tests, undefined, Infinity);
+    if (failed !== undefined)
+      throw new Error(`The tests of ${name} fail without a mutant: ${failed}`);
+    limitsMs.push(Math.max(leastMs, slowerMax * (world.monotonicMs() - beganMs)));
+  }
+  const survived: MutationScore['survived'] = [];
+  for (const mutant of chosen) {
+    const noticed = await noticedBy(subject, mutant, limitsMs);
+    const { file, line, from, to } = mutant;
+    say(
+      `${noticed === undefined ? 'SURVIVED' : 'killed'} ${file}:${line} ${from} → ${to} ${noticed ?? ''}`,
+    );
+    if (noticed === undefined) survived.push({ file, line, from, to });
+  }
+  const killed = chosen.length - survived.length;
+  say(`${name}: ${killed} of ${chosen.length} killed; ${all.length} mutants in all`);
+  return { name, mutants: all.length, tried: chosen.length, killed, survived };
+}
+
+async function noticedBy(
+  { tests }: Subject,
+  mutant: Mutant,
+  limitsMs: readonly number[],
+): Promise<string | undefined> {
+  for (const [index, some] of tests.entries()) {
+    const failed = await failureOf(some, mutant, limitsMs[index] ?? leastMs);
+    if (failed !== undefined) return failed;
+  }
+  return undefined;
+}
+
+/** How the tests fail; undefined: they do not. */
+async function failureOf(
+  tests: readonly string[],
+  mutant: Mutant | undefined,
+  mostMs: number,
+): Promise<string | undefined> {
+  const { out, failed } = await runGroup({
+    args: [
+      '--test',
+      '--test-isolation=none',
+      `--test-timeout=${testMsMax}`,
+      `--test-reporter=${reporter}`,
+      ...globSync([...tests], { cwd: root }).sort(),
+    ],
+    mostMs: Math.min(mostMs, 2 ** 31 - 1),
+    isPatient: true,
+    ...(mutant && { env: changedSource([mutant]) }),
+  });
+  return failed === undefined ? undefined : `${failed}: ${out.trim()}`;
+}
+
+function draw(all: readonly Mutant[], count: number): Mutant[] {
+  const chance = seededChance(Number(values.seed));
+  const left = [...all];
+  const drawn = Array.from({ length: Math.min(count, all.length) }, () =>
+    left.splice(chance.whole(0, left.length - 1), 1),
+  );
+  return drawn.flat();
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line.replaceAll(/\s+/g, ' ')}\n`);
+}

@@ -123,8 +123,11 @@ export const settings = {
   allowTargets: {
     env: 'RINGBACK_ALLOW_TARGETS',
     fallback: undefined,
-    fallbackText: '`loopback` while listening on loopback, else `none`',
-    meaning: 'what callbacks may reach besides public addresses: `none`, `loopback`, CIDR list',
+    fallbackText: '`loopback` while only this machine reaches the service, else `none`',
+    meaning:
+      'what callbacks may reach besides public addresses: `none`, `loopback`, CIDR list. Other machines ' +
+      'reach the service if it listens beyond loopback, `RINGBACK_PUBLIC_URL` names another host, ' +
+      '`RINGBACK_TRUST_PROXY` is on, or it is a `worker`',
     read: readAllowTargets,
   },
   requireHttps: {

@@ -64,6 +64,7 @@ export function readConfig(env: Environment): ConfigReading {
     tlsKey: take('tlsKey'),
     trustProxy: take('trustProxy'),
     contract: take('contract') ?? [],
+    contractRoot: take('contractRoot'),
     lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),

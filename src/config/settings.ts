@@ -108,6 +108,14 @@ export const settings = {
       'the flag may be given several times',
     read: readFiles,
   },
+  contractRoot: {
+    env: 'RINGBACK_CONTRACT_ROOT',
+    fallback: undefined,
+    fallbackText: "each document's own folder",
+    meaning:
+      'folder that `$ref`s of contracts may lead to, besides the folder of the document; links are followed first',
+    read: readText,
+  },
   lenient: {
     env: 'RINGBACK_LENIENT',
     fallback: 'off',

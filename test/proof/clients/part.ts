@@ -5,6 +5,7 @@ import { pipeline, trickParsers } from './bytes.ts';
 import { useForeignIds } from './foreign.ts';
 import { beIdle, idleFull, idleSmall } from './idle.ts';
 import { inject, injectFull, injectPretty } from './injection.ts';
+import { overreach, proxiedEnv } from './overreach.ts';
 import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
 import { quick } from './quick.ts';
 import { besiege } from './siege.ts';
@@ -18,7 +19,8 @@ export const clients: Part = {
   name: 'clients',
   about:
     'Clients that mean harm: slow, idle, deaf, pipelining, smuggling; with bodies that are too large, too deep ' +
-    'or packed; from foreign sites; with texts that end lines, with things said twice, with ids of another app. ' +
+    'or packed; from foreign sites; with texts that end lines, with things said twice, with ids of another app; ' +
+    'that call the machine itself back, and manage keys of others. ' +
     'Everybody else is served meanwhile, nothing is done that nobody may do, and nothing is held afterwards.',
   prove: async ({ scale, say }) => {
     const findings: Finding[] = [];
@@ -50,6 +52,10 @@ const full: Proofs = {
   sites: async () =>
     attack('clients: foreign sites', { env: sitesEnv }, async (on) => askFromElsewhere(on)),
   foreign: async () => attack('clients: ids of another app', {}, useForeignIds),
+  overreach: async () =>
+    attack('clients: more than a key gives', { env: proxiedEnv }, async (on) =>
+      overreach(on, { ids: 2_000 }),
+    ),
   twice: async () => attack('clients: things said twice', {}, sayTwice),
   both: async () =>
     attack('clients: keys that must come with an app', { env: appIdEnv }, askWithAppId),
@@ -67,4 +73,6 @@ const small: Proofs = {
       await beIdle(on, idleSmall);
       await Promise.all([beSlow(on, slowSmall), trickParsers(on)]);
     }),
+  overreach: async () =>
+    attack('clients: more than a key gives, in small', { env: proxiedEnv }, overreach),
 };

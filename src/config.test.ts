@@ -146,11 +146,22 @@ describe('readConfig', () => {
     assert.match(mistakes({ RINGBACK_API_KEY_FILE: join(folder, 'none') })[0] ?? '', /ENOENT/);
   });
 
-  it('allows loopback targets by default only while it listens on loopback', () => {
+  it('allows loopback targets by default only while no other machine reaches it', () => {
     assert.equal(config({}).policy.allow.length, 2);
     assert.equal(config({ RINGBACK_HOST: 'localhost' }).policy.allow.length, 2);
     assert.equal(config({ RINGBACK_HOST: '0.0.0.0' }).policy.allow.length, 0);
     assert.equal(config({ RINGBACK_ALLOW_TARGETS: 'none' }).policy.allow.length, 0);
+    const proxies = [
+      { RINGBACK_PUBLIC_URL: 'https://hooks.example' },
+      { RINGBACK_TRUST_PROXY: 'on' },
+      { RINGBACK_PUBLIC_URL: 'http://localhost:8080', RINGBACK_TRUST_PROXY: 'on' },
+    ];
+    for (const env of proxies) {
+      assert.equal(config(env).policy.allow.length, 0, JSON.stringify(env));
+      const listed = config({ ...env, RINGBACK_ALLOW_TARGETS: '10.0.0.0/8' });
+      assert.equal(listed.policy.allow.length, 1);
+    }
+    assert.equal(config({ RINGBACK_PUBLIC_URL: 'http://localhost:8080' }).policy.allow.length, 2);
   });
 
   it('takes the encryption key in base64 or hex, older ones behind it', () => {

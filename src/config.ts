@@ -1,7 +1,7 @@
 // The configuration: the settings of config/settings.ts, read from the environment, then from flags of
 // the same name. All mistakes are reported at once; nothing is guessed.
-import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import { allowedTargets, isLoopback, type AllowedTargets } from './config/exposure.ts';
 import { isGiven, readSetting, type Environment } from './config/setting.ts';
 import { settings } from './config/settings.ts';
 import type { Quotas } from './core/quotas.ts';
@@ -33,6 +33,8 @@ type Combined =
 
 export type Config = Omit<Values, Combined> & {
   policy: Policy;
+  /** What the policy allows besides public addresses, and why. */
+  targets: AllowedTargets;
   database: Database;
   nodeName: string;
   /** Files. None: our own document. */
@@ -63,6 +65,7 @@ export function readConfig(env: Environment): ConfigReading {
     trustProxy: take('trustProxy'),
     fastPath: take('fastPath'),
     contract: take('contract') ?? [],
+    contractRoot: take('contractRoot'),
     lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),
@@ -89,13 +92,15 @@ export function readConfig(env: Environment): ConfigReading {
     mistakes.push('Cannot serve https: expected RINGBACK_TLS_CERT and RINGBACK_TLS_KEY together');
   }
   if (mistakes.length > 0) return { kind: 'mistakes', mistakes };
-  const fallbackAllow = parseAllowTargets(isLoopback(values.host) ? 'loopback' : 'none');
+  const chosen = isGiven(settings.allowTargets, env) ? env[settings.allowTargets.env] : undefined;
+  const targets = allowedTargets(chosen, values);
+  const fallbackAllow = parseAllowTargets(targets.text);
   const policy = {
     allow: allow ?? (fallbackAllow.kind === 'allow' ? fallbackAllow.allow : []),
     requireHttps,
   };
   const database = url === undefined ? { dataDir } : { url };
-  const config = { ...values, policy, database, nodeName, quotas };
+  const config = { ...values, policy, targets, database, nodeName, quotas };
   return { kind: 'config', config, warnings: warningsFor(values, env) };
 }
 
@@ -114,10 +119,6 @@ function soloMistakes({ role }: Pick<Config, 'role'>): string[] {
     `Cannot take RINGBACK_ROLE "${role}" with SQLite: one process must do everything, ` +
       'expected all, or DATABASE_URL',
   ];
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 type Shown = Pick<Config, 'host' | 'tlsCert' | 'trustProxy' | 'publicUrl' | 'retry' | 'retention'>;

@@ -49,6 +49,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   const contracts = await loadContracts({
     own: ownContract,
     foreign: config.contract,
+    contractRoot: config.contractRoot,
     requireAppId: config.requireAppId,
     open: config.metrics === 'open' ? ['getMetrics'] : [],
   });

@@ -1,4 +1,5 @@
 // `ringback check`: says what OpenAPI documents would do as contracts, without starting anything.
+import { settings } from '../config/settings.ts';
 import { ContractError } from '../contract/document.ts';
 import { loadContract } from '../contract/load.ts';
 import { explainError, locateAll, locateError, type Position } from '../contract/locate.ts';
@@ -16,9 +17,11 @@ export type Checked =
 export async function check(call: Invocation, terminal: Terminal): Promise<void> {
   const { positionals: files, isJson } = call;
   if (files.length === 0) throw calledWrongly('Cannot check nothing: expected a file');
+  const contractRoot =
+    call.text('contract-root') ?? (call.env[settings.contractRoot.env] || undefined);
   const all: Checked[] = [];
   for (const file of files) {
-    const checked = await checkFile(file);
+    const checked = await checkFile(file, contractRoot);
     all.push(checked);
     if (!isJson) terminal.out(showChecked(checked, terminal));
   }
@@ -35,9 +38,9 @@ function absentAsNull(_name: string, value: unknown): unknown {
   return value === undefined ? null : value;
 }
 
-async function checkFile(file: string): Promise<Checked> {
+async function checkFile(file: string, contractRoot: string | undefined): Promise<Checked> {
   try {
-    return withPositions(makeReport(await loadContract(file), file));
+    return withPositions(makeReport(await loadContract(file, { contractRoot }), file));
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     const { pointer } = error;

@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts';
 import { systemResolver } from '../egress/resolve.ts';
 import type { Invocation } from './command.ts';
-import { checkPort, checkPublicUrl } from './doctor/address.ts';
+import { checkPort, checkPublicUrl, checkTargets } from './doctor/address.ts';
 import { checkCertificate } from './doctor/certificate.ts';
 import { checkClocks } from './doctor/clock.ts';
 import { checkContracts } from './doctor/contracts.ts';
@@ -63,6 +63,7 @@ function checksOf(config: Config, lookup: string | undefined, { world }: Termina
     { name: 'tls', run: () => [checkCertificate(config, nowMs)] },
     { name: 'port', run: async () => [await checkPort(config)] },
     { name: 'public URL', run: () => [checkPublicUrl(config)] },
+    { name: 'targets', run: () => [checkTargets(config)] },
   ];
 }
 

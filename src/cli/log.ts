@@ -5,7 +5,7 @@ import { pino, type Logger } from 'pino';
 import type { LogFormat, LogLevel } from '../config/readers.ts';
 import { limits } from '../core/limits.ts';
 import type { LogFact } from '../core/log-fact.ts';
-import { redact } from '../core/redact.ts';
+import { redact, withoutPaths } from '../core/redact.ts';
 import type { World } from '../core/world.ts';
 import { prettyLine } from './pretty.ts';
 
@@ -75,6 +75,7 @@ function gatherLines(
 }
 
 const factStart = '{"level":30,';
+const belowInfo = /^\{"level":[12]0,/;
 
 /** `write` gets whole lines, ready to be seen. */
 function createLog(
@@ -90,7 +91,8 @@ function createLog(
     {
       write: (line: string) => {
         const safe = redact(line);
-        write(show === undefined ? safe : show(safe));
+        const shown = belowInfo.test(safe) ? safe : withoutPaths(safe);
+        write(show === undefined ? shown : show(shown));
       },
     },
   );

@@ -1,6 +1,7 @@
 // Runs the service until it is told to stop, and greets whoever started it.
 import type { Logger } from 'pino';
 import type { Config, Environment } from '../config.ts';
+import { explainTargets } from '../config/exposure.ts';
 import { settings } from '../config/settings.ts';
 import { ContractError } from '../contract/document.ts';
 import { explainError } from '../contract/locate.ts';
@@ -43,7 +44,8 @@ export async function runService(
   try {
     const link = terminal.isTerminal ? await signInLink(service, log) : undefined;
     log.info({ version, ...startFacts(config, env), url: service.url }, 'started');
-    terminal.out(isJson ? started(service, link) : greeting(service, link, painter(terminal)));
+    const greeted = { link, targets: config.targets, paint: painter(terminal) };
+    terminal.out(isJson ? started(service, link) : greeting(service, greeted));
     await Promise.race([stopped, failed.promise.catch(explainEnd)]);
     if (!isJson) terminal.out('Stopping: requests under way are finished first.\n');
   } finally {
@@ -53,7 +55,7 @@ export async function runService(
 }
 
 /** What it was started with: the settings that somebody chose, but no secret. */
-function startFacts({ role, nodeName, database }: Config, env: Environment): object {
+function startFacts({ role, nodeName, database, targets }: Config, env: Environment): object {
   const chosen = Object.values(settings).filter(
     (row) => !('isSecret' in row) && (env[row.env] ?? '') !== '',
   );
@@ -61,6 +63,7 @@ function startFacts({ role, nodeName, database }: Config, env: Environment): obj
     node: nodeName,
     role,
     store: 'url' in database ? 'postgres' : 'sqlite',
+    targets: explainTargets(targets),
     settings: Object.fromEntries(chosen.map((row) => [row.env, env[row.env]])),
   };
 }
@@ -124,7 +127,13 @@ function started(service: Service, link: string | undefined): string {
   return `${JSON.stringify(facts)}\n`;
 }
 
-function greeting(service: Service, link: string | undefined, paint: Paint): string {
+interface Greeting {
+  link: string | undefined;
+  targets: Config['targets'];
+  paint: Paint;
+}
+
+function greeting(service: Service, { link, targets, paint }: Greeting): string {
   const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
   const consoleLine =
     link === undefined
@@ -140,6 +149,7 @@ function greeting(service: Service, link: string | undefined, paint: Paint): str
     `  app id     ${withPrefix('app', defaultApp.id)}`,
     `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
     ...(role === 'worker' ? [] : [`  console    ${consoleLine}`, `  reference  ${url}/docs`]),
+    `  callbacks  reach ${explainTargets(targets)}`,
     '',
   ];
   if (isChosenKeyDead) {
@@ -151,6 +161,11 @@ function greeting(service: Service, link: string | undefined, paint: Paint): str
       lines.push(paint('yellow', `Warning: ${door}.`), '');
     }
     const steps = firstSteps(service);
+    if (targets.text === 'none') {
+      lines.push(
+        'These lines need RINGBACK_ALLOW_TARGETS=loopback: their receivers are on this machine.',
+      );
+    }
     lines.push(...steps.map((line) => (line.startsWith('  ') ? paint('cyan', line) : line)));
   }
   return `${lines.join('\n')}\n`;

@@ -116,6 +116,14 @@ export const settings = {
       'the flag may be given several times',
     read: readFiles,
   },
+  contractRoot: {
+    env: 'RINGBACK_CONTRACT_ROOT',
+    fallback: undefined,
+    fallbackText: "each document's own folder",
+    meaning:
+      'folder that `$ref`s of contracts may lead to, besides the folder of the document; links are followed first',
+    read: readText,
+  },
   lenient: {
     env: 'RINGBACK_LENIENT',
     fallback: 'off',
@@ -131,8 +139,11 @@ export const settings = {
   allowTargets: {
     env: 'RINGBACK_ALLOW_TARGETS',
     fallback: undefined,
-    fallbackText: '`loopback` while listening on loopback, else `none`',
-    meaning: 'what callbacks may reach besides public addresses: `none`, `loopback`, CIDR list',
+    fallbackText: '`loopback` while only this machine reaches the service, else `none`',
+    meaning:
+      'what callbacks may reach besides public addresses: `none`, `loopback`, CIDR list. Other machines ' +
+      'reach the service if it listens beyond loopback, `RINGBACK_PUBLIC_URL` names another host, ' +
+      '`RINGBACK_TRUST_PROXY` is on, or it is a `worker`',
     read: readAllowTargets,
   },
   requireHttps: {

@@ -14,8 +14,6 @@ export const bounds = {
   /** Files that one contract may be spread over, and how often a file that changes is read again. */
   documentsMax: 512,
   readTriesMax: 3,
-  /** Folders that a reference may climb above the one of the first file: `../common/types.yaml`. */
-  foldersUpMax: 4,
   /** References that lead to references. */
   refHopsMax: 32,
   /** Values that are looked at while a document is compiled. */

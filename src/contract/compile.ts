@@ -5,7 +5,7 @@ import { bounds } from './bounds.ts';
 import { compileCallbacks } from './callbacks.ts';
 import type { Contract, Operation, Role } from './contract.ts';
 import { ContractError, isObject } from './document.ts';
-import type { Budget, Document, JsonObject } from './document.ts';
+import type { Document, JsonObject } from './document.ts';
 import { draftOperations } from './draft.ts';
 import type { Draft } from './draft.ts';
 import {
@@ -20,7 +20,7 @@ import {
   text,
   warn,
 } from './place.ts';
-import type { Place } from './place.ts';
+import type { Place, SourceOptions } from './place.ts';
 import { propertiesOf } from './properties.ts';
 import type { Validator } from './schema.ts';
 import { compileScope, compileSecurity, declaredSchemes } from './security.ts';
@@ -31,9 +31,9 @@ import { compileVariants } from './variant-definitions.ts';
 /** The member of a subscribe body that says what the subscription chooses for itself. */
 export const controlsProperty = 'x-ringback';
 
-export function compileContract(document: Document, budget?: Budget): Contract {
+export function compileContract(document: Document, options?: SourceOptions): Contract {
   const value = checkVersion(document);
-  const root = openSource(document, budget);
+  const root = openSource(document, options);
   checkKind(root);
   const drafts = draftOperations(root);
   const subscribes = drafts.filter(isSubscribe);
@@ -46,6 +46,7 @@ export function compileContract(document: Document, budget?: Budget): Contract {
   for (const operation of operations) prepare(operation);
   const title = text(child(root, 'info'), 'title') ?? '';
   if (title === '') warn(root, 'info.title is missing; the name of the file is used');
+  root.source.isLoaded = true;
   return {
     title: title === '' ? basename(document.path) : title,
     document: value,

@@ -31,7 +31,7 @@ export async function loadContracts({
   const management = withoutSubscribing(ours);
   const executed: Contract[] = [];
   for (const file of foreign) {
-    const contract = await loadContract(file);
+    const contract = await loadContract(file, { contractRoot: options.contractRoot });
     refuseCollisions(file, contract, [management, ...executed]);
     refuseTwins(file, contract);
     executed.push(contract);

@@ -138,7 +138,7 @@ describe('openSource', () => {
     });
     write('common/b b.yaml', { x: { $ref: '#/y' }, y: { $ref: 'c.yaml#/z' } });
     write('common/c.yaml', { z: { $ref: '../api/root.yaml#/c' } });
-    const root = openSource(readDocument(path));
+    const root = openSource(readDocument(path), { contractRoot: folder });
     const found = at(root, 'a', 'x');
     assert.deepEqual(found?.value, { $ref: '#/y' });
     assert.equal(found && nameOf(found), '../common/b b.yaml#/x');

@@ -6,7 +6,7 @@ import { bounds } from './bounds.ts';
 import type { Warning } from './warning.ts';
 import { ContractError, fullBudget, isList, isObject, own } from './document.ts';
 import type { Budget, Document } from './document.ts';
-import { readReferred, referredPath } from './files.ts';
+import { readableFolders, readReferred, referredPath } from './files.ts';
 
 export interface Place {
   source: Source;
@@ -19,6 +19,10 @@ export interface Place {
 /** The files of one contract, opened as references need them, and what was noticed on the way. */
 export interface Source {
   root: Document;
+  /** Where files may lie that references name. */
+  folders: readonly string[];
+  /** A contract that was loaded must not fail later: what a reference outside stood for is left out then. */
+  isLoaded: boolean;
   /** By path; a text says why the file cannot be read. */
   documents: Map<string, Document | string>;
   /** What further files may cost. */
@@ -34,9 +38,20 @@ export interface Source {
   steps: number;
 }
 
-export function openSource(root: Document, budget: Budget = fullBudget()): Place {
+export interface SourceOptions {
+  budget?: Budget;
+  /** A folder that references may lead to, besides that of the first document. */
+  contractRoot?: string | undefined;
+}
+
+export function openSource(
+  root: Document,
+  { budget = fullBudget(), contractRoot }: SourceOptions = {},
+): Place {
   const source: Source = {
     root,
+    folders: readableFolders(root, contractRoot),
+    isLoaded: false,
     documents: new Map([[resolve(root.path), root]]),
     budget,
     warnings: [],
@@ -230,17 +245,21 @@ function lookUp(place: Place, ref: string): Place | string | undefined {
 }
 
 /** A file is tried once: what cannot be read now cannot be read a thousand times either. */
-function open({ source, document }: Place, file: string): Document | string {
-  const { documents, root, budget } = source;
-  const referred = referredPath({ file, from: document, root });
-  if (referred.kind === 'refused') return referred.reason;
+function open(place: Place, file: string): Document | string {
+  const { source, document } = place;
+  const { documents, folders, budget } = source;
+  const referred = referredPath({ file, from: document, folders });
+  if (referred.kind === 'outside' && !source.isLoaded) {
+    throw errorAt(place, `follow $ref ${JSON.stringify(refOf(place))}`, referred.reason);
+  }
+  if (referred.kind !== 'path') return referred.reason;
   const { path } = referred;
   const known = documents.get(path);
   if (known !== undefined) return known;
   if (documents.size >= bounds.documentsMax) {
     return `it is file ${bounds.documentsMax + 1}, expected no more than that`;
   }
-  const opened = readOr(path, () => readReferred(path, { root, budget }));
+  const opened = readOr(path, () => readReferred(referred, budget));
   documents.set(path, opened);
   return opened;
 }

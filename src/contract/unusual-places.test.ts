@@ -17,7 +17,7 @@ async function load(files: Readonly<Record<string, string>>): Promise<Contract> 
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
-  return loadContract(join(folder, Object.keys(files)[0] ?? ''));
+  return loadContract(join(folder, Object.keys(files)[0] ?? ''), { contractRoot: folder });
 }
 
 function print({ operations }: Contract): string[] {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { firstIdAt, idMaker, withoutPrefix, withPrefix } from './id.ts';
 
@@ -34,13 +35,45 @@ describe('idMaker', () => {
 });
 
 describe('the chance in an id', () => {
-  it('counts on where its lower half is full', () => {
-    const bytes = Uint8Array.of(0, 0, 0, 0, 3, 255, 255, 255, 255, 254);
-    const make = idMaker({ nowMs: () => 0, randomBytes: () => bytes });
-    const ids = Array.from({ length: 2 }, make).map((id) => id.slice(10));
-    assert.deepEqual(ids, ['00000001zzzzzzzz', '0000000200000000']);
+  it('leaves 64 bits open between two ids of one millisecond', () => {
+    const make = idMaker({ nowMs: () => 5, randomBytes: countedBytes() });
+    const ids = Array.from({ length: 10_000 }, make);
+    assert.deepEqual(ids, ids.toSorted());
+    assert.equal(new Set(ids.map((id) => id.slice(0, 10))).size, 1, 'all of one millisecond');
+    const numbers = ids.map(chanceIn);
+    const steps = numbers.slice(1).map((number, at) => number - (numbers[at] ?? 0n));
+    assert.equal(new Set(steps).size, steps.length, 'no step comes twice');
+    // Of fair coins, six deviations away from the half come once in 500 million.
+    const fewest = steps.length / 2 - 6 * Math.sqrt(steps.length / 4);
+    for (let bit = 0n; bit < 64n; bit += 1n) {
+      const ones = steps.filter((step) => ((step >> bit) & 1n) === 1n).length;
+      assert(ones > fewest && ones < steps.length - fewest, `bit ${bit} is set in ${ones} steps`);
+    }
+  });
+
+  it('borrows the next millisecond where the chance of one is used up', () => {
+    const make = idMaker(worldAt([5], 0xff));
+    const ids = Array.from({ length: 70_000 }, make);
+    assert.deepEqual(ids, ids.toSorted());
+    assert.equal(new Set(ids).size, ids.length);
+    const times = new Set(ids.map((id) => id.slice(0, 10)));
+    assert.deepEqual(
+      [...times],
+      [5, 6, 7].map((ms) => firstIdAt(ms).slice(0, 10)),
+    );
   });
 });
+
+/** The same every time, and without a pattern. */
+function countedBytes(): (count: number) => Uint8Array {
+  let drawn = 0;
+  return (count) => hash('sha256', String(drawn++), 'buffer').subarray(0, count);
+}
+
+function chanceIn(id: string): bigint {
+  const digits = '0123456789abcdefghjkmnpqrstvwxyz';
+  return [...id.slice(10)].reduce((sum, digit) => sum * 32n + BigInt(digits.indexOf(digit)), 0n);
+}
 
 describe('firstIdAt', () => {
   it('stands between what was made before and what was made then', () => {

@@ -1,5 +1,5 @@
 // Ids: 26 characters of Crockford base 32, 48 bits of time and 80 of chance, strictly rising within a
-// process. Stored bare; the prefix that says what an id names is put on and taken off at the edge.
+// process and not to be guessed from each other. Stored bare; the prefix that says what an id names is put on and taken off at the edge.
 import type { World } from './world.ts';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -7,36 +7,34 @@ const shape = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /** Of the two halves that the chance is counted in: a number holds 53 bits. */
 const halfEnd = 2 ** 40;
+/** How far the upper half goes at a time, at most. A millisecond has room for 2^39 / 2^24 steps at least. */
+const stepEnd = 2 ** 24;
 
 export type IdPrefix = 'app' | 'sub' | 'evt' | 'rpl' | 'req';
 
 /**
- * Makes ids that sort by creation, also within one millisecond and when the clock steps back. In numbers, and
- * with what ids of a millisecond share made once: 0.2 µs instead of the 3 of BigInts.
+ * Makes ids that sort by creation, also within one millisecond and when the clock steps back. An id must not
+ * be guessed from its neighbour: the upper half of chance goes on by 24 random bits, the lower one is drawn
+ * again. In numbers: about 0.5 µs, where BigInts take 3.
  */
 export function idMaker(world: Pick<World, 'nowMs' | 'randomBytes'>): () => string {
   let lastMs = -1;
-  let [high, low] = [0, 0];
-  let shared = '';
-  const begin = (ms: number, from: readonly [high: number, low: number]): void => {
+  let high = 0;
+  let time = '';
+  const begin = (ms: number, drawn: number): void => {
     lastMs = ms;
-    [high, low] = from;
-    shared = encodeTime(lastMs) + encodeHalf(high);
+    high = Math.floor(drawn / 2); // The top bit stays free, so that steps fit.
+    time = encodeTime(ms);
   };
   return () => {
     const nowMs = world.nowMs();
-    if (nowMs > lastMs) begin(nowMs, chanceOf(world.randomBytes(10)));
-    else if (low + 1 < halfEnd) low += 1;
-    else if (high + 1 < halfEnd) begin(lastMs, [high + 1, 0]);
-    else begin(lastMs + 1, [0, 0]);
-    return shared + encodeHalf(low);
+    const bytes = world.randomBytes(10);
+    const drawn = numberOf(bytes, 0);
+    if (nowMs > lastMs) begin(nowMs, drawn);
+    else if (high + stepEnd < halfEnd) high += 1 + (drawn % stepEnd);
+    else begin(lastMs + 1, drawn);
+    return time + encodeHalf(high) + encodeHalf(numberOf(bytes, 5));
   };
-}
-
-/** Ten bytes as a number in two halves. Its top bit stays free, so that steps fit. */
-function chanceOf(bytes: Uint8Array): [high: number, low: number] {
-  const [high, low] = [numberOf(bytes.subarray(0, 5)), numberOf(bytes.subarray(5))];
-  return [Math.floor(high / 2), Math.floor(low / 2) + (high % 2) * (halfEnd / 2)];
 }
 
 /**
@@ -97,6 +95,9 @@ function decode(id: string): bigint {
   return value;
 }
 
-function numberOf(bytes: Uint8Array): number {
-  return bytes.reduce((value, byte) => value * 256 + byte, 0);
+/** Of five bytes. */
+function numberOf(bytes: Uint8Array, from: number): number {
+  let value = 0;
+  for (let at = from; at < from + 5; at += 1) value = value * 256 + (bytes[at] ?? 0);
+  return value;
 }

@@ -87,6 +87,17 @@ export function isLive(key: Key, nowMs: number): boolean {
   return key.revokedMs === undefined && nowMs < (key.expiresMs ?? Infinity);
 }
 
+/**
+ * The scopes of a key that the caller does not hold. Only with none of them may it make, rotate or revoke that
+ * key: else `admin` could make itself a reader, or end the keys of an operator.
+ */
+export function scopesBeyond(
+  caller: Pick<Key, 'scopes'> | undefined,
+  { scopes: wanted }: Pick<Key, 'scopes'>,
+): readonly Scope[] {
+  return wanted.filter((scope) => caller?.scopes.includes(scope) !== true);
+}
+
 const nothing = new Uint8Array(32);
 
 function checksum(body: string): string {

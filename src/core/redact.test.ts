@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
 import { makeKey } from './key.ts';
-import { plainUrl, redact } from './redact.ts';
+import { originOf, plainUrl, redact, withoutPaths } from './redact.ts';
 
 const world = { randomBytes: (count: number) => new Uint8Array(count).fill(7) };
 const { key } = makeKey(world);
@@ -13,6 +13,35 @@ describe('plainUrl', () => {
     assert.equal(plainUrl(url), 'https://example.com:8443/a/b');
     assert.equal(plainUrl('not a URL with a secret'), '***');
     assert.equal(plainUrl('mailto:somebody'), 'mailto:***');
+  });
+});
+
+describe('originOf', () => {
+  it('leaves scheme, host and port', () => {
+    assert.equal(originOf('https://user:pass@example.com:8443/a?b#c'), 'https://example.com:8443');
+    assert.equal(originOf('no URL'), '***');
+    assert.equal(originOf('mailto:somebody'), '***');
+  });
+});
+
+describe('withoutPaths', () => {
+  const cases: [text: string, shown: string][] = [
+    ['to "http://h:1/a/b": refused', 'to "http://h:1/***": refused'],
+    ['HTTPS://h/a, then http://i/b', 'HTTPS://h/*** then http://i/***'],
+    ['http://h and http://h/ stay', 'http://h and http://h/ stay'],
+    ['at file:///srv/a.ts:1, postgres://db/x', 'at file:///srv/a.ts:1, postgres://db/x'],
+  ];
+  for (const [text, shown] of cases) {
+    it(`makes ${shown}`, () => assert.equal(withoutPaths(text), shown));
+  }
+
+  it('leaves JSON as JSON, whatever stands around and in the URL', () => {
+    for (const path of ['/a"b', '/a\\CANARY', "/a'CANARY", '/CANARY\n/x', '/é/CANARY']) {
+      const line = JSON.stringify({ reason: `Cannot reach "http://h${path}": refused` });
+      const shown = JSON.parse(withoutPaths(line)) as { reason: string };
+      assert.match(shown.reason, /^Cannot reach "http:\/\/h\/\*\*\*/);
+      assert.doesNotMatch(shown.reason, /CANARY/);
+    }
   });
 });
 

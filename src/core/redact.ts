@@ -1,5 +1,5 @@
 // Takes secrets out of text that people and machines will read: log lines, spans, messages of errors. What
-// is known to be a secret by its looks or by the name before it goes; a URL keeps origin and path only.
+// is known to be a secret by its looks or by the name before it goes; a URL keeps origin and path at most.
 // Works on plain text and on JSON, and JSON stays JSON.
 import { hidden, isSecretName, isSuspect, withoutSecrets } from './secret-text.ts';
 
@@ -24,6 +24,22 @@ export function plainUrl(text: string): string {
   if (url === null) return hidden;
   return url.origin === 'null' ? `${url.protocol}${hidden}` : url.origin + url.pathname;
 }
+
+/** Origin alone: many receivers have a token in the path, and logs are read by more people than the API. */
+export function originOf(text: string): string {
+  const url = URL.parse(text);
+  return url === null || url.origin === 'null' ? hidden : url.origin;
+}
+
+/** Takes the path out of each http URL in a text, or in a line of JSON, which stays JSON. */
+export function withoutPaths(text: string): string {
+  return text.replace(webUrl, (_url, origin: string, rest: string) =>
+    rest === '' || rest === '/' ? origin + rest : `${origin}/${hidden}`,
+  );
+}
+
+/** A backslash escapes what follows it in JSON: two of them are one of the path, others end it. */
+const webUrl = /(https?:\/\/[^\s"<>`/?#\\]*)((?:\\\\|[^\s"<>`\\])*)/giu;
 
 /**
  * JSON is read and written anew, since only so a value has a certain end; that is done for the few lines

@@ -1,16 +1,19 @@
 // Tells what becomes of deliveries: a span for those who collect traces, a line for those who read logs.
-// One wide line a fact, with every id in it; never a payload, a header or the query of a URL.
+// One wide line a fact, with every id in it; never a payload, a header or the query of a URL. The path of one only
+// in lines of the level debug: it often holds a token.
 import { deliveryId, type Leased } from '../core/delivery.ts';
 import { withPrefix } from '../core/id.ts';
-import { plainUrl } from '../core/redact.ts';
+import { originOf, plainUrl, withoutPaths } from '../core/redact.ts';
 import type { Tracer } from '../core/trace.ts';
 import type { World } from '../core/world.ts';
 import type { Settlement } from '../store/delivery-verbs.ts';
 import type { KnownTarget } from './prepared.ts';
 import { attemptSpan, deliverySpan, deliveryTrace } from './trace.ts';
 
+type Level = 'debug' | 'info' | 'warn';
+
 export interface FactLog {
-  isLevelEnabled(level: 'debug' | 'info' | 'warn'): boolean;
+  isLevelEnabled(level: Level): boolean;
   debug(facts: object, fact: string): void;
   info(facts: object, fact: string): void;
   warn(facts: object, fact: string): void;
@@ -48,7 +51,10 @@ export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
       const isFailure = settlement.attempt?.error !== undefined;
       const level = isFailure ? 'info' : 'debug';
       if (log?.isLevelEnabled(level) !== true) return;
-      const facts = { ...namesOf(leased, target, tracer), ...attemptFacts(leased, settlement) };
+      const facts = {
+        ...namesOf(leased, target, tracer),
+        ...attemptFacts(leased, settlement, level),
+      };
       log[level](facts, isFailure ? 'attempt failed' : 'attempt');
     },
     settled: (leased, settlement) => {
@@ -61,7 +67,7 @@ export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
       }
       const level = outcome.kind === 'dead' ? 'warn' : 'debug';
       if (log?.isLevelEnabled(level) !== true) return;
-      const facts = { ...namesOf(leased, target, tracer), ...endFacts(settlement) };
+      const facts = { ...namesOf(leased, target, tracer), ...endFacts(settlement, level) };
       log[level](facts, `delivery ${outcome.kind}`);
     },
     gone: (leased, subscription) => {
@@ -88,7 +94,11 @@ function namesOf(leased: Leased, target: KnownTarget, tracer: Tracer | undefined
   };
 }
 
-function attemptFacts({ attempts }: Leased, { attempt, outcome }: Settlement): object {
+function attemptFacts(
+  { attempts }: Leased,
+  { attempt, outcome }: Settlement,
+  level: Level,
+): object {
   if (attempt === undefined) return {};
   const { status, error, message, tookMs, request, warning } = attempt;
   return {
@@ -96,21 +106,25 @@ function attemptFacts({ attempts }: Leased, { attempt, outcome }: Settlement): o
     outcome: outcome.kind,
     status,
     error,
-    reason: message,
+    reason: level === 'debug' ? message : message && withoutPaths(message),
     warning,
     method: request.method,
-    url: plainUrl(request.url),
+    url: urlAt(level, request.url),
     tookMs,
     dueAt: 'dueMs' in outcome ? new Date(outcome.dueMs).toISOString() : undefined,
   };
 }
 
-function endFacts({ attempt, outcome }: Settlement): object {
+function endFacts({ attempt, outcome }: Settlement, level: Level): object {
   return {
     outcome: outcome.kind,
     reason: outcome.kind === 'dead' ? outcome.reason : undefined,
     status: attempt?.status,
     error: attempt?.error,
-    url: attempt && plainUrl(attempt.request.url),
+    url: attempt && urlAt(level, attempt.request.url),
   };
+}
+
+function urlAt(level: Level, url: string): string {
+  return level === 'debug' ? plainUrl(url) : originOf(url);
 }

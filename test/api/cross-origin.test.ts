@@ -48,7 +48,9 @@ describe('a key in a cookie', () => {
   let client: RawClient;
   let subscription: string;
   before(async () => {
-    service = await start({ env: { RINGBACK_PUBLIC_URL: publicUrl } });
+    service = await start({
+      env: { RINGBACK_PUBLIC_URL: publicUrl, RINGBACK_ALLOW_TARGETS: 'loopback' },
+    });
     client = rawClient(service.url);
     const body = { callbackUrl: 'http://127.0.0.1:9000/' };
     const made = await service.call({ method: 'POST', path: '/subscribe', body });

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { readConfig, type Config, type Environment } from '../../src/config.ts';
 import { realWorld, type World } from '../../src/core/world.ts';
 import type { Resolver } from '../../src/egress/resolve.ts';
-import { assertNoSecret, keepSettings, learnFrom } from '../canary.ts';
+import { assertCleanLog, assertNoSecret, keepSettings, learnFrom } from '../canary.ts';
 import { startService } from '../../src/service.ts';
 import type { Outside } from '../../src/service/outside.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -100,7 +100,7 @@ export async function start(options: StartOptions = {}): Promise<Started> {
     signInLink: async () => service.signInLink(),
     [Symbol.asyncDispose]: async () => {
       await service[Symbol.asyncDispose]();
-      assertNoSecret('the log', lines.join(''));
+      assertCleanLog('the log', lines.join(''));
     },
   };
 }
@@ -144,6 +144,6 @@ export async function sendTo(base: string, firstKey: string, call: Call): Promis
   const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
   const answer = { status: response.status, headers: response.headers, text, json };
   if (answer.status >= 400) assertNoSecret(`the answer ${answer.status}`, text);
-  else learnFrom({ headers, key }, answer);
+  else learnFrom({ headers, key, body: raw ?? body }, answer);
   return answer;
 }

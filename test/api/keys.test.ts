@@ -72,6 +72,14 @@ async function stage(env: Record<string, string> = {}): Promise<Stage> {
   };
 }
 
+/** The cookie of a session of the console. */
+async function signIn(service: Running, key: string): Promise<string> {
+  const call = { method: 'POST', path: '/console/session', key: null, body: { key } };
+  const answer = await service.call(call);
+  assert.equal(answer.status, 201, answer.text);
+  return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+}
+
 function assertProblem(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.json['code'], code);
@@ -117,13 +125,16 @@ describe('createKey', () => {
     assert.equal((await on.list()).items.length, 1);
   });
 
-  it('gives "operator" only from a key that has it (28)', async () => {
+  it('gives only scopes that the calling key holds (28)', async () => {
     await using on = await stage();
-    const { key: admin } = await on.make({ scopes: ['admin'] });
-    const body = { name: 'up', scopes: ['read', 'operator'] };
-    const refused = await on.service.call({ method: 'POST', path: '/keys', key: admin, body });
-    assertProblem(refused, 403, 'missing_scope');
-    assert.deepEqual((await on.make(body)).scopes, ['read', 'operator']);
+    const { key: admin } = await on.make({ scopes: ['read', 'admin'] });
+    for (const scopes of [['read', 'operator'], ['publish'], ['subscribe', 'admin']]) {
+      const body = { name: 'up', scopes };
+      const refused = await on.service.call({ method: 'POST', path: '/keys', key: admin, body });
+      assertProblem(refused, 403, 'missing_scope');
+      assert.deepEqual((await on.make(body)).scopes, scopes);
+    }
+    assert.deepEqual((await on.make({ scopes: ['admin'] }, admin)).scopes, ['admin']);
   });
 });
 
@@ -288,7 +299,7 @@ describe('rotateKey', () => {
 
   it('gives no new operator key to a key that is none (28)', async () => {
     await using on = await stage();
-    const { key: admin } = await on.make({ scopes: ['admin'] });
+    const { key: admin } = await on.make({ scopes: ['read', 'admin'] });
     const path = `/keys/${on.service.key.slice(0, 12)}/rotate`;
     const refused = await on.service.call({ method: 'POST', path, key: admin });
     assertProblem(refused, 403, 'missing_scope');
@@ -297,6 +308,10 @@ describe('rotateKey', () => {
     const { id } = await on.make({ scopes: ['read'] });
     const path2 = `/keys/${id}/rotate`;
     assert.equal((await on.service.call({ method: 'POST', path: path2, key: admin })).status, 200);
+    const publisher = await on.make({ scopes: ['read', 'publish'] });
+    const path3 = `/keys/${publisher.id}/rotate`;
+    const beyond = await on.service.call({ method: 'POST', path: path3, key: admin });
+    assertProblem(beyond, 403, 'missing_scope');
   });
 });
 
@@ -314,6 +329,25 @@ describe('revokeKey', () => {
     assert.equal(await revoke(), 204);
     const { state, revokedAt } = await on.get(id);
     assert.deepEqual([state, revokedAt], ['revoked', '2026-03-01T12:00:00.000Z']);
+  });
+
+  it('refuses a key that has scopes which the calling key does not hold', async () => {
+    await using on = await stage();
+    const admin = await on.make({ scopes: ['read', 'admin'] });
+    const others = [on.service.key.slice(0, 12), (await on.make({ scopes: ['publish'] })).id];
+    const session = await signIn(on.service, admin.key);
+    for (const id of others) {
+      const path = `/keys/${id}`;
+      const refused = await on.service.call({ method: 'DELETE', path, key: admin.key });
+      assertProblem(refused, 403, 'missing_scope');
+      assert.match(refused.text, /it has the scope .*which the calling key does not hold/);
+      const headers = { cookie: session, origin: on.service.url };
+      const byConsole = await on.service.call({ method: 'DELETE', path, key: null, headers });
+      assertProblem(byConsole, 403, 'missing_scope');
+      assert.equal((await on.get(id)).state, 'active');
+    }
+    const own = { method: 'DELETE', path: `/keys/${admin.id}`, key: admin.key };
+    assert.equal((await on.service.call(own)).status, 204, 'a key can always end itself');
   });
 
   it('answers 404 to an unknown key', async () => {

@@ -75,6 +75,35 @@ describe('POST /subscribe over the corpus', { skip }, () => {
   });
 });
 
+describe('POST /subscribe of a service that a proxy stands in front of', () => {
+  const environments = [
+    { RINGBACK_PUBLIC_URL: 'https://hooks.example' },
+    { RINGBACK_TRUST_PROXY: 'on' },
+  ];
+  for (const env of environments) {
+    it(`refuses this machine, though it listens on loopback: ${JSON.stringify(env)}`, async () => {
+      await using proxied = await start({ env });
+      for (const callbackUrl of [
+        'http://127.0.0.1:2375/',
+        'http://localhost:9000/',
+        'http://[::1]:9000/',
+      ]) {
+        const call = { method: 'POST', path: '/subscribe', body: { callbackUrl } };
+        const { status, json } = await proxied.call(call);
+        assert.deepEqual([status, json['code']], [422, 'target_refused'], callbackUrl);
+      }
+    });
+  }
+
+  it('reaches this machine where RINGBACK_ALLOW_TARGETS lists it', async () => {
+    const env = { RINGBACK_TRUST_PROXY: 'on', RINGBACK_ALLOW_TARGETS: 'loopback' };
+    await using proxied = await start({ env });
+    const body = { callbackUrl: 'http://127.0.0.1:9000/' };
+    const { status } = await proxied.call({ method: 'POST', path: '/subscribe', body });
+    assert.equal(status, 201);
+  });
+});
+
 describe('POST /subscribe with a name', () => {
   const forbidden = [
     '127.0.0.1',

@@ -1,7 +1,7 @@
 // `ringback check`, the way a person runs it: what it prints, where it says that something is, and with
 // which code it ends.
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -57,6 +57,24 @@ async function check(
 }
 
 describe('ringback check', () => {
+  it('follows references out of the folder of a document only where --contract-root says so', async () => {
+    await using folder = await newFolder();
+    await mkdir(join(folder.path, 'api'));
+    const outside = good.replace(
+      /example: .*?, schema: \{ type: object \}/,
+      "schema: { $ref: '../types.yaml#/paid' }",
+    );
+    await writeFile(join(folder.path, 'types.yaml'), 'paid: { type: object }');
+    const documents = { 'api/shop.yaml': outside };
+    const refused = await check(folder, documents);
+    assert.equal(refused.code, 1);
+    assert.match(refused.out, /Cannot follow \$ref "\.\.\/types\.yaml#\/paid"[^]*--contract-root/);
+    const allowed = await check(folder, documents, '--contract-root', folder.path);
+    assert.deepEqual([allowed.code, allowed.err], [0, '']);
+    const other = await check(folder, documents, '--contract-root', join(folder.path, 'api'));
+    assert.equal(other.code, 1);
+  });
+
   it('says what a document does, and ends with 0', async () => {
     await using folder = await newFolder();
     const { code, out, err } = await check(folder, { 'shop.yaml': good });

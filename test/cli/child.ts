@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assertNoSecret, keepSettings } from '../canary.ts';
+import { assertCleanLog, keepSettings } from '../canary.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 /** What a user starts, where the setup for all files has built it: `check` takes half the computing of the source. */
@@ -118,7 +118,7 @@ export function startChild(
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await ended;
-      assertNoSecret('the log of a process', texts.err);
+      assertCleanLog('the log of a process', texts.err);
     },
   };
 }

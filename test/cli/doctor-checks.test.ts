@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { checkPublicUrl } from '../../src/cli/doctor/address.ts';
+import { allowedTargets } from '../../src/config/exposure.ts';
+import { checkPublicUrl, checkTargets } from '../../src/cli/doctor/address.ts';
 import { checkCertificate } from '../../src/cli/doctor/certificate.ts';
 import { checkClocks } from '../../src/cli/doctor/clock.ts';
 import { judgeDisk } from '../../src/cli/doctor/folder.ts';
@@ -104,6 +105,21 @@ describe('a small check', () => {
     assert.equal(nameToLookUp(undefined, 'https://y.test/'), 'y.test');
     assert.equal(nameToLookUp(undefined, 'https://[::1]:8080'), 'example.com');
     assert.equal(nameToLookUp(undefined, undefined), 'example.com');
+  });
+
+  it('says which targets callbacks reach, why, and which setting changes it', () => {
+    const reach = {
+      host: '127.0.0.1',
+      publicUrl: undefined,
+      trustProxy: true,
+      role: 'all',
+    } as const;
+    const { state, message } = checkTargets({ targets: allowedTargets(undefined, reach) });
+    assert.equal(
+      `${state} ${message}`,
+      'ok callbacks reach public addresses only, because RINGBACK_TRUST_PROXY is on; ' +
+        'RINGBACK_ALLOW_TARGETS changes that',
+    );
   });
 
   it('wants a public URL that clients can use safely', () => {

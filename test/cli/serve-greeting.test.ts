@@ -88,6 +88,22 @@ describe('the greeting of ringback serve', () => {
     },
   );
 
+  it('says what callbacks reach, and what the pasted lines need behind a proxy', async () => {
+    await using folder = await newFolder();
+    await inTerminal(data(folder), async (greeting) => {
+      assert.match(greeting, /^ {2}callbacks +reach public addresses and loopback, because only/m);
+      assert.doesNotMatch(greeting, /These lines need/);
+    });
+    const proxied = data(folder, { RINGBACK_PUBLIC_URL: 'https://hooks.example' });
+    await inTerminal(proxied, async (greeting) => {
+      assert.match(
+        greeting,
+        /^ {2}callbacks +reach public addresses only, because RINGBACK_PUBLIC_URL is https:\/\/hooks\.example; RINGBACK_ALLOW_TARGETS changes that$/m,
+      );
+      assert.match(greeting, /^These lines need RINGBACK_ALLOW_TARGETS=loopback/m);
+    });
+  });
+
   it('says one line of JSON where that is asked for', async () => {
     await using folder = await newFolder();
     const start = async (): Promise<Record<string, unknown>> => {

@@ -9,6 +9,7 @@ export interface Question {
   path: string;
   /** Files with payloads of the event `e`. */
   payloads: readonly string[];
+  contractRoot?: string | undefined;
 }
 
 export interface Report {
@@ -24,10 +25,10 @@ process.on('message', (question: Question) => {
   void load(question).then((report) => process.send?.(report));
 });
 
-async function load({ path, payloads }: Question): Promise<Partial<Report>> {
+async function load({ path, payloads, contractRoot }: Question): Promise<Partial<Report>> {
   const before = cpuMs();
   try {
-    const contract = await loadContract(path);
+    const contract = await loadContract(path, { contractRoot });
     JSON.stringify(contract.document);
     const loadMs = cpuMs() - before;
     const checks = payloads.map((file) => {

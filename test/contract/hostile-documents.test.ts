@@ -49,9 +49,13 @@ let child: ChildProcess | undefined;
 after(() => child?.kill('SIGKILL'));
 
 /** One after the other: what a load costs is what the process spends meanwhile. */
-async function loadAt(path: string, payloads: readonly string[] = []): Promise<Report> {
+async function loadAt(
+  path: string,
+  payloads: readonly string[] = [],
+  contractRoot?: string,
+): Promise<Report> {
   child ??= startChild();
-  const report = await ask(child, { path, payloads });
+  const report = await ask(child, { path, payloads, contractRoot });
   for (const { cpuMs } of [report, ...(report.checks ?? [])]) {
     assert.ok(cpuMs < cpuMsMax, `it took ${cpuMs} ms of CPU`);
   }
@@ -397,16 +401,11 @@ describe('references', { concurrency: 1 }, () => {
 
 describe('files that a reference names', { concurrency: 1 }, () => {
   const cases: [string, string, RegExp][] = [
-    ['of the system', '../../../../../../../../etc/passwd', /ends neither in \.yaml/],
-    ['of the whole machine', '../../../../../../../../etc/x.yaml', /only the root of the file/],
-    ['absolute', '/etc/x.yaml', /it is absolute/],
     ['of a URL', 'https://127.0.0.1:1/x.yaml', /leads to the network/],
     ['of a file URL', 'file:///etc/x.yaml', /leads to the network/],
     ['without a scheme', '//127.0.0.1:1/x.yaml', /leads to the network/],
     ['hidden', '.secret/x.yaml', /"\.secret" on its way is hidden/],
-    ['encoded', '%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/x.yaml', /only the root of the file/],
     ['with a zero byte', 'a%00.yaml', /Cannot open/],
-    ['a device', 'zero.yaml', /where it leads its name ends neither/],
     ['a pipe', 'pipe.yaml', /it is no file/],
     ['a folder', 'folder.yaml', /it is no file/],
     ['a link to a secret', 'link.yaml', /where it leads its name ends neither/],
@@ -422,7 +421,6 @@ describe('files that a reference names', { concurrency: 1 }, () => {
       'secret.txt': 'a: {}',
       'folder.yaml/x': '',
     });
-    symlinkSync('/dev/zero', join(root, 'zero.yaml'));
     symlinkSync('secret.txt', join(root, 'link.yaml'));
     symlinkSync('round.yaml', join(root, 'round.yaml'));
     await run('mkfifo', [join(root, 'pipe.yaml')]);
@@ -433,7 +431,36 @@ describe('files that a reference names', { concurrency: 1 }, () => {
     }
   });
 
-  it('may lie beside the folder, behind links to documents, and have odd names', async () => {
+  const outside: [string, string, RegExp][] = [
+    ['of the system', '../../../../../../../../etc/passwd', /it leads to "\/etc\/passwd"/],
+    ['absolute', '/etc/x.yaml', /it leads to "\/etc\/x\.yaml"/],
+    ['encoded', '%2e%2e/%2e%2e/x.yaml', /it leads to "[^"]*\/x\.yaml"/],
+    ['beside the folder', '../common/x.yaml', /it leads to "[^"]*\/common\/x\.yaml"/],
+    ['in a folder whose name begins alike', '../api-other/x.yaml', /\/api-other\/x\.yaml"/],
+    ['a link to a document outside', 'linked.yaml', /it leads to "[^"]*\/common\/x\.yaml"/],
+    ['below a link to a folder outside', 'common/x.yaml', /it leads to "[^"]*\/common\/x\.yaml"/],
+    ['not there, below such a link', 'common/gone.yaml', /"[^"]*\/common\/gone\.yaml"/],
+    ['a device', 'zero.yaml', /it leads to "\/dev\/zero"/],
+  ];
+  for (const [name, file, message] of outside) {
+    it(`must lie in the folder of the document: ${name}`, async () => {
+      const root = write({
+        'api/api.json': contractOf({ $ref: `${file}#/a` }),
+        'common/x.yaml': 'a: { type: integer }',
+        'api-other/x.yaml': 'a: { type: integer }',
+      });
+      symlinkSync('../common/x.yaml', join(root, 'api', 'linked.yaml'));
+      symlinkSync('../common', join(root, 'api', 'common'));
+      symlinkSync('/dev/zero', join(root, 'api', 'zero.yaml'));
+      const report = await loadAt(join(root, 'api', 'api.json'));
+      refused(report, message);
+      assert.ok(report.message.includes(`Cannot follow $ref "${file}#/a"`), report.message);
+      assert.ok(report.message.includes(`outside of the folder "${join(root, 'api')}"`));
+      assert.match(report.message, /set RINGBACK_CONTRACT_ROOT \(--contract-root\) to a folder/);
+    });
+  }
+
+  it('may lie beside the folder where the root says so, behind links, and have odd names', async () => {
     const names = [
       '../common/x.yaml',
       'linked.yaml',
@@ -451,7 +478,7 @@ describe('files that a reference names', { concurrency: 1 }, () => {
     symlinkSync('../common/x.yaml', join(root, 'api', 'linked.yaml'));
     const payload = join(root, 'payload');
     writeFileSync(payload, '"x"');
-    const report = await loadAt(join(root, 'api', 'api.json'), [payload]);
+    const report = await loadAt(join(root, 'api', 'api.json'), [payload], root);
     assert.deepEqual(report.warnings, []);
     assert.equal(report.checks[0]?.faults.length, 1);
   });

@@ -42,6 +42,7 @@ async function startOnce(options: NodeOptions): Promise<ClusterNode> {
     RINGBACK_PORT: '0',
     RINGBACK_NODE_NAME: name,
     RINGBACK_ROLE: role,
+    RINGBACK_ALLOW_TARGETS: 'loopback', // A worker does not allow it by itself.
     RINGBACK_LOG: 'warn',
     ...env,
   });

@@ -187,6 +187,8 @@ describe('ringback.publish()', () => {
       await assert.rejects(publish(), /permission denied/);
       const signature = 'ringback.publish(text, text, text, text)';
       await database.query(`grant execute on function ${signature} to ${role}`);
+      await assert.rejects(publish(), /was not granted any app/);
+      await database.query(`select ringback.grant_publish('${role}', 'default')`);
       await publish();
       await receiver.waitFor(1);
       for (const table of ['event', 'inbox', 'idem', 'app', 'key', 'subscription']) {

@@ -52,6 +52,7 @@ async function publishCounted(count: number, onCheck: () => void): Promise<void>
     events: Array.from({ length: count }, () => event),
     subscriberId: undefined,
     idempotency: undefined,
+    hops: 0,
   });
 }
 

@@ -36,6 +36,7 @@ const all = [
   { number: 16, name: 'attempt' },
   { number: 17, name: 'waiting' },
   { number: 18, name: 'no_live_find' },
+  { number: 19, name: 'publishers' },
 ];
 
 describe('applyMigrations', () => {
@@ -181,7 +182,8 @@ describe('migrations', () => {
     const inbox = ['no', 'app', 'created_ms', 'taken_ms'].map((name) => `inbox.${name} integer`);
     const life = ['life.no integer', 'life.id text'];
     const texts = ['inbox.id text', 'inbox.name text', 'inbox.payload blob'];
-    for (const column of [...inbox, ...texts, ...life]) {
+    const publisher = ['no integer', 'role text', 'app integer'].map((one) => `publisher.${one}`);
+    for (const column of [...inbox, ...texts, ...life, ...publisher, 'index publisher_app']) {
       assert(postgres.delete(column), column);
     }
     assert.deepEqual([...postgres].sort(), [...sqlite].sort());

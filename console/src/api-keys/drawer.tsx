@@ -10,6 +10,7 @@ import { Outside } from '../components/outside.tsx';
 import { Fact, Facts, Part } from '../components/part.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoad } from '../load.ts';
+import { can } from '../session.ts';
 import type { Key } from '../shapes.ts';
 import { Expires, isOwn, KeyState, LastUsed, overlapOf } from './columns.tsx';
 import { keyPath } from './key-path.ts';
@@ -56,7 +57,7 @@ function Shown({
           </p>
         </Notice>
       )}
-      {apiKey.state === 'revoked' ? null : (
+      {apiKey.state === 'revoked' || !apiKey.scopes.every(can) ? null : (
         <div class="cluster">
           <RotateButton apiKey={apiKey} onChange={onChange} />
           <RevokeButton apiKey={apiKey} onChange={onChange} />

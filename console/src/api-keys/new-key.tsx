@@ -166,8 +166,8 @@ function ScopeBoxes({
   readonly fault: string | undefined;
   readonly onChange: (chosen: readonly Scope[]) => void;
 }): JSX.Element {
-  // Only keys of the app that runs the service can hold it, and who holds it is of that app.
-  const offered = scopeWords.filter(({ scope }) => scope !== 'operator' || can('operator'));
+  // A key can only give scopes that it holds itself.
+  const offered = scopeWords.filter(({ scope }) => can(scope));
   return (
     <fieldset class="choice">
       <legend class="field-label">What it may do</legend>

@@ -286,7 +286,7 @@ describe('docsPage over the corpus', { skip }, () => {
     it(file, async (context) => {
       let contract: Contract;
       try {
-        contract = await loadContract(join(corpus, file));
+        contract = await loadContract(join(corpus, file), { contractRoot: corpus });
       } catch (error) {
         assert.ok(error instanceof ContractError, String(error));
         return context.skip('it does not load');

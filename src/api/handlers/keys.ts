@@ -1,5 +1,5 @@
 // Handlers of API keys. A secret leaves only in the answer to the call that made it.
-import { isLive, scopes as allScopes, type Key } from '../../core/key.ts';
+import { isLive, scopes as allScopes, scopesBeyond, type Key } from '../../core/key.ts';
 import { Problem } from '../../core/problem.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Identifier } from '../../engine/identify.ts';
@@ -26,15 +26,16 @@ export function keyHandlers(context: Context, identifier: Identifier): Handlers 
     },
     rotateKey: async ({ app, key: caller, request }) => {
       const id = fields.pathText(request, 'id');
-      const { scopes } = await getKey(context, app, id);
-      if (!mayGive(caller, scopes)) throw operatorOnly('Cannot rotate a key with');
+      refuseBeyond(caller, await getKey(context, app, id), `Cannot rotate key ${id}`);
       const rotation = { id, overlapMs: fields.overlapMs(request) };
       const { key, secret } = await rotateKey(context, app, rotation);
       identifier.forget(key.id);
       return { status: 200, body: { ...show(key), key: secret } };
     },
-    revokeKey: async ({ app, request }) => {
-      const key = await revokeKey(context, app, fields.pathText(request, 'id'));
+    revokeKey: async ({ app, key: caller, request }) => {
+      const id = fields.pathText(request, 'id');
+      refuseBeyond(caller, await getKey(context, app, id), `Cannot revoke key ${id}`);
+      const key = await revokeKey(context, app, id);
       identifier.forget(key.id);
       return { status: 204 };
     },
@@ -44,19 +45,21 @@ export function keyHandlers(context: Context, identifier: Identifier): Handlers 
 function readWish({ key: caller, request }: Call): Parameters<typeof createKey>[2] {
   const body = fields.bodyFields(request);
   const scopes = allScopes.filter((scope) => fields.list(body, 'scopes').includes(scope));
-  if (!mayGive(caller, scopes)) throw operatorOnly('Cannot give a key');
+  refuseBeyond(caller, { scopes }, 'Cannot make the key');
   const expiresMs = fields.optionalInstant(body, 'expiresAt', 'body#/expiresAt');
   return { name: fields.text(body, 'name'), scopes, expiresMs };
 }
 
-/** Only operators hand out `operator`, be it with a new key or with the new secret of an old one. */
-function mayGive(caller: Key | undefined, scopes: Key['scopes']): boolean {
-  return !scopes.includes('operator') || caller?.scopes.includes('operator') === true;
-}
-
-function operatorOnly(action: string): Problem {
-  const message = `${action} the scope "operator": the calling key does not have it`;
-  return new Problem('missing_scope', message);
+/** A key manages only keys whose scopes it holds itself. Scopes never change, so asking first is enough. */
+function refuseBeyond(caller: Key | undefined, subject: Pick<Key, 'scopes'>, action: string): void {
+  const beyond = scopesBeyond(caller, subject);
+  if (beyond.length === 0) return;
+  const has = caller?.scopes.join(', ') ?? 'none';
+  throw new Problem(
+    'missing_scope',
+    `${action}: it has the scope ${beyond.map((scope) => `"${scope}"`).join(', ')}, ` +
+      `which the calling key does not hold (it has: ${has}). Use a key that holds it`,
+  );
 }
 
 function showKey(key: Key, nowMs: number): Record<string, unknown> {

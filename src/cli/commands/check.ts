@@ -5,14 +5,22 @@ export const check: Command = {
   name: 'check',
   group: 'operate',
   summary: 'says what OpenAPI documents would do as contracts',
-  usage: ['ringback check FILE…'],
+  usage: ['ringback check FILE… [--contract-root FOLDER]'],
   about:
     'Starts nothing. It says which operations register callbacks and what they need, which events can ' +
     'be published, what was repaired on the way, and what cannot run and why.',
   positionals: {
-    FILE: 'an OpenAPI document, 3.0 to 3.2, in YAML or JSON; references to other files are followed',
+    FILE: 'an OpenAPI document, 3.0 to 3.2, in YAML or JSON; references to other files in its folder are followed',
   },
-  flags: {},
+  flags: {
+    'contract-root': {
+      kind: 'text',
+      placeholder: 'FOLDER',
+      says:
+        'a folder that references may lead to, besides that of the document; otherwise ' +
+        'RINGBACK_CONTRACT_ROOT',
+    },
+  },
   takesSettings: false,
   json: 'a list with one entry per file',
   examples: [

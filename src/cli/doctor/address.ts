@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Agent, request } from 'undici';
-import { isLoopback, type Config } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { explainTargets, isLoopback } from '../../config/exposure.ts';
 import { limits } from '../../core/limits.ts';
 import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
 
@@ -38,6 +39,11 @@ export function checkPublicUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | '
     message: `RINGBACK_PUBLIC_URL is "${publicUrl}": API keys can be read on their way`,
     remedy: 'Serve https, by RINGBACK_TLS_CERT and RINGBACK_TLS_KEY or by a proxy in front',
   });
+}
+
+/** Never a failure: what is allowed may be meant. */
+export function checkTargets({ targets }: Pick<Config, 'targets'>): Finding {
+  return ok('targets', `callbacks reach ${explainTargets(targets)}`);
 }
 
 async function tryToListen({ host, port }: Address): Promise<Error | undefined> {

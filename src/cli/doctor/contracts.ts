@@ -8,11 +8,16 @@ import { ownContract } from '../../service.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 
 export async function checkContracts(
-  config: Pick<Config, 'contract' | 'requireAppId'>,
+  config: Pick<Config, 'contract' | 'contractRoot' | 'requireAppId'>,
 ): Promise<Finding[]> {
-  const { contract: foreign, requireAppId } = config;
+  const { contract: foreign, contractRoot, requireAppId } = config;
   try {
-    const { executed } = await loadContracts({ own: ownContract, foreign, requireAppId });
+    const { executed } = await loadContracts({
+      own: ownContract,
+      foreign,
+      contractRoot,
+      requireAppId,
+    });
     return executed.map((contract, index): Finding => {
       const { cannotRun, warnings } = makeReport(contract, '');
       const file = foreign[index] ?? 'openapi.yaml';

@@ -107,9 +107,12 @@ describe('the corpus, executed', { skip }, () => {
   for (const file of files) {
     it(file, async () => {
       const path = join(corpus, file);
-      const contract = await loadContract(path);
+      const contract = await loadContract(path, { contractRoot: corpus });
       const network = { tls: { ca: certificate.certificate } };
-      await using running = await start({ env: { RINGBACK_CONTRACT: path }, network });
+      await using running = await start({
+        env: { RINGBACK_CONTRACT: path, RINGBACK_CONTRACT_ROOT: corpus },
+        network,
+      });
       const stage = { service: equip(running), receiver, contract };
       const lines: string[] = [];
       for (const operation of servedOf(contract)) {

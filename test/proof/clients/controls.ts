@@ -9,6 +9,7 @@ import { useForeignIds } from './foreign.ts';
 import { beIdle, idleSmall } from './idle.ts';
 import { inject } from './injection.ts';
 import { loopEnv, publishInALoop } from './loop.ts';
+import { overreach, proxiedEnv } from './overreach.ts';
 import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
 import { quick } from './quick.ts';
 import { sendSecrets } from './secrets.ts';
@@ -35,7 +36,50 @@ const fromElsewhere = looking(async (on) => askFromElsewhere(on, 20), { env: sit
 const countingWork = lookInProcess(new URL('./look-work.ts', import.meta.url));
 const withTexts = looking(async (on) => inject(on, { texts: 2 }));
 
+const forMore = looking(overreach, { env: proxiedEnv });
+
 export const clientsControls: readonly LookControl[] = [
+  {
+    name: 'clients-proxy-opens-loopback',
+    changes: [
+      {
+        file: 'src/config/exposure.ts',
+        find: 'const exposed = whyExposed(reach);',
+        replace: 'const exposed = isLoopback(reach.host) ? undefined : whyExposed(reach);',
+      },
+    ],
+    breaks: /^I15: behind a proxy/,
+    look: forMore,
+  },
+  {
+    name: 'clients-admin-manages-all-keys',
+    changes: [
+      {
+        file: 'src/api/handlers/keys.ts',
+        find: 'if (beyond.length === 0) return;',
+        replace: 'if (beyond.length >= 0) return;',
+      },
+    ],
+    breaks: /^keys: /,
+    look: forMore,
+  },
+  {
+    name: 'clients-ids-count-on',
+    changes: [
+      {
+        file: 'src/core/id.ts',
+        find: 'high += 1 + (drawn % stepEnd);',
+        replace: 'high += 1;',
+      },
+      {
+        file: 'src/core/id.ts',
+        find: 'encodeHalf(numberOf(bytes, 5))',
+        replace: 'encodeHalf(0)',
+      },
+    ],
+    breaks: /^ids: /,
+    look: forMore,
+  },
   {
     name: 'clients-slow-heads-stay',
     changes: [

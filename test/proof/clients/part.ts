@@ -9,6 +9,7 @@ import { useForeignIds } from './foreign.ts';
 import { beIdle, idleFull, idleSmall } from './idle.ts';
 import { inject, injectFull, injectPretty } from './injection.ts';
 import { loopEnv, publishInALoop } from './loop.ts';
+import { overreach, proxiedEnv } from './overreach.ts';
 import { appIdEnv, askWithAppId, sayTwice } from './pollution.ts';
 import { quick } from './quick.ts';
 import { besiege } from './siege.ts';
@@ -22,7 +23,8 @@ export const clients: Part = {
   name: 'clients',
   about:
     'Clients that mean harm: slow, idle, deaf, pipelining, smuggling; with bodies that are too large, too deep ' +
-    'or packed, or expensive to check; from foreign sites; with texts that end lines, with things said twice, with ids of another app. ' +
+    'or packed, or expensive to check; from foreign sites; with texts that end lines, with things said twice, with ' +
+    'ids of another app; that call the machine itself back, and manage keys of others. ' +
     'Everybody else is served meanwhile, nothing is done that nobody may do, and nothing is held afterwards.',
   prove: async ({ scale, say }) => {
     const findings: Finding[] = [];
@@ -57,6 +59,10 @@ const full: Proofs = {
     attack('clients: a crowd of reads', {}, async (on) => crowdReads(on, crowdFull)),
   loop: async () => attack('clients: events in a loop', { env: loopEnv }, publishInALoop),
   foreign: async () => attack('clients: ids of another app', {}, useForeignIds),
+  overreach: async () =>
+    attack('clients: more than a key gives', { env: proxiedEnv }, async (on) =>
+      overreach(on, { ids: 2_000 }),
+    ),
   twice: async () => attack('clients: things said twice', {}, sayTwice),
   both: async () =>
     attack('clients: keys that must come with an app', { env: appIdEnv }, askWithAppId),
@@ -78,4 +84,6 @@ const small: Proofs = {
       await crowdReads(on, crowdSmall);
     }),
   work: async () => countWork(smallSizes),
+  overreach: async () =>
+    attack('clients: more than a key gives, in small', { env: proxiedEnv }, overreach),
 };

@@ -48,7 +48,7 @@ export async function fuzzForeign(options: ForeignOptions): Promise<ForeignResul
   for (const file of globSync('**/*.{yaml,yml,json}', { cwd: corpus }).toSorted()) {
     if (result.documents >= options.documentsMax) break;
     const path = join(corpus, file);
-    const contract = await loadContract(path);
+    const contract = await loadContract(path, { contractRoot: corpus });
     const operations = servedOf(contract);
     if (operations.length === 0) continue;
     result.documents += 1;
@@ -72,7 +72,11 @@ async function fuzzDocument(
 ): Promise<void> {
   const say = (flaw: string): void =>
     void result.violations.push(`${flaw} — ${file}, seed ${seed}`);
-  const store = { RINGBACK_DATA: ':memory:', RINGBACK_CONTRACT: path };
+  const store = {
+    RINGBACK_DATA: ':memory:',
+    RINGBACK_CONTRACT: path,
+    RINGBACK_CONTRACT_ROOT: corpus,
+  };
   await using stage = await openStage({ store, onViolation: say });
   using wire = openWire(stage.service.url);
   const means = { document: readDocument(), pool: new Pool() };

@@ -97,7 +97,9 @@ function sqliteRows(dataDir: string): string {
       .map(({ name }) => String(name));
     const quoted = columns.map((name) => `quote(${name})`).join(` || ', ' || `);
     const rows = db.prepare(`select ${quoted} as line from ${table} order by 1`).all();
-    return rows.map(({ line }) => `insert into ${table} (${columns.join()}) values (${line});\n`);
+    return rows.map(
+      ({ line }) => `insert into ${table} (${columns.join()}) values (${String(line)});\n`,
+    );
   });
   db.close();
   return lines.join('');

@@ -83,7 +83,7 @@ const breaks: readonly Break[] = [
     breaks: ['I8', 'I5'],
   },
   {
-    name: 'keep-times-of-a-clock-that-was-ahead',
+    name: 'wait-for-a-clock-that-was-set-back',
     file: 'src/store/sqlite/rebase-times.ts',
     find: '      if (backMs < limits.clockBackMs) return;',
     replace: '      if (backMs < Infinity) return;',

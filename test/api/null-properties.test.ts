@@ -28,16 +28,16 @@ const right: Record<string, readonly Record<string, unknown>[]> = {
 type Shape = ReturnType<Validator['shape']>;
 
 /** The body with a null at each place that the schema declares, and with a null instead of it. */
-function* withNulls(shape: Shape, value: unknown, depth = 0): Generator<unknown> {
+function* withNulls(shape: Shape, value: unknown, depth = 0): Generator {
   yield null;
   if (depth > 4) return;
   if (Array.isArray(value)) {
     for (const one of withNulls(shape.items(), value[0], depth + 1)) yield [one];
     return;
   }
-  const object = (typeof value === 'object' && value !== null ? value : {}) as object;
+  const object = typeof value === 'object' && value !== null ? value : {};
   for (const name of shape.properties) {
-    const inside = (object as Record<string, unknown>)[name];
+    const inside: unknown = Object.entries(object).find(([key]) => key === name)?.[1];
     for (const one of withNulls(shape.property(name), inside, depth + 1)) {
       yield { ...object, [name]: one };
     }

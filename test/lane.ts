@@ -4,6 +4,7 @@ import { never, type Lane } from '../src/core/lane.ts';
 export function lane(changes: Partial<Lane> = {}): Lane {
   return {
     no: 1,
+    appNo: 1,
     state: 'open',
     ordered: false,
     gateMs: 0,

@@ -70,7 +70,7 @@ export async function startRingback(options: RingbackOptions): Promise<Ringback>
     pids: [child.pid],
     pid: child.pid,
     kill: child.kill,
-    call: callerOf(url),
+    call: callerOf(url, key),
     publish: {
       port: Number(new URL(url).port),
       path: '/events',
@@ -157,11 +157,11 @@ export function bodiesFor(ports: readonly number[]): string[] {
   return ports.map((_, i) => JSON.stringify({ event: `e${i}`, payload: samplePayload() }));
 }
 
-function callerOf(url: string): Call {
+export function callerOf(url: string, apiKey: string): Call {
   return async (method, path, body) => {
     const answer = await fetch(`${url}${path}`, {
       method,
-      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();

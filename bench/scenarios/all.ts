@@ -5,7 +5,9 @@ import { blackHole } from './black-hole.ts';
 import { consoleQueries } from './console.ts';
 import { contract } from './contract.ts';
 import { fanOut } from './fan-out.ts';
+import { floodingApp } from './flooding-app.ts';
 import { growth } from './growth.ts';
+import { hangingApp } from './hanging-app.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
 import { manySubscriptions } from './many-subscriptions.ts';
@@ -21,6 +23,8 @@ export const scenarios: readonly Scenario[] = [
   manySubscriptions,
   growth,
   blackHole,
+  hangingApp,
+  floodingApp,
   retryStorm,
   consoleQueries,
   contract,

@@ -2,6 +2,7 @@
 // possible: no route, no key, no body, no log line of its own. Measured on one busy core: see
 // docs/operations.md, "Limits".
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Contracts } from '../contract/contracts.ts';
@@ -32,15 +33,31 @@ declare module 'node:http' {
   }
 }
 
+declare module 'node:net' {
+  interface Socket {
+    /** The app that last published by this connection. */
+    publisher?: number | undefined;
+  }
+}
+
 export interface Door {
   /** Undefined: there is no room for it, and nothing more is to be said of it than `turnAway` does. */
-  enter(entrance: Entrance, bytes: number): Ticket | undefined;
+  enter(entrance: Entrance, bytes: number, socket: Socket): Ticket | undefined;
   turnAway(request: { id: string }): ProblemReply;
+  /** The key was checked: throws when its app has no share left, or the body no room. */
+  checkKey(checked: Checked): void;
   /** Throws when a ticket says that there is no room any more. */
   refuseUnless(hasRoom: boolean | undefined): void;
 }
 
-/** Gives the same door, for whoever reads requests himself. */
+interface Checked {
+  arrival: FastifyRequest['arrival'];
+  ticket: Ticket;
+  socket: Socket;
+  bytes: number;
+}
+
+/** Gives the same door, for the fast path, which reads requests itself. */
 export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   const { admission, newId } = means;
   const entranceOf = entrancesOf(means.contracts);
@@ -54,8 +71,15 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
     say();
     throw problem;
   };
-  const enter = ({ kind, operation }: Entrance, bytes: number): Ticket | undefined => {
-    const ticket = admission.enter(kind, bytes);
+  const checkKey: Door['checkKey'] = ({ arrival, ticket, socket, bytes }) => {
+    const appNo = arrival?.caller?.key.appNo;
+    // The next request of the connection is likely to be of the same app: it can be refused without a look at its key.
+    socket.publisher = appNo;
+    if (appNo !== undefined) refuseUnless(ticket.ownedBy(appNo), tooManyOfApp);
+    refuseUnless(ticket.expect(bytes));
+  };
+  const enter: Door['enter'] = ({ kind, operation }, bytes, { publisher }) => {
+    const ticket = admission.enter(kind, bytes, publisher);
     if (ticket !== undefined) return ticket;
     const { status, code } = overloaded;
     means.onAnswered({ operation, status, tookMs: 0, code });
@@ -65,10 +89,10 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   // Behind every look at the key: what comes without one is never read, so it takes nobody's bytes.
   server.addHook('preParsing', (request, _reply, _payload, done) => {
     const { arrival, raw } = request;
-    if (arrival?.caller !== undefined) {
-      refuseUnless(raw.ticket?.ownedBy(arrival.caller.key.appNo), tooManyReads);
+    const { ticket, socket } = raw;
+    if (ticket !== undefined) {
+      checkKey({ arrival, ticket, socket, bytes: bodyBytesOf(request) });
     }
-    refuseUnless(raw.ticket?.expect(bodyBytesOf(request)));
     done();
   });
   server.addHook('preHandler', ({ raw }, _reply, done) => {
@@ -88,7 +112,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const entrance = entranceOf(request.method ?? '', request.url ?? '');
     if (entrance !== undefined) {
-      const ticket = enter(entrance, bodyBytes(request, limits.bodyBytesMax));
+      const ticket = enter(entrance, bodyBytes(request, limits.bodyBytesMax), request.socket);
       if (ticket === undefined) {
         const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId());
         turnAway(response, { id, isClosing });
@@ -99,7 +123,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
     }
     server.routing(request, response);
   });
-  return { enter, turnAway: turnedAway, refuseUnless };
+  return { enter, turnAway: turnedAway, checkKey, refuseUnless };
 }
 
 // One for all: to make one takes its stack, which is the dearest part of a refusal.
@@ -108,10 +132,10 @@ const overloaded = new Problem(
   'There is more to do than can be done. Nothing was done: try again later, and more slowly',
 );
 
-const tooManyReads = new Problem(
+const tooManyOfApp = new Problem(
   'overloaded',
-  'The app has as many reads in progress as its share of this node. Nothing was done: try again later, with ' +
-    'fewer at a time',
+  'The app has as many requests of this kind in progress as its share of this node. Nothing was done: try again ' +
+    'later, with fewer at a time',
 );
 
 const retryLater = { 'retry-after': '1' };

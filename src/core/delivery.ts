@@ -30,6 +30,7 @@ export interface Leased extends DeliveryName {
   payload: Uint8Array;
   /** Where it was published, in a trace; undefined: nobody said. */
   trace: string | undefined;
+  appNo: number;
   lane: number;
   callback: number;
   /** The version of the subscription when the lease was written. */

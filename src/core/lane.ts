@@ -19,6 +19,7 @@ const slackMs = 0.01;
 
 export interface Lane {
   no: number;
+  appNo: number;
   state: 'open' | 'held' | 'ended';
   ordered: boolean;
   /** Not before: breaker, rate limit, or the running head of an ordered lane. */

@@ -1,6 +1,25 @@
-// The limits of quotas and admission: a part of limits.ts, which is where everybody looks for them.
+// The limits of quotas, of what apps share and of admission: a part of limits.ts, which is where everybody looks for them.
 
 export const loadLimits = {
+  /**
+   * An app may have so many times as many attempts in flight as slots are free: alone 7/8 of the window. Attempts
+   * that may hang get half of what is free, or what earlier ones have earned: one for each answer in time, up to
+   * this much; one that hangs, which is in flight for so long, takes some away. What an app may claim, however
+   * many others are in flight. Apps whose credit an offer names while they are idle, all that are remembered then, and
+   * proven lanes of each.
+   */
+  appShareTimes: 7,
+  appCreditMax: 224,
+  appCreditLost: 16,
+  attemptHangsMs: 1_000,
+  appClaimMin: 16,
+  appsIdleNamedMax: 32,
+  appsIdleMax: 1_024,
+  lanesProvenMax: 256,
+  /** Where more lanes are ready than a claim looks at: apps that a claim looks at, lanes of each; and apps that an outlook does. */
+  claimAppsMax: 64,
+  claimAppLanesMax: 32,
+  outlookAppsMax: 1_000,
   /** Quotas of an app: the largest there is; how often a node asks how many others share one. */
   quotaMax: 1_000_000_000,
   quotaSharersMs: 5_000,

@@ -1,6 +1,7 @@
 // Who is let in while there is more to do than can be done: decided on the head of a request, before its
 // key is looked up and its body is read. Publishes, other changes and reads have room of their own, so
-// that a flood of one kind leaves the others answerable. It knows numbers and times, never who calls.
+// that a flood of one kind leaves the others answerable. No app may have so many publishes or reads that none is left
+// for the next one: the same rule as for the dispatch window (core/app-share.ts).
 import { nextLimit } from '../core/admission.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
@@ -11,9 +12,9 @@ import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
 export type LoadKind = 'publish' | 'change' | 'end' | 'read';
 
 export interface Ticket {
-  /** Who calls is known. False: it is a read, and its app has as many under way as its share. */
+  /** The key was checked. False: the app has as many requests of this kind in progress as its share. */
   ownedBy(appNo: number): boolean;
-  /** Who calls is known, and so many bytes of a body are read now. False: there is no room for them. */
+  /** So many bytes of a body are read now. False: there is no room for them. */
   expect(bytes: number): boolean;
   /** The whole request is there, and its work begins. False: it came late, and there is no room now. */
   begin(): boolean;
@@ -37,8 +38,8 @@ export interface AdmissionFigures {
 }
 
 export interface Admission {
-  /** Undefined: there is no room for it now. */
-  enter(kind: LoadKind, bytes: number): Ticket | undefined;
+  /** Undefined: there is no room for it now. `appNo`: whose requests came by this connection before. */
+  enter(kind: LoadKind, bytes: number, appNo?: number): Ticket | undefined;
   figures(): AdmissionFigures;
 }
 
@@ -46,6 +47,7 @@ type Room = 'publish' | 'change' | 'read';
 
 interface Entered extends Link<Entered> {
   kind: LoadKind;
+  appNo: number | undefined;
   /** Of its body, if it is large and is being read. */
   bytes: number;
   /** Late: its body comes so slowly that it does not count as work. */
@@ -53,19 +55,17 @@ interface Entered extends Link<Entered> {
   sinceMs: number;
   /** Its answer waits no longer. */
   taken: () => void;
-  /** Gives back its part of the app's share. */
-  leaveShare: () => void;
 }
 
 interface House {
   world: Pick<World, 'monotonicMs'>;
   underWay: Record<Room, number>;
+  /** The same by app, once the key was checked. */
+  ofApps: Record<Room, Map<number, number>>;
   refused: Record<LoadKind, number>;
   /** In the order of their times, so that the oldest is the first. */
   arriving: LinkedList<Entered>;
   publishes: PublishLimit;
-  /** Reads under way, by app. */
-  readsOf: Map<number, number>;
   unread: Unread;
   bytes: number;
   lateBytes: number;
@@ -76,17 +76,18 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
   const house: House = {
     world,
     underWay: { publish: 0, change: 0, read: 0 },
+    ofApps: { publish: new Map(), change: new Map(), read: new Map() },
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new LinkedList(),
     publishes: createPublishLimit(),
-    readsOf: new Map(),
     unread: createUnread(world),
     bytes: 0,
     lateBytes: 0,
     lookedMs: world.monotonicMs(),
   };
   return {
-    enter: (kind, bytes) => enter(house, kind, bytes),
+    enter: (kind, bytes, appNo) =>
+      enter(house, { kind, appNo: kind === 'publish' ? appNo : undefined }, bytes),
     figures: () => {
       // Nobody may have come since, and then nobody has looked.
       look(house, world.monotonicMs());
@@ -102,28 +103,32 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
   };
 }
 
-function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined {
+function enter(
+  house: House,
+  asking: Pick<Entered, 'kind' | 'appNo'>,
+  bytes: number,
+): Ticket | undefined {
+  const { kind } = asking;
   const nowMs = house.world.monotonicMs();
   look(house, nowMs);
   const isUnread = kind === 'read' && !house.unread.hasRoom();
-  if (isUnread || !hasRoom(house, kind) || !hasBytes(house, largeOf(bytes))) {
+  if (isUnread || !hasRoom(house, asking) || !hasBytes(house, largeOf(bytes))) {
     house.refused[kind] += 1;
     return undefined;
   }
-  house.underWay[roomOf(kind)] += 1;
   const one: Entered = {
-    kind,
+    ...asking,
     bytes: 0,
     state: 'arriving',
     sinceMs: nowMs,
     taken: nothingWaits,
-    leaveShare: nothingWaits,
     before: undefined,
     after: undefined,
   };
+  count(house, one, 1);
   house.arriving.add(one);
   return {
-    ownedBy: (appNo) => takeShare(house, one, appNo),
+    ownedBy: (appNo) => ownedBy(house, one, appNo),
     expect: (body) => expect(house, one, largeOf(body)),
     begin: () => begin(house, one),
     answer: (answer) => {
@@ -141,27 +146,26 @@ function enter(house: House, kind: LoadKind, bytes: number): Ticket | undefined 
 
 function nothingWaits(): void {}
 
-/**
- * An app may have as many reads under way as there are places left: alone it gets half of all, and each further app
- * that is busy makes the share smaller. So there is always room for an app that has none.
- */
-function takeShare(house: House, one: Entered, appNo: number): boolean {
-  if (one.kind !== 'read' || one.state === 'over') return true;
-  const { readsOf, underWay } = house;
-  const own = readsOf.get(appNo) ?? 0;
-  // This one has its place already.
-  if (own > limits.readsUnderWayMax - underWay.read) {
-    house.refused.read += 1;
-    return false;
-  }
-  readsOf.set(appNo, own + 1);
-  one.leaveShare = () => {
-    one.leaveShare = nothingWaits;
-    const left = (readsOf.get(appNo) ?? 1) - 1;
-    if (left === 0) readsOf.delete(appNo);
-    else readsOf.set(appNo, left);
-  };
-  return true;
+/** Counts it as its app's from now on, if the app may have one more. */
+function ownedBy(house: House, one: Entered, appNo: number): boolean {
+  if (appNo === one.appNo || one.state === 'over') return true;
+  const isCounted = one.state !== 'late';
+  if (isCounted) count(house, one, -1);
+  one.appNo = appNo;
+  if (!isCounted) return true;
+  const isLetIn = hasRoom(house, one);
+  count(house, one, 1);
+  if (!isLetIn) house.refused[one.kind] += 1;
+  return isLetIn;
+}
+
+function count({ underWay, ofApps }: House, { kind, appNo }: Entered, by: 1 | -1): void {
+  const room = roomOf(kind);
+  underWay[room] += by;
+  if (appNo === undefined) return;
+  const now = (ofApps[room].get(appNo) ?? 0) + by;
+  if (now === 0) ofApps[room].delete(appNo);
+  else ofApps[room].set(appNo, now);
 }
 
 /** What was announced is counted only now: before, nobody knew who sends it, or whether it is read. */
@@ -190,25 +194,24 @@ function begin(house: House, one: Entered): boolean {
 
 /** Its place was given away. Many who hold back one byte would else all be in at once. */
 function comeBack(house: House, one: Entered): boolean {
-  if (!hasRoom(house, one.kind) || !hasBytes(house, one.bytes)) {
+  if (!hasRoom(house, one) || !hasBytes(house, one.bytes)) {
     house.refused[one.kind] += 1;
     return false;
   }
   house.lateBytes -= one.bytes;
   house.bytes += one.bytes;
-  house.underWay[roomOf(one.kind)] += 1;
+  count(house, one, 1);
   one.state = 'arriving';
   return true;
 }
 
 function finish(house: House, one: Entered): void {
   if (one.state === 'over') return;
-  one.leaveShare();
   if (one.state === 'late') {
     house.lateBytes -= one.bytes;
   } else {
     house.bytes -= one.bytes;
-    house.underWay[roomOf(one.kind)] -= 1;
+    count(house, one, -1);
   }
   if (one.state === 'working') house.publishes.ended(one, house.world.monotonicMs());
   house.arriving.remove(one);
@@ -228,7 +231,7 @@ function look(house: House, nowMs: number): void {
     if (!hasLateBytes(house, one.bytes)) continue;
     house.arriving.remove(one);
     one.state = 'late';
-    house.underWay[roomOf(one.kind)] -= 1;
+    count(house, one, -1);
     house.bytes -= one.bytes;
     house.lateBytes += one.bytes;
   }
@@ -238,11 +241,18 @@ function roomOf(kind: LoadKind): Room {
   return kind === 'end' ? 'change' : kind;
 }
 
-function hasRoom({ underWay, publishes }: House, kind: LoadKind): boolean {
-  const most = kind === 'publish' ? publishes.limit() : mostOf[kind];
-  const isFull = underWay[roomOf(kind)] >= most;
-  if (isFull && kind === 'publish') publishes.turnedAway();
-  return !isFull;
+/**
+ * An app may have as many in progress as a multiple of the places that are still free. So an app that is alone has
+ * most of them, each further busy app makes the share smaller, and a place is left for an app that has none.
+ */
+function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
+  const { underWay, ofApps, publishes } = house;
+  const room = roomOf(kind);
+  const free = (kind === 'publish' ? publishes.limit() : mostOf[kind]) - underWay[room];
+  const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
+  const isLetIn = free > 0 && ofApp < shareTimesOf[kind] * free;
+  if (!isLetIn && kind === 'publish') publishes.turnedAway();
+  return isLetIn;
 }
 
 function largeOf(bytes: number): number {
@@ -261,6 +271,13 @@ const mostOf = {
   change: limits.changesUnderWayMax,
   end: limits.endsUnderWayMax,
   read: limits.readsUnderWayMax,
+} as const;
+
+const shareTimesOf = {
+  publish: limits.appShareTimes,
+  change: Infinity,
+  end: Infinity,
+  read: 1, // A read can take long: no app gets more than half.
 } as const;
 
 interface PublishLimit {

@@ -10,6 +10,7 @@ import type { World } from '../core/world.ts';
 import type { Offer, Outlook, Settled, Settlement } from '../store/delivery-verbs.ts';
 import type { Worked, Worker } from '../store/delivery-verbs.ts';
 import type { Store } from '../store/store.ts';
+import type { InFlight } from './app-shares.ts';
 import { handIn } from './hand-in.ts';
 import { waitOut } from './longest.ts';
 import { createWindow, resultOf, type Window } from './window.ts';
@@ -100,7 +101,7 @@ export class Dispatcher implements Worker {
 
   offer(): Offer | undefined {
     this.#publishesMs = [this.#publishesMs[1], this.#means.world.monotonicMs()];
-    return this.#mayTake() ? this.#note(this.#window.offer()) : undefined;
+    return this.#mayTake() ? this.#offer('offer') : undefined;
   }
 
   take(deliveries: readonly Leased[], { readyMs, isFanningOut }: Outlook): void {
@@ -112,7 +113,7 @@ export class Dispatcher implements Worker {
   claim(): Offer | undefined {
     if (!this.#mayClaim()) return undefined;
     this.#heardMs = never;
-    return this.#note(this.#window.claimOffer());
+    return this.#offer('claimOffer');
   }
 
   /**
@@ -127,11 +128,10 @@ export class Dispatcher implements Worker {
     const isPutOff = isFull && this.#stepsPutOff < limits.fanOutPutOffMax;
     this.#stepsPutOff = isPutOff ? this.#stepsPutOff + 1 : 0;
     if (isPutOff) return undefined;
-    const offer = this.#note(this.#window.claimOffer());
     const { world, store } = this.#means;
     const areOthers = world.monotonicMs() - this.#publishesMs[0] < limits.fanOutSharedMs;
     const stepMax = store.isShared ? limits.fanOutStepMin : limits.fanOutJoinedStepMax;
-    return areOthers ? { ...offer, stepMax } : offer;
+    return { ...this.#offer('claimOffer'), ...(areOthers ? { stepMax } : {}) };
   }
 
   wake(): void {
@@ -182,8 +182,10 @@ export class Dispatcher implements Worker {
     return createWindow(() => leaseOf(this.#means.self.no(), (this.#leases += 1)));
   }
 
-  #note(offer: Offer): Offer {
-    this.#offeredMs.set(offer.lease, this.#means.world.elapsedMs());
+  #offer(what: 'offer' | 'claimOffer'): Offer {
+    const { world } = this.#means;
+    const offer = this.#window[what](world.monotonicMs());
+    this.#offeredMs.set(offer.lease, world.elapsedMs());
     return offer;
   }
 
@@ -198,24 +200,22 @@ export class Dispatcher implements Worker {
   }
 
   #start(deliveries: readonly Leased[]): void {
-    const window = this.#window;
-    for (const leased of deliveries) {
-      window.enter(leased.lane, leased.concurrency);
-      this.#underWay += 1;
-    }
-    this.#means.store.handOut(() => {
-      for (const leased of deliveries) void this.#run(leased, window);
+    const { world, store } = this.#means;
+    const [window, nowMs] = [this.#window, world.monotonicMs()];
+    const entered = deliveries.map((one) => [one, window.enter(one, nowMs)] as const);
+    this.#underWay += deliveries.length;
+    store.handOut(() => {
+      for (const [leased, held] of entered) void this.#run(leased, window, held);
     });
-    const hasRoom = deliveries.some(({ lane }) => window.hasUntoldRoom(lane));
-    if (hasRoom) this.#hear(this.#means.world.nowMs());
+    if (window.hasUntoldRoom(deliveries.map(({ lane }) => lane))) this.#hear(world.nowMs());
   }
 
-  async #run(leased: Leased, window: Window): Promise<void> {
+  async #run(leased: Leased, window: Window, held: InFlight): Promise<void> {
     try {
       this.#means.onMoved(leased, undefined);
       const settlement = await this.#attempt(leased);
       // Its place is free from now on, and can be offered with the batch that writes the outcome down.
-      const { wasFull } = window.leave(leased.lane, resultOf(settlement));
+      const { wasFull } = window.leave(held, resultOf(settlement));
       if (wasFull) this.#expect(this.#means.world.nowMs());
       const handing = handIn(this.#means, settlement, this.#abortAttempts.signal);
       this.#ask();

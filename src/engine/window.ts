@@ -1,27 +1,31 @@
-// The window: the deliveries that this node has under way, and how many more it may take. A lane's cap
-// adapts to its receiver: more while it succeeds, half when it fails. The fuller the window, the less a
-// stranger gets, so that many dead receivers cannot fill it at once; one that has shown what it takes gets twice
-// as much. A subscription may set a cap of its own, above which none rises. Counts only; no time, no I/O.
+// The window: the attempts that this node has in flight, and how many more it may take, in all, of each app
+// (app-shares.ts) and of each lane. A lane's cap adapts to its receiver: more while it succeeds, half when it fails.
+// A new lane gets less, the fewer slots its app has left, so that many dead receivers cannot fill them at once; one
+// that has shown what it takes gets twice as much. A subscription may set a cap of its own, above which none rises.
+// Times are given, never read.
+import { claimableOf } from '../core/app-share.ts';
 import { limits } from '../core/limits.ts';
-import type { Offer, Settlement } from '../store/delivery-verbs.ts';
+import type { Leased } from '../core/delivery.ts';
+import type { AppRoom, Offer, Settlement } from '../store/delivery-verbs.ts';
+import { AppShares, type InFlight } from './app-shares.ts';
 
 export interface Window {
   /** Room for fresh deliveries: the whole rest of the window. */
-  offer(): Offer;
+  offer(nowMs: number): Offer;
   /** Room for claimed ones: a part of the window stays free, so that fresh events never wait. */
-  claimOffer(): Offer;
+  claimOffer(nowMs: number): Offer;
   claimRoom(): number;
-  /** `concurrency`: what the subscription allows; undefined: as much as its receiver takes well. */
-  enter(lane: number, concurrency?: number): void;
-  /** The same, heard of later. Whether the store may call the lane full for that, since the last offer. */
+  /** Its `concurrency` is what the subscription allows; undefined: as much as its receiver takes well. */
+  enter(leased: Pick<Leased, 'lane' | 'appNo' | 'concurrency'>, nowMs: number): InFlight;
+  /** The same, learned later. Whether the store may call the lane full for that, since the last offer. */
   limit(lane: number, concurrency: number | undefined): { mayBeFull: boolean };
-  /** Whether the lane was full before, so that it may have more waiting. */
-  leave(lane: number, result: Result): { wasFull: boolean };
+  /** Whether its lane, or an app, was full before and has room now, so that more may be waiting. */
+  leave(attempt: InFlight, result: Result): { wasFull: boolean };
   /**
-   * Whether the lane has room although the last offer is used up: a slot became free while the store
-   * was at work, so for the store the lane is full, and more of it may be waiting.
+   * Whether a lane of these, or an app, has room although the last offer is used up: a slot became free while the
+   * store was at work, so for the store it is full, and more of it may be waiting.
    */
-  hasUntoldRoom(lane: number): boolean;
+  hasUntoldRoom(lanes: readonly number[]): boolean;
   size(): number;
 }
 
@@ -43,91 +47,145 @@ export function resultOf({ outcome }: Settlement): Result {
 }
 
 interface Slots {
-  underWay: number;
+  inFlight: number;
   cap: number;
   /** Above which the cap never rises. */
   most: number;
   /** Its last delivery failed. */
   isFailing: boolean;
+  /** Its last attempt was answered in time, as its app's share knows. */
+  isProven: boolean;
 }
 
 export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
   const resting = createResting(lanes);
-  /** What is left of the last offer, by lane; and what it gave to lanes it did not know. */
+  const shares = new AppShares();
+  /** What is left of the last offer, by lane; and what it gave to new lanes of apps that it did not name. */
   let told = new Map<number, Told>();
-  let strangersRoom: number = limits.laneCapStart;
-  let size = 0;
+  let last: ReturnType<AppShares['offer']> = { apps: new Map(), appRoom: atFirst };
 
-  const offer = (room: number): Offer => {
-    const free = new Map<number, number>();
-    const underWay = new Map<number, number>();
-    told = new Map();
-    const share = (limits.windowMax - size) >> 4;
-    for (const [lane, slots] of lanes) {
-      const idleRoom = slots.underWay === 0 ? Math.max(2 * share, 1) : Infinity;
-      const freeSlots = Math.max(Math.min(slots.cap - slots.underWay, idleRoom), 0);
-      free.set(lane, freeSlots);
-      if (slots.underWay > 0) underWay.set(lane, slots.underWay);
-      told.set(lane, { free: freeSlots, underWay: slots.underWay });
-    }
-    strangersRoom = Math.max(Math.min(limits.laneCapStart, share), 1);
-    const laneRoom = strangersRoom;
-    return { lease: nextLease(), room: Math.max(room, 0), free, underWay, laneRoom };
+  const freeRoom = (): number => limits.windowMax - shares.size();
+  const claimRoom = (): number => claimableOf(0, freeRoom());
+
+  const offer = (nowMs: number, to: 'fresh' | 'claimed'): Offer => {
+    for (const lane of shares.findHanging(nowMs)) unprove(lanes.get(lane));
+    last = shares.offer(to);
+    told = tellLanes(lanes, freeRoom() >> 4);
+    tellProven(shares, told);
+    const room = to === 'fresh' ? freeRoom() : claimRoom();
+    const { apps, appRoom } = last;
+    return {
+      lease: nextLease(),
+      room,
+      ...lanesOf(told),
+      apps,
+      appRoom,
+      laneRoom: appRoom.laneRoom,
+    };
   };
 
   return {
-    offer: () => offer(limits.windowMax - size),
-    claimOffer: () => offer(limits.windowClaimedMax - size),
-    claimRoom: () => limits.windowClaimedMax - size,
-    enter: (lane, concurrency) => {
-      const slots = lanes.get(lane) ?? newSlots(strangersRoom);
+    offer: (nowMs) => offer(nowMs, 'fresh'),
+    claimOffer: (nowMs) => offer(nowMs, 'claimed'),
+    claimRoom,
+    enter: ({ lane, appNo, concurrency }, nowMs) => {
+      const { laneRoom } = last.apps.get(appNo) ?? last.appRoom;
+      const known = told.get(lane) ?? { free: laneRoom, inFlight: 0, isProven: false };
+      const attempt = shares.enter({ appNo, lane, nowMs, wasProven: known.isProven });
+      const slots = lanes.get(lane) ?? newSlots(known.free);
       setMost(slots, concurrency);
-      const { free, underWay } = told.get(lane) ?? { free: strangersRoom, underWay: 0 };
       // What an idle one was given is its cap from now on: many that fail at once must not get the rest, too.
-      if (underWay === 0) slots.cap = Math.min(slots.cap, Math.max(free, 1));
-      slots.underWay += 1;
-      size += 1;
-      told.set(lane, { free: free - 1, underWay: underWay + 1 });
+      if (known.inFlight === 0) slots.cap = Math.min(slots.cap, Math.max(known.free, 1));
+      slots.inFlight += 1;
+      slots.isProven = !attempt.isAtRisk;
+      told.set(lane, { ...known, free: known.free - 1, inFlight: known.inFlight + 1 });
       lanes.set(lane, slots);
       resting.rise(lane);
+      return attempt;
     },
     limit: (lane, concurrency) => {
       const slots = lanes.get(lane);
       if (slots !== undefined) setMost(slots, concurrency);
-      return { mayBeFull: (told.get(lane)?.underWay ?? 0) >= (concurrency ?? Infinity) };
+      return { mayBeFull: (told.get(lane)?.inFlight ?? 0) >= (concurrency ?? Infinity) };
     },
-    leave: (lane, result) => {
+    leave: (attempt, result) => {
+      const { lane, share } = attempt;
       const slots = lanes.get(lane);
-      if (slots === undefined) throw new Error(`Cannot leave lane ${lane}: nothing is under way`);
-      const wasFull = slots.underWay >= slots.cap;
-      slots.underWay -= 1;
-      size -= 1;
+      if (slots === undefined) throw new Error(`Cannot leave lane ${lane}: nothing is in flight`);
+      const { isRelieved } = shares.leave(attempt, result);
+      const wasFull = slots.inFlight >= slots.cap;
+      slots.inFlight -= 1;
       if (result === 'success') slots.cap = Math.min(slots.cap + 1, slots.most);
       if (result === 'failure') slots.cap = Math.max(slots.cap >> 1, 1);
       if (result !== 'neither') slots.isFailing = result === 'failure';
-      if (slots.underWay === 0) resting.rest(lane, slots);
-      return { wasFull };
+      slots.isProven = share.proven.has(lane);
+      if (slots.inFlight === 0) resting.rest(lane, slots);
+      return { wasFull: wasFull || isRelieved };
     },
-    hasUntoldRoom: (lane) => {
-      const slots = lanes.get(lane);
-      const last = told.get(lane);
-      if (slots === undefined || last === undefined) return false;
-      const isUsedUp = last.free <= 0 || last.underWay >= slots.most;
-      return isUsedUp && slots.underWay < slots.cap;
-    },
-    size: () => size,
+    hasUntoldRoom: (some) =>
+      shares.isRelieved() || some.some((lane) => isUntold(lanes.get(lane), told.get(lane))),
+    size: () => shares.size(),
   };
 }
+
+const atFirst: AppRoom = { room: 0, unproven: 0, laneRoom: limits.laneCapStart };
 
 /** Of a lane, as the store counts on since the last offer. */
 interface Told {
   free: number;
-  underWay: number;
+  inFlight: number;
+  isProven: boolean;
+}
+
+function isUntold(slots: Slots | undefined, last: Told | undefined): boolean {
+  if (slots === undefined || last === undefined) return false;
+  const isUsedUp = last.free <= 0 || last.inFlight >= slots.most;
+  return isUsedUp && slots.inFlight < slots.cap;
+}
+
+function unprove(slots: Slots | undefined): void {
+  if (slots !== undefined) slots.isProven = false;
+}
+
+/** Of lanes that are known. `share`: of what is free, for an idle one. */
+function tellLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<number, Told> {
+  const told = new Map<number, Told>();
+  for (const [lane, { inFlight, cap, isProven }] of lanes) {
+    const idleRoom = inFlight === 0 ? Math.max(2 * share, 1) : Infinity;
+    told.set(lane, { free: Math.max(Math.min(cap - inFlight, idleRoom), 0), inFlight, isProven });
+  }
+  return told;
+}
+
+/**
+ * Idle lanes are not named in an offer, and so are unproven to the store. Where an app has no room for such, its proven
+ * ones are: one with many dead receivers still delivers to those that answer.
+ */
+function tellProven(shares: AppShares, told: Map<number, Told>): void {
+  for (const { proven, told: room } of shares.active()) {
+    if (room.unproven > 0) continue;
+    const free = Math.max(Math.min(limits.laneCapStart, room.room >> 4), 1);
+    for (const lane of proven.keys()) {
+      if (!told.has(lane)) told.set(lane, { free, inFlight: 0, isProven: true });
+    }
+  }
+}
+
+function lanesOf(told: ReadonlyMap<number, Told>): Pick<Offer, 'free' | 'underWay' | 'unproven'> {
+  const free = new Map<number, number>();
+  const underWay = new Map<number, number>();
+  const unproven = new Set<number>();
+  for (const [lane, one] of told) {
+    free.set(lane, one.free);
+    if (one.inFlight > 0) underWay.set(lane, one.inFlight);
+    if (!one.isProven) unproven.add(lane);
+  }
+  return { free, underWay, unproven };
 }
 
 function newSlots(cap: number): Slots {
-  return { underWay: 0, cap, most: limits.laneCapMax, isFailing: false };
+  return { inFlight: 0, cap, most: limits.laneCapMax, isFailing: false, isProven: false };
 }
 
 function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
@@ -162,7 +220,7 @@ function createResting(lanes: Map<number, Slots>): {
         if (trusted.size > limits.lanesTrustedMax && longest !== undefined) drop(longest);
       }
       if (lanes.size <= limits.lanesRememberedMax) return;
-      const idle = lanes.entries().find(([, { underWay }]) => underWay === 0);
+      const idle = lanes.entries().find(([, { inFlight }]) => inFlight === 0);
       if (idle !== undefined) drop(idle[0]);
     },
     rise: (lane) => void trusted.delete(lane),

@@ -255,7 +255,7 @@ describe('publishing', () => {
     assert.deepEqual(heard, ['offer']);
     assert.deepEqual(transport.sent[0]?.offer, offer(7));
     transport.write({
-      born: [{ event: 'a', n: 0, lane: 3, callback: 4, version: 5, concurrency: 6 }],
+      born: [{ event: 'a', n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: 6 }],
     });
     await edits[0];
     assert.deepEqual(heard, ['offer', 'take a_0', 'offer', 'answered a']);
@@ -263,6 +263,7 @@ describe('publishing', () => {
       {
         event: 'a',
         n: 0,
+        appNo: 2,
         lane: 3,
         callback: 4,
         version: 5,
@@ -288,8 +289,8 @@ describe('publishing', () => {
     await first;
     transport.write({
       born: [
-        { event: 'c', n: 1, lane: 3, callback: 4, version: 5, concurrency: 6 },
-        { event: 'b', n: 0, lane: 3, callback: 4, version: 5, concurrency: 6 },
+        { event: 'c', n: 1, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: 6 },
+        { event: 'b', n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: 6 },
       ],
     });
     await second;
@@ -339,6 +340,24 @@ describe('publishing', () => {
       transport.sent.map((batch) => batch.edits.length),
       [1, 3, 1, 1],
     );
+  });
+
+  it('takes publishes of apps in turn where not all fit, those of one app in order', async () => {
+    const { transport, batcher } = setUp({ batchPayloadBytesMax: 30 });
+    const edits = [
+      forget(batcher, 1),
+      ...['a', 'b', 'c', 'd'].map(async (id) => publish(batcher, id)), // 12 bytes each.
+      publishAs(batcher, 2, 'x'),
+      publishAs(batcher, 2, 'y'),
+    ];
+    const idsIn = ({ edits: calls }: { edits: readonly EditCall[] }): string =>
+      calls.flatMap(({ verb, input }) => (verb === 'publish' ? input.events[0]?.id : [])).join('');
+    for (let batch = 0; batch < 4; batch += 1) {
+      transport.write();
+      await turn();
+    }
+    await Promise.all(edits);
+    assert.deepEqual(transport.sent.map(idsIn), ['', 'ax', 'by', 'cd']);
   });
 
   it('refuses a publish at once when payloadBytesWaitingMax wait, but no other edit', async () => {
@@ -480,7 +499,7 @@ describe('work', () => {
   it('foresees what will be born, and takes the very same, if it is', async () => {
     const { transport, batcher, worker, heard } = setUp();
     const bornOf = (event: string): Born[] => [
-      { event, n: 0, lane: 3, callback: 4, version: 5, concurrency: undefined },
+      { event, n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: undefined },
     ];
     for (const event of ['a', 'b']) {
       worker.offers.push(offer(1));
@@ -504,7 +523,7 @@ describe('work', () => {
     const edit = publish(batcher, 'a');
     await turn();
     transport.foretell?.([
-      { event: 'a', n: 0, lane: 3, callback: 4, version: 5, concurrency: undefined },
+      { event: 'a', n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: undefined },
     ]);
     transport.answer({ kind: 'unavailable', message: 'full', trace: '' });
     await assert.rejects(edit, StoreUnavailable);
@@ -878,8 +897,12 @@ async function forget(batcher: Batcher, n: number): Promise<{ deleted: number }>
 }
 
 async function publish(batcher: Batcher, ...ids: string[]): Promise<unknown> {
+  return publishAs(batcher, 1, ...ids);
+}
+
+async function publishAs(batcher: Batcher, appNo: number, ...ids: string[]): Promise<unknown> {
   return batcher.edit('publish', {
-    appNo: 1,
+    appNo,
     contract: 'Ringback',
     events: ids.map((id) => ({
       id,

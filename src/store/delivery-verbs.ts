@@ -1,5 +1,6 @@
 // The part of the Store port that moves events to callbacks: publish, claim, settle, fan out, look.
 // A delivery is leased to a node by a token; whatever comes with another token changes nothing.
+import type { AppSlots } from '../core/app-share.ts';
 import type { Attempt } from '../core/attempt.ts';
 import type { Controls } from '../core/controls.ts';
 import type { DeliveryName, DeliveryState, Leased } from '../core/delivery.ts';
@@ -26,12 +27,23 @@ export interface Offer {
    */
   underWay: ReadonlyMap<number, number>;
   laneRoom: number;
+  /** Of the lanes above, those whose receiver has not answered in time lately; any other lane is unproven, too. */
+  unproven?: ReadonlySet<number>;
+  /** What each app may take that has deliveries on this node; any other app has `appRoom`. Undefined: no limit. */
+  apps?: ReadonlyMap<number, AppRoom>;
+  appRoom?: AppSlots;
   /** Of a fan-out: how many callbacks a step may look at, if others wait for it. */
   stepMax?: number;
 }
 
+export interface AppRoom extends AppSlots {
+  /** What `laneRoom` is for lanes of this app. */
+  laneRoom: number;
+}
+
 /** A delivery that a publish or a fan-out made and leased to the node that offered. */
 export interface Born extends DeliveryName {
+  appNo: number;
   lane: number;
   callback: number;
   version: number;

@@ -1,6 +1,8 @@
-// Edits that wait for their batch, in order, bounded by number and by the bytes of their payloads.
+// Edits that wait for their batch, bounded by number and by the bytes of their payloads. Those of one app stay in
+// order; where not all fit into a batch apps take turns, so that none waits behind the flood of another.
 import type { Awaiting } from './answer-all.ts';
 import type { EditCall, EditReply } from './call.ts';
+import { inTurns } from './fair-order.ts';
 import type { EditVerb } from './store.ts';
 import { StoreUnavailable } from './store.ts';
 
@@ -56,7 +58,9 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
       bytesWaiting += bytes;
     },
     take: () => {
-      const next = nextOf(waiting);
+      const all = nextOf(waiting);
+      const isAll = all.length <= batchEditsMax && bytesWaiting <= batchPayloadBytesMax;
+      const next = isAll ? all : inTurns(Map.groupBy(all, appOf).values());
       let count = 0;
       let bytesTaken = 0;
       for (const { bytes } of next) {
@@ -71,6 +75,12 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
       return Array.from(taken, ({ edit }) => edit);
     },
   };
+}
+
+/** What is of no app is as if of one more. A publish stays behind the subscribe that came before it. */
+function appOf({ edit: { call } }: Waiting): number | undefined {
+  if (call.verb === 'subscribe') return call.input.subscription.appNo;
+  return 'appNo' in call.input ? call.input.appNo : undefined;
 }
 
 function ofAnyKind(waiting: readonly Waiting[]): readonly Waiting[] {

@@ -34,10 +34,11 @@ export interface Piece<L> {
 
 /** How many callbacks a step looks at: what has no room is claimed later, at twice the cost. */
 export function stepFor(
-  { room, stepMax }: Pick<Slots, 'room' | 'stepMax'>,
-  { sent: { payload } }: Pick<FanningOut, 'sent'>,
+  { room, ofApp, stepMax }: Pick<Slots, 'room' | 'ofApp' | 'stepMax'>,
+  { appNo, sent: { payload } }: Pick<FanningOut, 'appNo' | 'sent'>,
 ): number {
-  const most = Math.min(Math.max(room(), limits.fanOutStepMin), limits.fanOutStepMax);
+  const free = Math.min(room(), ofApp(appNo).unproven);
+  const most = Math.min(Math.max(free, limits.fanOutStepMin), limits.fanOutStepMax);
   return payload.byteLength > limits.fanOutSharedBytesMax ? most : Math.min(most, stepMax);
 }
 

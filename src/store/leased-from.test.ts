@@ -20,7 +20,7 @@ function published(ids: readonly string[]): EditCall {
 }
 
 function bornOf(event: string, n: number): Born {
-  return { event, n, lane: n, callback: 1, version: 1, concurrency: undefined };
+  return { event, n, appNo: 9, lane: n, callback: 1, version: 1, concurrency: undefined };
 }
 
 const offer: Offer = { lease: 7, room: 100, free: new Map(), underWay: new Map(), laneRoom: 10 };

@@ -33,11 +33,12 @@ function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Leased[] {
   assert(offer !== undefined, 'Cannot take fresh deliveries: no lease was offered');
   const find = finder(edits);
   // Each field is named: to copy what is there and add the rest takes three times as long.
-  return born.map(({ event: id, n, lane, callback, version, concurrency }) => {
+  return born.map(({ event: id, n, appNo, lane, callback, version, concurrency }) => {
     const { event, trace } = find(id);
     return {
       event: id,
       n,
+      appNo,
       lane,
       callback,
       version,

@@ -11,6 +11,7 @@ export function toLeased(row: Row, lane: Lane, lease: number): Leased {
     eventName: text(row, 'name'),
     payload: bytes(row, 'payload'),
     trace: maybe(text, row, 'trace'),
+    appNo: lane.appNo,
     lane: lane.no,
     callback: integer(row, 'callback'),
     version: lane.version,

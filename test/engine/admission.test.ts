@@ -228,3 +228,53 @@ describe('enter', () => {
     assert.equal(admission.figures().publishLimit, limits.publishesUnderWayMax);
   });
 });
+
+describe('publishes of several apps', () => {
+  const most = limits.publishesUnderWayStart;
+
+  /** Lets publishes of an app in until one is turned away; whose it is, is known at the door or only later. */
+  function flood(admission: Admission, appNo: number, isKnown: boolean): Ticket[] {
+    const tickets: Ticket[] = [];
+    for (;;) {
+      const ticket = admission.enter('publish', 100, isKnown ? appNo : undefined);
+      if (ticket === undefined) return tickets;
+      if (!ticket.ownedBy(appNo) || !ticket.expect(100)) {
+        ticket.finish();
+        return tickets;
+      }
+      tickets.push(ticket);
+    }
+  }
+
+  for (const isKnown of [true, false]) {
+    it(`leave room for another one, ${isKnown ? 'at the door' : 'behind it'}`, () => {
+      const { admission } = stage();
+      const flooding = flood(admission, 1, isKnown);
+      assert.equal(flooding.length, (most / 8) * 7);
+      const others = flood(admission, 2, isKnown);
+      assert.equal(others.length, (most / 8 / 8) * 7);
+      for (const ticket of flooding.slice(0, most / 2)) ticket.finish();
+      assert.ok(flood(admission, 2, isKnown).length + others.length > most / 4);
+    });
+  }
+
+  it('count as those of the app that the key is of, whoever used the connection before', () => {
+    const { admission } = stage();
+    flood(admission, 1, true);
+    assert.equal(admission.enter('publish', 100, 1), undefined);
+    const ticket = admission.enter('publish', 100, 2);
+    assert.equal(ticket?.ownedBy(1), false);
+    ticket?.finish();
+    assert.equal(admission.figures().underWay.publish, (most / 8) * 7);
+  });
+
+  it('are not counted any more when they are over or late', () => {
+    const { admission, world } = stage();
+    const [first] = flood(admission, 1, true);
+    first?.finish();
+    assert.equal(flood(admission, 1, true).length, 1);
+    world.advance(limits.arrivalMs);
+    admission.figures();
+    assert.equal(flood(admission, 1, true).length, (most / 8) * 7);
+  });
+});

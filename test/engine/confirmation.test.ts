@@ -305,7 +305,7 @@ describe('Dispatcher', () => {
     const [worker] = workers;
     assert(worker);
     const payload = new Uint8Array();
-    const name = { event: 'e', n: 0, eventName: 'e', payload, lane: 1, callback: 1 };
+    const name = { event: 'e', n: 0, eventName: 'e', payload, appNo: 1, lane: 1, callback: 1 };
     const counts = { version: 1, concurrency: undefined, tries: 0, attempts: 0, trace: undefined };
     const leased = (lease = 0): Leased => ({ ...name, ...counts, lease });
     await world.pass(100);

@@ -14,9 +14,10 @@ import { makeSigningSecret } from '../../src/core/signing-secret.ts';
 import { changeSubscription } from '../../src/engine/subscriptions.ts';
 import { createTargetCache } from '../../src/engine/target-cache.ts';
 import { noChoice } from '../../src/core/read-controls.ts';
-import { createWindow, type Window } from '../../src/engine/window.ts';
+import { createWindow, type Result, type Window } from '../../src/engine/window.ts';
 import type {
   Delivery,
+  Offer,
   Outlook,
   Settled,
   Settlement,
@@ -28,9 +29,34 @@ import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { openDatabase, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
-function newWindow(): Window {
+/** A window for the lanes of one app, in which no time passes. */
+interface LaneWindow extends Pick<Window, 'limit' | 'claimRoom' | 'size'> {
+  offer: () => Offer;
+  claimOffer: () => Offer;
+  enter: (lane: number, concurrency?: number) => void;
+  leave: (lane: number, result: Result) => { wasFull: boolean };
+  hasUntoldRoom: (lane: number) => boolean;
+}
+
+function newWindow(): LaneWindow {
   let leases = 0;
-  return createWindow(() => (leases += 1));
+  const window = createWindow(() => (leases += 1));
+  const inLane = new Map<number, ReturnType<Window['enter']>[]>();
+  return {
+    ...window,
+    offer: () => window.offer(0),
+    claimOffer: () => window.claimOffer(0),
+    enter: (lane, concurrency) => {
+      const held = inLane.get(lane) ?? [];
+      inLane.set(lane, held);
+      held.push(window.enter({ lane, appNo: 1, concurrency }, 0));
+    },
+    leave: (lane, result) => {
+      const held = inLane.get(lane)?.shift() ?? assert.fail(`nothing is in flight in ${lane}`);
+      return window.leave(held, result);
+    },
+    hasUntoldRoom: (lane) => window.hasUntoldRoom([lane]),
+  };
 }
 
 function times(count: number, act: () => void): void {
@@ -45,6 +71,9 @@ describe('createWindow', () => {
       room: limits.windowMax,
       free: new Map(),
       underWay: new Map(),
+      unproven: new Set(),
+      apps: new Map(),
+      appRoom: { room: 224, unproven: 128, laneRoom: limits.laneCapStart },
       laneRoom: limits.laneCapStart,
     });
     times(3, () => window.enter(7));
@@ -58,8 +87,9 @@ describe('createWindow', () => {
     const window = newWindow();
     assert.equal(limits.windowClaimedMax, (limits.windowMax / 4) * 3);
     for (let lane = 0; lane < limits.windowClaimedMax; lane += 1) window.enter(lane);
-    assert.equal(window.claimRoom(), 0);
-    assert.equal(window.claimOffer().room, 0);
+    const ofApp = window.claimOffer().apps?.get(1);
+    assert.equal(ofApp?.room, 0);
+    assert.equal(window.claimRoom(), limits.appClaimMin, 'but some for any other app');
     assert.equal(window.offer().room, limits.windowMax / 4);
     for (let lane = 0; lane < limits.windowMax / 4; lane += 1) window.enter(1000 + lane);
     assert.equal(window.offer().room, 0);
@@ -139,7 +169,7 @@ describe('createWindow', () => {
     assert.equal(free.has(limits.lanesRememberedMax + 10), true);
   });
 
-  const prove = (window: Window, lane: number, successes: number): void => {
+  const prove = (window: LaneWindow, lane: number, successes: number): void => {
     window.enter(lane);
     times(successes, () => window.enter(lane));
     times(successes + 1, () => window.leave(lane, 'success'));
@@ -184,13 +214,17 @@ describe('createWindow', () => {
 
   it('gives strangers less the fuller it is, but always something', () => {
     const window = newWindow();
-    assert.equal(window.offer().laneRoom, limits.laneCapStart);
-    for (let lane = 1; lane <= limits.windowMax / 2; lane += 1) window.enter(lane);
-    assert.equal(window.offer().laneRoom, limits.laneCapStart);
+    const laneRooms = (): (number | undefined)[] => {
+      const { laneRoom, apps } = window.offer();
+      return [laneRoom, apps?.get(1)?.laneRoom];
+    };
+    assert.deepEqual(laneRooms(), [limits.laneCapStart, undefined]);
+    for (let lane = 1; lane <= limits.windowMax / 4; lane += 1) window.enter(lane);
+    assert.deepEqual(laneRooms(), [6, 4], 'those of another app, and of this one');
     for (let lane = 1; lane <= limits.windowMax / 4; lane += 1) window.enter(1000 + lane);
-    assert.equal(window.offer().laneRoom, limits.laneCapStart / 2);
-    for (let lane = 1; lane <= limits.windowMax / 4; lane += 1) window.enter(2000 + lane);
-    assert.equal(window.offer().laneRoom, 1);
+    assert.deepEqual(laneRooms(), [4, 1]);
+    for (let lane = 1; lane <= limits.windowMax / 2; lane += 1) window.enter(2000 + lane);
+    assert.deepEqual(laneRooms(), [1, 1]);
   });
 
   it('knows of room that the store was not told of', () => {
@@ -255,7 +289,9 @@ describe('createWindow', () => {
   });
 
   it('refuses to count what never entered', () => {
-    assert.throws(() => newWindow().leave(1, 'success'), /Cannot leave lane 1/);
+    const elsewhere = createWindow(() => 1).enter({ lane: 1, appNo: 1, concurrency: 1 }, 0);
+    const window = createWindow(() => 2);
+    assert.throws(() => window.leave(elsewhere, 'success'), /Cannot leave lane 1/);
   });
 });
 
@@ -517,7 +553,16 @@ function scriptedStore({ isShared = false } = {}): {
 function leasedOf(event: string, lane: number, concurrency?: number): Leased {
   const payload = new Uint8Array();
   const counts = { tries: 0, attempts: 0, n: 0, lease: 1, version: 1, concurrency };
-  return { event, eventName: 'e', payload, trace: undefined, lane, callback: lane, ...counts };
+  return {
+    event,
+    eventName: 'e',
+    payload,
+    trace: undefined,
+    appNo: 1,
+    lane,
+    callback: lane,
+    ...counts,
+  };
 }
 
 const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
@@ -836,7 +881,7 @@ describe('Dispatcher', () => {
       for (let i = 0; i < limits.fanOutPutOffMax; i += 1) {
         assert.equal(worker().fanOut(), undefined);
       }
-      assert.equal(worker().fanOut()?.room, 0);
+      assert.equal(worker().fanOut()?.apps?.get(1)?.room, 0);
     }
     for (const event of all) await end(event);
     await dispatcher.stop(() => 0);
@@ -1106,7 +1151,11 @@ describe('a slow receiver', () => {
     });
     await using engine = await startEngine(world, database, send);
     await world.pass(6_000);
-    assert.equal(underWay, limits.windowClaimedMax);
+    assert.equal(
+      underWay,
+      96 + 14,
+      'of its half for receivers that may hang, an eighth of the rest is left',
+    );
     await engine.subscribe('http://127.0.0.1:9000/quick');
     const atMs = world.nowMs();
     await engine.publish();

@@ -9,6 +9,7 @@ export const leased: Leased = {
   eventName: 'a',
   payload: Buffer.from('{"message":"m"}'),
   trace: undefined,
+  appNo: 1,
   lane: 1,
   callback: 1,
   version: 1,

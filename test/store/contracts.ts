@@ -1,5 +1,6 @@
 // The contract of the Store port: all suites, which run on every adapter and every way to it.
 import { advanceReplayContract } from './advance-replay-contract.ts';
+import { appRoomContract } from './app-room-contract.ts';
 import { storeContract } from './store-contract.ts';
 import { keysContract } from './keys-contract.ts';
 import { subscribeContract } from './subscribe-contract.ts';
@@ -38,6 +39,7 @@ export const contracts = [
   recoverContract,
   lookContract,
   laneContract,
+  appRoomContract,
   laneChangeContract,
   controlsContract,
   expiryContract,

@@ -69,6 +69,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'sorts by ready_ms, no',
     'filters a range of fanout_pkey',
   ],
+  'outlook.aheadByApp': ['filters a range of fanout_pkey'],
   // The first row, or the first that nobody else is at, and no further.
   'fanOut.oldest': ['filters a range of fanout_pkey'],
   'outlook.fanOut': ['filters a range of fanout_pkey'],
@@ -165,6 +166,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
 /** The indexes of hot statements, in the order of the plan. */
 const hot: Readonly<Record<string, readonly string[]>> = {
   'claim.lanes': ['lane_ready'],
+  'claim.lanesByApp': ['lane_app_ready', 'lane_app_ready', 'lane_app_ready'],
+  'claim.provenLanes': ['lane_pkey'],
   'claim.due': ['delivery_due'],
   'claim.lease': ['delivery_live_pkey'],
   'claim.events': ['event (id)'],

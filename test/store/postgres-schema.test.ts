@@ -37,6 +37,7 @@ const all = [
   { number: 17, name: 'waiting' },
   { number: 18, name: 'no_live_find' },
   { number: 19, name: 'publishers' },
+  { number: 20, name: 'lane_app_ready' },
 ];
 
 describe('applyMigrations', () => {

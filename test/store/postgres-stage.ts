@@ -171,7 +171,7 @@ export async function claimOn(tx: Tx, looking: Looking): Promise<Claimed> {
   const { lingerMs = { least: 50, most: 10_000 } } = looking;
   const { floors = { readyMs: 0, isDropped: false } } = looking;
   const slots = slotsOf({ lease, room, free: new Map(), underWay: new Map(), laneRoom: room });
-  return claim(tx, { slots, nowMs, floors, lingerMs });
+  return claim(tx, { slots, nowMs, floors, turns: { lastApp: 0 }, lingerMs });
 }
 
 /** Undefined when the store refused it. */

@@ -204,6 +204,8 @@ describe('the schema', () => {
       { number: 16, name: 'attempt' },
       { number: 17, name: 'waiting' },
       { number: 18, name: 'no_live_find' },
+      { number: 19, name: 'publishers' },
+      { number: 20, name: 'lane_app_ready' },
     ]);
   });
 

@@ -4,7 +4,7 @@ import type { Leased } from '../../src/core/delivery.ts';
 import type { Offer, Outlook, Worked } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, EditOutput, Store } from '../../src/store/store.ts';
 
-export interface Room {
+export interface Room extends Pick<Offer, 'apps' | 'appRoom' | 'unproven'> {
   room: number;
   laneRoom?: number;
   /** Free slots by lane. */

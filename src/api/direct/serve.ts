@@ -113,7 +113,11 @@ async function answer(means: DirectMeans, asked: Asked): Promise<Answer> {
     body,
     notes: { startedMs: world.monotonicMs(), facts: {}, span: undefined },
   };
-  const ticket = door.enter({ kind: 'publish', operation: one.operation.operationId }, body.length);
+  const ticket = door.enter(
+    { kind: 'publish', operation: one.operation.operationId },
+    body.length,
+    socket,
+  );
   const reply =
     ticket === undefined
       ? door.turnAway(request)
@@ -154,7 +158,7 @@ async function replyTo(request: Arrived, letIn: LetIn): Promise<Reply> {
     const arriving = one.arrive(request, head.raw);
     if (arriving !== undefined) await arriving;
     const bytes = request.body instanceof Uint8Array ? request.body.length : 0;
-    door.refuseUnless(ticket.expect(bytes));
+    door.checkKey({ arrival: request.arrival, ticket, socket, bytes });
     door.refuseUnless(ticket.begin());
     return await one.answer(request);
   } catch (error) {

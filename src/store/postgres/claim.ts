@@ -1,30 +1,48 @@
-// Claim: leases waiting deliveries to a node, lane by lane, those first that have been ready for the
-// longest. It never sees the rows of a lane that is full, held, broken or waiting for its time; a lane
+// Claim: leases waiting deliveries to a node, lane by lane, apps in turn, of each those first that have been ready
+// for the longest. It never sees the rows of a lane that is full, held, broken or waiting for its time; a lane
 // that another node is looking at is stepped over.
 import type { Leased } from '../../core/delivery.ts';
 import type { Lane, LaneTimes, Quiet, QuietStep } from '../../core/lane.ts';
 import { linger, look, never, room } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
+import { fairOrder } from '../fair-order.ts';
 import { toLeased } from '../leased-row.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, text } from '../row.ts';
 import type { Slots } from '../slots.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
-import { hasRoom, slotsJson } from './has-room.ts';
+import { hasRoom, readyApps, slotsJson } from './has-room.ts';
 import { laneIsOlder } from './transact.ts';
 import type { Tx } from './tx.ts';
 
-export const claimSql = {
-  // A mark of the future is of another cluster, from which this database was restored: it means nothing.
-  lanes: `
-    select ${laneColumns}, floor_ms, quiet_ms,
+// A mark of the future is of another cluster, from which this database was restored: it means nothing.
+const openColumns = `${laneColumns}, floor_ms, quiet_ms,
       case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked,
       case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure,
-      case when ${laneIsOlder} then 1 else 0 end as is_older
+      case when ${laneIsOlder} then 1 else 0 end as is_older`;
+
+export const claimSql = {
+  lanes: `
+    select ${openColumns}
     from lane
     where ready_ms >= $1::bigint and ready_ms <= $2::bigint and ready_ms < 9007199254740991
       and ${hasRoom('$3', '$5')}
     order by ready_ms, no limit $4 for no key update skip locked`,
+  // Some of each app in turn, where one app has more ready lanes than a claim looks at, or has no room.
+  lanesByApp: `
+    ${readyApps('$2', '$4', '$5')}
+    select apps.app as looked_at, first.* from apps left join lateral (
+      select ${openColumns}
+      from lane
+      where lane.app = apps.app and ready_ms <= $1::bigint and ready_ms < 9007199254740991
+        and ${hasRoom('$3', '$7')}
+      order by ready_ms, no limit $6 for no key update skip locked) first on true`,
+  provenLanes: `
+    select ${openColumns}
+    from lane
+    where no = any($3::bigint[]) and app = any($4::bigint[])
+      and ready_ms <= $1::bigint and ready_ms < 9007199254740991 and ${hasRoom('$2', '$5')}
+    for no key update skip locked`,
   // One row more than may be taken, which is the next one.
   due: `
     select x.no as lane, y.event, y.n, y.due_ms
@@ -68,10 +86,16 @@ export interface Floors {
   isDropped: boolean;
 }
 
+/** The last app that was looked at, where there are too many for one claim; 0 at first. */
+export interface AppTurns {
+  lastApp: number;
+}
+
 export interface ClaimInput {
   slots: Slots;
   nowMs: number;
   floors: Floors;
+  turns: AppTurns;
   lingerMs: { least: number; most: number };
 }
 
@@ -82,17 +106,9 @@ export interface Claimed {
 }
 
 export async function claim(tx: Tx, input: ClaimInput): Promise<Claimed> {
-  const { slots, nowMs, floors } = input;
-  const found = await tx.query(claimSql.lanes, [
-    floors.readyMs,
-    nowMs,
-    slotsJson(slots),
-    limits.claimLanesMax,
-    slots.laneRoom,
-  ]);
-  const open = found.map((row) => toOpen(row, floors));
-  const [first] = open;
-  if (first === undefined) return { deliveries: [], firstReadyMs: undefined };
+  const { slots, nowMs } = input;
+  const { open, firstReadyMs } = await readyLanes(tx, input);
+  if (open.length === 0) return { deliveries: [], firstReadyMs: undefined };
   // A few rows of each lane; when few lanes are ready, they share all the room there is.
   const quantum = Math.max(limits.lookRowsMax, Math.floor(slots.room() / open.length));
   const waiting = await findWaiting(tx, open, { ...input, quantum });
@@ -102,7 +118,52 @@ export async function claim(tx: Tx, input: ClaimInput): Promise<Claimed> {
     looks.push(lookAt(lane, waiting.get(lane.no) ?? [], { ...input, quantum }));
   }
   const [deliveries] = await Promise.all([lease(tx, looks, slots), write(tx, looks, nowMs)]);
-  return { deliveries, firstReadyMs: first.readyMs };
+  return { deliveries, firstReadyMs };
+}
+
+interface ReadyLanes extends Pick<Claimed, 'firstReadyMs'> {
+  open: readonly OpenLane[];
+}
+
+/** Ready lanes with room, now locked. If there are more than a claim looks at, then some of every app in turn. */
+async function readyLanes(
+  tx: Tx,
+  { slots, nowMs, floors, turns }: ClaimInput,
+): Promise<ReadyLanes> {
+  const left = slotsJson(slots);
+  const { whole, unproven, proven } = slots.fullApps();
+  const full = [...whole, ...unproven];
+  const found =
+    full.length > 0
+      ? []
+      : await tx.query(claimSql.lanes, [
+          floors.readyMs,
+          nowMs,
+          left,
+          limits.claimLanesMax,
+          slots.laneRoom,
+        ]);
+  const isAll = full.length === 0 && found.length < limits.claimLanesMax;
+  const [first] = found;
+  if (isAll) {
+    const open = found.map((row) => toOpen(row, floors));
+    const firstReadyMs = first && integer(first, 'ready_ms');
+    return { open: fairOrder(open, slots), firstReadyMs };
+  }
+  const most = [limits.claimAppsMax, limits.claimAppLanesMax];
+  const [ofApps, named] = await Promise.all([
+    tx.query(claimSql.lanesByApp, [nowMs, turns.lastApp, left, full, ...most, slots.laneRoom]),
+    unproven.length === 0
+      ? []
+      : tx.query(claimSql.provenLanes, [nowMs, left, proven, unproven, slots.laneRoom]),
+  ]);
+  const apps = new Set(ofApps.map((row) => integer(row, 'looked_at')));
+  turns.lastApp = apps.size < limits.claimAppsMax ? 0 : Math.max(...apps);
+  const ready = ofApps.filter((row) => row['lane'] !== null);
+  const rows = new Map([...found, ...ready, ...named].map((row) => [integer(row, 'lane'), row]));
+  const open = [...rows.values()].map((row) => toOpen(row, floors));
+  // Lanes of full apps were not seen: where others begin says nothing of them.
+  return { open: fairOrder(open, slots).slice(0, limits.claimLanesMax), firstReadyMs: undefined };
 }
 
 /** A lane that may be looked at, locked by this transaction. */
@@ -174,7 +235,7 @@ function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): 
   const most = room(lane, nowMs, { free: slots.free(lane), quantum });
   const untilMs = lane.ordered ? never : nowMs;
   const taken = waiting.slice(0, most).filter(({ dueMs }) => dueMs <= untilMs);
-  for (let i = 0; i < taken.length; i += 1) slots.take(lane.no);
+  for (let i = 0; i < taken.length; i += 1) slots.take(lane);
   const nextMs = waiting[taken.length]?.dueMs;
   const took = taken.length;
   const times = look(lane, nowMs, { took, nextMs });

@@ -13,3 +13,20 @@ export function hasRoom(slots: string, laneRoom: string): string {
       and (concurrency is null
         or concurrency > coalesce((${slots}::jsonb -> no::text ->> 1)::int, 0))`;
 }
+
+/**
+ * Apps with a lane that is ready some day, in the order of their numbers, after one and without some. From index entry to
+ * index entry: whatever lanes an app has, it costs one step.
+ */
+export function readyApps(after: string, without: string, most: string): string {
+  return `with recursive ready (app) as (
+      (${nextApp(`${after}::bigint`)})
+      union all select (${nextApp('ready.app')}) from ready where ready.app is not null),
+    apps as (
+      select app from ready where app is not null and app <> all(${without}::bigint[])
+      limit ${most})`;
+}
+
+function nextApp(after: string): string {
+  return `select app from lane where app > ${after} and ready_ms < 9007199254740991 order by app limit 1`;
+}

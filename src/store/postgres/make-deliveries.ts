@@ -74,13 +74,13 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
   const waiting = new Set<number>();
   let waits = 0;
   const leased = deliveries.map((delivery) => {
-    const { lane, event, n, callback } = delivery;
-    facts.push(factOf('made', { appNo: delivery.appNo, lane: lane.no }));
+    const { lane, event, n, appNo, callback } = delivery;
+    facts.push(factOf('made', { appNo, lane: lane.no }));
     const isBorn = takesFresh(lane, nowMs) && births.slots.free(lane) > 0;
     if (isBorn) {
-      births.slots.take(lane.no);
+      births.slots.take(lane);
       const { no, version, concurrency } = lane;
-      births.born.push({ event, n, lane: no, callback, version, concurrency });
+      births.born.push({ event, n, appNo, lane: no, callback, version, concurrency });
     } else {
       waiting.add(lane.no);
       waits += 1;

@@ -1,9 +1,11 @@
 // What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
+import { limits } from '../../core/limits.ts';
 import type { Aside } from '../aside.ts';
 import type { Outlook } from '../delivery-verbs.ts';
+import type { Row } from '../row.ts';
 import { integer, maybe, one } from '../row.ts';
 import type { Slots } from '../slots.ts';
-import { hasRoom, slotsJson } from './has-room.ts';
+import { hasRoom, readyApps, slotsJson } from './has-room.ts';
 import type { Done } from './transact.ts';
 import type { Tx } from './tx.ts';
 
@@ -15,18 +17,39 @@ export const outlookSql = {
     select exists (${fanOut}) as is_fanning_out, (
       select ready_ms from lane where ready_ms < 9007199254740991 and ${hasRoom('$3', '$4')}
       order by ready_ms, no limit 1) as ready_ms`,
+  // The same where apps are full: past all of their lanes, but for proven ones of apps that take those.
+  aheadByApp: `
+    ${readyApps('0', '$5', '$7')}
+    select exists (${fanOut}) as is_fanning_out, least((
+      select min(first.ready_ms) from apps cross join lateral (
+        select ready_ms from lane
+        where lane.app = apps.app and ready_ms < 9007199254740991 and ${hasRoom('$3', '$4')}
+        order by ready_ms, no limit 1) first), (
+      select min(ready_ms) from lane
+      where no = any($6::bigint[]) and app <> all($8::bigint[]) and ready_ms < 9007199254740991
+        and ${hasRoom('$3', '$4')})) as ready_ms`,
   fanOut: `select exists (${fanOut}) as is_fanning_out`,
 } as const;
 
 /** `readyMs` is undefined when no lane is ever ready. Whoever has no slots does not say which lanes are full here. */
 export async function lookAhead(tx: Tx, slots: Slots | undefined, aside: Aside): Promise<Outlook> {
-  const passedOver = [aside.upTo(), aside.events()];
-  const [row] = await (slots === undefined
-    ? tx.query(outlookSql.fanOut, passedOver)
-    : tx.query(outlookSql.ahead, [...passedOver, slotsJson(slots), slots.laneRoom]));
+  const [row] = await ask(tx, slots, [aside.upTo(), aside.events()]);
   const ahead = one(row);
   const readyMs = slots && maybe(integer, ahead, 'ready_ms');
   return { readyMs, isFanningOut: ahead['is_fanning_out'] === true };
+}
+
+async function ask(
+  tx: Tx,
+  slots: Slots | undefined,
+  passedOver: readonly [string, readonly string[]],
+): Promise<readonly Row[]> {
+  if (slots === undefined) return tx.query(outlookSql.fanOut, passedOver);
+  const room = [...passedOver, slotsJson(slots), slots.laneRoom];
+  const { whole, unproven, proven } = slots.fullApps();
+  if (whole.length + unproven.length === 0) return tx.query(outlookSql.ahead, room);
+  const full = [...whole, ...unproven];
+  return tx.query(outlookSql.aheadByApp, [...room, full, proven, limits.outlookAppsMax, whole]);
 }
 
 /** The end of a transaction, as seen with an outlook that leaves with its commit. Whoever does not hear it looks. */

@@ -111,6 +111,7 @@ class PostgresNode {
       heard: createHeardBefore(),
       sweep: createSweep(),
       floors: keepFloors(options.floorMs),
+      turns: { lastApp: 0 },
       aside: createAside(),
     };
     this.#order = createPrecedence(world);
@@ -194,9 +195,9 @@ class PostgresNode {
   async #workOn(work: Work): Promise<WorkReply> {
     const nowMs = this.#clock.at(work.nowMs);
     const { link, gathered, writer } = this.#work;
-    const { floors, aside } = this.#memory;
+    const { floors, turns, aside } = this.#memory;
     const { lingerMs = { least: limits.lingerMs, most: limits.lingerMaxMs } } = this.#options;
-    const context = { nowMs, floors, aside, lingerMs, gathered, writer };
+    const context = { nowMs, floors, turns, aside, lingerMs, gathered, writer };
     const doubted = { doubts: this.#doubts, link, persist: this.#persist };
     const failed = (await freeDoubted(doubted, nowMs)) ?? (await this.#held.freeForgotten(nowMs));
     if (failed !== undefined) return failed;

@@ -8,8 +8,8 @@ import type { Outlook, Settled, Settlement, Work, Worked } from '../delivery-ver
 import type { Changes } from '../settling.ts';
 import { firstReadyMs } from '../settling.ts';
 import type { Slots } from '../slots.ts';
-import { birthsFor, noSlots, slotsOf } from '../slots.ts';
-import type { Floors } from './claim.ts';
+import { birthsFor, laneOf, noSlots, slotsOf } from '../slots.ts';
+import type { AppTurns, Floors } from './claim.ts';
 import { claim } from './claim.ts';
 import { fanOut } from './fan-out.ts';
 import type { FigureContext } from './write-figures.ts';
@@ -24,6 +24,7 @@ import type { Tx } from './tx.ts';
 
 export interface WorkContext extends Omit<FigureContext, 'facts'> {
   floors: FloorKeeper;
+  turns: AppTurns;
   aside: Aside;
   lingerMs: { least: number; most: number };
 }
@@ -42,12 +43,13 @@ export async function doWork(
   context: WorkContext,
   way: Way,
 ): Promise<Done<WorkDone>> {
-  const { nowMs, floors, lingerMs, aside } = context;
+  const { nowMs, floors, turns, lingerMs, aside } = context;
   const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, way });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
   if (work.claim !== undefined) {
-    const found = await claim(tx, { slots, nowMs, floors: floors.next(nowMs), lingerMs });
+    const input = { slots, nowMs, floors: floors.next(nowMs), turns, lingerMs };
+    const found = await claim(tx, input);
     floors.heard(found.firstReadyMs);
     claimed = found.deliveries;
   }
@@ -87,7 +89,7 @@ export async function doFanOut(
   const slots = isOfStep ? births.slots : slotsFor(work);
   // Both offers are of one window, or it is one offer.
   for (const each of new Set([births.slots, slots])) {
-    for (const { lane } of done.worked.claimed) each.take(lane);
+    for (const one of done.worked.claimed) each.take(laneOf(one));
   }
   const step = await fanOut(tx, { births, nowMs, facts, aside, way });
   const outlook = besideFigures(tx, lookAhead(tx, slots, aside), { ...context, facts });

@@ -1,5 +1,5 @@
-// Claim: leases waiting deliveries to a node, lane by lane, those first that have been ready for the
-// longest. It never sees the rows of a lane that is full, held, broken or waiting for its time.
+// Claim: leases waiting deliveries to a node, lane by lane, apps in turn, of each those first that have been ready
+// for the longest. It never sees the rows of a lane that is full, held, broken or waiting for its time.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -8,6 +8,7 @@ import { limits } from '../../core/limits.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { prepareLanes } from './lanes.ts';
 import { toLeased } from '../leased-row.ts';
+import { fairOrder } from '../fair-order.ts';
 import { integer } from '../row.ts';
 import type { Slots } from '../slots.ts';
 
@@ -16,6 +17,13 @@ export const claimSql = {
   lanes: `
     select ${laneColumns} from lane where ready_ms <= ? and ready_ms < 9007199254740991
     order by ready_ms, no limit ? + 0`,
+  nextApp: `
+    select app from lane where app > ? and ready_ms < 9007199254740991 order by app limit 1`,
+  lanesOfApp: `
+    select ${laneColumns} from lane
+    where app = ? and ready_ms <= ? and ready_ms < 9007199254740991
+    order by ready_ms, no limit ? + 0`,
+  readyLane: `select ${laneColumns} from lane where no = ? and ready_ms <= ?`,
   due: `
     select delivery_live.event, n, callback, tries, attempts, name, payload, trace
     from delivery_live join event on event.id = delivery_live.event
@@ -28,14 +36,10 @@ export const claimSql = {
 export type Claim = (slots: Slots, nowMs: number) => Leased[];
 
 export function prepareClaim(db: DatabaseSync): Claim {
-  const ready = db.prepare(claimSql.lanes);
+  const readyLanes = prepareReadyLanes(db);
   const takeFrom = prepareTake(db);
   return (slots, nowMs) => {
-    const open = ready
-      .all(nowMs, limits.claimLanesMax + slots.fullMax())
-      .map(toLane)
-      .filter((lane) => !slots.isFull(lane))
-      .slice(0, limits.claimLanesMax);
+    const open = fairOrder(readyLanes(slots, nowMs), slots).slice(0, limits.claimLanesMax);
     // A few rows of each lane; when few lanes are ready, they share all the room there is.
     const share = Math.floor(slots.room() / Math.max(open.length, 1));
     const quantum = Math.max(limits.lookRowsMax, share);
@@ -45,6 +49,35 @@ export function prepareClaim(db: DatabaseSync): Claim {
       claimed.push(...takeFrom(lane, { slots, nowMs, quantum }));
     }
     return claimed;
+  };
+}
+
+/** Ready lanes with room. If not all of them are looked at, then some of every app in turn. */
+function prepareReadyLanes(db: DatabaseSync): (slots: Slots, nowMs: number) => Lane[] {
+  const first = db.prepare(claimSql.lanes);
+  const nextApp = db.prepare(claimSql.nextApp);
+  const lanesOfApp = db.prepare(claimSql.lanesOfApp);
+  const readyLane = db.prepare(claimSql.readyLane);
+  /** The last app that was looked at, where there are too many for one claim. */
+  let lastApp = 0;
+  return (slots, nowMs) => {
+    const most = limits.claimLanesMax + slots.fullMax();
+    const found = first.all(nowMs, most).map(toLane);
+    const isAll = found.length < most;
+    if (isAll) return found.filter((lane) => !slots.isFull(lane));
+    const full = slots.fullApps();
+    const passedOver = new Set([...full.whole, ...full.unproven]);
+    for (const no of full.proven) found.push(...readyLane.all(no, nowMs).map(toLane));
+    const lanesMax = limits.claimAppLanesMax + slots.fullMax();
+    for (let apps = 0; apps < limits.claimAppsMax; apps += 1) {
+      const row = nextApp.get(lastApp);
+      lastApp = row === undefined ? 0 : integer(row, 'app');
+      if (row === undefined) break;
+      if (passedOver.has(lastApp)) continue;
+      found.push(...lanesOfApp.all(lastApp, nowMs, lanesMax).map(toLane));
+    }
+    const lanes = new Map(found.map((lane) => [lane.no, lane]));
+    return [...lanes.values()].filter((lane) => !slots.isFull(lane));
   };
 }
 
@@ -67,7 +100,7 @@ function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
     const claimed = taken.map((row): Leased => {
       const leased = toLeased(row, lane, slots.lease);
       lease.run(slots.lease, leased.event, leased.n);
-      slots.take(lane.no);
+      slots.take(lane);
       return leased;
     });
     const left = next.get(lane.no);

@@ -34,9 +34,9 @@ export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {
     insert.run(event, n, appNo, lane.no, callback, dueMs, slice, lease);
     facts.push(factOf('made', { appNo, lane: lane.no }));
     if (isBorn) {
-      slots.take(lane.no);
+      slots.take(lane);
       const { no, version, concurrency } = lane;
-      born.push({ event, n, lane: no, callback, version, concurrency });
+      born.push({ event, n, appNo, lane: no, callback, version, concurrency });
     } else {
       lanes.wake(lane, nowMs);
     }

@@ -176,8 +176,8 @@ describe('what a batch was answered with', () => {
         { kind: 'done', output: { gone: 1, freed: 2 } },
       ],
       born: [
-        { event: 'e0', n: 0, lane: 1, callback: 2, version: 3, concurrency: undefined },
-        { event: 'e2', n: 4, lane: 5, callback: 6, version: 7, concurrency: 8 },
+        { event: 'e0', n: 0, appNo: 9, lane: 1, callback: 2, version: 3, concurrency: undefined },
+        { event: 'e2', n: 4, appNo: 9, lane: 5, callback: 6, version: 7, concurrency: 8 },
       ],
     };
     assert.deepStrictEqual(unpackWritten(sent(packWritten(reply))), {

@@ -128,8 +128,8 @@ export function unpackWritten(parcel: Parcel, foretold?: readonly Born[]): Writt
 
 function packBorn(to: Packing, born: readonly Born[]): void {
   to.list.push(born.length);
-  for (const { event, n, lane, callback, version, concurrency } of born) {
-    to.list.push(event, n, lane, callback, version, concurrency);
+  for (const { event, n, appNo, lane, callback, version, concurrency } of born) {
+    to.list.push(event, n, appNo, lane, callback, version, concurrency);
   }
 }
 
@@ -137,6 +137,7 @@ function unpackBorn(from: Unpacking): Born[] {
   return from.nextFew((): Born => ({
     event: from.next(),
     n: from.next(),
+    appNo: from.next(),
     lane: from.next(),
     callback: from.next(),
     version: from.next(),

@@ -108,6 +108,7 @@ describe('what work was answered with', () => {
   const leased = (about: Partial<Leased>): Leased => ({
     event: 'e',
     n: 0,
+    appNo: 9,
     lane: 1,
     callback: 2,
     version: 3,

@@ -24,8 +24,8 @@ export function unpackWorked(from: Unpacking): Worked {
 }
 
 function packLeased(to: Packing, leased: Leased): void {
-  const { event, n, lane, callback, version, concurrency, lease, tries, attempts } = leased;
-  to.list.push(event, n, lane, callback, version, concurrency, lease, tries, attempts);
+  const { event, n, appNo, lane, callback, version, concurrency, lease, tries, attempts } = leased;
+  to.list.push(event, n, appNo, lane, callback, version, concurrency, lease, tries, attempts);
   // As it is: those of a fan-out share one, and one that is long under way must not hold those of all others.
   to.list.push(leased.eventName, leased.trace, leased.payload);
 }
@@ -34,6 +34,7 @@ function unpackLeased(from: Unpacking): Leased {
   return {
     event: from.next(),
     n: from.next(),
+    appNo: from.next(),
     lane: from.next(),
     callback: from.next(),
     version: from.next(),

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import type { Aside } from '../aside.ts';
 import type { Born, TakeUp } from '../delivery-verbs.ts';
-import { birthsFor, type Slots } from '../slots.ts';
+import { birthsFor, laneOf, type Slots } from '../slots.ts';
 import { prepareClaim } from './claim.ts';
 import type { BirthContext } from './edit.ts';
 import { prepareFanOut } from './fan-out.ts';
@@ -26,10 +26,10 @@ export function prepareTakeUp(
   const fanOut = prepareFanOut(db, aside);
   return (offers, { nowMs, facts, born }) => {
     const { slots } = birthsFor(offers.claim);
-    for (const { lane } of born) slots.take(lane);
+    for (const one of born) slots.take(laneOf(one));
     const claimed = offers.claim === undefined ? [] : claim(slots, nowMs);
     const births = birthsFor(offers.fanOut);
-    for (const { lane } of [...born, ...claimed]) births.slots.take(lane);
+    for (const one of [...born, ...claimed]) births.slots.take(laneOf(one));
     const fannedOut = offers.fanOut === undefined ? [] : fanOut({ nowMs, births, facts });
     if (offers.claim !== undefined) return { claimed, fannedOut, slots };
     return { claimed, fannedOut, slots: offers.fanOut && births.slots };

@@ -7,8 +7,8 @@ import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 
 /** Of a lane called `lane`, everything that the rules ask for. */
-export const laneColumns = `lane.no as lane, lane.state as lane_state, lane.ordered, lane.gate_ms,
-  lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.concurrency, lane.failures, lane.failing_ms,
+export const laneColumns = `lane.no as lane, lane.app as lane_app, lane.state as lane_state,
+  lane.ordered, lane.gate_ms, lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.concurrency, lane.failures, lane.failing_ms,
   lane.version as lane_version`;
 
 export const lanesSql = {
@@ -42,6 +42,7 @@ export function* joinLane(lane: Lane, nowMs: number): Script<number> {
 export function toLane(row: Row): Lane {
   return {
     no: integer(row, 'lane'),
+    appNo: integer(row, 'lane_app'),
     state: toLaneState(integer(row, 'lane_state')),
     ordered: integer(row, 'ordered') === 1,
     gateMs: integer(row, 'gate_ms'),

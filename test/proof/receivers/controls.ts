@@ -3,7 +3,7 @@ import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess, type LookControl } from '../controls/look.ts';
 import type { Finding } from '../finding.ts';
 import { holdOne } from './hold.ts';
-import { meetSome } from './part.ts';
+import { lookAtHangingApp, meetSome } from './part.ts';
 
 /** What holds a slot for longer than this, of a deadline of 1 s, is taken for lost. */
 const patienceMs = 3_000;
@@ -25,7 +25,34 @@ const noBoundAfterHead: SourceChange = {
   replace: 'if (this.#restBytes <= Infinity) return',
 };
 
+const hangingApp = {
+  breaks: /^I10: \d+ of \d+ came to another app/,
+  look: lookAtHangingApp({ patienceMs: 5_000 }),
+};
+
 export const receiversControls: readonly LookControl[] = [
+  {
+    name: 'an app may fill the window',
+    changes: [
+      {
+        file: 'src/core/app-share.ts',
+        find: 'return { room, unproven: Math.min(room, trial) };',
+        replace: 'return { room: free, unproven: free + 0 * room * trial };',
+      },
+    ],
+    ...hangingApp,
+  },
+  {
+    name: 'what a publish leases obeys no share',
+    changes: [
+      {
+        file: 'src/store/slots.ts',
+        find: 'free: (lane) => Math.min(inLane(lane), roomLeft, inApp(lane)),',
+        replace: 'free: (lane) => Math.min(inLane(lane), roomLeft),',
+      },
+    ],
+    ...hangingApp,
+  },
   {
     name: 'an attempt has no deadline',
     changes: [
@@ -169,9 +196,9 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a lane may take the whole window',
     changes: [
       {
-        file: 'src/engine/window.ts',
-        find: 'strangersRoom = Math.max(Math.min(limits.laneCapStart, share), 1);',
-        replace: 'strangersRoom = share * 16;',
+        file: 'src/core/app-share.ts',
+        find: 'return Math.max(Math.min(limits.laneCapStart, unproven >> 4), 1);',
+        replace: 'return unproven;',
       },
     ],
     breaks: /^I10: a receiver that hangs held \d+ slots at a time/,

@@ -1,6 +1,7 @@
 // The part of the proof about receivers that do what no receiver should.
 import type { Finding, Part } from '../finding.ts';
 import type { SourceChange } from '../controls/change-source.ts';
+import { lookInProcess } from '../controls/look.ts';
 import { titleOf } from './cases.ts';
 import { holdOne } from './hold.ts';
 import { judge, type Bounds } from './judge.ts';
@@ -46,13 +47,28 @@ export const receivers: Part = {
     'catalogue (test/egress/behaviours.ts, secure-behaviours.ts) hundreds or thousands of times. Each attempt ' +
     'must end as the catalogue says and on record, none may hold its slot for longer than the deadline and ' +
     'half a second, and nothing may be left of them: no memory, no socket, no flood of log lines. No connection ' +
-    'is used again after an unusual answer, and none for the request of another app.',
+    'is used again after an unusual answer, and none for the request of another app. While 640 receivers of one ' +
+    'app hang, every delivery of another app must come.',
   prove: async ({ scale, say }) => {
     if (scale === 'full')
-      return [...judge(await meetAll(full, { say }), fullBounds), await holdOne(), await reuse()];
+      return [
+        ...judge(await meetAll(full, { say }), fullBounds),
+        await holdOne(),
+        await reuse(),
+        await lookAtHangingApp({ patienceMs: 45_000 })([]),
+      ];
     return [...(await meetSome(someOfAll)), await reuse()];
   },
 };
+
+/** In `npm test`: test/e2e/app-fairness.test.ts. */
+export function lookAtHangingApp({
+  patienceMs,
+}: {
+  patienceMs: number;
+}): (changes: readonly SourceChange[]) => Promise<Finding> {
+  return lookInProcess(new URL('look-hanging-app.ts', import.meta.url), [`${patienceMs}`]);
+}
 
 /** One or two of each kind. */
 const someOfAll = [

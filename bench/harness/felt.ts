@@ -1,0 +1,49 @@
+// What one app feels of another: the rate at which its events arrive, and how long they take, against the same without
+// the other; with the bounds that both are held to.
+import { quantile, ratiosOf, spreadOf } from './figures.ts';
+import type { Check, Row } from './outcome.ts';
+import type { Loaded } from './load.ts';
+import type { Arrivals } from './receivers.ts';
+
+export interface Felt {
+  rate: number;
+  /** From the publish to the receiver, ms. */
+  p99: number;
+}
+
+export function feltOf({ sentMs }: Loaded, { atMs, lastMs }: Arrivals): Felt {
+  const waits = atMs.map((at, n) => at - (sentMs[n] ?? at));
+  const tookMs = lastMs - (sentMs[0] ?? 0);
+  return { rate: (atMs.length * 1_000) / tookMs, p99: quantile(waits, 0.99) };
+}
+
+export function rowsOf(results: ReadonlyMap<string, readonly Felt[]>): Row[] {
+  return [...results].map(([name, felt]) => ({
+    name,
+    cells: [
+      { column: 'events/s', value: spreadOf(felt.map(({ rate }) => rate)) },
+      { column: 'arrived p99 ms', value: spreadOf(felt.map(({ p99 }) => p99)) },
+    ],
+  }));
+}
+
+export function checksOf(
+  database: string,
+  beside: readonly Felt[] = [],
+  without: readonly Felt[] = [],
+): Check[] {
+  const of = (felt: readonly Felt[], what: keyof Felt): number[] => felt.map((one) => one[what]);
+  const over = beside.map(({ p99 }, i) => p99 - 1.2 * (without[i]?.p99 ?? 0));
+  return [
+    {
+      what: `${database}: rate, of that without`,
+      value: ratiosOf(of(beside, 'rate'), of(without, 'rate')),
+      bound: { atLeast: 0.9 },
+    },
+    {
+      what: `${database}: p99, ms over 1.2 of that without`,
+      value: spreadOf(over),
+      bound: { atMost: 100 },
+    },
+  ];
+}

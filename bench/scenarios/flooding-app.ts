@@ -1,0 +1,81 @@
+// One app publishes far more than the service can take: what another app that publishes a little feels of it.
+import { strict as assert } from 'node:assert';
+import { inBatches, startRingback, subscribed } from '../contenders/ringback.ts';
+import { secondApp } from '../contenders/second-app.ts';
+import { checksOf, feltOf, rowsOf, type Felt } from '../harness/felt.ts';
+import type { Check, Scenario } from '../harness/outcome.ts';
+import { inRounds } from '../harness/rounds.ts';
+import { measure, openStage, type Stage } from '../harness/stage.ts';
+import type { Contender } from '../contenders/contender.ts';
+import { startPostgres } from '../../test/postgres/server.ts';
+
+const receivers = 10;
+const sending = { requests: 2_000, connections: 32, perSecond: 200 };
+/** All ask again as soon as they are answered, most of them to be turned away. */
+const flood = { requests: 5_000, connections: 512, perSecond: undefined };
+
+export const floodingApp: Scenario = {
+  name: 'flooding-app',
+  title: 'An app beside one that floods the service',
+  about:
+    `${sending.perSecond} events a second of one app to ${receivers} receivers, while another app publishes batches ` +
+    `of 100 over ${flood.connections} connections without a pause, ten times what the service can take and more; ` +
+    'against a service without the other app. A publish that is turned away fails the run.',
+  run: async ({ rounds }) => {
+    await using made = new AsyncDisposableStack();
+    const stage = made.use(await openStage(receivers));
+    const flooded = made.use(await openStage(receivers));
+    const postgres = made.use(await startPostgres());
+    const databases = new Map<string, (no: string) => Promise<{ databaseUrl?: string }>>([
+      ['SQLite', async () => ({})],
+      ['PostgreSQL', async (no) => ({ databaseUrl: await postgres.createDatabase(no) })],
+    ]);
+    const parts = new Map<string, () => Promise<Felt>>();
+    for (const [database, place] of databases) {
+      const [without, beside] = namesOf(database);
+      for (const name of [without, beside]) {
+        const ringback = made.use(await startRingback({ name, ...(await place(name.slice(-5))) }));
+        const first = inBatches(await subscribed(ringback, flooded.ports));
+        const second = await secondApp(ringback, { name, ports: stage.ports });
+        parts.set(name, async () => {
+          await using flooding = name === beside ? startFlood(flooded, first) : undefined;
+          const { loaded, arrivals } = await measure(stage, second, sending);
+          await flooding?.[Symbol.asyncDispose]();
+          return feltOf(loaded, arrivals);
+        });
+      }
+    }
+    const results = await inRounds(rounds, parts);
+    return {
+      rows: rowsOf(results),
+      checks: [...databases.keys()].flatMap((database): Check[] => {
+        const [without, beside] = namesOf(database);
+        return checksOf(database, results.get(beside), results.get(without));
+      }),
+    };
+  },
+};
+
+function namesOf(database: string): [without: string, beside: string] {
+  return [`${database}, alone`, `${database}, beside a flood`];
+}
+
+/** Until it is disposed of. Some of it must have been turned away, or it was no flood. */
+function startFlood(stage: Stage, { publish }: Contender): AsyncDisposable {
+  const over = new AbortController();
+  let refused = 0;
+  const flooding = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const { statuses } = await stage.load({ ...publish, ...flood });
+      refused += statuses['503'] ?? 0;
+    }
+  };
+  const ended = flooding();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      over.abort();
+      await ended;
+      assert(refused > 0, 'Nothing of the flood was turned away');
+    },
+  };
+}

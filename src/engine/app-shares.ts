@@ -1,0 +1,190 @@
+// What each app has in flight, and how much more it may take. An attempt that is not over after a while hangs: it
+// counts as one at risk from then on, wherever it goes. A lane is proven while its last attempt was answered in time.
+import { claimSlots, earned, freshSlots, lost, newLaneSlots } from '../core/app-share.ts';
+import type { AppLoad, AppSlots } from '../core/app-share.ts';
+import { limits } from '../core/limits.ts';
+import { NewestMap } from '../core/newest-map.ts';
+import { LinkedList, type Link } from '../egress/linked-list.ts';
+import type { AppRoom } from '../store/delivery-verbs.ts';
+
+/** An attempt that holds a slot of the window. */
+export interface InFlight extends Link<InFlight> {
+  readonly lane: number;
+  readonly share: Share;
+  readonly sinceMs: number;
+  isAtRisk: boolean;
+  isHanging: boolean;
+}
+
+export interface Share extends AppLoad {
+  readonly appNo: number;
+  readonly proven: NewestMap<number, true>;
+  /** What is left of an offer, as the store counts; and of which. */
+  told: AppRoom;
+  toldIn: number;
+  /** The store found no room for it, so more of it may be waiting: in any lane, or in unproven ones. */
+  isOut: { room: boolean; unproven: boolean };
+}
+
+export interface Entering {
+  appNo: number;
+  lane: number;
+  nowMs: number;
+  /** As the last offer said. */
+  wasProven: boolean;
+}
+
+export class AppShares {
+  /** Those that offers name: with attempts in flight, and the last ones that are idle and have credit. */
+  readonly #active = new Map<number, Share>();
+  readonly #resting = new Set<Share>();
+  readonly #idle = new NewestMap<number, Share>(limits.appsIdleMax);
+  /** Those that are out of room. */
+  readonly #pressed = new Set<Share>();
+  /** In the order in which they began; those that hang have left. */
+  readonly #young = new LinkedList<InFlight>();
+  #size = 0;
+  #offers = 0;
+  #appRoom: AppRoom = { room: limits.windowMax, unproven: limits.windowMax, laneRoom: 1 };
+
+  /** In flight, of all apps. */
+  size(): number {
+    return this.#size;
+  }
+
+  active(): Iterable<Share> {
+    return this.#active.values();
+  }
+
+  /** What apps may take; any other than those named has `appRoom`. */
+  offer(to: 'fresh' | 'claimed'): { apps: Map<number, AppRoom>; appRoom: AppRoom } {
+    const free = this.#free();
+    const roomOf = (load: AppLoad): AppRoom => {
+      const fresh = freshSlots(load, free);
+      const slots = to === 'fresh' ? fresh : claimSlots(load, free);
+      return { ...slots, laneRoom: newLaneSlots(fresh) };
+    };
+    this.#offers += 1;
+    this.#appRoom = roomOf(idleLoad);
+    const apps = new Map<number, AppRoom>();
+    for (const share of this.#active.values()) {
+      const room = roomOf(share);
+      apps.set(share.appNo, room);
+      share.told = { ...room };
+      share.toldIn = this.#offers;
+      this.#press(share, claimSlots(share, free));
+    }
+    return { apps, appRoom: this.#appRoom };
+  }
+
+  enter({ appNo, lane, nowMs, wasProven }: Entering): InFlight {
+    const share = this.#shareOf(appNo);
+    const isAtRisk = !share.proven.has(lane);
+    const attempt: InFlight = { ...inNoList, lane, share, sinceMs: nowMs, isAtRisk };
+    share.inFlight += 1;
+    if (isAtRisk) share.atRisk += 1;
+    share.told.room -= 1;
+    if (!wasProven) share.told.unproven -= 1;
+    this.#press(share, share.told);
+    this.#size += 1;
+    this.#young.add(attempt);
+    return attempt;
+  }
+
+  /** Whether an app has room again for which the store found none: what waits for it should be claimed. */
+  leave(attempt: InFlight, result: 'success' | 'failure' | 'neither'): { isRelieved: boolean } {
+    const { share, lane, isAtRisk, isHanging } = attempt;
+    this.#young.remove(attempt);
+    this.#size -= 1;
+    share.inFlight -= 1;
+    if (isAtRisk) share.atRisk -= 1;
+    if (result === 'failure') share.proven.delete(lane);
+    if (result === 'success' && !isHanging) {
+      share.proven.set(lane, true);
+      if (isAtRisk) share.credit = earned(share.credit);
+    }
+    const isRelieved = this.isRelieved();
+    if (share.inFlight === 0) this.#rest(share);
+    return { isRelieved };
+  }
+
+  /** The same, after what the last offer has brought: slots may have been released meanwhile. */
+  isRelieved(): boolean {
+    let hasRoom = false;
+    for (const share of this.#pressed) {
+      const { isOut } = share;
+      const { room, unproven } = claimSlots(share, this.#free()); // What waits is claimed.
+      if ((isOut.room && room > 0) || (isOut.unproven && unproven > 0)) hasRoom = true;
+      if (room > 0) isOut.room = false;
+      if (unproven > 0) isOut.unproven = false;
+      if (!isOut.room && !isOut.unproven) this.#pressed.delete(share);
+    }
+    return hasRoom;
+  }
+
+  /** Counts what has been in flight for too long; says of which lanes. */
+  findHanging(nowMs: number): number[] {
+    const lanes: number[] = [];
+    for (let one = this.#young.first; one !== undefined; one = this.#young.first) {
+      if (nowMs - one.sinceMs < limits.attemptHangsMs) break;
+      this.#young.remove(one);
+      const { share, lane } = one;
+      if (!one.isAtRisk) share.atRisk += 1;
+      one.isAtRisk = true;
+      one.isHanging = true;
+      share.credit = lost(share.credit);
+      share.proven.delete(lane);
+      lanes.push(lane);
+    }
+    return lanes;
+  }
+
+  #free(): number {
+    return limits.windowMax - this.#size;
+  }
+
+  #press(share: Share, { room, unproven }: AppSlots): void {
+    if (room > 0 && unproven > 0) return;
+    if (room <= 0) share.isOut.room = true;
+    if (unproven <= 0) share.isOut.unproven = true;
+    this.#pressed.add(share);
+  }
+
+  #shareOf(appNo: number): Share {
+    const share = this.#active.get(appNo) ?? this.#idle.get(appNo) ?? newShare(appNo);
+    if (share.toldIn !== this.#offers) share.told = { ...this.#appRoom };
+    share.toldIn = this.#offers;
+    if (share.inFlight > 0) return share;
+    this.#resting.delete(share);
+    this.#idle.delete(appNo);
+    this.#active.set(appNo, share);
+    return share;
+  }
+
+  /** Offers name it for a while yet, if it has credit. */
+  #rest(share: Share): void {
+    this.#resting.add(share);
+    if (share.credit === 0) this.#retire(share);
+    const [longest] = this.#resting;
+    const isTooMany = this.#resting.size > limits.appsIdleNamedMax;
+    if (isTooMany && longest !== undefined) this.#retire(longest);
+  }
+
+  #retire(share: Share): void {
+    this.#resting.delete(share);
+    this.#pressed.delete(share);
+    share.isOut = { room: false, unproven: false };
+    this.#active.delete(share.appNo);
+    this.#idle.set(share.appNo, share);
+  }
+}
+
+const inNoList = { before: undefined, after: undefined, isHanging: false };
+const idleLoad: AppLoad = { inFlight: 0, atRisk: 0, credit: 0 };
+
+function newShare(appNo: number): Share {
+  const told = { room: 0, unproven: 0, laneRoom: 1 };
+  const isOut = { room: false, unproven: false };
+  const proven = new NewestMap<number, true>(limits.lanesProvenMax);
+  return { appNo, ...idleLoad, toldIn: -1, proven, told, isOut };
+}

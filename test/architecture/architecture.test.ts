@@ -124,9 +124,9 @@ describe('filesTooLong', () => {
     assert.deepEqual(filesTooLong(consoleSource), []);
   });
 
-  it('finds a file of 301 lines', () => {
-    assert.deepEqual(filesTooLong(new Map([['a.ts', 'x\n'.repeat(300)]])), []);
-    assert.equal(filesTooLong(new Map([['a.ts', 'x\n'.repeat(301)]])).length, 1);
+  it('finds a file of 501 lines', () => {
+    assert.deepEqual(filesTooLong(new Map([['a.ts', 'x\n'.repeat(500)]])), []);
+    assert.equal(filesTooLong(new Map([['a.ts', 'x\n'.repeat(501)]])).length, 1);
   });
 });
 

@@ -83,7 +83,7 @@ export function importCycles(tree: Tree): string[] {
   return cycles;
 }
 
-export const linesMax = 300;
+export const linesMax = 500;
 
 export function filesTooLong(tree: Tree): string[] {
   return [...tree].flatMap(([path, text]) => {

@@ -72,7 +72,9 @@ function countedBytes(): (count: number) => Uint8Array {
 
 function chanceIn(id: string): bigint {
   const digits = '0123456789abcdefghjkmnpqrstvwxyz';
-  return [...id.slice(10)].reduce((sum, digit) => sum * 32n + BigInt(digits.indexOf(digit)), 0n);
+  let sum = 0n;
+  for (const digit of id.slice(10)) sum = sum * 32n + BigInt(digits.indexOf(digit));
+  return sum;
 }
 
 describe('firstIdAt', () => {

@@ -75,14 +75,8 @@ export function createWindow(nextLease: () => number): Window {
     tellProven(shares, told);
     const room = to === 'fresh' ? freeRoom() : claimRoom();
     const { apps, appRoom } = last;
-    return {
-      lease: nextLease(),
-      room,
-      ...lanesOf(told),
-      apps,
-      appRoom,
-      laneRoom: appRoom.laneRoom,
-    };
+    const { laneRoom } = appRoom;
+    return { lease: nextLease(), room, ...lanesOf(told), apps, appRoom, laneRoom };
   };
 
   return {

@@ -15,7 +15,7 @@ export const differences = {
    * Tables that only one has: who migrated when; the door for programs that publish by SQL. And what
    * speaks of slices, which are not the same; that lists find everything by it is seen in the replies.
    */
-  tables: ['migration', 'sqlite_sequence', 'inbox', 'life', 'slice_span'],
+  tables: ['migration', 'sqlite_sequence', 'inbox', 'life', 'slice_span', 'publisher'],
   columns: {
     // SQLite numbers rows that hold payloads, and tells nobody. PostgreSQL takes slices from a
     // sequence, another one every ten minutes.

@@ -59,13 +59,13 @@ describe('parseExpression', () => {
     });
   });
 
-  it('lowers the case of header names only', () => {
+  it('lowercases header names only', () => {
     assert.deepEqual(parse('$request.header.X-URL'), parse('$request.header.x-url'));
     assert.notDeepEqual(parse('$request.query.URL'), parse('$request.query.url'));
     assert.notDeepEqual(parse('$request.path.ID'), parse('$request.path.id'));
   });
 
-  it('takes every character of a header token and an empty query name', () => {
+  it('accepts every character of a header token, and an empty query name', () => {
     const token = "!#$%&'*+-.^_`|~09az";
     assert.deepEqual(parse(`$request.header.${token}`), {
       kind: 'header',

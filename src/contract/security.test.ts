@@ -29,7 +29,7 @@ components:
     Odd: { type: odd }
 `;
 
-/** An operation with this security, below a document with that. */
+/** An operation with this security, in a document with that. */
 function operation(own: string | undefined, global?: string): Place {
   const yaml = `${components}
 ${global === undefined ? '' : `security: ${global}`}
@@ -60,7 +60,7 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('takes the list of the document where the operation has none (ruling 22)', () => {
+  it('uses the list of the document if the operation has none (ruling 22)', () => {
     assert.deepEqual(alternatives(undefined, '[{ Header: [] }]'), [
       'Header: key in header X-API-Key',
     ]);
@@ -87,26 +87,26 @@ describe('compileSecurity', () => {
     );
   });
 
-  it('follows a reference to a scheme, and knows cookies', () => {
+  it('follows a reference to a scheme, and supports cookies', () => {
     assert.deepEqual(alternatives('[{ Ref: [], Cookie: [] }]'), [
       'Ref: key in header X-API-Key AND Cookie: key in cookie X-API-KEY',
     ]);
   });
 
-  it('knows a session of the console by x-ringback alone (ruling 29)', () => {
+  it('recognises a console session by x-ringback alone (ruling 29)', () => {
     assert.deepEqual(alternatives('[{ Cookie: [] }, { Session: [] }]'), [
       'Cookie: key in cookie X-API-KEY',
       'Session: session in cookie session',
     ]);
   });
 
-  it('knows the app id by its header or by x-ringback (ruling 29)', () => {
+  it('recognises the app id by its header or by x-ringback (ruling 29)', () => {
     assert.deepEqual(alternatives('[{ Header: [], Tenant: [] }]'), [
       'Header: key in header X-API-Key AND Tenant: app_id in query tenant',
     ]);
   });
 
-  it('shuts the alternative of a scheme that is not declared or makes no sense (ruling 23)', () => {
+  it('closes the alternative of a scheme that is undeclared or invalid (ruling 23)', () => {
     const cases: [string, RegExp][] = [
       ['Unknown', /it is not declared, expected Header or /],
       ['Dangling', /it is not declared, expected Header or /],
@@ -133,7 +133,7 @@ describe('compileSecurity', () => {
     assert.throws(() => alternatives('[null]'), /expected an object, found null/);
   });
 
-  it('leaves an alternative out that cannot run, and says so (ruling 23)', () => {
+  it('drops an alternative that cannot run, with a warning (ruling 23)', () => {
     const place = operation('[{ Mtls: [] }, { Header: [], Digest: [] }, { Query: [] }]');
     assert.deepEqual(compileSecurity(place).map(print), ['Query: key in query api_key']);
     assert.deepEqual(place.source.warnings, [
@@ -150,7 +150,7 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('keeps an operation shut when no alternative can run (ruling 23)', () => {
+  it('keeps an operation closed when no alternative can run (ruling 23)', () => {
     for (const security of ['[{ Mtls: [] }]', '[{ Mtls: [], Header: [] }, { Digest: [] }]']) {
       const place = operation(security);
       const compiled = compileSecurity(place);
@@ -159,7 +159,7 @@ describe('compileSecurity', () => {
     }
   });
 
-  it('takes the id of an app for no key: anybody may know it', () => {
+  it('does not accept an app id as a key, since it is not secret', () => {
     const place = operation('[{ AppId: [] }]');
     assert.deepEqual(compileSecurity(place).map(print), ['none: key in nowhere']);
     assert.match(
@@ -192,7 +192,7 @@ describe('compileScope', () => {
 });
 
 describe('credentialTest', () => {
-  it('knows every place where a credential travels (ruling 4)', () => {
+  it('recognises every carrier of a credential (ruling 4)', () => {
     const isCredential = credentialTest(operation('[]'));
     const test = (text: string): boolean => {
       const parsed = parseExpression(text);

@@ -31,10 +31,9 @@ export function prepareRetain(db: DatabaseSync, aside: Aside): Edit<'retain'> {
     const below = firstIdAt(beforeMs);
     const { ended, expired } = expire({ below, limit, nowMs, facts });
     runScript(endFanOuts(aside, { below, limit }));
-    // Deletes only events older than the first one that has a leased delivery or a fan-out in
-    // progress. A leased delivery ends within a minute, or becomes pending again and expires, and
-    // stuck fan-outs were ended above. So nothing holds up retention for long, and events beyond it
-    // need no check.
+    // Deletes only events older than the first one with a pending delivery or a fan-out. The rest
+    // ends soon: a leased delivery ends within a minute, or becomes pending again and expires, and
+    // stuck fan-outs were ended above. So nothing holds up retention for long.
     const pending = firstPending();
     const isHeldUp = pending !== undefined && pending < below;
     const events = forgetEvents(isHeldUp ? pending : below, limit - ended);

@@ -99,7 +99,7 @@ function* present(stretches: readonly Stretch[], presence: Presence): Walk<Stret
   }
 }
 
-/** A string above which no delivery below the position sorts. */
+/** An exclusive upper bound for the events that have deliveries below the position. */
 export function aboveAll({ event, n }: Position): string {
   return n === 0 ? event : `${event}0`;
 }

@@ -1,4 +1,4 @@
-// The limits of this floor: what one OpenAPI document may cost, whoever wrote it.
+// The limits of this floor: what a single OpenAPI document may cost.
 
 export const bounds = {
   /**

@@ -81,7 +81,7 @@ function withOnly(item: JsonObject, kept: ReadonlySet<string>): JsonObject {
   );
 }
 
-/** Two operations on one route, or two contracts with one name, could not be told apart. */
+/** Two operations on one route, or two contracts with one name, would be indistinguishable. */
 function refuseCollisions(file: string, contract: Contract, others: readonly Contract[]): void {
   const { title } = contract;
   for (const other of others) {

@@ -79,8 +79,8 @@ function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
 }
 
 /**
- * Ids are Ringback's own, whatever the document declares: with a UUID or a number as type, nobody
- * could unsubscribe.
+ * Ids are Ringback's own, whatever the document declares: checked as a UUID or a number, every id
+ * would be refused and no subscription could end.
  */
 function withoutSchema(id: Parameter, { place }: Draft): Parameter {
   const [fault] = id.schema?.check(`sub_${'0'.repeat(26)}`) ?? [];

@@ -125,7 +125,7 @@ export type QuietStep = 'none' | 'start' | 'mark' | 'keep';
  * two looks found it empty and every transaction open at the second one has ended. The second look
  * marks the lane with its transaction's number. A transaction that added a delivery silently must
  * have a lower one, so the second look's transaction must have begun after the first look
- * committed. Idling lanes after the first empty look loses deliveries for good: docs/performance.md
+ * committed. Idling lanes after the first empty look strands deliveries: docs/performance.md
  * has the experiment.
  */
 export function linger(

@@ -103,7 +103,7 @@ describe('createBatcher', () => {
     await second;
   });
 
-  it('sends edits that waited for a reply with those that follow in its turn, with byTurns', async () => {
+  it('sends edits that waited for a reply with those that follow in the same turn, with byTurns', async () => {
     const { transport, batcher } = setUp({ pace: byTurns() });
     const edits = [forget(batcher, 1)];
     await turn();

@@ -25,7 +25,7 @@ function compose(shape: Partial<AnswerShape>, body?: unknown, path: object = {})
 }
 
 describe('composeAnswer', () => {
-  it('contains the id, and the secret if the response declares a property for it (ruling 30)', () => {
+  it('contains the id, and the secret if the response declares a property for it', () => {
     assert.deepEqual(compose({}), { status: 201, headers: {}, body: { subscriberId: 'sub_1' } });
     assert.deepEqual(compose({ secretPointer: ['secret'] }).body, {
       subscriberId: 'sub_1',

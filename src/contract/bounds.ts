@@ -39,7 +39,7 @@ export const bounds = {
   explainStepsMax: 1_000_000,
   /**
    * Regular expressions: characters, and instructions of one. Match results are cached for all of
-   * them together, up to so many instructions and characters.
+   * them together, up to a total number of instructions and characters.
    */
   regexCharsMax: 4_096,
   regexSizeMax: 5_000,

@@ -91,7 +91,7 @@ onB:
     assert.equal(callbacks[1]?.payload, undefined);
   });
 
-  it('creates one callback per method under a key (ruling 19)', () => {
+  it('creates one callback per method under a key', () => {
     const { callbacks } = compile(
       `a: { '{$request.body#/url}': { delete: {}, get: {}, put: {} } }`,
       body,
@@ -184,7 +184,7 @@ onB:
     }
   });
 
-  it('warns about expressions that never resolve (rulings 7, 8)', () => {
+  it('warns about expressions that never resolve', () => {
     const { warnings } = compile(`
 a: { 'https://x.example/{$response.query.a}/{$response.path.b}': { post: {} } }
 b: { 'https://x.example/{$request.query.a}/{$request.header.b}/{$request.path.c}': { post: {} } }
@@ -202,7 +202,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     );
   });
 
-  it('accepts values that are declared or always present (rulings 6, 8)', () => {
+  it('accepts values that are declared or always present', () => {
     const { warnings } = compile(
       `a: { '{$request.query.u}/{$request.header.x-a}/{$request.header.accept}/{$request.path.eventType}/{$response.body#/id}/{$response.header.l}/{$statusCode}': { post: {} } }`,
       'parameters: [{ name: u, in: query }, { name: X-A, in: header }]',
@@ -228,7 +228,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.deepEqual(warnings, []);
   });
 
-  it('ends subscriptions with 410, or with the nearest declared status (ruling 17)', () => {
+  it('ends subscriptions with 410, or with the nearest declared status', () => {
     const status = 'x-ringback-unsubscribe-status';
     const { callbacks } = compile(
       `

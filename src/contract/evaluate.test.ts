@@ -95,14 +95,14 @@ describe('evaluate', () => {
     }
   });
 
-  it('converts numbers and booleans to strings (ruling 12)', () => {
+  it('converts numbers and booleans to strings', () => {
     assert.deepEqual(run('$request.body#/count'), { kind: 'value', text: '3' });
     assert.deepEqual(run('$request.body#/on'), { kind: 'value', text: 'true' });
     assert.deepEqual(run('$request.body#/off'), { kind: 'value', text: 'false' });
     assert.deepEqual(run('$request.query.n'), { kind: 'value', text: '7' });
   });
 
-  it('returns an array of strings as several values (ruling 12)', () => {
+  it('returns an array of strings as several values', () => {
     assert.deepEqual(run('$request.body#/urls'), {
       kind: 'values',
       texts: ['https://a', 'https://b', 'https://c'],
@@ -125,7 +125,7 @@ describe('evaluate', () => {
     }
   });
 
-  it('names the missing part (ruling 13)', () => {
+  it('names the missing part', () => {
     const cases: readonly [string, string][] = [
       ['$request.body#/callback', 'the request body has nothing at "/callback"'],
       ['$request.body#/callbackUrl/0', 'the request body has nothing at "/callbackUrl/0"'],
@@ -157,7 +157,7 @@ describe('evaluate', () => {
     );
   });
 
-  it('leaves $request.path.eventType to the delivery, unless the path has such a parameter (ruling 6)', () => {
+  it('leaves $request.path.eventType to the delivery, unless the path has such a parameter', () => {
     assert.deepEqual(run('$request.path.eventType'), { kind: 'event' });
     const request = message({ path: new Map([['eventType', 'mine']]) });
     assert.deepEqual(run('$request.path.eventType', { ...exchange, request }), {
@@ -172,14 +172,14 @@ describe('evaluate', () => {
     assert.equal(reasonOf(run('$response.path.eventType')), 'a response has no path parameters');
   });
 
-  it('does not see parameters or headers that the caller left out as undeclared (ruling 8)', () => {
+  it('does not see parameters or headers that the caller left out as undeclared', () => {
     const request = message({ header: new Map([['accept', 'text/plain']]) });
     const on = { ...exchange, request };
     assert.deepEqual(run('$request.header.Accept', on), { kind: 'value', text: 'text/plain' });
     assert.equal(run('$request.query.url', on).kind, 'unresolved');
   });
 
-  it('resolves pointers into a decoded form as into JSON (ruling 9)', () => {
+  it('resolves pointers into a decoded form as into JSON', () => {
     const form: unknown = Object.assign(Object.create(null), { url: 'https://form/' });
     const on = { ...exchange, request: message({ body: form }) };
     assert.deepEqual(run('$request.body#/url', on), { kind: 'value', text: 'https://form/' });

@@ -83,7 +83,7 @@ describe('compileLinks', () => {
     );
   });
 
-  it('refuses to pass on a credential (ruling 4)', () => {
+  it('refuses to pass on a credential', () => {
     assert.throws(
       () =>
         compile("{ a: { operationId: end, parameters: { id: '$request.header.authorization' } } }"),

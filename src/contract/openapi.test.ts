@@ -71,7 +71,7 @@ describe('openapi.yaml', () => {
     assert.deepEqual([role.id.in, role.id.name, role.status], ['query', 'Id', 200]);
   });
 
-  it('offers three variants, with their needs and responses (ruling 27)', () => {
+  it('offers three variants, with their needs and responses', () => {
     assert.deepEqual(
       variants.map(({ name, needs, needsAny, answer }) => ({
         name,
@@ -135,7 +135,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it('responds to every variant with id and secret, linked to unsubscribe (ruling 30)', () => {
+  it('responds to every variant with id and secret, linked to unsubscribe', () => {
     for (const { answer } of variants) {
       const request = { header: new Map(), query: new Map(), path: new Map(), body: { x: 1 } };
       const composed = composeAnswer(answer, { request, id: 'sub_1', secret: 'whsec_1' });
@@ -221,7 +221,7 @@ describe('openapi.yaml', () => {
     assert.equal(reading.message.query.get('limit'), 50);
   });
 
-  it('requires a key in header, query or cookie, except for public operations (rulings 22, 28)', () => {
+  it('requires a key in header, query or cookie, except for public operations', () => {
     const documents = [
       'getOpenapiJson',
       'getOpenapiYaml',
@@ -250,7 +250,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it('names a scope for every operation that needs a key (ruling 28)', () => {
+  it('names a scope for every operation that needs a key', () => {
     for (const { operationId, scope, security } of contract.operations) {
       const asksForKey = security.flatMap(({ schemes }) => schemes).some(isKey);
       assert.equal(scope !== undefined, asksForKey, operationId);

@@ -29,7 +29,7 @@ function document(securitySchemes: object, rest: object = {}): Record<string, un
 }
 
 describe('requireAppId', () => {
-  it('adds the app id to every requirement that is not empty (ruling 29)', () => {
+  it('adds the app id to every requirement that is not empty', () => {
     const rewritten = requireAppId(document({ ...schemes, AppId: appId }));
     assert.deepEqual(rewritten['security'], [
       { Header: [], AppId: [] },

@@ -60,7 +60,7 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('uses the list of the document if the operation has none (ruling 22)', () => {
+  it('uses the list of the document if the operation has none', () => {
     assert.deepEqual(alternatives(undefined, '[{ Header: [] }]'), [
       'Header: key in header X-API-Key',
     ]);
@@ -93,20 +93,20 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('recognises a console session by x-ringback alone (ruling 29)', () => {
+  it('recognises a console session by x-ringback alone', () => {
     assert.deepEqual(alternatives('[{ Cookie: [] }, { Session: [] }]'), [
       'Cookie: key in cookie X-API-KEY',
       'Session: session in cookie session',
     ]);
   });
 
-  it('recognises the app id by its header or by x-ringback (ruling 29)', () => {
+  it('recognises the app id by its header or by x-ringback', () => {
     assert.deepEqual(alternatives('[{ Header: [], Tenant: [] }]'), [
       'Header: key in header X-API-Key AND Tenant: app_id in query tenant',
     ]);
   });
 
-  it('closes the alternative of a scheme that is undeclared or invalid (ruling 23)', () => {
+  it('closes the alternative of a scheme that is undeclared or invalid', () => {
     const cases: [string, RegExp][] = [
       ['Unknown', /it is not declared, expected Header or /],
       ['Dangling', /it is not declared, expected Header or /],
@@ -133,7 +133,7 @@ describe('compileSecurity', () => {
     assert.throws(() => alternatives('[null]'), /expected an object, found null/);
   });
 
-  it('drops an alternative that cannot run, with a warning (ruling 23)', () => {
+  it('drops an alternative that cannot run, with a warning', () => {
     const place = operation('[{ Mtls: [] }, { Header: [], Digest: [] }, { Query: [] }]');
     assert.deepEqual(compileSecurity(place).map(print), ['Query: key in query api_key']);
     assert.deepEqual(place.source.warnings, [
@@ -150,7 +150,7 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('keeps an operation closed when no alternative can run (ruling 23)', () => {
+  it('keeps an operation closed when no alternative can run', () => {
     for (const security of ['[{ Mtls: [] }]', '[{ Mtls: [], Header: [] }, { Digest: [] }]']) {
       const place = operation(security);
       const compiled = compileSecurity(place);
@@ -192,7 +192,7 @@ describe('compileScope', () => {
 });
 
 describe('credentialTest', () => {
-  it('recognises every carrier of a credential (ruling 4)', () => {
+  it('recognises every carrier of a credential', () => {
     const isCredential = credentialTest(operation('[]'));
     const test = (text: string): boolean => {
       const parsed = parseExpression(text);

@@ -18,12 +18,12 @@ function plain(content: string): Part {
 }
 
 describe('parseTemplate', () => {
-  it('parses one expression with and without braces alike (ruling 1)', () => {
+  it('parses one expression with and without braces alike', () => {
     assert.deepEqual(parse('{$request.query.url}'), [query('url')]);
     assert.deepEqual(parse('$request.query.url'), [query('url')]);
   });
 
-  it('parses expressions within static text (ruling 1)', () => {
+  it('parses expressions within static text', () => {
     assert.deepEqual(parse('{$request.query.url}?event={$request.query.event}'), [
       query('url'),
       plain('?event='),
@@ -37,7 +37,7 @@ describe('parseTemplate', () => {
     ]);
   });
 
-  it('treats text outside braces literally (ruling 1)', () => {
+  it('treats text outside braces literally', () => {
     assert.deepEqual(parse('https://h/$url'), [plain('https://h/$url')]);
     assert.deepEqual(parse('$request.cookie.a'), [plain('$request.cookie.a')]);
     assert.deepEqual(parse('a}b'), [plain('a}b')]);
@@ -48,7 +48,7 @@ describe('parseTemplate', () => {
     assert.deepEqual(parse('{$request.query.a}}'), [query('a'), plain('}')]);
   });
 
-  it('treats the slash of a bare query name as part of the name (ruling 2)', () => {
+  it('treats the slash of a bare query name as part of the name', () => {
     assert.deepEqual(parse('$request.query.url/data'), [query('url/data')]);
   });
 

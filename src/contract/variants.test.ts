@@ -58,14 +58,14 @@ function detail(query: object, body: unknown): string {
 }
 
 describe('chooseVariant', () => {
-  it('chooses the one variant whose needs are met (ruling 27)', () => {
+  it('chooses the one variant whose needs are met', () => {
     assert.equal(chosen({}, { callbackUrl: 'x' }), 'body');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, undefined), 'query');
     assert.equal(chosen({}, { failedUrl: 'x' }), 'multi');
     assert.equal(chosen({}, { inProgressUrl: 'x', failedUrl: 'y' }), 'multi');
   });
 
-  it('ignores fields that no variant needs (ruling 27)', () => {
+  it('ignores fields that no variant needs', () => {
     assert.equal(chosen({ other: 1 }, { callbackUrl: 'x', other: 1 }), 'body');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, {}), 'query');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, 'text'), 'query');
@@ -98,7 +98,7 @@ describe('chooseVariant', () => {
     assert.equal(detail({}, null), detail({}, undefined));
   });
 
-  it('names fields that belong to different variants (ruling 27)', () => {
+  it('names fields that belong to different variants', () => {
     assert.deepEqual(choose({ event: 'e' }, { callbackUrl: 'x' }), {
       kind: 'several',
       detail:

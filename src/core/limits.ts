@@ -126,9 +126,9 @@ export const limits = {
   fanOutSharedBytesMax: 65_536,
   fanOutPutOffMax: 2,
   /**
-   * On PostgreSQL a node remembers which subscriptions match an event name: for so many names, with
-   * so many subscriptions each. After this many unchanged matches, a publish no longer waits for
-   * the result of the match.
+   * On PostgreSQL a node remembers which subscriptions match an event name: for `heardNamesMax`
+   * names, with at most `heardListenersMax` subscriptions each. After `heardSteadyTimes` unchanged
+   * matches, a publish no longer waits for the result of the match.
    */
   heardNamesMax: 1_000,
   heardListenersMax: 32,

@@ -6,8 +6,8 @@ export const loadLimits = {
    * free slots: alone, 7/8 of the window. Attempts that may hang get half of the free slots, or the
    * credit that earlier ones earned: one per timely answer, up to `appCreditMax`; an attempt that
    * hangs for `attemptHangsMs` costs `appCreditLost`. An app may always claim up to `appClaimMin`.
-   * An offer names the credit of so many idle apps, a node remembers so many, and so many proven
-   * lanes of each.
+   * An offer names the credit of `appsIdleNamedMax` idle apps; a node remembers `appsIdleMax` of
+   * them, and `lanesProvenMax` proven lanes of each app.
    */
   appShareTimes: 7,
   appCreditMax: 224,

@@ -155,7 +155,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     }
     this.#head = { status, headers: keepHeaders(headers) };
     this.#body = new KeptBody(limits.responseBytesMax);
-    // Only one length that all share: each length has a sleeper of its own.
+    // One length for all requests, because each length has a sleeper of its own.
     if (this.#deadline.dueMs - world.monotonicMs() <= limits.responseReadMs) return;
     deadlines.clear(this.#deadline);
     this.#deadline = deadlines.set(limits.responseReadMs, this);

@@ -18,7 +18,7 @@ export interface Gathered {
   /** Adds the facts of a committed transaction. */
   add(facts: readonly Fact[], minute: number): void;
   isEmpty(): boolean;
-  /** There are so many that the next batch should write some. */
+  /** Whether there are enough that the next batch should write some. */
   isFull(): boolean;
   /** The oldest figures, for a transaction in progress; at most one at a time per view. */
   take(most: number): readonly LaneFigures[];

@@ -1,5 +1,5 @@
-// The table of settings: name in the environment, default, meaning and reader of each. config.ts
-// reads them, and docs/settings.md is generated from it.
+// The settings: one row each, with its environment variable, default, meaning and reader. config.ts
+// reads them, and docs/settings.md is generated from this table.
 import {
   logLevels,
   readAllowTargets,

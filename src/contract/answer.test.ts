@@ -33,7 +33,7 @@ describe('composeAnswer', () => {
     });
   });
 
-  it('echoes the fields that the response declares (ruling 30)', () => {
+  it('echoes the fields that the response declares', () => {
     const body = { url: 'x', token: 't', list: [1] };
     assert.deepEqual(compose({ echoes: ['url', 'list', 'absent'] }, body).body, {
       url: 'x',

@@ -155,7 +155,7 @@ onB:
     assert.match(warnings[0] ?? '', /the callback is inactive: Cannot accept/);
   });
 
-  it('refuses an expression that names a credential (ruling 4)', () => {
+  it('refuses an expression that names a credential', () => {
     const schemes = `components:
   securitySchemes: { H: { type: apiKey, in: header, name: X-API-Key }, Q: { type: apiKey, in: query, name: api_key } }`;
     for (const expression of [
@@ -210,7 +210,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.deepEqual(warnings, []);
   });
 
-  it('loads nested callbacks, and does not execute them (ruling 21)', () => {
+  it('loads nested callbacks, and does not execute them', () => {
     const { callbacks, warnings } = compile(
       `a: { '{$request.body#/url}': { post: { callbacks: { b: { '{$request.body#/x}': { post: {} } } } } } }`,
       body,
@@ -219,7 +219,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.match(warnings[0] ?? '', /has callbacks of its own; they are not executed/);
   });
 
-  it('does not apply the security of the document to callbacks (ruling 20)', () => {
+  it('does not apply the security of the document to callbacks', () => {
     const { callbacks, warnings } = compile(
       `a: { '{$request.body#/url}': { post: { security: [{ Unknown: [] }] } } }`,
       body,

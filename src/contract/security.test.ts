@@ -53,7 +53,7 @@ function print({ schemes }: Alternative): string {
 }
 
 describe('compileSecurity', () => {
-  it('reads AND within one entry and OR between entries (ruling 22)', () => {
+  it('reads AND within one entry and OR between entries', () => {
     assert.deepEqual(alternatives('[{ Header: [], AppId: [] }, { Query: [] }]'), [
       'Header: key in header X-API-Key AND AppId: app_id in header x-App-Id',
       'Query: key in query api_key',
@@ -69,13 +69,13 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('reads {} as anonymous and [] as no requirement at all (ruling 22)', () => {
+  it('reads {} as anonymous and [] as no requirement at all', () => {
     assert.deepEqual(compileSecurity(operation('[{}, { Header: [] }]'))[0], { schemes: [] });
     assert.deepEqual(alternatives('[]', '[{ Header: [] }]'), []);
     assert.deepEqual(alternatives(undefined), []);
   });
 
-  it('carries the key of foreign schemes as bearer or basic (ruling 23)', () => {
+  it('carries the key of foreign schemes as bearer or basic', () => {
     assert.deepEqual(
       alternatives('[{ Bearer: [] }, { Basic: [] }, { OAuth: [x] }, { OpenId: [] }]'),
       [
@@ -176,12 +176,12 @@ describe('compileScope', () => {
     return compileScope(place);
   }
 
-  it('reads x-ringback-scope (ruling 28)', () => {
+  it('reads x-ringback-scope', () => {
     assert.equal(scope('x-ringback-scope: publish'), 'publish');
     assert.equal(scope(''), undefined);
   });
 
-  it('refuses a scope that does not exist (ruling 28)', () => {
+  it('refuses a scope that does not exist', () => {
     assert.throws(() => scope('x-ringback-scope: write'), {
       name: 'ContractError',
       pointer: '#/op/x-ringback-scope',

@@ -78,7 +78,7 @@ describe('buildTargets', () => {
     assert.equal(urlOf(build('https://h', '/{$request.query.e}', { e })), `https://h/${encoded}`);
   });
 
-  it('reads $method of the callback and $response of the answer (rulings 5, 7, 15)', () => {
+  it('reads $method of the callback and $response of the answer', () => {
     assert.equal(
       urlOf(build('https://h/', '?m={$method}&s={$statusCode}&id={$response.body#/subscriberId}')),
       'https://h/?m=PUT&s=201&id=sub_1',
@@ -116,7 +116,7 @@ describe('buildTargets', () => {
     ['https://h/p', '/a b"<>\\^`|}é%20', 'https://h/p/a%20b%22%3C%3E%5C%5E%60%7C%7D%C3%A9%20'],
   ];
   for (const [url, tail, joined] of joins) {
-    it(`joins ${url} and ${JSON.stringify(tail)} to ${joined} (ruling 11)`, () => {
+    it(`joins ${url} and ${JSON.stringify(tail)} to ${joined}`, () => {
       assert.equal(urlOf(build(url, tail)), joined);
     });
   }
@@ -163,7 +163,7 @@ describe('buildTargets', () => {
     ]);
   });
 
-  it('leaves a list beside other text unresolved (ruling 12)', () => {
+  it('leaves a list beside other text unresolved', () => {
     assert.deepEqual(build(['https://a/'], '/data'), {
       kind: 'unresolved',
       reason:
@@ -171,7 +171,7 @@ describe('buildTargets', () => {
     });
   });
 
-  it('is unresolved when any expression is (ruling 13)', () => {
+  it('is unresolved when any expression is', () => {
     const reason = 'the request has no query parameter "e"';
     assert.deepEqual(build('https://h/', '?e={$request.query.e}'), { kind: 'unresolved', reason });
     assert.deepEqual(buildTargets(template('$request.query.e'), exchange({})), [
@@ -227,7 +227,7 @@ describe('buildTargets', () => {
     });
   });
 
-  it('never lets a tail change the host of the value (ruling 10)', () => {
+  it('never lets a tail change the host of the value', () => {
     const more = { e: '.evil.com' };
     const tails = [
       '.evil.com',
@@ -262,7 +262,7 @@ describe('buildTargets', () => {
     );
   });
 
-  it('refuses a scheme from an expression with the host in static text (ruling 10)', () => {
+  it('refuses a scheme from an expression with the host in static text', () => {
     refusalOf(build('https', '://h.example/x'));
     refusalOf(build('https://evil.com', '://h.example/x'));
   });
@@ -311,7 +311,7 @@ describe('buildTargets', () => {
     }
   });
 
-  it('refuses a URL beyond the limit and quotes only its beginning (ruling 14)', () => {
+  it('refuses a URL beyond the limit and quotes only its beginning', () => {
     const fits = `https://h/${'x'.repeat(limits.urlBytesMax - 10)}`;
     assert.equal(urlOf(build(fits, '')), fits);
     const quoted = JSON.stringify(`${fits.slice(0, 100)}…`);
@@ -352,7 +352,7 @@ describe('buildTargets', () => {
     );
   });
 
-  it('keeps $request.path.eventType as the only placeholder (ruling 15)', () => {
+  it('keeps $request.path.eventType as the only placeholder', () => {
     assert.equal(
       urlOf(
         build('https://h/{eventType}', '/{$request.path.eventType}}?e={$request.query.e}', {

@@ -44,7 +44,7 @@ describe('parseTemplate', () => {
     assert.deepEqual(parse(''), []);
   });
 
-  it('closes an expression at the first brace (ruling 1)', () => {
+  it('closes an expression at the first brace', () => {
     assert.deepEqual(parse('{$request.query.a}}'), [query('a'), plain('}')]);
   });
 

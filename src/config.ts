@@ -1,5 +1,5 @@
-// The configuration: the settings of config/settings.ts, read from the environment, then from flags of
-// the same name. All mistakes are reported at once; nothing is guessed.
+// Reads the configuration: the settings of config/settings.ts, from the environment, then from
+// flags of the same name. It reports all mistakes at once and guesses nothing.
 import { hostname } from 'node:os';
 import { allowedTargets, isLoopback, type AllowedTargets } from './config/exposure.ts';
 import { isGiven, readSetting, type Environment } from './config/setting.ts';
@@ -33,13 +33,13 @@ type Combined =
 
 export type Config = Omit<Values, Combined> & {
   policy: Policy;
-  /** What the policy allows besides public addresses, and why. */
+  /** What callbacks may reach in addition to public addresses, and why. */
   targets: AllowedTargets;
   database: Database;
   nodeName: string;
-  /** Files. None: our own document. */
+  /** Files; empty: only Ringback's own document. */
   contract: readonly string[];
-  /** Of apps that have none of their own. */
+  /** Quotas of apps that have none of their own. */
   quotas: Quotas;
 };
 
@@ -104,7 +104,7 @@ export function readConfig(env: Environment): ConfigReading {
   return { kind: 'config', config, warnings: warningsFor(values, env) };
 }
 
-/** Every node must have the same key, so none of them can make one. */
+/** All nodes must have the same key, so none of them can generate one. */
 function clusterMistakes(env: Environment): string[] {
   if (isGiven(settings.encryptionKey, env)) return [];
   return [
@@ -149,7 +149,7 @@ function warningsFor(values: Shown, env: Environment): string[] {
   }
   const known = new Set<string>([
     ...Object.values(settings).flatMap((s) => [s.env, `${s.env}_FILE`]),
-    'RINGBACK_URL', // This and the next are of the commands that call a service.
+    'RINGBACK_URL', // This and the next belong to the commands that call a service.
     'RINGBACK_APP_ID',
   ]);
   for (const name of Object.keys(env)) {

@@ -1,25 +1,26 @@
 #!/usr/bin/env node
-// Where the program starts. What Node makes of its files, stripped and compiled, is kept for the next start, and
-// that must be said before they are imported, as must how memory is used: so nothing else is imported here.
+// The entry point of the program. The compile cache and the V8 flags only affect files that are
+// loaded afterwards, so this file must import nothing else.
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * V8 looks which lines make objects that outlive a collection, and then lets those lines make all of theirs among the
- * old ones, for good; of what waits for the store it came to think so, probably while its first collections follow each
- * other closely. Seen in some processes and not in others: 4.5 MB grew old between two collections instead of 0.2 (6.5
- * KB a request), and each took 6 to 9 ms instead of 2.7.
+ * V8 tracks which lines allocate objects that outlive a collection, and from then on lets them
+ * allocate directly in the old generation. It comes to that conclusion for objects that wait for
+ * the store, in some processes and not in others. Old-generation garbage then grows twentyfold, and
+ * collections take several times as long: docs/performance.md.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 /**
- * Beside the program: whoever may write there may change the program itself. Node's own choice is a folder for
- * all users of the machine. Where it cannot be written there is no cache, and nobody is told.
+ * Beside the program: an attacker who can write there could change the program itself. Node's
+ * default is a folder for all users of the machine. If the folder cannot be written there is no
+ * cache, silently.
  */
 const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'ringback');
 const { directory } = enableCompileCache(folder);
-// Threads know it from here. What the user has set stays.
+// Threads inherit it from here. A value set by the user wins.
 if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= directory;
 
 await import('./cli/program.ts');

@@ -1,5 +1,5 @@
-// The only wiring: settings and the outside world become a running service. Starting is undone in
-// reverse order when something fails half way, and when the service is disposed of.
+// The only wiring: settings and the outside world become a running service. What was started is
+// stopped in reverse order when a start fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { guardServer, type Door } from './api/admission.ts';
@@ -33,19 +33,19 @@ import type { Outside } from './service/outside.ts';
 type First = Pick<Opened, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
 export interface Service extends AsyncDisposable, First {
-  /** Where it listens, for people on this machine. */
+  /** The URL for people on this machine. */
   url: string;
   role: Config['role'];
   contracts: Contracts;
-  /** Signs in to the console, once; undefined when no key may manage the app `default`. */
+  /** A one-time sign-in link to the console; undefined when no key may manage the app `default`. */
   signInLink: () => Promise<string | undefined>;
 }
 
 export async function startService(config: Config, outside: Outside): Promise<Service> {
   await using cleanup = new AsyncDisposableStack();
   const { log } = outside;
-  // Before the store: a first start that fails for a document must not use up the one chance to see
-  // the first key.
+  // Before the store: the first key is shown only once, so a first start must not fail because of a
+  // document after creating it.
   const contracts = await loadContracts({
     own: ownContract,
     foreign: config.contract,
@@ -97,7 +97,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   };
 }
 
-/** The bundle has it as JSON: to read YAML would be a tenth of a start. */
+/** The bundle has it as JSON, because parsing YAML would take a tenth of a start. */
 export const ownContract = isBundled
   ? join(import.meta.dirname, 'openapi.json')
   : join(packageFolder, 'openapi.yaml');
@@ -112,7 +112,7 @@ interface Parts extends Opened {
   deadlines: Deadlines;
 }
 
-/** What a worker does: deliver, and take in what was published by SQL. */
+/** The work of a worker: deliver, and take in events published by SQL. */
 function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
   const { config, outside, context, reach, contracts, self, meter } = parts;
   const { world, log, network } = outside;
@@ -145,11 +145,13 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
 }
 
 interface ServingParts extends Parts {
-  /** Deliveries under way on this node. */
+  /** Deliveries in flight on this node. */
   underWay: () => number;
 }
 
-/** Listens; gives the URL for people on this machine. Whoever asks here never waits for ever. */
+/**
+ * Listens and returns the URL for people on this machine. Store calls of requests have a timeout.
+ */
 async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack): Promise<string> {
   const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
@@ -201,14 +203,15 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     const logging = { world, log, logFact, tracer, onAnswered };
     serveDirectly(server, { ...logging, newId, door, connections, served });
   }
-  // Left alone, the server would listen on every address of that name, on all but one without limits.
+  // Otherwise the server would listen on every address of that name, and only one of them would
+  // have limits.
   const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
   await server.listen({ host, port: config.port });
   url = localUrl(server, { host: config.host, isTls: config.tlsCert !== undefined });
   return url;
 }
 
-/** The server, which turns requests away when there is more to do than can be done. */
+/** Creates the server, which refuses requests when it is overloaded. */
 function createDoor({ config, outside, context, contracts, meter }: Parts): Server & {
   admission: Admission;
   door: Door;
@@ -225,7 +228,7 @@ function createDoor({ config, outside, context, contracts, meter }: Parts): Serv
   return { server, connections, admission, door };
 }
 
-/** What an operator can scrape. */
+/** Starts the metrics that an operator can scrape. */
 function startMeasuring(
   { config, outside, context, deadlines, meter, self, underWay }: ServingParts,
   { admission, hub }: { admission: Admission; hub: StreamHub },

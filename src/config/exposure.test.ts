@@ -25,19 +25,19 @@ describe('whyExposed', () => {
     [{ role: 'worker' }, 'RINGBACK_ROLE is worker'],
   ];
   for (const [reach, reason] of cases) {
-    it(`says ${reason ?? 'nothing'} for ${JSON.stringify(reach)}`, () => {
+    it(`returns ${reason ?? 'nothing'} for ${JSON.stringify(reach)}`, () => {
       assert.equal(whyExposed({ ...alone, ...reach }), reason);
     });
   }
 });
 
 describe('allowedTargets', () => {
-  it('allows loopback only while no other machine reaches the service', () => {
+  it('allows loopback only while no other machine can reach the service', () => {
     assert.equal(allowedTargets(undefined, alone).text, 'loopback');
     assert.equal(allowedTargets(undefined, { ...alone, trustProxy: true }).text, 'none');
   });
 
-  it('follows the setting in any case', () => {
+  it('always follows the setting', () => {
     const proxied = { ...alone, trustProxy: true };
     assert.equal(allowedTargets('loopback,10.0.0.0/8', proxied).text, 'loopback,10.0.0.0/8');
     assert.equal(allowedTargets('none', alone).text, 'none');
@@ -45,7 +45,7 @@ describe('allowedTargets', () => {
 });
 
 describe('explainTargets', () => {
-  it('says what is allowed, why, and which setting changes it', () => {
+  it('states what is allowed, why, and which setting changes it', () => {
     const said = (chosen: string | undefined, reach: Partial<Reach>): string =>
       explainTargets(allowedTargets(chosen, { ...alone, ...reach }));
     assert.deepEqual(

@@ -1,5 +1,6 @@
-// Who can reach the service, and so what callbacks may reach by default. On a machine of its own a developer
-// needs receivers on loopback; where clients of other machines call, a loopback target is an attack.
+// Who can reach the service, and therefore what callbacks may reach by default. On their own
+// machine, developers need receivers on loopback; where clients of other machines call the service,
+// a loopback target is an attack.
 import { isIP } from 'node:net';
 import type { NodeRole } from '../store/node-verbs.ts';
 
@@ -10,18 +11,21 @@ interface Reach {
   role: NodeRole;
 }
 
-/** The first reason why clients on other machines may call this service; undefined: only this machine can. */
+/**
+ * The first reason why clients on other machines may reach this service; undefined: only this
+ * machine can.
+ */
 export function whyExposed({ host, publicUrl, trustProxy, role }: Reach): string | undefined {
   if (!isLoopback(host)) return `the service listens on ${host}`;
   if (publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname)) {
     return `RINGBACK_PUBLIC_URL is ${publicUrl}`;
   }
   if (trustProxy) return 'RINGBACK_TRUST_PROXY is on';
-  // A worker delivers what clients asked of other nodes, and those may listen anywhere.
+  // A worker delivers for clients of other nodes, which may listen on any address.
   return role === 'worker' ? 'RINGBACK_ROLE is worker' : undefined;
 }
 
-/** What callbacks may reach besides public addresses, and which setting made it so. */
+/** What callbacks may reach in addition to public addresses, and which setting decided it. */
 export interface AllowedTargets {
   /** As in RINGBACK_ALLOW_TARGETS. */
   text: string;

@@ -1,4 +1,4 @@
-// How the text of a setting becomes a value: each reader gives the value, or says what it expected.
+// Parses the text of settings: each reader returns the value, or what it expected.
 import { durationMs } from '../core/duration.ts';
 import { keyIdOf } from '../core/key.ts';
 import type { KeyRing } from '../core/seal.ts';
@@ -6,7 +6,7 @@ import { limits } from '../core/limits.ts';
 import { parseAllowTargets, type Policy } from '../egress/policy.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
 
-/** Text becomes a value, or a sentence says what was expected. */
+/** A parsed value, or a sentence that says what was expected. */
 export type Reading<T> = { kind: 'value'; value: T } | { kind: 'mistake'; text: string };
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -24,7 +24,7 @@ export function readText(text: string): Reading<string> {
   return value(text);
 }
 
-/** Paths, separated by commas; the flag may be given several times. */
+/** Comma-separated paths; the flag may be repeated. */
 export function readFiles(text: string): Reading<readonly string[]> {
   const files = text.split(/[,\n]/u).map((file) => file.trim());
   return files.includes('') ? mistake('paths of files, separated by commas') : value(files);
@@ -137,7 +137,7 @@ export function readRetention(text: string): Reading<number> {
   return reading.value >= 3_600_000 ? reading : mistake('a duration of 1h or more');
 }
 
-/** A time that an attempt may take. */
+/** Timeout of an attempt. */
 export function readTimeout(text: string): Reading<number> {
   const reading = readDuration(text);
   if (reading.kind === 'mistake') return reading;
@@ -145,7 +145,7 @@ export function readTimeout(text: string): Reading<number> {
   return isFit ? reading : mistake('a duration from 100ms to 60s');
 }
 
-/** How many, or any number. */
+/** A count, or undefined for no limit. */
 export function readQuota(text: string): Reading<number | undefined> {
   const count = countOf(text);
   return count === undefined ? mistake(`none, or a number up to ${limits.quotaMax}`) : count;

@@ -1,4 +1,5 @@
-// How a setting is found: in the environment, or in the file that `_FILE` names. A secret is never shown.
+// Finds a setting in the environment, or in the file that `_FILE` names. It must never show a
+// secret.
 import { readFileSync } from 'node:fs';
 import { value, type Reading } from './readers.ts';
 
@@ -7,10 +8,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Setting<T> {
   env: string;
   fallback: string | undefined;
-  /** What stands in the table where the default is no plain value. */
+  /** Text for the table of settings when the default is not a plain value. */
   fallbackText?: string;
   meaning: string;
-  /** May be given as a file's path in `<env>_FILE`; never shown in a message. */
+  /** May be given as a file path in `<env>_FILE`; never shown in a message. */
   isSecret?: true;
   read: (text: string) => Reading<T>;
 }

@@ -1,5 +1,5 @@
-// The settings: one row each, with its name in the environment, default, meaning and reader. They are
-// read by config.ts, and docs/settings.md is made from this table.
+// The settings: one row each, with its environment variable, default, meaning and reader. config.ts
+// reads them, and docs/settings.md is generated from this table.
 import {
   logLevels,
   readAllowTargets,

@@ -1,4 +1,4 @@
-// What the answer to a subscribe call looks like: status, echoed fields, and where the id goes.
+// The shape of a subscribe response: status, echoed fields, and where the id goes.
 import type { AnswerShape, Link, Location } from './contract.ts';
 import { indexOf, lastParameter } from './draft.ts';
 import type { Draft } from './draft.ts';
@@ -11,12 +11,12 @@ import { successes } from './responses.ts';
 import { compileWriteOnly } from './write-only.ts';
 
 export interface AnswerOptions {
-  /** The document's path of every operation, and the path of its first server. */
+  /** The operations of the document, and the path of its first server. */
   drafts: readonly Draft[];
   basePath: string;
-  /** Operations that take a subscriber id back. */
+  /** Ids of the operations that take a subscriber id. */
   unsubscribeIds: ReadonlySet<string>;
-  /** What the variant says; otherwise the lowest declared 2xx. */
+  /** The status of the variant; by default the lowest declared 2xx. */
   status: number | undefined;
 }
 
@@ -57,8 +57,9 @@ function preferUnsubscribe(links: readonly Link[], ids: ReadonlySet<string>): Li
 }
 
 /**
- * Where a link names no place, `subscriberId`; and if the schema has a property that is plainly the
- * id of what was created, also that one, because clients of the document will look there.
+ * If a link names no place, the id goes into `subscriberId`. If the schema has a property that is
+ * plainly the id of the created resource, it goes there too, because clients of the document will
+ * look there.
  */
 function idPointers({ idLink, location, properties }: IdHints): readonly (readonly string[])[] {
   const named = idLink && idOf(idLink);
@@ -91,7 +92,7 @@ function findSecret(properties: ReadonlyMap<string, Place>, depth: number): stri
   return undefined;
 }
 
-/** The path below the subscribe path, or one that a link hands the id to. */
+/** The path below the subscribe path, or one that a link passes the id to. */
 function locate(
   { path }: Draft,
   { drafts, basePath, links }: AnswerOptions & { links: readonly Link[] },

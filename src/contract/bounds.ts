@@ -1,72 +1,77 @@
-// The limits of this floor: what one OpenAPI document, however it was made, may cost us.
+// The limits of this floor: what a single OpenAPI document may cost.
 
 export const bounds = {
   /**
-   * All files of a contract together: bytes, and values and keys as they are written. The largest real
-   * one we know has 12 MB. Measured: 10 MB of ordinary YAML has 1.2 million nodes and takes 1.2 s of
-   * CPU to read; the slowest kind, an anchor on every value, 1.6 million in 3.0 s. JSON: 0.1 s.
+   * All files of a contract together: bytes, and values and keys as written. The largest real one
+   * known has 12 MB. 10 MB of ordinary YAML are about a million nodes and a second of CPU time;
+   * JSON takes a tenth of that.
    */
   documentBytesMax: 32 * 1_048_576,
   documentNodesMax: 2_000_000,
-  /** Values in values, and characters, once every YAML alias stands for a copy. */
+  /** Nesting, and characters, once every YAML alias is expanded. */
   documentDepthMax: 200,
   documentCharsMax: 64 * 1_048_576,
-  /** Files that one contract may be spread over, and how often a file that changes is read again. */
+  /** Files of one contract, and how often a file that is being changed is read again. */
   documentsMax: 512,
   readTriesMax: 3,
-  /** References that lead to references. */
+  /** Length of a chain of references. */
   refHopsMax: 32,
-  /** Values that are looked at while a document is compiled. */
+  /** Values that are visited while a document is compiled. */
   stepsMax: 3_000_000,
   /** Operations of a contract, and callbacks that they declare. */
   operationsMax: 20_000,
   callbacksMax: 10_000,
   /** Warnings that are kept. */
   warningsMax: 1_000,
-  /** Schemas nested in each other without a reference. */
+  /** Nesting of schemas without a reference. */
   schemaDepthMax: 128,
   /**
-   * What one schema and all that it refers to may become as code: a point for each keyword, and for each
-   * list of n members or branches n²/50. Measured: 20,000 points take at most 2 s to compile.
+   * Size of the code for one schema and everything it refers to: one point per keyword, and n²/50
+   * for each list of n members or branches. The maximum takes at most 2 s to compile.
    */
   schemaWeightMax: 20_000,
-  /** A schema that refers to more others than this is compiled at load, the rest when needed. */
+  /** A schema with more references than this is compiled at load; smaller ones on first use. */
   schemasLateMax: 200,
-  /** Schemas that lead to each other about the same value. */
+  /** Schemas that refer to each other for the same value. */
   schemaHopsMax: 1_000,
-  /** Steps of one check of a value, and of saying what is wrong with it. Measured: 5 to 50 ns each. */
+  /** Steps of one check of a value, and of explaining its faults; each takes nanoseconds. */
   checkStepsMax: 5_000_000,
   explainStepsMax: 1_000_000,
   /**
-   * Regular expressions: characters, and instructions that one becomes. What matching has found out is
-   * remembered, for all of them together, up to so many instructions and characters.
+   * Regular expressions: characters, and instructions of one. Match results are cached for all of
+   * them together, up to a total number of instructions and characters.
    */
   regexCharsMax: 4_096,
   regexSizeMax: 5_000,
   regexMemoryMax: 2_000_000,
   regexStepsKeptMax: 256,
-  /** Names of events for which it is remembered who can hear them. */
+  /** Event names for which the matching callbacks are cached. */
   eventNamesKeptMax: 1_000,
-  /** Errors that are kept of the items of one list, or the members of one object; and faults that an answer lists. */
+  /**
+   * Errors kept for the items of one list or the members of one object; and faults in one response.
+   */
   errorsMax: 100,
   faultsMax: 32,
-  /** Values of an enum that a message lists, and characters of a value that it quotes. */
+  /** Enum values listed in a message, and characters of a quoted value. */
   valuesShownMax: 20,
   quotedCharsMax: 60,
-  /** Parts of one text that is a list or an object: `a,b,c`. */
+  /** Parts of a string that encodes a list or an object: `a,b,c`. */
   itemsMax: 10_000,
   /**
-   * Fields of a form, or parts of a multipart body, and lines of it that only begin like the one between parts;
-   * headers of a part; the line between them.
+   * Form fields, or parts of a multipart body, including lines that only begin like a boundary;
+   * header bytes of a part; characters of the boundary.
    */
   fieldsMax: 1_000,
   partHeadBytesMax: 8_192,
   boundaryCharsMax: 70,
   /** Brackets of a deepObject parameter: `filter[a][b]` has two. */
   bracketsMax: 5,
-  /** Keys and items whose places are noted down while a warning's line is looked for. */
+  /** Keys and items whose positions are recorded to find the line of a warning. */
   positionsMax: 2_000_000,
-  /** Making an example: values tried, values in one, choices at one place, depth, a text's length. */
+  /**
+   * Creating an example: values tried, values in one, choices at one place, depth, length of a
+   * text.
+   */
   sampleTriesMax: 300,
   sampleValuesMax: 400,
   sampleOptionsMax: 8,

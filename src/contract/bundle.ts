@@ -1,6 +1,7 @@
-// An OpenAPI schema, 3.0 to 3.2, as one self-contained JSON Schema 2020-12: everything reachable
-// stands under `$defs`, each branch of a oneOf or anyOf too, so that it can be checked on its own.
-// What cannot be read is left out with a warning; nothing here makes a schema stricter.
+// Converts an OpenAPI schema, 3.0 to 3.2, to one self-contained JSON Schema 2020-12. Everything
+// reachable becomes an entry of `$defs`, including each branch of a oneOf or anyOf, so that it can
+// be checked on its own. Unreadable parts are dropped with a warning; a conversion must never make
+// a schema stricter.
 import { bounds } from './bounds.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
@@ -21,7 +22,7 @@ export function bundle(place: Place): Bundle {
   return describeSchema(place, new Set()).bundle;
 }
 
-/** A bundle that keeps some words which say nothing about validity, and where each part stands. */
+/** A bundle that keeps some keywords that do not affect validity, and the place of each part. */
 export interface DescribedSchema {
   bundle: Bundle;
   /** Name under `$defs` → place in the document. */
@@ -32,7 +33,7 @@ export function describeSchema(place: Place, kept: ReadonlySet<string>): Describ
   const defs = new Map<string, Schema>();
   const shelf: Shelf = { defs, names: new Map(), waiting: [], weight: 0, kept };
   const root = define(place, shelf);
-  // A list that is walked through also yields what is added on the way.
+  // The loop also visits entries that are added on the way.
   for (const next of shelf.waiting) {
     defs.set(next.name, convert(next.place, { shelf, depth: 0 }));
   }
@@ -56,14 +57,14 @@ export function refTo(name: string): string {
   return `#/$defs/${name}`;
 }
 
-/** Schemas that got a name, by their place, and those of them that are still to be converted. */
+/** Schemas that have a name, by place, and those of them that are not converted yet. */
 interface Shelf {
   defs: Map<string, Schema>;
   names: Map<string, string>;
   waiting: { name: string; place: Place }[];
-  /** Keywords that are carried over as they are. */
+  /** Keywords that are copied unchanged. */
   kept: ReadonlySet<string>;
-  /** How much code it becomes, about. */
+  /** Approximate size of its code. */
   weight: number;
 }
 
@@ -94,7 +95,8 @@ function convert(place: Place, position: Position): Schema {
   }
   const ref = target(place);
   const referred = ref && { $ref: refTo(define(ref, position.shelf)) };
-  // In 3.0 nothing beside a reference counts; from 3.1 on it does, and there it is rarely an accident.
+  // In 3.0, siblings of a reference are ignored; from 3.1 on they apply, and are rarely an
+  // accident.
   const siblings =
     refOf(place) !== undefined && !isModern(place) ? {} : convertOwn(place, position);
   const schema = { ...referred, ...siblings };
@@ -134,7 +136,7 @@ function convertOwn(place: Place, position: Position): Record<string, unknown> {
   return Object.fromEntries(converted);
 }
 
-/** Code for many members or branches is nested, and takes time in the square of their number. */
+/** Code for many members or branches is nested, and takes quadratic time to compile. */
 function addWeight(place: Place, shelf: Shelf): void {
   const members = Object.entries(isObject(place.value) ? place.value : {});
   const weight = members.reduce((sum, [key, value]) => {
@@ -150,7 +152,7 @@ function addWeight(place: Place, shelf: Shelf): void {
   spend(place, Math.ceil(weight));
 }
 
-/** A regular expression that is left out may have allowed members that nothing else allows. */
+/** A dropped regular expression may have allowed members that nothing else allows. */
 function openEnded(place: Place): boolean {
   const patterns = child(place, 'patternProperties');
   return (
@@ -170,7 +172,7 @@ function complaint(key: string, value: unknown): string | undefined {
   return undefined;
 }
 
-/** As JSON, and short enough to read. */
+/** As JSON, shortened to a readable length. */
 function quoted(pattern: unknown): string {
   const text = JSON.stringify(pattern) ?? '';
   const max = bounds.quotedCharsMax;
@@ -181,7 +183,10 @@ function describeAs(value: unknown, expected: string): string {
   return `is ${describe(value)}, expected ${expected}`;
 }
 
-/** A property may be called `$ref`; only a text there is a reference, and none stands in a map. */
+/**
+ * A property may be called `$ref`; only a string under that key is a reference, and never inside a
+ * map.
+ */
 function ownEntries(place: Place): [string, Place][] {
   return Object.entries(isObject(place.value) ? place.value : {}).map(([key, value]) => [
     key,
@@ -194,7 +199,7 @@ function branch(place: Place, shelf: Shelf): Record<string, unknown> {
   return { $ref: refTo(define(ref || place, shelf)) };
 }
 
-/** Requests, ours and those of others, need not carry what is read-only. */
+/** Requests, to us and to receivers, need not contain read-only properties. */
 function convertValue(place: Place, { key, value }: { key: string; value: unknown }): unknown {
   if (key !== 'required' || !isList(value)) return value;
   const properties = child(place, 'properties');
@@ -204,7 +209,7 @@ function convertValue(place: Place, { key, value }: { key: string; value: unknow
   });
 }
 
-/** `minimum: 1, exclusiveMinimum: true` of 3.0 is `exclusiveMinimum: 1`. */
+/** `minimum: 1, exclusiveMinimum: true` of 3.0 becomes `exclusiveMinimum: 1`. */
 function withNumericBounds(schema: unknown): JsonObject {
   if (!isObject(schema)) return {};
   const numeric: Record<string, unknown> = { ...schema };
@@ -225,7 +230,7 @@ const exclusive = [
   ['exclusiveMaximum', 'maximum'],
 ] as const;
 
-/** `nullable` also where 3.0 says it has no effect, beside a reference: everybody means it. */
+/** Applies `nullable` even beside a reference, where 3.0 ignores it: authors always mean it. */
 function withNull(schema: Record<string, unknown>, shelf: Shelf): Schema {
   if (Object.keys(schema).length === 0) return schema;
   const { type } = schema;
@@ -238,7 +243,7 @@ function withNull(schema: Record<string, unknown>, shelf: Shelf): Schema {
   };
 }
 
-/** A name for a schema that stands nowhere in the document. */
+/** Names a schema that is not in the document. */
 function put(schema: Record<string, unknown>, { defs, names }: Shelf): Record<string, unknown> {
   const name = `s${names.size}`;
   names.set(`made ${name}`, name);

@@ -1,5 +1,6 @@
-// The library that checks values against schemas. A service starts without it: it is loaded with the first value
-// that is checked, for it takes 45 ms and 10 MB, and a check cannot wait.
+// The library that checks values against schemas. Loading it is slow, so a service starts without
+// it and loads it with the first value that is checked. It loads synchronously, because a check
+// cannot wait.
 import { createRequire } from 'node:module';
 import type * as ajv from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';

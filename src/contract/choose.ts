@@ -1,13 +1,16 @@
-// Which contract an event belongs to. Events of one contract never reach the subscribers of another.
+// Chooses the contract of an event. Events of one contract never reach the subscribers of another.
 import type { Contract } from './contract.ts';
 import { hearing } from './hearing.ts';
 
 export type Choice =
   | { kind: 'chosen'; contract: Contract }
-  /** Why not, as a sentence. */
+  /** The reason, as a sentence. */
   | { kind: 'none'; reason: string };
 
-/** By its title where one is given; else the only one, or the only one that can hear the event. */
+/**
+ * By its title if one is given; else the only contract, or the only one with a callback that
+ * matches the event.
+ */
 export function chooseContract(
   contracts: readonly Contract[],
   { event, title }: { event: string; title: string | undefined },

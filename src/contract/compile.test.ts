@@ -19,13 +19,13 @@ function paths(servers: string): string[] {
 }
 
 describe('compileContract', () => {
-  it('takes 3.0, 3.1 and 3.2, quoted or not', () => {
+  it('accepts 3.0, 3.1 and 3.2, quoted or not', () => {
     for (const version of ['3.0.4', '3.1.1', '3.2.0', "'3.0'", '3.0', '3.1', '3.0.0-rc1']) {
       assert.equal(compile(`{ openapi: ${version}, info: { title: T } }`).title, 'T');
     }
   });
 
-  it('refuses everything else, and says what it is', () => {
+  it('refuses any other version, and names it', () => {
     const cases: [string, RegExp][] = [
       ['text', /^Cannot load contract "\/folder\/api\.yaml": expected an OpenAPI document/],
       ['{}', /field "openapi" is missing, expected 3\.0, 3\.1 or 3\.2$/],
@@ -44,7 +44,7 @@ describe('compileContract', () => {
     }
   });
 
-  it('is called after the file where the document has no title', () => {
+  it('is named after the file if the document has no title', () => {
     const { title, warnings } = compile('{ openapi: 3.0.4 }');
     assert.equal(title, 'api.yaml');
     assert.equal(warnings.length, 1);
@@ -77,7 +77,7 @@ describe('compileContract', () => {
     );
   });
 
-  it('knows an operation by its method and path whose operationId is taken', () => {
+  it('names an operation by method and path if its operationId is taken', () => {
     const { operations, warnings } = compile(
       `{ openapi: 3.0.4, info: { title: T }, servers: [{ url: /v1 }], paths: {
         /a: { get: { operationId: x } }, /b: { get: { operationId: x }, put: { operationId: x } } } }`,
@@ -96,7 +96,7 @@ describe('compileContract', () => {
     assert.throws(() => compile(taken), { name: 'ContractError', pointer: '#/paths/~1b/get' });
   });
 
-  it('leads links by an operationId that is used twice to the first operation', () => {
+  it('resolves links by a duplicate operationId to the first operation', () => {
     const { operations } = compile(`
 openapi: 3.0.4
 info: { title: T }
@@ -122,7 +122,7 @@ paths:
     );
   });
 
-  it('loads a part of other documents, and says that it is one', () => {
+  it('loads a part of other documents, with a warning', () => {
     for (const yaml of ['{ components: { schemas: {} } }', '{ info: { title: T }, shared: {} }']) {
       const { operations, warnings } = compile(yaml);
       assert.deepEqual(operations, []);
@@ -132,7 +132,7 @@ paths:
     assert.throws(() => compile('{ a: 1 }'), /field "openapi" is missing/);
   });
 
-  it('says that webhooks are not executed', () => {
+  it('warns that webhooks are not executed', () => {
     const { operations, warnings } = compile(
       '{ openapi: 3.1.0, info: { title: T }, webhooks: { a: { post: {} } } }',
     );
@@ -147,7 +147,7 @@ paths:
     ]);
   });
 
-  it('takes an operation with callbacks for subscribe, even if none of them can run', () => {
+  it('treats an operation with callbacks as subscribe, even if none of them can run', () => {
     const { operations, warnings } = compile(`
 openapi: 3.0.4
 info: { title: T }
@@ -171,7 +171,7 @@ paths:
     );
   });
 
-  it('follows references to path items, and lets what stands beside them win', () => {
+  it('follows references to path items, and prefers their siblings', () => {
     const { operations } = compile(`
 openapi: 3.1.0
 info: { title: T }
@@ -209,7 +209,7 @@ describe('compileContract over broken documents', () => {
     return Array.isArray(value) ? Object.values(copy) : copy;
   }
 
-  it('refuses them by a ContractError or runs them, and never fails in another way', () => {
+  it('either throws a ContractError or compiles them, and never fails in another way', () => {
     const places = placesIn(ours);
     const junk = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),

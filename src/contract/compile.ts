@@ -28,7 +28,7 @@ import { findUnsubscribes } from './unsubscribe.ts';
 import type { Unsubscribe } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
 
-/** The member of a subscribe body that says what the subscription chooses for itself. */
+/** The member of a subscribe body with the subscription's own settings. */
 export const controlsProperty = 'x-ringback';
 
 export function compileContract(document: Document, options?: SourceOptions): Contract {
@@ -61,7 +61,7 @@ interface Compiling {
   unsubscribes: ReadonlyMap<string, Unsubscribe>;
   unsubscribeIds: ReadonlySet<string>;
   schemes: Operation['schemes'];
-  /** Those found so far. */
+  /** Number of callbacks so far. */
   callbacks: number;
 }
 
@@ -78,12 +78,12 @@ function checkVersion({ path, root }: Document): JsonObject {
   throw fail(`OpenAPI version is ${written}, expected 3.0, 3.1 or 3.2`);
 }
 
-/** Many documents are spread over files of which most hold nothing but what the others refer to. */
+/** Many documents are split over files that mostly contain only parts for other files. */
 function isPart(root: JsonObject): boolean {
   return !Object.hasOwn(root, 'paths') && Object.values(root).some(isObject);
 }
 
-/** What is not executed as a whole, so that nobody waits for it. */
+/** Warns about parts that are never executed, so that users do not wait for them. */
 function checkKind(root: Place): void {
   if ((child(root, 'openapi') ?? child(root, 'swagger')) === undefined) {
     warn(root, 'has no field "openapi": it is a part of other documents, and has no operations');
@@ -99,7 +99,7 @@ function isSubscribe({ place }: Draft): boolean {
   return entries(child(place, 'callbacks')).some(([label]) => !label.startsWith('x-'));
 }
 
-/** The path of the first server, without a slash at its end. */
+/** The path of the first server, without a trailing slash. */
 function basePathOf(root: Place): string {
   const [server] = items(child(root, 'servers'));
   const written = text(server, 'url') ?? '';
@@ -159,14 +159,17 @@ function compileRole(draft: Draft, compiling: Compiling): Role {
   return unsubscribe === undefined ? { kind: 'managed' } : { kind: 'unsubscribe', ...unsubscribe };
 }
 
-/** Whoever declares the property means ours; else it is a part of their body like any other. */
+/**
+ * The operation takes controls only if the schema declares the property; else it is an ordinary
+ * part of the body.
+ */
 function takesControls({ place }: Draft): boolean {
   const body = child(place, 'requestBody');
   const media = entries(body && child(body, 'content'));
   return media.some(([, one]) => propertiesOf(child(one, 'schema')).has(controlsProperty));
 }
 
-/** Reads the schemas of what will be executed, so that what is wrong with them is told at load. */
+/** Compiles the schemas that will be executed, so that their faults are reported at load. */
 function prepare({ role, parameters, body }: Operation): void {
   if (role.kind === 'managed') return;
   const payloads =

@@ -1,5 +1,6 @@
-// The contracts of a service: its own document, which describes the management API, and those whose
-// callbacks are executed. Foreign ones take the place of what our own document offers to subscribers.
+// The contracts of a service: Ringback's own document, which describes the management API, and
+// those whose callbacks are executed. Foreign contracts replace the subscriber operations of
+// Ringback's own.
 import { ContractError, isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
 import type { Contract, Operation } from './contract.ts';
@@ -7,11 +8,11 @@ import { loadContract } from './load.ts';
 import type { LoadOptions } from './load.ts';
 
 export interface Contracts {
-  /** Has handlers of its own in the program. */
+  /** Its operations have handlers in the program. */
   management: Contract;
-  /** What subscribers and publishers deal with: at least one. */
+  /** The contracts for subscribers and publishers: at least one. */
   executed: readonly Contract[];
-  /** All that subscriptions may have come from. */
+  /** All contracts that subscriptions may have come from. */
   known: readonly Contract[];
 }
 
@@ -20,7 +21,7 @@ export interface ContractFiles extends LoadOptions {
   foreign: readonly string[];
 }
 
-/** Rejects with a ContractError, whose message is meant for whoever wrote the document. */
+/** Rejects with a ContractError, whose message is for the author of the document. */
 export async function loadContracts({
   own,
   foreign,
@@ -39,7 +40,10 @@ export async function loadContracts({
   return { management, executed, known: [...executed, ours] };
 }
 
-/** Only what others cannot replace. The document is served, so it must not promise more. */
+/**
+ * Keeps only operations that foreign contracts cannot replace. The document is served, so it must
+ * not promise more.
+ */
 function withoutSubscribing(contract: Contract): Contract {
   const operations = contract.operations.filter(({ role }) => role.kind === 'managed');
   const kept = new Set(operations.map(({ operationId }) => operationId));
@@ -62,7 +66,7 @@ function withoutSubscribing(contract: Contract): Contract {
   };
 }
 
-/** A link to an operation that is not there any more would make the document invalid. */
+/** A link to a removed operation would make the document invalid. */
 function withoutLinks(components: unknown, kept: ReadonlySet<string>): unknown {
   if (!isObject(components) || !isObject(components['links'])) return components;
   return { ...components, links: withOnly(components['links'], kept) };
@@ -77,7 +81,7 @@ function withOnly(item: JsonObject, kept: ReadonlySet<string>): JsonObject {
   );
 }
 
-/** Two operations on one route, or two contracts of one name, could not be told apart. */
+/** Two operations on one route, or two contracts with one name, would be indistinguishable. */
 function refuseCollisions(file: string, contract: Contract, others: readonly Contract[]): void {
   const { title } = contract;
   for (const other of others) {
@@ -95,7 +99,7 @@ function refuseCollisions(file: string, contract: Contract, others: readonly Con
   }
 }
 
-/** `/a/{id}` and `/a/{name}` of one document, which OpenAPI forbids but nobody checks. */
+/** `/a/{id}` and `/a/{name}` in one document, which OpenAPI forbids but few tools check. */
 function refuseTwins(file: string, contract: Contract): void {
   const served = servedOf(contract);
   for (const [index, operation] of served.entries()) {
@@ -117,7 +121,7 @@ function cannotServe(file: string, title: string, reason: string): ContractError
   return new ContractError(`Cannot serve contract "${title}" (${file}): ${reason}`, { file });
 }
 
-/** The operations of a foreign contract that run. */
+/** The operations of a foreign contract that are executed. */
 export function servedOf({ operations }: Contract): readonly Operation[] {
   return operations.filter(({ role }) => role.kind !== 'managed');
 }
@@ -126,12 +130,12 @@ function isSameRoute(one: Operation, other: Operation): boolean {
   return verbOf(one) === verbOf(other) && shapeOf(one.path) === shapeOf(other.path);
 }
 
-/** Whatever answers GET answers HEAD too. */
+/** A route that answers GET answers HEAD too. */
 function verbOf({ method }: Operation): string {
   return method === 'HEAD' ? 'GET' : method;
 }
 
-/** Parameters by any name are the same to a router. */
+/** To a router, parameters with different names are the same. */
 function shapeOf(path: string): string {
   return path.replaceAll(/\{[^{}]+\}/gu, '{}');
 }

@@ -1,4 +1,4 @@
-// Real documents, all of them: each must load, and say what of it cannot run.
+// Loads a corpus of real documents: each must load, and report the parts that cannot run.
 import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import { join, sep } from 'node:path';
@@ -10,7 +10,7 @@ const corpus = join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus', '
 const skip = existsSync(corpus) ? false : `there is no corpus at ${corpus}`;
 const files = skip === false ? globSync('**/*.{yaml,yml,json}', { cwd: corpus }).toSorted() : [];
 
-/** What cannot run in them, and says so: parts of documents, schemes that nobody declares, … */
+/** Expected warnings: parts of documents, undeclared security schemes, and so on. */
 const told: Readonly<Record<string, RegExp>> = {
   'CAMARA_common.yaml': /it is a part of other documents/,
   'CAMARA_event_common.yaml': /it is a part of other documents/,
@@ -37,7 +37,7 @@ describe('loadContract over the corpus', { skip }, () => {
   }
 });
 
-/** Every schema compiles and every validator answers; says what is in the contract. */
+/** Every schema compiles and every validator runs; returns a summary of the contract. */
 function check({ operations, warnings }: Contract): string {
   const roles = operations.map(({ role }) => role);
   const subscribes = roles.filter((role) => role.kind === 'subscribe');

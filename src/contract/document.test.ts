@@ -9,7 +9,7 @@ import { ContractError, isList, isObject, own, readDocument } from './document.t
 const folder = mkdtempSync(join(tmpdir(), 'ringback-document-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** A regular file that says it is empty and is not: as if it had grown since it was opened. */
+/** A regular file that reports size 0 but has content, as if it had grown since it was opened. */
 const changing = '/proc/self/status';
 
 function write(name: string, text: string): string {
@@ -40,7 +40,7 @@ describe('readDocument', () => {
     });
   });
 
-  it('reads JSON, with tabs and a byte order mark', () => {
+  it('reads JSON with tabs and a byte order mark', () => {
     assert.deepEqual(readDocument(write('b.json', '\uFEFF{\n\t"a": [1]\n}')).root, { a: [1] });
   });
 
@@ -53,7 +53,7 @@ describe('readDocument', () => {
     }
   });
 
-  it('says where a file cannot be read', () => {
+  it('says where a file is malformed', () => {
     assert.match(refusal(write('c.yaml', 'a: [1')).message, /^Cannot read ".*c\.yaml": .*\(2:1\)/);
     assert.match(refusal(write('d.yaml', 'a: 1\na: 2')).message, /duplicated mapping key/);
     assert.match(refusal(write('e.json', '{"a"')).message, /^Cannot read ".*e\.json": /);
@@ -69,11 +69,11 @@ describe('readDocument', () => {
     assert.equal(missing.pointer, '#');
   });
 
-  it('refuses a file that is never the same', { skip: !existsSync(changing) && 'no /proc' }, () => {
+  it('refuses a file that keeps changing', { skip: !existsSync(changing) && 'no /proc' }, () => {
     assert.match(refusal(changing).message, /^Cannot open ".*": it changed while it was read$/);
   });
 
-  it('takes what it read out of the budget', () => {
+  it('subtracts what it read from the budget', () => {
     const budget = { bytes: 100, nodes: 100 };
     const path = write('budget.json', '{"a": [1, 2]}');
     readDocument(path, budget);
@@ -92,7 +92,7 @@ describe('readDocument', () => {
 });
 
 describe('isObject, isList, own', () => {
-  it('tell plain objects, lists and own properties', () => {
+  it('recognise plain objects, lists and own properties', () => {
     assert.deepEqual([{}, [], null, 'x'].map(isObject), [true, false, false, false]);
     assert.deepEqual([{}, [], null, 'x'].map(isList), [false, true, false, false]);
     assert.equal(own({}, 'toString'), undefined);

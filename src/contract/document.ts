@@ -1,5 +1,5 @@
-// Reads one YAML or JSON file into plain values. Dates stay strings, merge keys work, nothing is
-// executed, and nothing is ever fetched: only regular files of a bounded size are opened.
+// Reads one YAML or JSON file into plain values. Dates stay strings and merge keys work. Nothing is
+// executed or fetched: only regular files of a bounded size are opened.
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { CORE_SCHEMA, Type, load } from 'js-yaml';
 import { bounds } from './bounds.ts';
@@ -12,7 +12,7 @@ export interface Document {
   root: unknown;
 }
 
-/** What files may still cost: a contract has one budget for all of its files. */
+/** How much may still be read: one budget for all files of a contract. */
 export interface Budget {
   bytes: number;
   nodes: number;
@@ -22,7 +22,7 @@ export function fullBudget(): Budget {
   return { bytes: bounds.documentBytesMax, nodes: bounds.documentNodesMax };
 }
 
-/** An OpenAPI document that cannot be executed: the mistake of whoever wrote it. */
+/** An OpenAPI document that cannot be executed: a mistake of its author. */
 export class ContractError extends Error {
   readonly file: string;
   /** JSON pointer of the place, as a fragment: `#/paths/~1subscribe`. */
@@ -36,24 +36,24 @@ export class ContractError extends Error {
   }
 }
 
-/** Takes what it cost out of the budget. */
+/** Subtracts its cost from the budget. */
 export function readDocument(path: string, budget: Budget = fullBudget()): Document {
   const bytes = attempt({ action: 'open', path }, () => readStable(path, budget));
   const root = attempt({ action: 'read', path }, () => parse(bytes.toString(), path, budget));
   return { path, root };
 }
 
-/** A plain JSON object; arrays and null are none. */
+/** Whether it is a plain JSON object; arrays and null are not. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `Array.isArray`, without letting `any` in. */
+/** `Array.isArray`, but without introducing `any`. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** An own property: never something that the object inherits. */
+/** An own property, never an inherited one. */
 export function own(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -69,11 +69,13 @@ function attempt<T>({ action, path }: { action: string; path: string }, run: () 
   }
 }
 
-/** Half of an old version and half of a new one is no document: a file that changes is read again. */
+/**
+ * A file that changes while it is read is read again, so that old and new parts are never mixed.
+ */
 function readStable(path: string, budget: Budget): Buffer {
-  // Looked at before it is opened: opening a device may already do something.
+  // Checked before it is opened: opening a device may already have an effect.
   checkFile(statSync(path));
-  // Should it have become a pipe in between, then opening it does not wait for a writer.
+  // If it has become a pipe since, O_NONBLOCK keeps the open from waiting for a writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     for (let tries = 0; tries < bounds.readTriesMax; tries += 1) {
@@ -110,7 +112,7 @@ function checkFile(file: { isFile: () => boolean }): void {
   if (!file.isFile()) throw new TypeError('it is no file, expected a regular file');
 }
 
-/** The core schema knows no merge keys, but real documents use them. */
+/** The core schema has no merge keys, but real documents use them. */
 export const yamlSchema = CORE_SCHEMA.extend({
   implicit: [
     new Type('tag:yaml.org,2002:merge', {
@@ -121,7 +123,7 @@ export const yamlSchema = CORE_SCHEMA.extend({
 });
 
 function parse(text: string, path: string, budget: Budget): unknown {
-  // YAML takes almost all JSON, but not tabs as indentation, and it is slower.
+  // YAML covers almost all JSON, but not tabs as indentation, and parsing it is slower.
   return /\.json$/iu.test(path) ? parseJson(text, budget) : parseYaml(text, path, budget);
 }
 
@@ -152,7 +154,7 @@ function spendNodes(budget: Budget, nodes: number): void {
   if (budget.nodes < 0) throw new RangeError(tooMany);
 }
 
-/** The first line only: the YAML reader adds a drawing of the place. */
+/** Only the first line: the YAML parser appends an excerpt of the place. */
 function reason(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return text.split('\n', 1)[0] ?? text;

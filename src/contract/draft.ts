@@ -1,4 +1,4 @@
-// The operations of a document as they are written down, before anybody asks what they do.
+// The operations of a document as written, before their roles are determined.
 import { bounds } from './bounds.ts';
 import type { Operation } from './contract.ts';
 import { compileContent } from './media.ts';
@@ -13,7 +13,7 @@ export interface Draft extends Pick<Operation, 'operationId' | 'method' | 'param
   place: Place;
 }
 
-/** As OpenAPI names them. TRACE cannot carry a body, and no proxy lets it through. */
+/** As OpenAPI names them. TRACE is missing: it cannot have a body, and proxies block it. */
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'query'] as const;
 
 export function draftOperations(root: Place): Draft[] {
@@ -36,12 +36,14 @@ export function draftOperations(root: Place): Draft[] {
   return drafts;
 }
 
-/** Drafts by what leads to them; made once, because real documents have thousands. */
+/**
+ * Drafts by everything that can refer to them. Built once, because real documents have thousands.
+ */
 export interface DraftIndex {
   byId: ReadonlyMap<string, Draft>;
   /** By the name of its place. */
   byPlace: ReadonlyMap<string, Draft>;
-  /** The first one for each path that ends in a parameter, by what stands before that. */
+  /** The first draft of each path that ends in a parameter, by the path before the parameter. */
   byFolder: ReadonlyMap<string, { draft: Draft; parameter: string }>;
 }
 
@@ -71,7 +73,9 @@ export function lastParameter(path: string): string | undefined {
   return /\/\{([^{}/]+)\}$/u.exec(path)?.[1];
 }
 
-/** An operationId that is used twice stays with the first; the second goes by its method and path. */
+/**
+ * A duplicate operationId stays with the first operation; the second is named by method and path.
+ */
 function nameApart(drafts: readonly Draft[]): void {
   const taken = new Map<string, Draft>();
   for (const one of drafts) {
@@ -87,7 +91,7 @@ function nameApart(drafts: readonly Draft[]): void {
   }
 }
 
-/** The operations under a path or under the key of a callback. Methods in upper case. */
+/** The operations under a path or under the key of a callback. Methods are in upper case. */
 export function methodsOf(item: Place): { method: string; place: Place }[] {
   for (const key of ['trace', 'additionalOperations']) {
     const unused = child(item, key);

@@ -1,4 +1,5 @@
-// `encoding` of a form or multipart body: how each property is written in its field or part.
+// Compiles `encoding` of a form or multipart body: how each property is encoded in its field or
+// part.
 import type { Encoding } from './contract.ts';
 import { essenceOf } from './media.ts';
 import { child, entries, text, warn } from './place.ts';

@@ -5,7 +5,7 @@ import type { Bundle, Schema } from './bundle.ts';
 import { makeCheck } from './checker.ts';
 import { makeMeter } from './meter.ts';
 
-/** The first schema is where to start; the others are `#/$defs/s1` and so on. */
+/** The first schema is the root; the others are `#/$defs/s1` and so on. */
 function bundleOf(...schemas: Schema[]): Bundle {
   return {
     $ref: '#/$defs/s0',
@@ -13,7 +13,7 @@ function bundleOf(...schemas: Schema[]): Bundle {
   };
 }
 
-/** What is wrong, and how many steps it took to find out. */
+/** The faults, and how many steps the check took. */
 function work(bundle: Bundle, value: unknown): { messages: string[]; steps: number } {
   const meter = makeMeter();
   let steps = 0;
@@ -25,7 +25,7 @@ function work(bundle: Bundle, value: unknown): { messages: string[]; steps: numb
   return { messages: faults.map(({ field, message }) => `${field} ${message}`), steps };
 }
 
-/** Large enough to be called, and not to be copied to where it is referred to. */
+/** Large enough to become a function instead of being copied to its references. */
 const item = {
   type: 'object',
   required: ['a'],
@@ -35,7 +35,7 @@ const item = {
 };
 const ref = { $ref: '#/$defs/s1' };
 
-/** Objects that count how often one of them is looked at. */
+/** Objects that count how often they are read. */
 function counted(length: number, a: unknown): { items: object[]; looks: () => number } {
   let looks = 0;
   const items = Array.from({ length }, () => ({
@@ -48,7 +48,7 @@ function counted(length: number, a: unknown): { items: object[]; looks: () => nu
 }
 
 describe('boundErrors', () => {
-  it('does not look at the items of a list that is too long', () => {
+  it('does not check the items of a list that is too long', () => {
     const bundle = bundleOf({ type: 'array', maxItems: 1_000, items: ref }, item);
     for (const a of [1, 'fits']) {
       const { items, looks } = counted(20_000, a);
@@ -58,7 +58,7 @@ describe('boundErrors', () => {
     }
   });
 
-  it('stops at enough errors, however many items follow', () => {
+  it('stops at the error limit, however many items follow', () => {
     const schemas = [
       { items: ref },
       { additionalProperties: ref },
@@ -80,13 +80,13 @@ describe('boundErrors', () => {
     assert.ok(looks() < 10 * bounds.errorsMax, `${looks()} looks`);
   });
 
-  it('finds a fault that stands behind many good items', () => {
+  it('finds a fault after many valid items', () => {
     const items = [...Array.from({ length: 5_000 }, () => ({ a: 'fits' })), { a: 1 }, {}];
     const { messages } = work(bundleOf({ type: 'array', items: ref }, item), items);
     assert.deepEqual(messages, ['/5000/a must be a string, is a number', '/5001/a is required']);
   });
 
-  it('names the first members that are not expected, and counts no others', () => {
+  it('names the first unexpected members, and counts no others', () => {
     for (const keyword of ['additionalProperties', 'unevaluatedProperties']) {
       const bundle = bundleOf({ type: 'object', properties: { a: {} }, [keyword]: false });
       const some = work(bundle, members(1_000));
@@ -95,7 +95,7 @@ describe('boundErrors', () => {
     }
   });
 
-  it('does not search an object with too many members, nor a text that is too long', () => {
+  it('does not search an object with too many members, nor a string that is too long', () => {
     const object = { type: 'object', maxProperties: 20, additionalProperties: ref };
     assert.deepEqual(work(bundleOf(object, item), members(5_000)).messages, [
       ' must have at most 20 properties, has 5000',
@@ -106,7 +106,7 @@ describe('boundErrors', () => {
     assert.ok(steps < 100, `${steps} steps`);
   });
 
-  it('says nothing about what it left out under not and if', () => {
+  it('is not affected by what it skipped under not and if', () => {
     const list = { type: 'array', maxItems: 5, items: { type: 'string' } };
     assert.deepEqual(work(bundleOf({ not: list }), Array(500).fill(1)).messages, []);
     // oxlint-disable-next-line unicorn/no-thenable -- The keyword is called so.
@@ -116,12 +116,12 @@ describe('boundErrors', () => {
     ]);
   });
 
-  it('looks at a number whatever the length of a text may be', () => {
+  it('checks a number whatever the maximum length of a string', () => {
     const { messages } = work(bundleOf({ maxLength: 5, format: 'int32' }), 2 ** 40);
     assert.deepEqual(messages, [' must have the format "int32", is 1099511627776']);
   });
 
-  it('takes the branch that was meant, whichever has more errors than are kept', () => {
+  it('picks the intended branch, whichever has more errors than the limit', () => {
     const numbers = { type: 'array', items: { type: 'number' } };
     const objects = { type: 'array', items: { $ref: '#/$defs/s3' } };
     const branches = { anyOf: [ref, { $ref: '#/$defs/s2' }] };
@@ -133,7 +133,7 @@ describe('boundErrors', () => {
 });
 
 describe('forgetItems', () => {
-  it('says that a list lacks an item, and not what is wrong with each of the others', () => {
+  it('reports that a list lacks an item, not the faults of each other item', () => {
     const bundle = bundleOf({ type: 'array', contains: ref }, item);
     for (const length of [3, 5_000]) {
       assert.deepEqual(work(bundle, listOf(length, {})).messages, [
@@ -145,7 +145,7 @@ describe('forgetItems', () => {
 });
 
 describe('enum', () => {
-  it('writes no list or object out to compare it with values that are neither', () => {
+  it('does not serialise lists or objects to compare them with scalar enum values', () => {
     const { messages, steps } = work(bundleOf({ enum: ['a', 1, null] }), listOf(20_000, []));
     assert.deepEqual(messages, [' must be one of "a", 1, null, is a list']);
     assert.ok(steps < 100, `${steps} steps`);

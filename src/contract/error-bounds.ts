@@ -1,6 +1,7 @@
-// Bounds of the pass that looks for all errors of a value. On its own, the checker looks at each item of a list that
-// is too long, keeps an error for each, and copies all of them whenever a referenced schema adds one: the time grows
-// with the square of the items. Here a value that is too large is not searched, and a loop stops at enough errors.
+// Bounds the pass that finds all errors of a value. By itself, the checker visits each item of a
+// list that is too long, keeps an error for each, and copies all of them whenever a referenced
+// schema adds one, which is quadratic. Here a value that is too large is not searched, and a loop
+// stops at enough errors.
 import { strict as assert } from 'node:assert';
 import type { Ajv2020, Code, CodeKeywordDefinition, KeywordCxt } from 'ajv/dist/2020.js';
 import { bounds } from './bounds.ts';
@@ -9,16 +10,18 @@ import type { Meter } from './meter.ts';
 
 interface Rule {
   keyword: string;
-  /** The keyword is skipped where the value is larger than this one allows: that is an error already. */
+  /**
+   * Skips the keyword if the value exceeds this other keyword's limit: that is an error already.
+   */
   size?: 'maxItems' | 'maxProperties' | 'maxLength';
-  /** What the checker writes into its loop over items or members. */
+  /** What the checker generates in its loop over items or members. */
   loop?: 'subschema' | 'subschema or error';
 }
 
 const rules: readonly Rule[] = [
   { keyword: 'items', size: 'maxItems', loop: 'subschema' },
   { keyword: 'unevaluatedItems', size: 'maxItems', loop: 'subschema' },
-  // Without `size`: members that it skips would count as unevaluated.
+  // Without `size`: skipped members would count as unevaluated.
   { keyword: 'patternProperties', loop: 'subschema' },
   { keyword: 'additionalProperties', size: 'maxProperties', loop: 'subschema or error' },
   { keyword: 'propertyNames', size: 'maxProperties', loop: 'subschema' },
@@ -28,8 +31,8 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * What is wrong with an item says nothing about a list that must contain another one. The checker keeps it until the
- * search is over, in every pass.
+ * Errors of single items say nothing about a list that must contain another one. The checker would
+ * keep them until the search ends, in every pass.
  */
 export function forgetItems(ajv: Ajv2020): void {
   replaceCode(ajv, 'contains', (code) => (context, type) => {
@@ -47,7 +50,8 @@ export function forgetItems(ajv: Ajv2020): void {
 export function boundErrors(ajv: Ajv2020, meter: Meter): void {
   for (const { keyword, size, loop } of rules) {
     replaceCode(ajv, keyword, (code) => (context, type) => {
-      // Under `not` and `if` the checker stops at the first error, and opens blocks that end elsewhere.
+      // Under `not` and `if` the checker stops at the first error, and opens blocks that end
+      // elsewhere.
       if (context.it.allErrors !== true) return code(context, type);
       const search = (): void => {
         if (loop !== undefined) endLoop(context, loop, meter);
@@ -79,12 +83,13 @@ function fitsCode(context: KeywordCxt, size: NonNullable<Rule['size']>): Code | 
     case 'maxProperties':
       return code`Object.keys(${data}).length <= ${max}`;
     case 'maxLength':
-      // A character counts once in a schema, and once or twice in a length. A number has a format, and no length.
+      // A schema counts characters, and `length` counts each once or twice. A number has a format
+      // but no length.
       return code`!(${data}.length > ${2 * max})`;
   }
 }
 
-/** Makes the code that the checker writes for each item or member leave its loop when there are errors enough. */
+/** Makes the loop that the checker generates end when there are enough errors. */
 function endLoop(context: KeywordCxt, loop: NonNullable<Rule['loop']>, meter: Meter): void {
   const { code, Name } = checkerLibrary();
   const { gen } = context;
@@ -108,7 +113,7 @@ function endLoop(context: KeywordCxt, loop: NonNullable<Rule['loop']>, meter: Me
   };
 }
 
-/** Errors are work too: each one that is added may copy those before it. */
+/** Errors cost work too: each new one may copy those before it. */
 function enoughFor(meter: Meter): (errors: number) => boolean {
   return (errors) => {
     meter.spend(errors);

@@ -1,17 +1,18 @@
-// Reads one expression against one exchange. Never throws; what is missing is named in a sentence.
+// Evaluates one expression against one exchange. Never throws; a missing value is named in a
+// sentence.
 import { printPointer, valueAt } from '../core/pointer.ts';
 import type { Exchange } from './exchange.ts';
 import { printExpression } from './expression.ts';
 import type { BodyExpression, Expression, ParameterExpression } from './expression.ts';
 
-/** An expression as text, for a target. `event`: the event name, known only at a delivery. */
+/** The result as text, for a target. `event`: the event name, which is known only at delivery. */
 export type Evaluated =
   | { kind: 'value'; text: string }
   | { kind: 'values'; texts: readonly string[] }
   | { kind: 'event' }
   | { kind: 'unresolved'; reason: string };
 
-/** An expression as any JSON value, for the parameters of a link. */
+/** The result as any JSON value, for the parameters of a link. */
 export type Resolved =
   | { kind: 'found'; value: unknown }
   | { kind: 'event' }

@@ -1,10 +1,10 @@
-// Where a document writes examples down, and how: `example`, a list of `examples`, or a map of them.
+// Finds examples in a document: `example`, a list of `examples`, or a map of them.
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
 import { child, entries } from './place.ts';
 import type { Place } from './place.ts';
 
-/** Keywords of a schema that help to make a value, but do not judge one. */
+/** Schema keywords that help to create a value but do not validate one. */
 export const exampleKeywords: ReadonlySet<string> = new Set([
   'example',
   'examples',
@@ -12,12 +12,12 @@ export const exampleKeywords: ReadonlySet<string> = new Set([
   'discriminator',
 ]);
 
-/** Cheap: asked of every parameter of a document. */
+/** Must be cheap: it runs for every parameter of a document. */
 export function hasExamples({ value }: Place): boolean {
   return isObject(value) && (Object.hasOwn(value, 'example') || Object.hasOwn(value, 'examples'));
 }
 
-/** Examples that stand beside a schema: of a media type or a parameter. */
+/** Examples beside a schema: of a media type or a parameter. */
 export function examplesBeside(holder: Place): unknown[] {
   const one = child(holder, 'example')?.value;
   const named = entries(child(holder, 'examples')).map(
@@ -26,7 +26,7 @@ export function examplesBeside(holder: Place): unknown[] {
   return [one, ...named].filter((value) => value !== undefined);
 }
 
-/** Examples inside a schema. A map of them is wrong there, but it happens. */
+/** Examples inside a schema. A map of them is invalid there, but it occurs. */
 export function examplesIn(schema: JsonObject): unknown[] {
   const list = own(schema, 'examples');
   const values = isList(list) ? list : isObject(list) ? Object.values(list).map(valueOf) : [];

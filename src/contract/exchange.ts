@@ -1,15 +1,16 @@
-// What a runtime expression can see of one subscribe call, as plain values. The caller strips every
-// credential and leaves out whatever the contract does not declare; nothing is filtered after this.
+// What a runtime expression can see of one subscribe request, as plain values. The caller must
+// strip every credential and leave out everything that the contract does not declare; nothing is
+// filtered later.
 
 export interface Exchange {
-  /** Absolute URL of the subscribe request, query included, security parameters stripped. */
+  /** Absolute URL of the subscribe request, with its query, without security parameters. */
   url: string;
   /** In a callback target: the method of the callback request. */
   method: string;
-  /** Of the composed answer. */
+  /** Status of the composed response. */
   statusCode?: number;
   request: Message;
-  /** The composed answer. */
+  /** The composed response. */
   response?: Message;
 }
 

@@ -1,32 +1,32 @@
-// Says what is wrong with a value, out of the errors of the schema checker: one sentence per place,
-// and of several allowed forms only what is wrong with the one that was most likely meant.
+// Explains what is wrong with a value, from the errors of the schema checker: one sentence per
+// place, and of several allowed forms only the faults of the one that was most likely meant.
 import type { ErrorObject } from 'ajv';
 import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
 import { isList, isObject } from './document.ts';
 import { typeOf } from './shape.ts';
 
-/** A fault with what is needed to compare it with others. */
+/** A fault, with the data to compare it with others. */
 export interface Finding {
   /** JSON pointer of the faulty place, relative to the checked value. */
   pointer: string;
   message: string;
   keyword: string;
-  /** How far inside the value the check had come. */
+  /** How deep inside the value the check had come. */
   depth: number;
 }
 
-/** What can be asked about one branch of a oneOf or anyOf. */
+/** Queries about the branches of a oneOf or anyOf. */
 export interface Branches {
-  /** The errors that a value has there. */
+  /** The errors of a value in that branch. */
   check(ref: string, value: unknown): readonly ErrorObject[];
-  /** The properties that it declares. */
+  /** The properties that the branch declares. */
   properties(ref: string): readonly string[];
 }
 
 export function explain(errors: readonly ErrorObject[], branches: Branches): Finding[] {
   const groups: Finding[][] = [];
-  // From the end: the errors of all branches stand directly before the one of the oneOf or anyOf.
+  // From the end: the errors of all branches come directly before that of their oneOf or anyOf.
   for (let at = errors.length - 1; at >= 0; at -= 1) {
     const error = errors[at];
     if (error === undefined) break;
@@ -50,7 +50,7 @@ function explainBranches(
   let skipped = 0;
   let passed = 0;
   for (const ref of refs) {
-    if (passed > 1) break; // The checker stops there too.
+    if (passed > 1) break; // The checker stops here too.
     const errors = branches.check(ref, error.data);
     skipped += errors.length;
     if (errors.length === 0) passed += 1;
@@ -64,10 +64,10 @@ function explainBranches(
   return { skipped, found: best.map((one) => below(error.instancePath, one)) };
 }
 
-/** What is wrong with a value as one branch sees it, and how likely that branch was meant. */
+/** The faults of a value in one branch, and how likely that branch was meant. */
 interface Failure {
   findings: readonly Finding[];
-  /** The value is of another kind altogether. */
+  /** The value is of an entirely different type. */
   isAlien: boolean;
   /** Properties of the value that the branch declares. */
   known: number;
@@ -88,7 +88,10 @@ function makeFailure(
   };
 }
 
-/** The branch that knows most of the value; then few faults are better than many, and deep ones. */
+/**
+ * The branch that declares most of the value's properties; then the one with fewer faults; then the
+ * one whose faults are deeper.
+ */
 function byFit(a: Failure, b: Failure): number {
   return (
     Number(a.isAlien) - Number(b.isAlien) ||
@@ -98,7 +101,7 @@ function byFit(a: Failure, b: Failure): number {
   );
 }
 
-/** bundle.ts makes every branch a reference. */
+/** bundle.ts turns every branch into a reference. */
 function refIn(schema: unknown): string[] {
   const ref = isObject(schema) ? schema['$ref'] : undefined;
   return typeof ref === 'string' ? [ref] : [];
@@ -125,7 +128,7 @@ function explainOne(error: ErrorObject): Finding[] {
       return [finding(error, 'is not expected here', params['unevaluatedProperty'])];
     case 'propertyNames':
     case 'if':
-      return []; // What is wrong inside has been said before.
+      return []; // Inner faults were reported before.
     case 'type':
       return [finding(error, `must be ${typeNames(schema)}, is ${kindOf(data, schema)}`)];
     default:
@@ -207,7 +210,7 @@ export function typeNames(types: unknown): string {
   return orList(names);
 }
 
-/** `1.5` is no integer, but "is a number" would not say why. */
+/** `1.5` is not an integer, but "is a number" would not explain that. */
 function kindOf(data: unknown, expected: unknown): string {
   const type = typeOf(data);
   const fraction = type === 'number' && [expected].flat().includes('integer');
@@ -231,7 +234,7 @@ function sizeOf(data: unknown): number {
   return isList(data) ? data.length : Object.keys(isObject(data) ? data : {}).length;
 }
 
-/** Without a list of them: the text may be as long as a body. */
+/** Counts without building a list: the text may be as long as a body. */
 function charactersOf(text: string): number {
   let characters = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -241,7 +244,7 @@ function charactersOf(text: string): number {
   return characters;
 }
 
-/** A value in a sentence: as JSON, and short enough to read. */
+/** A value in a sentence: as JSON, shortened to a readable length. */
 export function show(value: unknown): string {
   if (typeof value === 'object' && value !== null) return typeNames(typeOf(value));
   const max = bounds.quotedCharsMax;

@@ -1,5 +1,5 @@
-// Runtime expressions of OpenAPI: text to value and back. Names may hold dots, so nothing is ever
-// split on them; braces belong to the template around an expression and are refused inside it.
+// Parses and prints runtime expressions of OpenAPI. Names may contain dots, so they are never split
+// on dots. Braces belong to the template around an expression and are refused inside it.
 import { printPointer, unescapeToken } from '../core/pointer.ts';
 
 export type Side = 'request' | 'response';
@@ -23,7 +23,7 @@ export type Expression =
   | ParameterExpression
   | BodyExpression;
 
-/** Where the reading stopped (counted from 0) and what should have stood there. */
+/** Where parsing stopped (counted from 0) and what was expected there. */
 export interface Malformed {
   kind: 'malformed';
   at: number;
@@ -48,7 +48,7 @@ export function parseExpression(text: string): ParsedExpression {
   return malformed(0, '"$url", "$method", "$statusCode", "$request." or "$response."');
 }
 
-/** The text that parses to the same expression. */
+/** Prints text that parses to the same expression. */
 export function printExpression(expression: Expression): string {
   if (expression.kind === 'body') {
     const hash = expression.pointer.length === 0 ? '' : '#';
@@ -58,7 +58,7 @@ export function printExpression(expression: Expression): string {
   return `$${expression.kind}`;
 }
 
-/** A place in a text: everything from `at` on is still to be read. */
+/** A position in a text: everything from `at` on is still to be parsed. */
 interface Rest {
   text: string;
   at: number;

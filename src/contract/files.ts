@@ -1,20 +1,24 @@
-// Which file a reference may open. Documents come from anywhere, so one must not be able to look around
-// on the machine: only documents, in the folder of the first one, judged by where links lead in the end.
+// Decides which files a reference may open. Documents may come from untrusted sources, so a
+// reference must not be able to explore the machine: it may only open documents in the folder of
+// the first one, after symbolic links are resolved.
 import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { readDocument } from './document.ts';
 import type { Budget, Document } from './document.ts';
 
 export interface Reference {
-  /** As it is written, decoded: `common/types.yaml`. */
+  /** As written, decoded: `common/types.yaml`. */
   file: string;
-  /** The document that it stands in. */
+  /** The document that contains it. */
   from: Document;
-  /** The folders that references may lead to, by their real names; the first is that of the first document. */
+  /**
+   * The real paths of the folders that references may lead to; the first is that of the first
+   * document.
+   */
   folders: readonly string[];
 }
 
-/** Where the reference leads, or why it is not opened. `outside`: the operator may allow it. */
+/** The referenced file, or why it is not opened. `outside`: the operator could allow it. */
 export type Referred =
   | { kind: 'path'; path: string; real: string }
   | { kind: 'refused'; reason: string }
@@ -52,7 +56,7 @@ export function referredPath({ file, from, folders }: Reference): Referred {
   return { kind: 'path', path, real };
 }
 
-/** Reads it under its real name, so that what was judged is what is read. */
+/** Reads the file under its real path, so that the file that was judged is the one that is read. */
 export function readReferred(
   { path, real }: { path: string; real: string },
   budget: Budget,
@@ -69,7 +73,7 @@ function refused(reason: string): Referred {
   return { kind: 'refused', reason };
 }
 
-/** Of a file that does not exist: the real name of the folders above it that do. */
+/** For a file that does not exist: resolves the folders above it that do. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

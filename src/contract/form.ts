@@ -1,5 +1,5 @@
-// Bodies that are no JSON but fields: forms and multipart. Texts are read as the kinds of value that the
-// schema describes, in the style that `encoding` names. Fields that the schema does not know stay.
+// Reads bodies that consist of fields: forms and multipart. Each text is converted to the type in
+// the schema, in the style that `encoding` declares. Undeclared fields are kept.
 import { jsonBudget, type JsonBudget } from '../core/json.ts';
 import type { Fault } from '../core/problem.ts';
 import { printPointer } from '../core/pointer.ts';
@@ -24,7 +24,9 @@ export interface FormReading {
   faults: Fault[];
 }
 
-/** `fields`: texts by name, lists of them where one was given several times, JSON where it was JSON. */
+/**
+ * `fields`: texts by name, lists of texts for repeated fields, parsed JSON where a part was JSON.
+ */
 export function readForm(fields: unknown, { schema, encodings }: FormShape): FormReading {
   if (!isObject(fields)) return { value: fields, faults: [] };
   const shape = schema.shape();
@@ -48,7 +50,7 @@ interface Reader {
   shape: Shape;
   /** Names of fields that are parts of others. */
   used: Set<string>;
-  /** Of all fields that are JSON together. */
+  /** Shared by all fields that are JSON. */
   budget: JsonBudget;
 }
 
@@ -57,7 +59,7 @@ interface Named {
   reading: TextReading;
 }
 
-/** A value that several fields make up: `a[b]=1&a[c]=2`, `list[]=1`, or `b=1&c=2`. */
+/** A value that is spread over several fields: `a[b]=1&a[c]=2`, `list[]=1`, or `b=1&c=2`. */
 function readSpreadOut(name: string, { fields, encodings, shape, used }: Reader): Named[] {
   if (Object.hasOwn(fields, name)) return [];
   const inner = shape.property(name);
@@ -96,13 +98,13 @@ function readField(name: string, { fields, encodings, shape, budget }: Reader): 
   return { name, reading: readTexts(texts, parameterFor(name, encoding), inner) };
 }
 
-/** None for what came as JSON. */
+/** Empty for a field that was JSON. */
 function textsOf(field: unknown): string[] {
   const list: readonly unknown[] = isList(field) ? field : [field];
   return list.every((one) => typeof one === 'string') ? list.map(String) : [];
 }
 
-/** An object, or a list of objects, cannot be written in a field in another way. */
+/** Objects and lists of objects can only be written in a field as JSON. */
 function looksLikeJson(shape: Shape): (text: string) => boolean {
   const kind = kindOf(shape);
   const isStructured = kind === 'object' || (kind === 'list' && kindOf(shape.items()) === 'object');

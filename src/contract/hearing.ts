@@ -1,5 +1,6 @@
-// Which callbacks of a contract can hear an event, found without looking at all of them: by the patterns
-// that hear it, and by what stands around the expressions of those that a subscriber completes.
+// Finds the callbacks of a contract that may match an event, without visiting all of them: by the
+// patterns that match the event, and by the literal text around the expressions of incomplete
+// patterns.
 import { patternsFor } from '../core/pattern.ts';
 import type { CallbackDefinition, Contract } from './contract.ts';
 import type { Template } from './template.ts';
@@ -22,7 +23,7 @@ export function definitionsOf({ operations }: Contract): readonly CallbackDefini
   );
 }
 
-/** Definitions by their number. */
+/** Definitions by index. */
 interface Index {
   all: readonly CallbackDefinition[];
   byPattern: ReadonlyMap<string, readonly number[]>;
@@ -47,13 +48,13 @@ function indexOf(contract: Contract): Index {
   return index;
 }
 
-/** Undefined when it holds expressions. */
+/** Undefined if the template contains expressions. */
 function wholeText(template: Template): string | undefined {
   const texts = template.map((part) => (part.kind === 'text' ? part.text : undefined));
   return texts.includes(undefined) ? undefined : texts.join('');
 }
 
-/** Whether some values of its expressions make this text of the template. */
+/** Whether some values of its expressions turn the template into this text. */
 function canBecome(template: Template, text: string): boolean {
   let at = 0;
   for (const [index, part] of template.entries()) {

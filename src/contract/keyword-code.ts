@@ -1,5 +1,6 @@
-// Keywords that are checked by code of our own, because the checker's takes time in the square of the
-// value, or in the length of the schema for each item: `uniqueItems` and `enum`; and the cost itself.
+// Keywords that are checked by own code, because that of the checker takes quadratic time in the
+// value, or time in the length of the schema for each item: `uniqueItems` and `enum`; and the cost
+// itself.
 import type { CodeKeywordDefinition, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
 import { checkerLibrary } from './checker-library.ts';
 import { isList, isObject } from './document.ts';
@@ -36,7 +37,7 @@ export function uniqueItemsCode(meter: Meter): FuncKeywordDefinition {
   const validate: SchemaValidateFunction = (isAsked: unknown, items: unknown, parent): boolean => {
     if (isAsked !== true || !isList(items)) return true;
     const max: unknown = parent?.['maxItems'];
-    if (typeof max === 'number' && items.length > max) return true; // Refused by its size already.
+    if (typeof max === 'number' && items.length > max) return true; // Already refused by its size.
     const seen = makeShelf();
     for (const [i, item] of items.entries()) {
       const j = seen.put(item, i, meter);
@@ -49,10 +50,10 @@ export function uniqueItemsCode(meter: Meter): FuncKeywordDefinition {
   return { keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: true, validate };
 }
 
-/** Finds equal values at once. */
+/** Finds equal values by hashing. */
 interface Shelf {
   find: (value: unknown, meter: Pick<Meter, 'spend'>) => number | undefined;
-  /** The number of an equal value that is there already. */
+  /** Returns the number of an equal value that was added before. */
   put: (value: unknown, number: number, meter: Pick<Meter, 'spend'>) => number | undefined;
 }
 
@@ -65,7 +66,8 @@ function makeShelf(): Shelf {
       : [scalars, value];
   return {
     find(value, meter) {
-      // Most lists of values hold neither lists nor objects: then none of these is written out to be compared.
+      // Most lists contain neither lists nor objects, so no value has to be serialised for
+      // comparison.
       if (others.size === 0) return scalars.get(value);
       const [map, key] = place(value, meter);
       return map.get(key);
@@ -81,7 +83,7 @@ function makeShelf(): Shelf {
 
 const unmetered = { spend: (): void => undefined };
 
-/** The same text for equal values: the order of members means nothing, and -0 is 0. */
+/** The same text for equal values: the order of members is ignored, and -0 equals 0. */
 function canonical(value: unknown, meter: Pick<Meter, 'spend'>): string {
   meter.spend(1);
   if (isList(value)) return `[${value.map((one) => canonical(one, meter)).join()}]`;

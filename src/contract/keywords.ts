@@ -1,5 +1,5 @@
-// The JSON Schema keywords that are enforced, and the shape that each of them must have. All others,
-// OpenAPI's own among them (`example`, `xml`, `discriminator`), say nothing about what is valid.
+// The JSON Schema keywords that are enforced, and the shape that each must have. All others,
+// including OpenAPI's own (`example`, `xml`, `discriminator`), do not affect validity.
 import { isList, isObject } from './document.ts';
 import { readRegex } from './regex.ts';
 
@@ -7,13 +7,13 @@ export type KeywordKind =
   | 'schema'
   | 'schemas'
   | 'schema map'
-  /** Schemas of which one is enough. */
+  /** Schemas of which one must match. */
   | 'branches'
   | 'value';
 
 interface Keyword {
   kind: KeywordKind;
-  /** What a readable value is, for the warning about an unreadable one. */
+  /** Describes a valid value, for the warning about an invalid one. */
   expected: string;
   accepts(value: unknown): boolean;
 }
@@ -43,7 +43,7 @@ const count = plain('a count', (n) => typeof n === 'number' && Number.isInteger(
 const flag = plain('true or false', (b) => typeof b === 'boolean');
 const names = plain('a list of names', isNames);
 
-/** A table like any other; a map, because a document may well name a keyword "constructor". */
+/** A Map, because a document may name a keyword "constructor". */
 export const keywords: ReadonlyMap<string, Keyword> = new Map(
   Object.entries({
     type: plain('a JSON type', isType),

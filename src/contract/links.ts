@@ -1,4 +1,4 @@
-// Links of a response: which operation they lead to, and what they hand over to it.
+// Links of a response: which operation each leads to, and what it passes on.
 import type { Link } from './contract.ts';
 import { indexOf } from './draft.ts';
 import type { Draft } from './draft.ts';
@@ -10,7 +10,7 @@ import { child, entries, nameOf, target, text, warn } from './place.ts';
 import type { Place } from './place.ts';
 import { checkVisible } from './visible.ts';
 
-/** The values of the link's parameters; what does not resolve is left out. */
+/** The values of the link's parameters; those that do not resolve are left out. */
 export function evaluateLink(link: Link, exchange: Exchange): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, source] of link.parameters) {
@@ -24,7 +24,7 @@ export function evaluateLink(link: Link, exchange: Exchange): ReadonlyMap<string
   return values;
 }
 
-/** Links that lead nowhere are left out with a warning. */
+/** Drops links that lead nowhere, with a warning. */
 export function compileLinks(response: Place, from: Draft, drafts: readonly Draft[]): Link[] {
   return entries(child(response, 'links')).flatMap(([name, place]) => {
     const operation = operationOf(place, drafts);
@@ -36,7 +36,10 @@ export function compileLinks(response: Place, from: Draft, drafts: readonly Draf
   });
 }
 
-/** Where the created thing's id stands in the answer, as this link reads it, and who takes it. */
+/**
+ * Where this link reads the id of the created resource in the response, and the parameter that
+ * takes it.
+ */
 export function idOf(link: Link): { parameter: string; pointer: readonly string[] } | undefined {
   for (const [parameter, source] of link.parameters) {
     if (source.kind === 'body' && source.from === 'response' && source.pointer.length > 0) {
@@ -66,7 +69,7 @@ function operationOf(place: Place, drafts: readonly Draft[]): Draft | undefined 
   return found;
 }
 
-/** `path.id` says the same as `id`, and where it stands. */
+/** `path.id` means `id`, with its location. */
 function unqualified(name: string): string {
   return name.replace(/^(?:path|query|header|cookie)\.(?=.)/u, '');
 }

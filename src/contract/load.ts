@@ -1,4 +1,4 @@
-// From a file to a contract.
+// Loads a contract from a file.
 import { compileContract } from './compile.ts';
 import type { Contract } from './contract.ts';
 import { ContractError, fullBudget, isObject, readDocument } from './document.ts';
@@ -8,11 +8,11 @@ import type { SourceOptions } from './place.ts';
 import { requireAppId } from './require-app-id.ts';
 
 export interface LoadOptions {
-  /** Every requirement also asks for the id of the app; the served document shows it. */
+  /** Every requirement also needs the app id; the served document shows it. */
   requireAppId?: boolean;
-  /** Operations, by their ids, that need no key. */
+  /** Operations, by id, that need no key. */
   open?: readonly string[];
-  /** A folder that references may lead to, besides that of the document. */
+  /** A folder that references may lead to, in addition to that of the document. */
   contractRoot?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function loadContract(path: string, options: LoadOptions = {}): Pro
   return compile({ ...document, root }, { budget, contractRoot });
 }
 
-/** The net under all bounds: a document that is deep in a way nobody thought of ends here. */
+/** The last safeguard behind all limits: reports a stack overflow as an error of the document. */
 function compile(document: Document, options: SourceOptions): Contract {
   try {
     return compileContract(document, options);

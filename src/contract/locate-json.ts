@@ -1,7 +1,7 @@
-// Where the keys and items of a JSON text stand. It goes down only on the ways that are asked for, and
-// trusts that the text is valid JSON: whoever asks has parsed it before.
+// Finds the offsets of keys and items in a JSON text. It descends only into the requested places,
+// and relies on the text being valid JSON: the caller has parsed it before.
 
-/** For each place, the offset of its key, or of the nearest place above it that is there. */
+/** For each place, the offset of its key, or of the nearest existing place above it. */
 export function jsonOffsets(
   text: string,
   places: readonly (readonly string[])[],
@@ -32,7 +32,7 @@ interface Way {
   ways: Map<string, Way>;
 }
 
-/** Notes down where the members on the way stand; gives the end of the value. */
+/** Records the offsets of the members on the requested ways; returns the end of the value. */
 function readValue(text: string, start: number, way: Way): number {
   let at = skipSpace(text, start);
   const open = text[at];
@@ -47,7 +47,7 @@ function readValue(text: string, start: number, way: Way): number {
       at = skipSpace(text, at) + 1; // The colon.
     }
     const next = way.ways.get(name);
-    if (next !== undefined) forget(next).offset = member; // Of a key that comes twice, the last one counts.
+    if (next !== undefined) forget(next).offset = member; // The last of repeated keys counts.
     at = next === undefined ? skipValue(text, skipSpace(text, at)) : readValue(text, at, next);
     at = skipSpace(text, at);
     if (text[at] === ',') at = skipSpace(text, at + 1);

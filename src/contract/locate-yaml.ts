@@ -1,11 +1,12 @@
-// Where the keys and items of a YAML text stand. The reader itself says when a node begins and ends;
-// what it made of the node is the name under which its keys are found again, aliases included.
+// Finds the offsets of keys and items in a YAML text. The parser reports where each node begins and
+// ends; the parsed value identifies the node, so that its keys can be found again, even through
+// aliases.
 import { load } from 'js-yaml';
 import type { State } from 'js-yaml';
 import { bounds } from './bounds.ts';
 import { isList, isObject, own, yamlSchema } from './document.ts';
 
-/** For each place, the offset of its key, or of the nearest place above it that is there. */
+/** For each place, the offset of its key, or of the nearest existing place above it. */
 export function yamlOffsets(
   text: string,
   places: readonly (readonly string[])[],
@@ -23,7 +24,7 @@ export function yamlOffsets(
   });
 }
 
-/** What was read, as the reader hands it over. Key and value are nodes alike. */
+/** A node that was read, as the parser reports it. Keys and values are both nodes. */
 interface Child {
   start: number;
   end: number;
@@ -40,7 +41,7 @@ interface Book {
   members: Map<unknown, Map<string, number>>;
   /** Object → the values of its `<<`. */
   merged: Map<unknown, readonly unknown[]>;
-  /** Members that may still be noted down. */
+  /** Members that may still be recorded. */
   left: number;
 }
 
@@ -51,7 +52,8 @@ function close(frames: Frame[], state: State, book: Book): void {
   const value: unknown = state.result;
   const { start, children } = frame;
   parent.children.push({ start, end: state.position, value });
-  // A block is first read as if it were a key: then the node comes twice, the inner one first.
+  // A block is first parsed as if it were a key: then the node is reported twice, the inner one
+  // first.
   if (!isList(value) && !isObject(value)) return;
   if (book.members.has(value)) return;
   const members = isList(value)
@@ -62,7 +64,7 @@ function close(frames: Frame[], state: State, book: Book): void {
   book.members.set(value, members);
 }
 
-/** Empty items are no nodes: the others are recognised by what they are. */
+/** Empty items are not nodes, so the others are identified by their values. */
 function itemsOf(list: readonly unknown[], children: readonly Child[]): Map<string, number> {
   const members = new Map<string, number>();
   let next = 0;
@@ -75,7 +77,7 @@ function itemsOf(list: readonly unknown[], children: readonly Child[]): Map<stri
   return members;
 }
 
-/** A key is a node, and the node behind its colon, if there is one, is its value. */
+/** A key is a node, and the node after its colon, if there is one, is its value. */
 function pairsOf(
   children: readonly Child[],
   { book, value, input }: { book: Book; value: unknown; input: string },
@@ -106,7 +108,7 @@ function offsetOf(root: unknown, tokens: readonly string[], book: Book): number 
   return offset;
 }
 
-/** A key that was merged in stands where it came from. */
+/** A merged key is located at its origin. */
 function memberOf(
   value: unknown,
   token: string,
@@ -121,7 +123,7 @@ function memberOf(
   return undefined;
 }
 
-/** Behind spaces, ends of lines and comments. */
+/** Skips whitespace, line ends and comments. */
 function skipSpace(text: string, start: number): number {
   const space = /\s*(?:#[^\r\n]*\s*)*/uy;
   space.lastIndex = start;

@@ -19,7 +19,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-/** `line:column`, and what stands there up to the end of the line. */
+/** `line:column`, and the rest of that line. */
 function found(file: string, pointer: string): string {
   const position = locate(file, pointer);
   if (position === undefined) return 'nowhere';
@@ -138,14 +138,14 @@ set: {one, two: 2, three}
     it(`finds every place in ${name}`, () => {
       const file = write(name, change(text));
       for (const [pointer, expected] of cases) {
-        // The root is behind what stands in front of the document.
+        // The root comes after anything before the document, so its column varies.
         if (pointer === '#' || pointer === '#/gone') continue;
         assert.equal(found(file, pointer), expected, pointer);
       }
     });
   }
 
-  it('takes the start of the document for what is not there', () => {
+  it('returns the start of the document for a missing place', () => {
     const file = write('lf.yaml', text);
     assert.deepEqual(locate(file, '#/gone'), { line: 2, column: 1 });
     assert.deepEqual(locate(file, '#'), { line: 2, column: 1 });
@@ -192,7 +192,7 @@ describe('locateAll', () => {
     ]);
   }
 
-  /** The writer of YAML does not quote every key that it should: then there is nothing to find. */
+  /** The YAML printer does not quote every key that it should; then there is nothing to find. */
   function rootOf(file: string): unknown {
     try {
       return readDocument(file).root;
@@ -201,7 +201,7 @@ describe('locateAll', () => {
     }
   }
 
-  /** Every key of the document stands where it is said to stand. */
+  /** Every key of the document must be at its reported position. */
   function check(file: string, read: (text: string) => unknown): void {
     const pointers = pointersOf(rootOf(file));
     const positions = locateAll(
@@ -215,7 +215,7 @@ describe('locateAll', () => {
       const rest = Array.from(lines[line - 1] ?? '')
         .slice(column - 1)
         .join('');
-      if (/^(?:0|[1-9]\d*)$/.test(tokens.at(-1) ?? '')) continue; // An item, perhaps.
+      if (/^(?:0|[1-9]\d*)$/.test(tokens.at(-1) ?? '')) continue; // It may be a list item.
       assert.equal(read(rest), tokens.at(-1), `${pointer} at ${line}:${column} "${rest}"`);
     }
   }
@@ -253,7 +253,7 @@ describe('locateAll', () => {
     );
   });
 
-  it('gives nothing for a file that is gone, broken, or no file', () => {
+  it('returns nothing for a file that is missing, malformed or not a regular file', () => {
     for (const file of [
       '/gone.yaml',
       folder,
@@ -265,7 +265,7 @@ describe('locateAll', () => {
   });
 });
 
-/** Not always: the writer leaves `a:,` without quotes, which is then read as a key. */
+/** May be false: the printer leaves `a:,` unquoted, which is then parsed as a key. */
 function readsAs(yaml: string, value: unknown): boolean {
   try {
     return isDeepStrictEqual(load(yaml), value);
@@ -284,7 +284,7 @@ describe('explainError', () => {
     return assert.fail('expected a ContractError');
   }
 
-  it('names the place of a mistake in the text', () => {
+  it('names the place of a syntax error', () => {
     const yaml = write('bad.yaml', 'a: 1\nb: 2\n c: 3\n');
     assert.ok(
       explainError(errorOf(yaml)).startsWith(`${yaml}:3:3: Cannot read`),
@@ -294,7 +294,7 @@ describe('explainError', () => {
     assert.ok(explainError(errorOf(json)).startsWith(`${json}:3:3: Cannot read`));
   });
 
-  it('names the place of a mistake in what it says', () => {
+  it('names the place of a mistake in the content', () => {
     const file = write('wrong.yaml', 'paths:\n  /a:\n    get: 5\n');
     const pointer = '#/paths/~1a/get';
     assert.equal(
@@ -303,7 +303,7 @@ describe('explainError', () => {
     );
   });
 
-  it('says what it can where there is no place', () => {
+  it('returns the message alone when there is no place', () => {
     assert.match(explainError(errorOf('/gone.yaml')), /^Cannot open "\/gone.yaml"/);
   });
 });

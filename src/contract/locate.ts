@@ -1,24 +1,24 @@
-// Line and column of places in a document, for people who read a warning. The file is read once more
-// for it, and only then: nothing of this is kept while a contract runs, and it never throws.
-// Measured: 12 MB of YAML take 2.5 s and 300 MB, the document itself included, once per file.
+// Line and column of places in a document, for people who read a warning. The file is read again
+// for it, only when needed; nothing is kept while a contract runs. Never throws. A large YAML file
+// takes seconds and hundreds of megabytes, once per file.
 import { readFileSync, statSync } from 'node:fs';
 import { bounds } from './bounds.ts';
 import type { ContractError } from './document.ts';
 import { jsonOffsets } from './locate-json.ts';
 import { yamlOffsets } from './locate-yaml.ts';
 
-/** Both from 1; columns count characters. */
+/** Both counted from 1; columns count characters. */
 export interface Position {
   line: number;
   column: number;
 }
 
-/** Where the pointer (`#/a/b`) leads to: its key, or the nearest place above that is there. */
+/** The position of the pointer (`#/a/b`): its key, or the nearest existing place above it. */
 export function locate(file: string, pointer: string): Position | undefined {
   return locateAll(file, [pointer]).get(pointer);
 }
 
-/** By pointer. What cannot be found is left out. */
+/** By pointer. Pointers that cannot be found are left out. */
 export function locateAll(
   file: string,
   pointers: readonly string[],
@@ -37,23 +37,23 @@ export function locateAll(
   );
 }
 
-/** Where the mistake is that an error speaks of. */
+/** The position of the mistake that an error reports. */
 export function locateError(error: ContractError): Position | undefined {
   const known = syntaxPosition(error.cause);
   if (known !== undefined || error.pointer === '#') return known;
   return locate(error.file, error.pointer);
 }
 
-/** The message with the place in front of it, as compilers write it: `api.yaml:3:5: Cannot …`. */
+/** The message with the position in front, as compilers print it: `api.yaml:3:5: Cannot …`. */
 export function explainError(error: ContractError): string {
   const position = locateError(error);
   if (position === undefined) return error.message;
-  // The readers say it too, at the end, in words of their own.
+  // The parsers append the position too, in their own wording.
   const message = error.message.replace(/ in "[^"]*" \(\d+:\d+\)$| \(line \d+ column \d+\)$/u, '');
   return `${error.file}:${position.line}:${position.column}: ${message}`;
 }
 
-/** What the readers of YAML and JSON say about text that they cannot read. */
+/** The position in a syntax error of the YAML or JSON parser. */
 function syntaxPosition(cause: unknown): Position | undefined {
   if (!(cause instanceof Error)) return undefined;
   const mark: unknown = 'mark' in cause ? cause.mark : undefined;
@@ -70,7 +70,7 @@ function readText(file: string): string | undefined {
     if (!status.isFile() || status.size > bounds.documentBytesMax) return undefined;
     return readFileSync(file, 'utf8').replace(/^\uFEFF/u, '');
   } catch {
-    return undefined; // It is gone; the warning has its pointer.
+    return undefined; // The file is gone; the warning still has its pointer.
   }
 }
 
@@ -83,18 +83,18 @@ function offsetsIn(text: string, { file, places }: Asked): readonly (number | un
   try {
     return /\.json$/iu.test(file) ? jsonOffsets(text, places) : yamlOffsets(text, places);
   } catch {
-    return []; // It was changed since it was loaded, or is too large to be looked at twice.
+    return []; // It was changed since it was loaded, or is too large to be read twice.
   }
 }
 
-/** `common.yaml#/paths/~1x` → the tokens behind the `#`. */
+/** `common.yaml#/paths/~1x` → the tokens after the `#`. */
 function tokensOf(pointer: string): string[] {
   const fragment = pointer.slice(pointer.indexOf('#') + 1);
   const tokens = fragment.split('/').slice(1);
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Lines end as YAML says: in LF, CRLF or CR. */
+/** Lines end as YAML defines: LF, CRLF or CR. */
 function positionsIn(text: string): (offset: number) => Position {
   const starts = [
     0,

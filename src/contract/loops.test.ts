@@ -5,7 +5,7 @@ import { cutLoops } from './loops.ts';
 const ref = (name: string): Record<string, unknown> => ({ $ref: `#/$defs/${name}` });
 
 describe('cutLoops', () => {
-  it('leaves circles alone that pass through a property', () => {
+  it('keeps circles that pass through a property', () => {
     const defs = new Map([
       ['a', { properties: { next: ref('a') }, items: ref('a'), allOf: [ref('b')] }],
       ['b', { properties: { up: ref('a') } }],
@@ -15,7 +15,7 @@ describe('cutLoops', () => {
     assert.deepEqual(defs, before);
   });
 
-  it('cuts the step that closes a circle', () => {
+  it('cuts the reference that closes a circle', () => {
     const defs = new Map<string, unknown>([
       ['a', { allOf: [ref('b')] }],
       ['b', { else: ref('c') }],
@@ -25,7 +25,7 @@ describe('cutLoops', () => {
     assert.deepEqual(defs.get('c'), { dependentSchemas: { x: {} }, type: 'object' });
   });
 
-  it('cuts it also where a property leads to it first', () => {
+  it('cuts it even if a property leads to it first', () => {
     const defs = new Map<string, unknown>([
       ['a', { properties: { x: ref('b') }, allOf: [ref('b')] }],
       ['b', { allOf: [ref('a')] }],
@@ -34,7 +34,7 @@ describe('cutLoops', () => {
     assert.deepEqual(defs.get('b'), { allOf: [{}] });
   });
 
-  it('drops the alternatives of which one closes a circle', () => {
+  it('drops alternatives if one of them closes a circle', () => {
     for (const keyword of ['oneOf', 'anyOf']) {
       const defs = new Map<string, unknown>([
         ['a', { [keyword]: [ref('a'), true], type: 'object' }],

@@ -1,5 +1,6 @@
-// Schemas that lead back to themselves about the same value, as a parent that is one of its children
-// which are all of their parent: a checker would never end. The step that closes the circle is cut.
+// Cuts schemas that refer back to themselves for the same value, such as a parent defined as one of
+// its children, each of which extends the parent: a checker would never terminate. It removes the
+// reference that closes the circle.
 import { bounds } from './bounds.ts';
 import { isList, isObject } from './document.ts';
 
@@ -9,7 +10,7 @@ export class TooManyHops extends Error {
   }
 }
 
-/** Changes the schemas in place; says whether there was anything to cut. */
+/** Changes the schemas in place; returns whether there was anything to cut. */
 export function cutLoops(defs: ReadonlyMap<string, unknown>): boolean {
   const states = new Map<string, 'open' | 'done'>();
   let isCut = false;
@@ -47,7 +48,7 @@ export function cutLoops(defs: ReadonlyMap<string, unknown>): boolean {
       for (const part of partsOf(schema[keyword], keyword)) walk(part);
     }
     for (const keyword of ['anyOf', 'oneOf', 'not', 'if']) {
-      // One branch that accepts anything would turn the meaning of the others.
+      // A branch that accepts anything would change the meaning of the others.
       const closing = partsOf(schema[keyword], keyword).map((part) => walk(part));
       if (closing.includes(true)) delete schema[keyword];
     }

@@ -10,7 +10,7 @@ describe('essenceOf', () => {
 });
 
 describe('isJson', () => {
-  it('knows JSON and the types built on it', () => {
+  it('recognises JSON and the types built on it', () => {
     const types = ['application/json; a=b', 'application/cloudevents+json', 'text/json'];
     assert.deepEqual(types.map(isJson), [true, true, true]);
     assert.deepEqual(
@@ -33,7 +33,7 @@ describe('coveringType', () => {
     assert.equal(covering(all, 'text/plain'), '*/*');
   });
 
-  it('finds nothing where nothing is declared for it', () => {
+  it('returns undefined if no declared type covers it', () => {
     assert.equal(covering(['application/json', 'text/*'], 'application/xml'), undefined);
     assert.equal(covering(['application/x+json'], 'application/json'), undefined);
     assert.equal(covering(['application/json'], 'nonsense'), undefined);
@@ -41,7 +41,7 @@ describe('coveringType', () => {
 });
 
 describe('compileContent', () => {
-  it('makes validators by type, and passes over extensions', () => {
+  it('creates validators by type, and skips extensions', () => {
     const content = compileContent(
       openSource({
         path: 'a',

@@ -7,7 +7,7 @@ import { propertiesOf } from './properties.ts';
 
 /** `Application/JSON; charset=utf-8` → `application/json`. */
 export function essenceOf(mediaType: string): string {
-  if (mediaType === 'application/json') return mediaType; // As nearly all are written.
+  if (mediaType === 'application/json') return mediaType; // The common case.
   return (mediaType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
@@ -32,7 +32,7 @@ export function coveringType(
   return candidates.find((candidate) => declared.has(candidate));
 }
 
-/** `content` of a request body: validators by media type. */
+/** Compiles `content` of a request body: validators by media type. */
 export function compileContent(content: Place | undefined): Map<string, Validator | undefined> {
   return new Map(
     entries(content)
@@ -46,8 +46,8 @@ export function compileContent(content: Place | undefined): Map<string, Validato
 }
 
 /**
- * The JSON part of multipart/related, which is all that is read of it: the property whose encoding is
- * JSON, else the first that is an object. Undefined where the schema does not say.
+ * The JSON part of multipart/related, the only part that is read: the property whose encoding is
+ * JSON, else the first one that is an object. Undefined if the schema has neither.
  */
 function rootPart(media: Place): Place | undefined {
   const properties = [...propertiesOf(child(media, 'schema'))];
@@ -66,7 +66,7 @@ function isStructured(place: Place): boolean {
   return text(place, 'type') === 'object' || child(place, 'properties') !== undefined;
 }
 
-/** The JSON among the declared types, and its schema. A range can carry JSON too. */
+/** The JSON type among the declared ones, and its schema. A range can carry JSON too. */
 export function jsonContent(
   content: Place | undefined,
 ): { mediaType: string; schema: Place | undefined; place: Place } | undefined {
@@ -77,7 +77,7 @@ export function jsonContent(
     types.find(([mediaType]) => ['application/*', '*/*'].includes(essenceOf(mediaType)));
   if (found === undefined) return undefined;
   const essence = essenceOf(found[0]);
-  // It becomes a header: a range is no type, and other characters would never leave.
+  // It becomes a header: a range is not a type, and other characters could not be sent.
   const mediaType = /^[\x21-)+-~]+$/u.test(essence) ? essence : 'application/json';
   return { mediaType, schema: child(found[1], 'schema'), place: found[1] };
 }

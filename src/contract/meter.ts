@@ -1,8 +1,8 @@
-// What one check of a value may cost, counted in steps and not in seconds: the same value is accepted or
-// refused on every machine, however busy it is.
+// Limits the cost of checking a value, counted in steps and not in seconds: the same value is
+// accepted or refused on every machine, however busy it is.
 
 export interface Meter {
-  /** Throws when there is nothing left. */
+  /** Throws when the budget is exceeded. */
   spend: (steps: number) => void;
   refill: (steps: number) => void;
 }

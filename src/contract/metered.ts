@@ -1,5 +1,5 @@
-// The schemas of a bundle, each on its own, with what it costs to apply it written into it: whatever is
-// applied more than once, by a reference or to each item of a list, says so to the meter first.
+// Splits a bundle into single schemas that each contain their own cost: a schema that is applied
+// more than once, through a reference or to each item of a list, charges the meter first.
 import type { Bundle, Schema } from './bundle.ts';
 import { isList, isObject } from './document.ts';
 import { keywords } from './keywords.ts';
@@ -7,7 +7,7 @@ import { keywords } from './keywords.ts';
 /** The keyword that holds the cost. */
 export const costKeyword = 'x-ringback-cost';
 
-/** By name, those that others need first; the last one is where to start. */
+/** By name, dependencies first; the last one is the root. */
 export function meteredSchemas({ $ref, $defs }: Bundle): Map<string, Schema> {
   const metered = new Map<string, Schema>();
   for (const name of inOrder(nameIn($ref), $defs)) {
@@ -22,13 +22,13 @@ export function nameIn(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);
 }
 
-/** A schema, and what it costs together with all that is applied just as often. */
+/** A schema, and its cost together with everything that is applied equally often. */
 interface Weighed {
   schema: Schema;
   cost: number;
 }
 
-/** A call, and a fault that may have to be kept until all branches were tried. */
+/** The cost of a call, and of a fault that may have to be kept until all branches were tried. */
 const costOfCall = 10;
 
 function withCost(original: Schema): Weighed {
@@ -64,7 +64,7 @@ function copy(schema: unknown): Weighed {
   return { schema: Object.fromEntries(members), cost };
 }
 
-/** Keywords whose schemas are applied as often as there are items or members. */
+/** Keywords whose schemas are applied once per item or member. */
 const repeated = new Set([
   'items',
   'contains',
@@ -79,7 +79,7 @@ function withCostOf(schema: unknown): Weighed {
   return withCost(isObject(schema) ? schema : schema !== false);
 }
 
-/** Names of required members, a value to compare with. */
+/** Size of a list of required names, or of a value to compare with. */
 function sizeOf(value: unknown): number {
   if (isList(value)) return 1 + value.reduce((sum: number, one) => sum + sizeOf(one), 0);
   return isObject(value) ? 1 + Object.values(value).reduce(addSize, 0) : 1;
@@ -94,7 +94,7 @@ function mapValues(object: unknown, change: (value: unknown) => unknown): unknow
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }
 
-/** Compiled in this order no compilation starts another one, except in circles. */
+/** Dependencies first, so that no compilation starts another one, except in circles. */
 function inOrder(start: string, defs: Bundle['$defs']): string[] {
   const order: string[] = [];
   const seen = new Set([start]);
@@ -113,7 +113,7 @@ function inOrder(start: string, defs: Bundle['$defs']): string[] {
   return order;
 }
 
-/** Properties may be called like keywords: what stands under `properties.type` is a schema. */
+/** Properties may be named like keywords: the value of `properties.type` is a schema. */
 function refsIn(schema: unknown): string[] {
   if (!isObject(schema)) return [];
   return Object.entries(schema).flatMap(([key, value]) => {

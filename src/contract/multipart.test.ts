@@ -14,7 +14,7 @@ function read(text: string, boundary = 'b'): unknown {
 }
 
 describe('readMultipart', () => {
-  it('takes parts apart, with and without headers, empty ones too', () => {
+  it('splits parts, with and without headers, including empty ones', () => {
     const text =
       '--b\r\nA: 1\r\nB:2\r\n\r\none\r\n--b  \r\n\r\ntwo\r\n--b\r\nC: 3\r\n\r\n\r\n--b--';
     assert.deepEqual(read(text), [
@@ -26,24 +26,24 @@ describe('readMultipart', () => {
     assert.deepEqual(read('pre\r\n--b\r\n\r\nx\r\n--b--post'), [[{}, 'x']]);
   });
 
-  it('takes text that begins like the line between parts for text', () => {
+  it('treats text that only begins like a boundary as text', () => {
     assert.deepEqual(read('--b\r\n\r\nx\r\n--bb\r\n--b-\r\n--b--'), [[{}, 'x\r\n--bb\r\n--b-']]);
   });
 
-  it('refuses text that begins like that line too often', () => {
+  it('refuses text that begins like a boundary too often', () => {
     const like = (count: number): string => `--b\r\n\r\nx${'\r\n--bb'.repeat(count)}\r\n--b--`;
     assert.equal(Array.isArray(read(like(bounds.fieldsMax))), true);
     assert.match(String(read(like(bounds.fieldsMax + 1))), /more than 1000 lines that begin with/);
   });
 
-  it('says what is missing', () => {
+  it('names the missing part', () => {
     assert.equal(read('x'), 'has no part: expected it to begin with "--b"');
     assert.equal(read('x--b--'), 'has no part: expected it to begin with "--b"');
     assert.equal(read('--b\r\n\r\nx'), 'does not end with "--b--"');
     assert.equal(read('--b\r\nx\r\n--b--'), 'has a part without headers, or with too many');
   });
 
-  it('never throws, and finds what was put in', () => {
+  it('never throws, and finds the parts of any body that was built from parts', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string({ minLength: 1 }), (bytes, boundary) => {
         readMultipart(bytes, boundary);
@@ -69,7 +69,7 @@ describe('readMultipart', () => {
 });
 
 describe('mediaTypeParameter, readDisposition', () => {
-  it('read quoted and bare values', () => {
+  it('parse quoted and bare values', () => {
     assert.equal(mediaTypeParameter('a/b; boundary="x y"; c=d', 'boundary'), 'x y');
     assert.equal(mediaTypeParameter('a/b;Boundary=x', 'boundary'), 'x');
     assert.equal(mediaTypeParameter('a/b', 'boundary'), undefined);

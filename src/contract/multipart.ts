@@ -1,5 +1,5 @@
-// Takes a multipart body apart: parts with their headers, bounded in number and size. It never decodes a
-// part; what cannot be one is said in words.
+// Splits a multipart body into parts with their headers, bounded in number and size. It never
+// decodes a part. Malformed input is reported in words.
 import { bounds } from './bounds.ts';
 
 export interface Part {
@@ -14,7 +14,7 @@ export function readMultipart(bytes: Uint8Array, boundary: string): Multipart {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const line = `--${boundary}`;
   const parts: Part[] = [];
-  // What stands before the first line counts for nothing, but the line must begin one.
+  // Anything before the first boundary is ignored, but the boundary must begin a line.
   let at = nextLine(text, { line, from: text.indexOf(line) === 0 ? -2 : 0 });
   if (at === undefined) return malformed(`has no part: expected it to begin with "${line}"`);
   if (at === 'too many') return malformed(tooManyLines(line));
@@ -34,13 +34,15 @@ export function readMultipart(bytes: Uint8Array, boundary: string): Multipart {
 }
 
 interface Line {
-  /** Where what is before it ends, and what is behind it begins. */
+  /** Where the text before the boundary ends, and where the text after it begins. */
   start: number;
   end: number;
   isLast: boolean;
 }
 
-/** The next line between parts; text that only begins like one is none, and may not do so too often. */
+/**
+ * The next boundary. Text that only begins like one is skipped, but only a bounded number of times.
+ */
 function nextLine(
   text: Buffer,
   { line, from }: { line: string; from: number },
@@ -70,7 +72,7 @@ export function mediaTypeParameter(contentType: string, name: string): string | 
   return parametersOf(contentType).get(name);
 }
 
-/** What a part of multipart/form-data is called, and whether it is a file. */
+/** The name of a part of multipart/form-data, and whether it is a file. */
 export function readDisposition(
   part: Part,
 ): { name: string; file: string | undefined } | undefined {
@@ -82,7 +84,9 @@ export function readDisposition(
   return { name: unescaped(name), file: file === undefined ? undefined : unescaped(file) };
 }
 
-/** Names in lower case. One after the other, so that quoted text is never taken for a parameter. */
+/**
+ * Names in lower case. Matched in sequence, so that quoted text is never mistaken for a parameter.
+ */
 function parametersOf(text: string): ReadonlyMap<string, string> {
   const pattern = /;\s*([\w*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/gu;
   return new Map(
@@ -93,7 +97,7 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Browsers write a quotation mark and line breaks so. */
+/** Browsers encode quotation marks and line breaks this way. */
 function unescaped(name: string): string {
   return name.replaceAll(/%(?:22|0D|0A)/giu, (code) => decodeURIComponent(code));
 }

@@ -1,5 +1,5 @@
-// A copy of a document in which some operations need no key; the document that is given is never changed.
-// It is served as it is executed, so whoever reads it knows.
+// Copies a document so that some operations need no key. The given document is never changed. The
+// copy is also the one that is served, so that readers see it.
 import { isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
 

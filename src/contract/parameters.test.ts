@@ -17,7 +17,7 @@ function compile(yaml: string, path = '/x'): { parameters: Parameter[]; warnings
 }
 
 describe('compileParameters', () => {
-  it('lets the operation replace what the path declares, by name and place', () => {
+  it('lets the operation replace parameters of the path, by name and location', () => {
     const { parameters } = compile(`
 item:
   parameters:
@@ -57,7 +57,7 @@ components:
     assert.equal(warnings.length, 2);
   });
 
-  it('leaves out what cannot be read, and says so', () => {
+  it('drops parameters that cannot be read, with a warning', () => {
     const { parameters, warnings } = compile(`
 item:
   parameters: { name: a, in: query }
@@ -77,7 +77,7 @@ item:
     assert.match(warnings.at(-1) ?? '', /Cannot use path parameter "q": "\/x" has no place for it/);
   });
 
-  it('reads content as JSON where it is JSON, and as text where it is not', () => {
+  it('reads `content` as JSON if it is JSON, else as text', () => {
     const { parameters } = compile(`
 item: { post: { parameters: [
   { name: a, in: query, content: { application/json: { schema: { type: object } } } },
@@ -91,7 +91,7 @@ item: { post: { parameters: [
     );
   });
 
-  it('uses the usual style where the declared one makes no sense, and says so', () => {
+  it('uses the default style if the declared one is not valid, with a warning', () => {
     const { parameters, warnings } = compile(
       `item: { post: { parameters: [
         { name: id, in: path, style: matrix, explode: true },

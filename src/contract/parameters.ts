@@ -1,5 +1,5 @@
-// The parameters that a document declares for an operation. What cannot be read is left out with a
-// warning, and so is what a security scheme takes care of: a key is no parameter.
+// Compiles the parameters of an operation. Unreadable ones are dropped with a warning. Credentials
+// are left out, since the security schemes handle them.
 import { styles } from './contract.ts';
 import type { Parameter, Style } from './contract.ts';
 import { isJson } from './media.ts';
@@ -8,7 +8,7 @@ import type { Place } from './place.ts';
 import { makeValidator } from './schema.ts';
 import { credentialTest } from './security.ts';
 
-/** Those of the path item first; the operation's own replace the ones of the same name. */
+/** Parameters of the path item first; the operation's own replace those of the same name. */
 export function compileParameters(
   places: { item: Place; operation: Place },
   path: string,
@@ -32,7 +32,7 @@ export function compileParameters(
   return [...parameters.values()];
 }
 
-/** By the specification, declarations of these headers mean nothing. */
+/** The specification says that declarations of these headers are ignored. */
 const ignored = new Set(['accept', 'content-type', 'authorization']);
 
 const kinds = ['path', 'query', 'header', 'cookie'] as const;

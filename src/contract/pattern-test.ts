@@ -1,9 +1,9 @@
-// Asks whether texts fit a pattern of a document. Like everything that runs one, it ends in time.
+// Tests texts against a pattern of a document, in bounded time.
 import { bounds } from './bounds.ts';
 import { makeMeter } from './meter.ts';
 import { readRegex } from './regex.ts';
 
-/** A pattern that cannot be run fits nothing; neither does a text that takes too long. */
+/** False for a pattern that cannot be run, and for a text that takes too long. */
 export function patternTest(pattern: string): (text: string) => boolean {
   const reading = readRegex(pattern);
   if (reading.kind === 'refused') return () => false;

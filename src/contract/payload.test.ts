@@ -9,7 +9,9 @@ import { checkPayload } from './payload.ts';
 
 const ours = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
 
-/** A contract with one callback per event pattern; the schema asks for a property of that name. */
+/**
+ * A contract with one callback per event pattern, whose schema requires a property of that name.
+ */
 function contractWith(
   events: Readonly<Record<string, string>>,
 ): ReturnType<typeof compileContract> {
@@ -56,7 +58,7 @@ describe('hearing', () => {
     assert.deepEqual(labels('other'), ['c', 'd']);
   });
 
-  it('looks at what stands around an expression', () => {
+  it('matches the literal text around an expression', () => {
     const contract = contractWith({
       a: 'order.{$request.body#/url}',
       b: '{$request.body#/url}.created',
@@ -75,7 +77,7 @@ describe('hearing', () => {
     assert.equal(labels('other.item.paid'), 'd');
   });
 
-  it('finds the few among thousands', () => {
+  it('finds a few among thousands', () => {
     const events = Object.fromEntries(
       Array.from({ length: 3_000 }, (_, at) => [`c${at}`, `e${at}`]),
     );
@@ -88,13 +90,13 @@ describe('hearing', () => {
     assert.equal(checkPayload(contract, 'e2999', {}).length, 2);
   });
 
-  it('counts a callback whose event comes from the request: it may hear anything', () => {
+  it('includes a callback whose event comes from the request, since it may match anything', () => {
     assert.equal(hearing(ours, 'whatever').length, 2);
     assert.equal(hearing(ours, 'inProgress').length, 3);
     assert.equal(definitionsOf(ours).length, 5);
   });
 
-  it('looks at the text beside the expressions: no request makes another event of it', () => {
+  it('excludes patterns whose literal text cannot match, whatever the request', () => {
     const contract = contractWith({
       a: 'order.{$request.body#/url}',
       b: '{$request.body#/url}.created',
@@ -118,7 +120,7 @@ describe('hearing', () => {
 });
 
 describe('checkPayload', () => {
-  it('accepts what fits every callback that can hear the event', () => {
+  it('accepts a payload that matches every callback of the event', () => {
     assert.deepEqual(checkPayload(ours, 'order.created', { message: 'hi', more: [1] }), []);
   });
 
@@ -132,7 +134,7 @@ describe('checkPayload', () => {
     assert.deepEqual(others, []);
   });
 
-  it('checks against all of them, subscribed or not', () => {
+  it('checks against all callbacks, subscribed or not', () => {
     const contract = contractWith({ a: 'order.created', b: 'order.*', c: 'other' });
     const faults = checkPayload(contract, 'order.created', {});
     assert.deepEqual(
@@ -144,7 +146,7 @@ describe('checkPayload', () => {
     );
   });
 
-  it('knows many names', () => {
+  it('handles many event names', () => {
     const contract = contractWith({ a: 'x.*', b: '*' });
     assert.deepEqual(
       checkPayload(contract, 'x.y', {}).map(({ callback }) => callback),
@@ -155,7 +157,7 @@ describe('checkPayload', () => {
     }
   });
 
-  it('lets an event pass that no callback can hear', () => {
+  it('accepts any payload of an event that no callback matches', () => {
     assert.deepEqual(checkPayload(contractWith({ a: 'x' }), 'y', 'anything'), []);
   });
 });

@@ -1,5 +1,5 @@
-// Payloads of events against the contract: a payload must fit every callback that could hear the event,
-// subscribed or not, so that nothing broken is ever delivered.
+// Validates event payloads against the contract. A payload must match the schema of every callback
+// that the event could reach, subscribed or not, so that no invalid payload is ever delivered.
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
 import type { Contract } from './contract.ts';
@@ -7,11 +7,11 @@ import { hearing } from './hearing.ts';
 import type { Validator } from './schema.ts';
 
 export interface PayloadFault extends Fault {
-  /** The label of a callback that asks for it. */
+  /** The label of a callback whose schema it violates. */
   callback: string;
 }
 
-/** What is wrong with the payload of this event; fields are JSON pointers into it. */
+/** The faults of the payload of this event; fields are JSON pointers into it. */
 export function checkPayload(contract: Contract, event: string, payload: unknown): PayloadFault[] {
   const faults: PayloadFault[] = [];
   for (const { label, schema } of checksFor(contract, event)) {
@@ -20,18 +20,15 @@ export function checkPayload(contract: Contract, event: string, payload: unknown
   return faults;
 }
 
-/** A schema to check against, and the first callback that asks for it. */
+/** A schema to check, and the first callback that requires it. */
 interface Check {
   label: string;
   schema: Validator;
 }
 
 /**
- * By the name of the event: publishers use few names, and each of them many times. Measured
- * (bench/parts/payload.ts: 50 callbacks, an order of 842 bytes, two busy cores): one check took 15 µs when it
- * walked through all definitions, now 2.5 to 3.8 µs, of about 130 µs of CPU that a publish over HTTP
- * takes. Publishes with checks against those without, by CPU: 0.83 in one run before; now 0.85 to 1.01
- * in six runs, median 0.92. Straight into the engine, without HTTP, a publish takes only 22 µs: 0.8.
+ * Cached by event name: publishers use few names, each many times. Searching all definitions for
+ * each publish made the check several times slower (bench/parts/payload.ts).
  */
 const checks = new WeakMap<Contract, Map<string, readonly Check[]>>();
 

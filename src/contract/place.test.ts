@@ -28,13 +28,13 @@ function warnings(place: Place): string[] {
 }
 
 describe('child', () => {
-  it('follows a reference when something behind it is asked for', () => {
+  it('follows a reference when a member behind it is read', () => {
     const root = open({ a: { $ref: '#/b' }, b: { $ref: '#/c' }, c: { x: 1 } });
     assert.equal(at(root, 'a', 'x')?.value, 1);
     assert.deepEqual(at(root, 'a', 'x')?.tokens, ['c', 'x']);
   });
 
-  it('lets what stands beside a reference win', () => {
+  it('prefers siblings of a reference', () => {
     const root = open({ a: { $ref: '#/c', x: 2 }, c: { x: 1, y: 3 } });
     assert.equal(at(root, 'a', 'x')?.value, 2);
     assert.deepEqual(
@@ -46,7 +46,7 @@ describe('child', () => {
     );
   });
 
-  it('decodes percent signs and pointer escapes, and takes a stray percent sign', () => {
+  it('decodes percent signs and pointer escapes, and accepts a stray percent sign', () => {
     const root = open({
       a: { $ref: '#/p/~1x~1%7Bid%7D/%25' },
       b: { $ref: '#/p/100%' },
@@ -73,7 +73,7 @@ describe('child', () => {
     assert.equal(child(open(null), 'a'), undefined);
   });
 
-  it('takes only a text for a reference', () => {
+  it('treats only a string as a reference', () => {
     assert.equal(
       at(open({ a: { $ref: { type: 'string' } } }), 'a', '$ref', 'type')?.value,
       'string',
@@ -82,7 +82,7 @@ describe('child', () => {
 });
 
 describe('target', () => {
-  it('warns, and goes on, where a reference leads nowhere', () => {
+  it('warns and continues if a reference leads nowhere', () => {
     const root = open({ a: { $ref: '#/b' } });
     assert.equal(at(root, 'a', 'x'), undefined);
     assert.equal(at(root, 'a', 'y'), undefined);
@@ -99,7 +99,7 @@ describe('target', () => {
     }
   });
 
-  it('knows no anchors', () => {
+  it('does not support anchors', () => {
     const root = open({ a: { $ref: '#name' } });
     assert.equal(at(root, 'a', 'x'), undefined);
     assert.match(warnings(root)[0] ?? '', /its fragment is "name", expected a JSON pointer/);
@@ -114,7 +114,7 @@ describe('target', () => {
     );
   });
 
-  it('is undefined where no reference stands', () => {
+  it('is undefined without a reference', () => {
     assert.equal(target(open({})), undefined);
   });
 });
@@ -162,7 +162,7 @@ describe('openSource', () => {
 });
 
 describe('spend', () => {
-  it('ends work that references multiply', () => {
+  it('bounds the work that references multiply', () => {
     const wide = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`k${n}`, n]));
     const root = open({ a: { $ref: '#/b' }, b: wide });
     const look = (): void => {
@@ -173,7 +173,7 @@ describe('spend', () => {
 });
 
 describe('warn', () => {
-  it('says a thing once, and stops at some point', () => {
+  it('records a warning once, and only a bounded number', () => {
     const root = open({});
     for (let n = 0; n < 3 * bounds.warningsMax; n += 1) warn(root, `message ${n >> 1}`);
     assert.equal(root.source.warnings.length, bounds.warningsMax + 1);
@@ -182,7 +182,7 @@ describe('warn', () => {
 });
 
 describe('items', () => {
-  it('warns where no list stands', () => {
+  it('warns if the value is not a list', () => {
     const root = open({ a: { b: 1 }, c: [1, 2] });
     assert.deepEqual(items(child(root, 'a')), []);
     assert.deepEqual(
@@ -198,7 +198,7 @@ describe('items', () => {
 });
 
 describe('text', () => {
-  it('is undefined for what is no text', () => {
+  it('is undefined for a value that is not a string', () => {
     const root = open({ a: 'x', b: 1 });
     assert.deepEqual(
       [text(root, 'a'), text(root, 'b'), text(root, 'c')],

@@ -1,5 +1,6 @@
-// A value with the place where it stands, so that every warning can name it, and references that are
-// followed only when something behind them is asked for. Refs may be circular; the network is taboo.
+// A value together with its place in a document, so that every warning can name it. References are
+// followed lazily, when a member behind them is read. They may be circular, and must never cause
+// network access.
 import { dirname, relative, resolve } from 'node:path';
 import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
@@ -16,31 +17,33 @@ export interface Place {
   value: unknown;
 }
 
-/** The files of one contract, opened as references need them, and what was noticed on the way. */
+/** The files of one contract, opened as references need them, and the warnings so far. */
 export interface Source {
   root: Document;
-  /** Where files may lie that references name. */
+  /** Folders that references may lead to. */
   folders: readonly string[];
-  /** A contract that was loaded must not fail later: what a reference outside stood for is left out then. */
+  /**
+   * A loaded contract must not fail later: from then on, references outside are dropped instead.
+   */
   isLoaded: boolean;
-  /** By path; a text says why the file cannot be read. */
+  /** By path; a string is the reason why the file cannot be read. */
   documents: Map<string, Document | string>;
-  /** What further files may cost. */
+  /** How much further files may cost. */
   budget: Budget;
   warnings: Warning[];
-  /** Warnings that were given, so that none is given twice. */
+  /** Warnings recorded so far, to avoid duplicates. */
   warned: Set<string>;
-  /** What references lead to, once they were followed, by the object that holds them. */
+  /** Targets of references that were followed, by the object that contains the reference. */
   targets: Map<unknown, Place | undefined>;
-  /** References that are being followed right now: meeting one again means going in circles. */
+  /** References that are being followed: meeting one again means a circle. */
   following: Set<unknown>;
-  /** Steps taken so far, all of them. */
+  /** Steps taken so far, in total. */
   steps: number;
 }
 
 export interface SourceOptions {
   budget?: Budget;
-  /** A folder that references may lead to, besides that of the first document. */
+  /** A folder that references may lead to, in addition to that of the first document. */
   contractRoot?: string | undefined;
 }
 
@@ -63,12 +66,15 @@ export function openSource(
   return { source, document: root, tokens: [], value: root.root };
 }
 
-/** The start of the first file. */
+/** The root of the first file. */
 export function rootOf({ source }: Place): Place {
   return { source, document: source.root, tokens: [], value: source.root.root };
 }
 
-/** What stands under the key, here or behind the reference that stands here. Siblings of it win. */
+/**
+ * The value under the key, here or behind the reference that is here. Siblings of the reference
+ * take precedence.
+ */
 export function child(place: Place, key: string): Place | undefined {
   for (const link of chain(place)) {
     const found = step(link, key);
@@ -83,7 +89,7 @@ export function at(place: Place, ...keys: string[]): Place | undefined {
   return found;
 }
 
-/** All properties, in the order of the document, those behind a reference included. */
+/** All properties, in the order of the document, including those behind a reference. */
 export function entries(place: Place | undefined): [string, Place][] {
   const found = new Map<string, Place>();
   for (const link of place === undefined ? [] : chain(place)) {
@@ -95,7 +101,7 @@ export function entries(place: Place | undefined): [string, Place][] {
   return [...found];
 }
 
-/** The elements of a list; a warning where something else stands. */
+/** The elements of a list; a warning if the value is not a list. */
 export function items(place: Place | undefined): Place[] {
   if (place === undefined) return [];
   if (isList(place.value)) {
@@ -110,7 +116,7 @@ export function text(place: Place | undefined, key: string): string | undefined 
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What the reference that stands here names; undefined, with a warning, when there is nothing. */
+/** The target of the reference that is here; undefined, with a warning, when it leads nowhere. */
 export function target(place: Place): Place | undefined {
   const ref = refOf(place);
   if (ref === undefined) return undefined;
@@ -128,7 +134,7 @@ export function target(place: Place): Place | undefined {
   return referred;
 }
 
-/** The place itself, or what its reference leads to in the end. Equal refs lead to equal places. */
+/** The place itself, or the final target of its references. Equal refs lead to equal places. */
 export function follow(place: Place): Place | undefined {
   const last = chain(place).at(-1);
   return last === undefined || refOf(last) !== undefined ? undefined : last;
@@ -151,7 +157,7 @@ export function warn(place: Place, message: string): void {
   );
 }
 
-/** Counts what is done: references let a small document stand for work without end. */
+/** Counts steps: references let a small document cause unlimited work. */
 export function spend({ source }: Place, steps: number): void {
   source.steps += steps;
   if (source.steps <= bounds.stepsMax) return;
@@ -160,7 +166,10 @@ export function spend({ source }: Place, steps: number): void {
   throw new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
 }
 
-/** For what must not be executed. `action` and `reason` as in `Cannot <action>: <reason>`. */
+/**
+ * For constructs that must not be executed. `action` and `reason` as in `Cannot <action>:
+ * <reason>`.
+ */
 export function errorAt(place: Place, action: string, reason: string): ContractError {
   const pointer = nameOf(place);
   return new ContractError(`Cannot ${action} at ${pointer}: ${reason}`, {
@@ -169,7 +178,7 @@ export function errorAt(place: Place, action: string, reason: string): ContractE
   });
 }
 
-/** `#/paths/~1subscribe`, with the name of the file where it is not the first one. */
+/** `#/paths/~1subscribe`, with the name of the file unless it is the first one. */
 export function nameOf({ source, document, tokens }: Place): string {
   const folder = dirname(source.root.path);
   const file = document === source.root ? '' : relative(folder, document.path);
@@ -183,7 +192,7 @@ export function describe(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** The place, then what its reference names, and so on while there are references. */
+/** The place, then the target of its reference, and so on through further references. */
 function chain(place: Place): Place[] {
   const links = [place];
   let last = place;
@@ -226,7 +235,7 @@ function below(place: Place, { key, value }: { key: string; value: unknown }): P
   return { source, document, tokens: [...tokens, key], value };
 }
 
-/** A text says why the reference cannot be followed. */
+/** A string says why the reference cannot be followed. */
 function lookUp(place: Place, ref: string): Place | string | undefined {
   const hash = ref.indexOf('#');
   const file = decode(hash < 0 ? ref : ref.slice(0, hash));
@@ -244,7 +253,7 @@ function lookUp(place: Place, ref: string): Place | string | undefined {
   return found;
 }
 
-/** A file is tried once: what cannot be read now cannot be read a thousand times either. */
+/** Each file is tried once: an unreadable one is not tried again for every reference. */
 function open(place: Place, file: string): Document | string {
   const { source, document } = place;
   const { documents, folders, budget } = source;
@@ -273,7 +282,7 @@ function readOr(path: string, read: () => Document): Document | string {
   }
 }
 
-/** Fragments and paths in a reference are URIs; a stray "%" is taken as it is. */
+/** Fragments and paths in a reference are URIs; a stray "%" is kept. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -7,7 +7,7 @@ import { plainTextCheck } from './plain-text.ts';
 const bundled = (schema: Schema) => ({ $ref: '#/$defs/s0', $defs: { s0: schema } });
 
 describe('plainTextCheck', () => {
-  it('says yes to a text that is surely long enough', () => {
+  it('accepts a text that is certainly long enough', () => {
     assert.equal(plainTextCheck(bundled({ type: 'string' }))(''), true);
     assert.equal(plainTextCheck(bundled({ type: 'string', minLength: 2 }))('abcd'), true);
   });
@@ -27,7 +27,7 @@ describe('plainTextCheck', () => {
     assert.equal(plainTextCheck(bundled({ type: 'string' }))(7), false);
   });
 
-  it('says yes to nothing that the checker refuses', () => {
+  it('never accepts what the checker refuses', () => {
     const schema = bundled({ type: 'string', minLength: 3 });
     const isPlain = plainTextCheck(schema);
     const check = makeCheck(schema);

@@ -2,11 +2,11 @@
 import { child, entries, items } from './place.ts';
 import type { Place } from './place.ts';
 
-/** By name; of a name that is declared several times the first place counts. */
+/** By name; if a name is declared several times, the first place counts. */
 export function propertiesOf(schema: Place | undefined): ReadonlyMap<string, Place> {
   const found = new Map<string, Place>();
   const seen = new Set<unknown>();
-  // Not recursive: there may be thousands in a row.
+  // Not recursive: there may be thousands in a chain.
   const waiting = schema === undefined ? [] : [schema];
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
     if (seen.has(part.value)) continue;

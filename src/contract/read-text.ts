@@ -1,5 +1,5 @@
-// Text of a parameter, in any OpenAPI style, read as the kind of value that its schema describes.
-// Text that cannot be read so is a fault; whether the value is allowed is for the schema to say.
+// Converts the text of a parameter, in any OpenAPI style, to the type that its schema describes.
+// Text that cannot be converted is a fault; whether the value is valid is decided by the schema.
 import { readJson, type JsonBudget } from '../core/json.ts';
 import type { Fault } from '../core/problem.ts';
 import { printPointer } from '../core/pointer.ts';
@@ -11,7 +11,7 @@ import type { Shape } from './shape.ts';
 /** Fields of faults are JSON pointers into the value. */
 export type TextReading = { kind: 'value'; value: unknown } | { kind: 'faults'; faults: Fault[] };
 
-/** One parameter's texts: of a query every repetition, elsewhere one. */
+/** The texts of one parameter: every repetition in a query, otherwise one. */
 export function readTexts(
   texts: readonly string[],
   parameter: Parameter,
@@ -36,7 +36,7 @@ export function readTexts(
   return readScalar(bare(text, parameter), shape);
 }
 
-/** `R=100&G=200` or `color[R]=100`: an object that several parameters of a query make up. */
+/** `R=100&G=200` or `color[R]=100`: an object that is spread over several query parameters. */
 export function readSpread(
   query: readonly (readonly [string, string])[],
   { name, style }: Parameter,
@@ -53,7 +53,7 @@ export function readSpread(
   return leaves.length === 0 ? undefined : readLeaves(leaves, shape);
 }
 
-/** What text is read as: a schema that allows a string gets the text as it is. */
+/** What to convert text to: a schema that allows a string gets the text unchanged. */
 export function kindOf(shape: Shape | undefined): 'scalar' | 'list' | 'object' {
   const types = shape?.types ?? new Set();
   if (types.has('string')) return 'scalar';
@@ -74,7 +74,7 @@ export function readScalar(text: string, shape: Shape | undefined): TextReading 
   return fault('', `must be ${typeNames([...types])}, is ${show(text)}`);
 }
 
-/** As JSON writes numbers. An integer too large to be exact would silently become another one. */
+/** In JSON's number syntax. An integer that is too large to be exact would silently change. */
 function isNumber(text: string): boolean {
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/u.test(text)) return false;
   return /[.eE]/u.test(text) ? Number.isFinite(Number(text)) : Number.isSafeInteger(Number(text));
@@ -89,7 +89,7 @@ export function readJsonText(text: string, budget?: JsonBudget): TextReading {
   return reading.kind === 'value' ? reading : fault('', reading.message);
 }
 
-/** Without what the styles of a path put in front: `.x` and `;name=x`. */
+/** Without the prefix of the path styles (`.x` and `;name=x`). */
 function bare(text: string, { style, name }: Parameter): string {
   if (style === 'label') return text.replace(/^\./u, '');
   if (style !== 'matrix') return text;
@@ -155,7 +155,7 @@ interface Leaf {
   text: string;
 }
 
-/** An object out of texts with paths. `fromEntries` never calls a setter of a prototype. */
+/** Builds an object from texts with paths. `fromEntries` never calls a setter of a prototype. */
 function readLeaves(leaves: readonly Leaf[], shape: Shape | undefined): TextReading {
   const groups = Map.groupBy(leaves, ({ path }) => path[0] ?? '');
   const readings = [...groups].map(([name, group]): [string, TextReading] => {
@@ -184,7 +184,7 @@ function bracketsOf(text: string): string[] | undefined {
   return path.length > bounds.bracketsMax || path.includes('__proto__') ? undefined : path;
 }
 
-/** The values put together, or all that is wrong with them. */
+/** The assembled values, or all faults. */
 function gather(
   readings: readonly (readonly [string, TextReading])[],
   assemble: (entries: [string, unknown][]) => unknown,

@@ -1,6 +1,6 @@
-// Takes a regular expression apart, as far as it can be matched in linear time: no back reference and
-// no look-around, except look-aheads right behind the "^". What a class or an escape means is not
-// decided here: it stays text, for the engine's own matcher to judge one character at a time.
+// Parses regular expressions that can be matched in linear time: no back references and no
+// look-around, except look-aheads directly after the "^". Classes and escapes are not interpreted
+// here: they stay text, for the engine's own matcher to decide one character at a time.
 import { bounds } from './bounds.ts';
 
 export type Node =
@@ -14,13 +14,13 @@ export type Node =
 export interface ParsedRegex {
   kind: 'parsed';
   main: Node;
-  /** What must, or must not, match from the start of the text on. */
+  /** What must, or must not, match from the start of the text. */
   ahead: readonly { node: Node; wanted: boolean }[];
 }
 
 export type RegexParsing = ParsedRegex | { kind: 'unsupported'; reason: string };
 
-/** The source must be a valid regular expression; `isUnicode` says in which of the two modes. */
+/** The source must be a valid regular expression; `isUnicode` selects one of the two modes. */
 export function parseRegex(source: string, isUnicode: boolean): RegexParsing {
   const reader: Reader = { source, isUnicode, at: 0, depth: 0 };
   try {
@@ -65,7 +65,7 @@ function aheadAt({ source, at }: Reader): string | undefined {
   return /^\(\?([=!])/u.exec(source.slice(at, at + 3))?.[1];
 }
 
-/** Alternatives, up to the end or the ")" that closes them. */
+/** Alternatives, up to the end or the closing ")". */
 function readAny(reader: Reader): Node {
   reader.depth += 1;
   if (reader.depth > bounds.schemaDepthMax) throw new Unsupported('groups nested too deeply');
@@ -161,5 +161,5 @@ function quantifierAt({
   return { length, min: Number(least), max };
 }
 
-/** `{4294967295,4294967295}?` and some more: longer numbers mean nothing else. */
+/** Enough for `{4294967295,4294967295}?`; a longer number would mean the same. */
 const quantifierChars = 64;

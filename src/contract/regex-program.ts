@@ -1,12 +1,12 @@
-// A regular expression as a list of instructions: each waits for one character, parts the way, or asks
-// about the place. Repetitions are written out: ask for the size before making one.
+// Compiles a regular expression to instructions: each matches one character, splits, or asserts
+// something about the position. Repetitions are unrolled, so check the size before compiling.
 import type { Node } from './regex-parse.ts';
 
 export interface Program {
   isUnicode: boolean;
-  /** Only a match from the start of the text on can be one. */
+  /** Whether only a match from the start of the text counts. */
   isAnchored: boolean;
-  /** All that can be reached from the instructions without reading a character. */
+  /** Everything that can be reached from the instructions without reading a character. */
   reach: (instructions: readonly number[], around: Around) => Reached;
 }
 
@@ -16,10 +16,10 @@ export interface Around {
 }
 
 export interface Reached {
-  /** The expression fits right here. */
+  /** The expression matches right here. */
   fits: boolean;
   waiting: readonly Waiting[];
-  /** How many instructions were looked at. */
+  /** How many instructions were visited. */
   visited: number;
 }
 
@@ -34,7 +34,7 @@ type Instruction =
   | { kind: 'assert'; holds: (around: Around) => boolean; next: number }
   | { kind: 'fit' };
 
-/** How many instructions it becomes, about. */
+/** Approximate number of instructions. */
 export function programSize(node: Node): number {
   switch (node.kind) {
     case 'one':
@@ -76,7 +76,7 @@ function reach(
     if (instruction === undefined) continue;
     if (instruction.kind === 'one') waiting.push(instruction);
     if (instruction.kind === 'fit') fits = true;
-    // A set that is walked through also visits what is added on the way.
+    // The loop also visits entries that are added on the way.
     if (instruction.kind === 'split') for (const way of instruction.ways) seen.add(way);
     if (instruction.kind === 'assert' && instruction.holds(around)) seen.add(instruction.next);
   }
@@ -85,12 +85,12 @@ function reach(
 
 interface Writer {
   instructions: Instruction[];
-  /** By what is written. */
+  /** By source text. */
   judges: Map<string, Waiting['accepts']>;
   isUnicode: boolean;
 }
 
-/** Behind what is there already. */
+/** Appends the instructions of a node. */
 function write(node: Node, writer: Writer): void {
   const { instructions } = writer;
   const next = instructions.length + 1;
@@ -160,7 +160,7 @@ const holds: Readonly<
   'no word edge': ({ before, after }) => (before === 'word') === (after === 'word'),
 };
 
-/** The engine itself judges, a character at a time: it knows what a class means. */
+/** The engine matches single characters, because it knows what a class means. */
 function judgeOf(source: string, { judges, isUnicode }: Writer): Waiting['accepts'] {
   const known = judges.get(source);
   if (known !== undefined) return known;

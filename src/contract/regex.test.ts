@@ -14,7 +14,7 @@ function test(source: string, text: string, steps = stepsMax): boolean {
   return reading.regex.test(text, meter);
 }
 
-/** As the engine reads it: strictly if that is possible. */
+/** As the engine parses it: in strict mode if that is possible. */
 function native(source: string): RegExp {
   try {
     return new RegExp(source, 'u');
@@ -26,7 +26,7 @@ function native(source: string): RegExp {
 const odd = ['', 'a foo', 'a{,2}]}', '_-xx', 'A\n', '\n', '\0', '\uD83D'];
 
 describe('readRegex', () => {
-  it('matches as the engine does', () => {
+  it('matches like the engine', () => {
     const sources = [
       String.raw`^[a-zA-Z0-9-_:;.\/<>{}]{0,256}$`,
       String.raw`^\+[1-9][0-9]{4,14}$`,
@@ -62,7 +62,7 @@ describe('readRegex', () => {
     }
   });
 
-  it('matches as the engine does, whatever is put together', () => {
+  it('matches like the engine, for random expressions', () => {
     const atom = fc.constantFrom(...String.raw`a b . [ab] [^a] \w \s - é 😀 [😀b]`.split(' '));
     const edge = fc.constantFrom('^', '$', String.raw`\b`, String.raw`\B`);
     const quantifier = fc.constantFrom('*', '+', '?', '{2}', '{1,}', '{0,2}', '*?', '{1,3}?');
@@ -85,8 +85,9 @@ describe('readRegex', () => {
     });
     fc.assert(
       fc.property(source, text, (pattern, value) => {
-        fc.pre(readRegex(pattern).kind === 'regex'); // It may be too large, written out.
-        // Node 26.10 is wrong here: /[^a]$/u does not match "😀", and /\B/u finds a place inside it.
+        fc.pre(readRegex(pattern).kind === 'regex'); // It may be too large when unrolled.
+        // Node 26.10 is wrong here: /[^a]$/u does not match "😀", and /\B/u finds a position inside
+        // it.
         fc.pre(!(/\[\^a\]|\\B/u.test(pattern) && value.includes('😀')));
         assert.equal(test(pattern, value), native(pattern).test(value), `/${pattern}/`);
       }),
@@ -94,7 +95,7 @@ describe('readRegex', () => {
     );
   });
 
-  it('refuses what cannot be matched in linear time, and says why', () => {
+  it('refuses expressions that cannot be matched in linear time, and explains why', () => {
     const cases: [string, RegExp][] = [
       [String.raw`(a)\1`, /has a back reference/],
       [String.raw`(?<x>a)\k<x>`, /has a back reference/],
@@ -114,7 +115,7 @@ describe('readRegex', () => {
     }
   });
 
-  it('needs steps in proportion to the text, whatever the expression', () => {
+  it('needs a number of steps linear in the text, for any expression', () => {
     const length = 50_000;
     const bombs = [
       '(a+)+$',
@@ -136,7 +137,7 @@ describe('readRegex', () => {
     assert.throws(() => test('^a+$', 'a'.repeat(100), 50), /it takes more than 50 steps/);
   });
 
-  it('forgets what it has found out before that takes too much memory', () => {
+  it('drops cached states before they take too much memory', () => {
     const before = process.memoryUsage().heapUsed;
     for (let n = 0; n < 300; n += 1) {
       assert.equal(test(`^(${n}|.{1,1500})x$`, String.fromCodePoint(...Array(300).keys())), false);

@@ -1,6 +1,6 @@
-// Regular expressions of documents, matched in time linear in the text: sets of positions are followed
-// through the text, never one way after the other, so `(a+)+$` costs what `a+$` costs. The sets that
-// occur are remembered, which makes most steps one look into a table.
+// Matches regular expressions of documents in time linear in the text. It follows sets of positions
+// through the text instead of backtracking, so `(a+)+$` costs what `a+$` costs. The sets that occur
+// are cached, so most steps are one table lookup.
 import { bounds } from './bounds.ts';
 import type { Meter } from './meter.ts';
 import { parseRegex } from './regex-parse.ts';
@@ -15,12 +15,12 @@ export interface Regex {
 
 export type RegexReading = { kind: 'regex'; regex: Regex } | { kind: 'refused'; reason: string };
 
-/** Cheap: what matching needs is made when something is matched. */
+/** Cheap: the matcher is compiled on first use. */
 export function readRegex(source: string): RegexReading {
   if (source.length > bounds.regexCharsMax) {
     return refused(`has more than ${bounds.regexCharsMax} characters`);
   }
-  // Real documents escape more than the strict Unicode mode allows; then the old mode reads it.
+  // Real documents escape more than the strict Unicode mode allows; then the legacy mode parses it.
   const isUnicode = isValid(source, 'u');
   if (!isUnicode && !isValid(source, '')) return refused('is no regular expression');
   const parsed = parseRegex(source, isUnicode);
@@ -65,41 +65,44 @@ interface Ahead {
   wanted: boolean;
 }
 
-/** A set of instructions to go on from, between two characters, the one before known by its kind. */
+/** A set of instructions between two characters; the character before is known by its kind. */
 interface State {
   instructions: readonly number[];
-  /** There are none: nothing that follows can make it fit. */
+  /** The set is empty: no continuation can match. */
   isDead: boolean;
   before: Edge;
-  /** By character; what is not there was not met yet. A list, where most texts stay, is faster. */
+  /**
+   * By character; missing entries were not met yet. A list for ASCII, which covers most texts, is
+   * faster.
+   */
   ascii: (State | undefined)[];
   others: Map<number, State>;
   fitsAtEnd: boolean | undefined;
 }
 
-/** What stands on one side of a position. */
+/** The kind of character on one side of a position. */
 type Edge = 'nothing' | 'word' | 'other';
 
-/** What was found out about one expression. */
+/** The cached states of one expression. */
 interface Machine {
   program: Program;
   states: Map<string, State>;
   start: State;
 }
 
-/** Where an expression keeps it. */
+/** The slot in which an expression keeps its machine. */
 interface Shelf {
   machine: Machine | undefined;
 }
 
-/** What all expressions have found out. When it grows too large, all of it is forgotten. */
+/** The cached states of all expressions. When they grow too large, all are dropped. */
 const memory = { shelves: new Array<Shelf>(), size: 0 };
 
 function remember(size: number): void {
   memory.size += size;
   if (memory.size <= bounds.regexMemoryMax) return;
   for (const shelf of memory.shelves) {
-    shelf.machine?.states.clear(); // It may be at work.
+    shelf.machine?.states.clear(); // It may be in use.
     shelf.machine = undefined;
   }
   memory.shelves = [];
@@ -136,7 +139,7 @@ function makeMachine(node: Node, isUnicode: boolean): Machine {
   return { program: makeProgram(node, isUnicode), states: new Map(), start };
 }
 
-/** What a test costs beside its characters, in characters. */
+/** The fixed cost of a test, in characters. */
 const costOfTest = 10;
 
 function matches(machine: Machine, text: string, meter: Meter): boolean {
@@ -158,7 +161,7 @@ function matches(machine: Machine, text: string, meter: Meter): boolean {
   return state.fitsAtEnd;
 }
 
-/** The way from a state over a character, for the first time; `fits`: whatever may follow. */
+/** The first transition of a state over a character; `fits`: it matches whatever follows. */
 function advance(
   machine: Machine,
   { state, code }: { state: State; code: number },

@@ -1,5 +1,5 @@
-// Reads a request against an operation: parameters first, then which variant, then the body. That
-// order gives people the message that helps most. Never throws, whatever the request holds.
+// Reads a request against an operation: parameters first, then the variant, then the body. That
+// order gives the most helpful message. Never throws, whatever the request contains.
 import { guess } from '../core/nearest.ts';
 import type { Fault } from '../core/problem.ts';
 import { redact } from '../core/redact.ts';
@@ -17,10 +17,10 @@ import type { Validator } from './schema.ts';
 import { expressionsOf } from './template.ts';
 import { chooseVariant } from './variants.ts';
 
-/** A request as it came: nothing but split and decoded. */
+/** A request as received, only split and decoded. */
 export interface RawRequest {
   path: ReadonlyMap<string, string>;
-  /** In order, repetitions included. */
+  /** In order, including repetitions. */
   query: readonly (readonly [string, string])[];
   /** Names in lower case. */
   header: ReadonlyMap<string, string>;
@@ -84,7 +84,10 @@ function readParameters(
   return { message: { header, ...values, body }, faults };
 }
 
-/** A misspelled filter would otherwise be ignored, and the answer would hold what it was to leave out. */
+/**
+ * A misspelled filter would otherwise be ignored, and the response would contain what it should
+ * have excluded.
+ */
 function unknownQueryFaults(operation: Operation, { query }: RawRequest): Fault[] {
   const { operationId, hasStrictQuery, parameters, schemes } = operation;
   if (!hasStrictQuery || query.length === 0) return [];
@@ -110,13 +113,13 @@ function takesAnyName(parameter: Parameter): boolean {
   return style === 'form' && explode && schema !== undefined && kindOf(schema.shape()) === 'object';
 }
 
-/** Headers are seen as they came; a default as its text. */
+/** Headers are exposed as received; a default as its text. */
 function headerText(value: unknown, raw: RawRequest, name: string): string {
   const given = raw.header.get(name.toLowerCase());
   return given ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** The value, or undefined when it is absent and may be. */
+/** The value, or undefined when it is absent and optional. */
 function readParameter(parameter: Parameter, raw: RawRequest): TextReading {
   const { schema, required } = parameter;
   const shape = schema?.shape();
@@ -181,7 +184,7 @@ function bodyFaults(schema: Validator, value: unknown): Fault[] {
   return schema.check(value).map((one) => prefixed('body', one));
 }
 
-/** A schema of another media type than these describes bytes. */
+/** For other media types than these, a schema describes bytes, so it is not checked. */
 function readAs(mediaType: string, value: unknown, shape: FormShape): BodyReading {
   if (/^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/u.test(mediaType)) {
     const form = readForm(value, shape);
@@ -190,7 +193,7 @@ function readAs(mediaType: string, value: unknown, shape: FormShape): BodyReadin
       faults.length > 0 ? faults : bodyFaults(shape.schema, form.value);
     return { kind: 'read', value: form.value, check };
   }
-  // Of multipart/related the value is its JSON part, and so is the schema.
+  // For multipart/related, value and schema are those of the JSON part.
   const isChecked = isJson(mediaType) || mediaType === 'multipart/related';
   return { kind: 'read', value, check: () => (isChecked ? bodyFaults(shape.schema, value) : []) };
 }
@@ -201,7 +204,7 @@ function prefixed(field: string, fault: Fault): Fault {
   return { ...fault, field: field + hash + fault.field };
 }
 
-/** A body beside a variant that does not look at it says nothing, and may be anything. */
+/** A variant that reads nothing of the body accepts any body. */
 function readsBody({ name, needs, needsAny, callbacks }: Variant): boolean {
   const expressions: readonly Expression[] = [
     ...needs,

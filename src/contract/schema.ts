@@ -1,5 +1,6 @@
-// Validators made from schemas. Nothing is compiled before the first value is checked, and then only
-// what that schema reaches. One schema of a document makes one validator, however often it is used.
+// Creates validators from schemas. Nothing is compiled before the first value is checked, and then
+// only what that schema reaches. One schema of a document has one validator, however often it is
+// used.
 import { once } from '../core/once.ts';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
@@ -15,21 +16,21 @@ import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
 
 export interface Validator {
-  /** Where the schema stands, references followed: `#/components/schemas/Message`. */
+  /** The place of the schema, with references followed: `#/components/schemas/Message`. */
   place: string;
   /** Self-contained JSON Schema 2020-12. */
   schema: () => Bundle;
-  /** The kind of value that text is to be read as. */
+  /** The type that text is to be converted to. */
   shape: () => Shape;
-  /** Reads the schema, and compiles a large one, so that what is wrong with it is told at load. */
+  /** Reads the schema, and compiles a large one, so that faults in it are reported at load. */
   prepare: () => void;
-  /** What is wrong, if anything; fields are JSON pointers relative to the value, '' is the value. */
+  /** The faults, if any; fields are JSON pointers relative to the value, '' is the value itself. */
   check: (value: unknown) => Fault[];
-  /** For making examples: the schema with the document's own, and those that stand beside it. */
+  /** For creating examples: the schema with the document's own examples, and those beside it. */
   described: () => DescribedSchema & { examples: readonly unknown[] };
 }
 
-/** `holder` is what has the schema, such as a media type: examples may stand there. */
+/** `holder` contains the schema, such as a media type: it may have examples. */
 export function makeValidator(place: Place, holder?: Place): Validator {
   const there = behindReferences(place);
   const name = nameOf(there);
@@ -48,7 +49,7 @@ export function makeValidator(place: Place, holder?: Place): Validator {
 
 const validators = new WeakMap<Source, Map<string, Validator>>();
 
-/** Where the schema stands; a reference that says something of its own is a schema of its own. */
+/** The place of the schema; a reference with siblings that apply is a schema of its own. */
 function behindReferences(place: Place): Place {
   let there = place;
   for (let hops = 0; hops < bounds.refHopsMax && refOf(there) !== undefined; hops += 1) {
@@ -59,7 +60,7 @@ function behindReferences(place: Place): Place {
   return there;
 }
 
-/** In 3.0 nothing beside a reference counts, except that everybody means `nullable`. */
+/** In 3.0 siblings of a reference are ignored, except `nullable`, which authors always mean. */
 function saysMore(place: Place): boolean {
   const { value } = place;
   if (!isObject(value) || Object.keys(value).length === 1) return false;
@@ -88,8 +89,8 @@ function validatorFor(place: Place, name: string): Validator {
       try {
         return isPlain()(value) ? [] : compiled()(value);
       } catch (error) {
-        // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values, such as
-        // {"valueOf": null}. What cannot be checked is refused, not let through.
+        // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values,
+        // such as {"valueOf": null}. A value that cannot be checked is refused, not accepted.
         return [{ field: '', message: `cannot be checked against ${name}: ${reasonOf(error)}` }];
       }
     },

@@ -1,11 +1,11 @@
-// What a schema says about the kind of a value: enough to read text as that kind. It never judges;
-// where a schema allows several kinds, the text stays text if it may.
+// What a schema says about the type of a value: enough to convert text to it. It never validates.
+// If a schema allows several types including string, the text stays text.
 import type { Bundle } from './bundle.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
 
 export interface Shape {
-  /** JSON types; none where the schema does not say. */
+  /** JSON types; empty if the schema names none. */
   types: ReadonlySet<string>;
   default: unknown;
   /** Names of declared properties. */
@@ -35,7 +35,7 @@ function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
   };
 }
 
-/** All schemas that speak about the same value. Not recursive: there may be thousands in a row. */
+/** All schemas that apply to the same value. Not recursive: there may be thousands in a chain. */
 function gather(schemas: readonly unknown[], { $defs }: Bundle): Set<JsonObject> {
   const parts = new Set<JsonObject>();
   const waiting = schemas.toReversed();

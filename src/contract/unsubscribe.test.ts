@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import { compileContract } from './compile.ts';
 
-/** The operations below `/s/{id}` and the links of the subscribe answer to them. */
+/** The operations below `/s/{id}`, and links to them in the subscribe response. */
 function compile(paths: string, links: string): { roles: string[]; warnings: string[] } {
   const root = load(`
 openapi: 3.0.4
@@ -31,7 +31,7 @@ const path = 'parameters: [{ name: id, in: path }]';
 const takesId = "parameters: { id: '$response.body#/id' }";
 
 describe('findUnsubscribes', () => {
-  it('finds what a link hands the id to, and never takes reading or changing for ending', () => {
+  it('finds operations that a link passes the id to, but never those that read or change', () => {
     const { roles } = compile(
       `/s/{id}: { ${path}, get: { operationId: show }, patch: { operationId: edit }, put: { operationId: replace }, delete: { operationId: end, responses: { 204: {} } } }
 /s/{id}/ping: { ${path}, post: { operationId: ping } }`,
@@ -48,7 +48,7 @@ describe('findUnsubscribes', () => {
     ]);
   });
 
-  it('takes a POST by its name, or when nothing else can be meant', () => {
+  it('accepts a POST by its name, or if no other operation can be meant', () => {
     const paths = `/u: { post: { operationId: op, parameters: [{ name: a, in: query }, { name: id, in: query }] } }`;
     assert.deepEqual(
       compile(paths, `{ a: { operationId: op, ${takesId} } }`).roles[1],
@@ -64,7 +64,7 @@ describe('findUnsubscribes', () => {
     );
   });
 
-  it('never takes a GET, whatever it is called', () => {
+  it('never accepts a GET, whatever its name', () => {
     const paths = `/s/{id}: { ${path}, get: { operationId: cancelled } }`;
     assert.equal(
       compile(paths, `{ a: { operationId: cancelled, ${takesId} } }`).roles[1],
@@ -77,7 +77,7 @@ describe('findUnsubscribes', () => {
     );
   });
 
-  it('needs a link that hands over something of the answer', () => {
+  it('needs a link that passes on a part of the response', () => {
     const paths = `/t/{id}: { ${path}, delete: { operationId: end } }`;
     for (const parameters of [
       '{}',
@@ -90,7 +90,7 @@ describe('findUnsubscribes', () => {
     }
   });
 
-  it('takes the DELETE of what Location names for the end of it, without a link', () => {
+  it('accepts the DELETE of the path in Location, without a link', () => {
     const below = `/s/{id}: { ${path}, get: { operationId: show }, put: { operationId: edit }, delete: { operationId: end } }
 /s/{id}/x: { ${path}, delete: { operationId: x } }
 /t/{id}: { ${path}, delete: { operationId: t } }`;
@@ -104,7 +104,7 @@ describe('findUnsubscribes', () => {
     ]);
   });
 
-  it('does not check the id by a schema that no id of ours fits, and says so', () => {
+  it('does not check the id against a schema that no id of ours matches, with a warning', () => {
     const typed = (schema: string): { roles: string[]; warnings: string[] } =>
       compile(
         `/s/{id}: { delete: { operationId: end, parameters: [{ name: id, in: path, schema: ${schema} }] } }`,
@@ -118,7 +118,7 @@ describe('findUnsubscribes', () => {
     }
   });
 
-  it('answers with the lowest 2xx that says that it is over', () => {
+  it('responds with the lowest 2xx that means completed', () => {
     const status = (...declared: number[]): string | undefined => {
       const responses = declared.map((one) => `${one}: {}`).join(', ');
       const end = `delete: { operationId: end, responses: { ${responses} } }`;
@@ -130,7 +130,7 @@ describe('findUnsubscribes', () => {
     assert.match(status(404) ?? '', / 200$/);
   });
 
-  it('finds what is marked, by its one path parameter or its one query parameter', () => {
+  it('finds marked operations, with their only path or query parameter', () => {
     const marked = (parameters: string): string | undefined =>
       compile(
         `/e/{id}: { post: { operationId: e, x-ringback: unsubscribe, parameters: [${parameters}] } }`,

@@ -1,5 +1,6 @@
-// Which operations end a subscription: those that say so, those that a link of a subscribe answer hands
-// the subscriber id to, and the DELETE of what Location names. Reading or changing must never end it.
+// Finds the operations that end a subscription: those marked as such, those that a link of a
+// subscribe response passes the subscriber id to, and the DELETE of the path in Location. An
+// operation that reads or changes must never end one.
 import type { Link, Parameter } from './contract.ts';
 import { indexOf, lastParameter } from './draft.ts';
 import type { Draft } from './draft.ts';
@@ -34,7 +35,7 @@ export function findUnsubscribes(
     const id = idParameter(draft, linkTo.get(draft.operationId));
     if (id !== undefined) {
       const declared = successes(draft.place).map(({ status }) => status);
-      // It is over at once: 202 would say that it is still to come.
+      // The subscription ends at once; 202 would mean that the end is still to come.
       const status = declared.find((one) => one !== 202) ?? declared[0] ?? 200;
       found.set(draft.operationId, { id: withoutSchema(id, draft), status });
     } else if (isMarked) {
@@ -47,7 +48,10 @@ export function findUnsubscribes(
   return found;
 }
 
-/** DELETE ends; POST does when its name says so, or when no other operation could be meant. */
+/**
+ * A DELETE ends the subscription; a POST does if its name says so, or if no other operation could
+ * be meant.
+ */
 function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
   const handed = links.flatMap((link) => {
     const draft = indexOf(drafts).byId.get(link.operationId);
@@ -61,7 +65,7 @@ function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
   return (sure.length > 0 ? sure : maybe).map(({ draft }) => draft);
 }
 
-/** `DELETE /hooks/{id}` for `POST /hooks`: the created thing is the subscription. */
+/** `DELETE /hooks/{id}` for `POST /hooks`: the created resource is the subscription. */
 function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
   const deletes = Map.groupBy(
     drafts.filter(({ method }) => method === 'DELETE'),
@@ -74,7 +78,10 @@ function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
   };
 }
 
-/** Ids are ours, whatever the document calls one: a UUID or a number would keep everybody in. */
+/**
+ * Ids are Ringback's own, whatever the document declares: checked as a UUID or a number, every id
+ * would be refused and no subscription could end.
+ */
 function withoutSchema(id: Parameter, { place }: Draft): Parameter {
   const [fault] = id.schema?.check(`sub_${'0'.repeat(26)}`) ?? [];
   if (fault === undefined) return id;

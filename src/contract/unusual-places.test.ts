@@ -1,5 +1,5 @@
-// Callbacks, path items and links that stand where few documents put them: behind references, in
-// other files, in circles.
+// Tests callbacks, path items and links in unusual places: behind references, in other files, in
+// circles.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const post = 'post: { responses: { 200: { description: ok } } }';
 const url = 'parameters: [{ name: url, in: query, schema: { type: string } }]';
 
 describe('loadContract', () => {
-  it('finds callbacks, path items and links that stand under components', async () => {
+  it('finds callbacks, path items and links under components', async () => {
     const contract = await load({
       'components.yaml': `${head}
 paths:
@@ -87,7 +87,7 @@ paths:
     ]);
   });
 
-  it('takes refs in circles for what they are, wherever they stand', async () => {
+  it('recognises circular refs, wherever they are', async () => {
     const contract = await load({
       'circles.yaml': `${head}
 paths:

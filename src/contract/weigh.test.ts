@@ -11,7 +11,7 @@ function nested(depth: number): unknown {
 }
 
 describe('weighJson', () => {
-  it('counts at least the values, and never those in texts', () => {
+  it('counts at least the values, and never those inside strings', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const weighing = weighJson(text);
@@ -23,7 +23,7 @@ describe('weighJson', () => {
     assert.deepEqual(weighJson('{"a":[1,2]}'), { kind: 'weighed', nodes: 5 });
   });
 
-  it('finds what is too deep', () => {
+  it('refuses nesting that is too deep', () => {
     const max = bounds.documentDepthMax;
     assert.equal(weighJson(JSON.stringify(nested(max))).kind, 'weighed');
     assert.equal(weighJson(JSON.stringify(nested(max + 1))).kind, 'flaw');
@@ -31,13 +31,13 @@ describe('weighJson', () => {
 });
 
 describe('valueFlaw', () => {
-  it('accepts what JSON can hold', () => {
+  it('accepts what JSON can represent', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => assert.equal(valueFlaw(value), undefined)));
     const shared = { a: [1, 2, 3] };
     assert.equal(valueFlaw([shared, shared, { shared }]), undefined);
   });
 
-  it('counts what is shared as often as it is reached', () => {
+  it('counts a shared value as often as it is reached', () => {
     let value: unknown = 'x';
     for (let n = 0; n < 30; n += 1) value = [value, value];
     assert.match(valueFlaw(value) ?? '', /holds more than 2000000 values/);
@@ -48,7 +48,7 @@ describe('valueFlaw', () => {
     );
   });
 
-  it('finds what is too deep, or contains itself', () => {
+  it('refuses values that are too deep, or contain themselves', () => {
     const max = bounds.documentDepthMax;
     assert.equal(valueFlaw(nested(max)), undefined);
     assert.match(valueFlaw(nested(max + 1)) ?? '', /nested deeper than 200 levels/);

@@ -1,10 +1,10 @@
-// How much a document holds, before anybody walks through it: a few lines of YAML aliases can stand
-// for a billion values, and a few megabytes of brackets for ten million. Never recursive.
+// Measures the size of a document before any code walks through it: a few lines of YAML aliases can
+// expand to a billion values, and a few megabytes of brackets to ten million. Never recursive.
 import { bounds } from './bounds.ts';
 
 export type Weighing = { kind: 'weighed'; nodes: number } | { kind: 'flaw'; reason: string };
 
-/** Values and keys of JSON text that is still to be parsed. Says nothing about validity. */
+/** Counts the values and keys of JSON text before it is parsed. Does not validate. */
 export function weighJson(text: string): Weighing {
   let depth = 0;
   let nodes = 1;
@@ -25,7 +25,9 @@ export function weighJson(text: string): Weighing {
   return { kind: 'weighed', nodes };
 }
 
-/** Why values that may share parts are too much, each part counted as often as it is reached. */
+/**
+ * Why values that may share parts are too large, with each part counted as often as it is reached.
+ */
 export function valueFlaw(root: unknown): string | undefined {
   const weights = new Map<object, Weight | 'open'>();
   const frames: Frame[] = [];
@@ -65,7 +67,7 @@ interface Weight {
   depth: number;
 }
 
-/** A list or an object that is being weighed. */
+/** A list or an object that is being measured. */
 interface Frame extends Weight {
   value: object;
   members: readonly unknown[];
@@ -77,7 +79,7 @@ interface Desk {
   frames: Frame[];
 }
 
-/** The weight, if it is known; a new frame otherwise. */
+/** The weight, if it is known; else pushes a new frame. */
 function enter(value: unknown, { weights, frames }: Desk): Weight | 'open' | undefined {
   if (typeof value === 'string') return { nodes: 1, chars: value.length, depth: 0 };
   if (typeof value !== 'object' || value === null) return { nodes: 1, chars: 8, depth: 0 };

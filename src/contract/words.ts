@@ -1,4 +1,5 @@
-// What a contract asks for, in words: where a value is read, which URL is called, which key is needed.
+// Describes parts of a contract in words: where a value is read, which URL is called, which key is
+// needed.
 import { printPointer } from '../core/pointer.ts';
 import type { Alternative, CallbackDefinition, Scheme } from './contract.ts';
 import type { Expression } from './expression.ts';
@@ -69,7 +70,7 @@ export function securityWords(security: readonly Alternative[]): string {
   return [...new Set(words)].join(', or ');
 }
 
-/** Nobody can call it. */
+/** Whether the operation can never be called. */
 export function isShutDown(security: readonly Alternative[]): boolean {
   return security.length > 0 && security.every(isShut);
 }

@@ -1,16 +1,20 @@
-// Leaves properties that a schema calls `writeOnly` out of a value, at any depth: an answer that repeats the request
-// must not repeat a password in it. The schemas are read once, when the contract is compiled.
+// Removes properties that a schema marks `writeOnly` from a value, at any depth: a response that
+// echoes the request must not echo a password in it. The schemas are read once, when the contract
+// is compiled.
 import { isList, isObject } from './document.ts';
 import { child, entries, items } from './place.ts';
 import type { Place } from './place.ts';
 
-/** What a schema says about a value and the values inside it. Schemas may refer to themselves, so may these. */
+/**
+ * What a schema says about a value and the values inside it. Schemas may refer to themselves, so
+ * these may be cyclic.
+ */
 export interface WriteOnly {
   isWriteOnly: boolean;
-  /** Schemas of the same value: `allOf` and the like. */
+  /** Schemas that apply to the same value: `allOf` and the like. */
   parts: readonly WriteOnly[];
   properties: ReadonlyMap<string, WriteOnly>;
-  /** Of properties that are not declared by name. */
+  /** Schemas of properties that are not declared by name. */
   otherProperties: readonly WriteOnly[];
   items: readonly WriteOnly[];
 }
@@ -28,7 +32,7 @@ export function compileWriteOnly(schemas: readonly (Place | undefined)[]): Write
 }
 
 interface Found {
-  /** By schema: operations share theirs, and each is read once. */
+  /** By schema: operations share schemas, and each is read once. */
   drafts: Map<unknown, Draft>;
   hasAny: boolean;
 }
@@ -46,7 +50,7 @@ interface Draft extends WriteOnly {
   items: readonly Draft[];
 }
 
-/** Not recursive: there may be thousands in a row. */
+/** Not recursive: there may be thousands in a chain. */
 function draftOf(schema: Place, found: Found): Draft {
   const waiting: { place: Place; draft: Draft }[] = [];
   const find = (place: Place): Draft => {
@@ -88,7 +92,7 @@ function schemasAt(place: Place, keywords: readonly string[]): Place[] {
   });
 }
 
-/** With all schemas of the same value. */
+/** Includes all schemas that apply to the same value. */
 function allParts(schemas: readonly WriteOnly[]): ReadonlySet<WriteOnly> {
   const all = new Set(schemas);
   for (const one of all) for (const part of one.parts) all.add(part);

@@ -1,9 +1,9 @@
-// The text of a parameter, in any OpenAPI style: the way back from what read-text.ts reads.
+// Prints the text of a parameter, in any OpenAPI style: the inverse of read-text.ts.
 import type { Parameter } from './contract.ts';
 import { isList, isObject } from './document.ts';
 import { kindOf } from './read-text.ts';
 
-/** Pairs of a query; elsewhere one pair, whose text is all there is. */
+/** Query parameters as pairs; elsewhere one pair, whose text is the whole result. */
 export function writeTexts(parameter: Parameter, value: unknown): [string, string][] {
   const { name, style, explode } = parameter;
   const one = (text: string): [string, string][] => [[name, text]];
@@ -28,7 +28,7 @@ const separators: Readonly<Partial<Record<Parameter['style'], string>>> = {
   pipeDelimited: '|',
 };
 
-/** What the styles of a path put in front. */
+/** The prefix of the path styles. */
 function prefix({ style, name }: Parameter): string {
   if (style === 'label') return '.';
   return style === 'matrix' ? `;${name}=` : '';
@@ -49,7 +49,7 @@ function writePairs(parameter: Parameter, pairs: readonly (readonly [string, str
   return style === 'label' ? `.${texts.join('.')}` : texts.join(',');
 }
 
-/** `filter[a][b]=x`, as far down as there are objects. */
+/** `filter[a][b]=x`, to any depth. */
 function leaves(value: unknown, name: string): [string, string][] {
   if (isList(value)) return value.map((item) => [name, scalar(item)]);
   if (!isObject(value)) return [[name, scalar(value)]];

@@ -13,23 +13,23 @@ function after(seen: Seen, rounds: number, limit: number): number {
 }
 
 describe('nextLimit', () => {
-  it('lets fewer in while publishes take too long, whether or not somebody was turned away', () => {
+  it('lowers the limit while publishes take too long, whether or not any were refused', () => {
     assert.equal(nextLimit(128, slow), 96);
     assert.equal(nextLimit(128, { ...slow, refused: 9 }), 96);
   });
 
-  it('lets more in when somebody was turned away although they are quick', () => {
+  it('raises the limit when publishes were refused although they are fast', () => {
     assert.equal(nextLimit(128, full), 144);
   });
 
-  it('lets more in slowly when there was room, by the time that passed', () => {
+  it('raises the limit slowly, by the time that passed, when none were refused', () => {
     assert.equal(nextLimit(128, quick), 129);
     assert.equal(nextLimit(128, { ...quick, passedMs: 5_000 }), 178);
     const { publishesUnderWayMin: least, publishesUnderWayMax: most } = limits;
     assert.equal(after(quick, 30_000 / passedMs, least), most);
   });
 
-  it('stays within its bounds, and comes from one to the other within a few seconds', () => {
+  it('stays within its bounds, and moves from one to the other within a few seconds', () => {
     const { publishesUnderWayMin: least, publishesUnderWayMax: most, admissionLookMs } = limits;
     assert.equal(after(slow, 100, most), least);
     assert.equal(after(full, 100, least), most);

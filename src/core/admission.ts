@@ -1,23 +1,23 @@
-// How many publishes may be under way at a time: as many as are answered within a target. Below it more
-// are tried, above it fewer, so that a fast disk is used and a slow one is not buried. Never decides
-// about a single request.
+// Decides how many publishes may be in flight at a time: as many as finish within a target time.
+// The limit rises while publishes are fast and falls while they are slow, so a fast disk is used
+// fully and a slow one is not overloaded. It never decides about a single request.
 import { limits } from './limits.ts';
 
-/** What was seen since the last decision. */
+/** Observations since the last decision. */
 export interface Seen {
-  /** The longest that a publish took, or has taken so far. */
+  /** The longest time that a publish took, or has been in flight so far. */
   longestMs: number;
-  /** How many found no room. */
+  /** Publishes that were refused for lack of room. */
   refused: number;
-  /** Since the last decision. */
+  /** Time since the last decision. */
   passedMs: number;
 }
 
 export function nextLimit(limit: number, { longestMs, refused, passedMs }: Seen): number {
   const { publishWaitMs, publishesUnderWayMin, publishesUnderWayMax, admissionLookMs } = limits;
   if (longestMs > publishWaitMs) return Math.max(Math.floor(limit * 0.75), publishesUnderWayMin);
-  // Nobody was turned away: a larger number is a guess, so it comes slowly. Without it one slow moment
-  // would be remembered until the next flood.
+  // Nothing was refused, so a higher limit is a guess: raise it slowly. Without this, one slow
+  // moment would keep the limit low until the next overload.
   const more = refused === 0 ? Math.floor(passedMs / admissionLookMs) : Math.ceil(limit / 8);
   return Math.min(limit + more, publishesUnderWayMax);
 }

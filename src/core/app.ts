@@ -1,17 +1,17 @@
-// An app is a tenant: it owns keys, subscriptions and events, and nothing crosses apps.
+// An app is a tenant: it owns keys, subscriptions and events. Nothing is shared between apps.
 import type { Quotas } from './quotas.ts';
 
 export interface App {
-  /** The store's own number; never leaves the process. */
+  /** The store's own number; it never leaves the process. */
   no: number;
   id: string;
   name: string;
   createdMs: number;
-  /** Its own; what it has none of is as for all apps. */
+  /** Quotas set for this app; the service-wide ones apply where one is undefined. */
   quotas: Quotas;
-  /** How many have not ended. */
+  /** Subscriptions that have not ended. */
   subscriptions: number;
 }
 
-/** The app that the first start makes. Only its keys may hold the scope `operator`. */
+/** The app that the first start creates. Only its keys may hold the scope `operator`. */
 export const defaultAppName = 'default';

@@ -1,4 +1,4 @@
-// An attempt: one HTTP request of a delivery, and what came back. An error has a name from this list,
+// An attempt: one HTTP request of a delivery, and its response. An error has a name from this list,
 // so that people can filter by it and programs can rely on it.
 
 export const attemptErrors = [
@@ -15,7 +15,7 @@ export const attemptErrors = [
 ] as const;
 export type AttemptError = (typeof attemptErrors)[number];
 
-/** What the network gave back. Never an exception: a failing receiver is nothing unusual. */
+/** The result of one request. A failing receiver is expected, so it is never an exception. */
 export type SendResult =
   | { kind: 'answered'; status: number; headers: readonly Header[]; body: Uint8Array; cut: boolean }
   | { kind: 'failed'; error: Exclude<AttemptError, 'redirect' | 'status'>; message: string };
@@ -23,7 +23,7 @@ export type SendResult =
 export type Header = readonly [name: string, value: string];
 
 export interface Attempt {
-  /** From 1. */
+  /** Counted from 1. */
   k: number;
   startedMs: number;
   tookMs: number;
@@ -33,6 +33,6 @@ export interface Attempt {
   message: string | undefined;
   request: { method: string; url: string };
   response: { headers: readonly Header[]; body: Uint8Array; cut: boolean } | undefined;
-  /** What the contract says about it: a 2xx that the document does not declare. */
+  /** A mismatch with the contract: a 2xx status that the document does not declare. */
   warning: string | undefined;
 }

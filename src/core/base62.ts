@@ -1,16 +1,17 @@
-// Base 62 with a fixed width: letters and digits only, so that a double click selects the whole key.
+// Base 62 with a fixed width: letters and digits only, so that a double click selects the whole
+// key.
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** So many digits, and half a byte more, are still a safe integer. */
+/** That many digits, and half a byte more, still fit into a safe integer. */
 const digitsOfNumberMax = 8;
 
-/** The bytes as one number, written in `width` digits; higher digits that do not fit are dropped. */
+/** Reads the bytes as one number and prints it in `width` digits; higher digits are dropped. */
 export function base62(bytes: Uint8Array, width: number): string {
   return width <= digitsOfNumberMax ? inNumbers(bytes, width) : inBigInts(bytes, width);
 }
 
-/** For ids and checksums, which every request needs: a tenth of the time that a BigInt takes. */
+/** For ids and checksums, which every request needs: ten times as fast as BigInt. */
 function inNumbers(bytes: Uint8Array, width: number): string {
   const end = 62 ** width;
   let rest = 0;

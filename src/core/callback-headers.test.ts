@@ -11,7 +11,7 @@ function faultsOf(value: unknown): string[] {
 }
 
 describe('readCallbackHeaders', () => {
-  it('takes headers as they are written, in their order', () => {
+  it('accepts headers as written, in their order', () => {
     const given = { Authorization: 'Bearer a b', 'x-tenant': '1', Accept: 'application/json' };
     assert.deepEqual(readCallbackHeaders(given, 'x'), {
       kind: 'headers',
@@ -19,7 +19,7 @@ describe('readCallbackHeaders', () => {
     });
   });
 
-  it('refuses what belongs to HTTP, to Ringback, to a proxy or to a browser', () => {
+  it('refuses headers that belong to HTTP, Ringback, a proxy or a browser', () => {
     const denied =
       `host content-length transfer-encoding connection keep-alive te trailer upgrade expect
       proxy-authorization proxy-connection sec-fetch-site sec-anything cookie content-type content-encoding
@@ -27,7 +27,7 @@ describe('readCallbackHeaders', () => {
       ringback-x forwarded via x-forwarded-for x-forwarded-host x-forwarded x-real-ip x-http-method
       x-http-method-override x-method-override date range if-match if-none-match if-modified-since content-md5
       content-language http2-settings x-original-url x-rewrite-url`.split(/\s+/);
-    // CGI, WSGI and PHP read an underscore as a hyphen, some servers any mark.
+    // CGI, WSGI and PHP read an underscore as a hyphen; some servers read any punctuation as one.
     const twins = ['_', '.'].flatMap((mark) => denied.map((one) => one.replaceAll('-', mark)));
     const shouted = denied.map((one) => one.toUpperCase());
     for (const name of [...denied, ...twins, ...shouted, 'Webhook-Id', 'Webhook_Signature']) {
@@ -37,7 +37,7 @@ describe('readCallbackHeaders', () => {
     }
   });
 
-  it('refuses a name twice, whatever its case', () => {
+  it('refuses a repeated name, whatever its case', () => {
     assert.deepEqual(faultsOf({ 'X-A': '1', 'x-a': '2' }), [
       'body#/headers/x-a stands there twice, expected each name once in any case',
     ]);
@@ -47,7 +47,7 @@ describe('readCallbackHeaders', () => {
     );
   });
 
-  it('lets nobody begin another header or another request', () => {
+  it('refuses values that would start another header or another request', () => {
     const odd = [
       'a\r\nx: y',
       'a\nb',
@@ -72,13 +72,13 @@ describe('readCallbackHeaders', () => {
     }
   });
 
-  it('says nothing of what a value is', () => {
+  it('never repeats a value in a message', () => {
     for (const value of ['secret\n', 's'.repeat(1_025), 'secret ', ['secret'], { secret: 1 }]) {
       assert.doesNotMatch(faultsOf({ 'x-a': value }).join(), /s{3}|secret/);
     }
   });
 
-  it('keeps to its limits', () => {
+  it('enforces its limits', () => {
     const many = (count: number): object =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, 'v']));
     assert.deepEqual(faultsOf(many(20)), []);
@@ -97,7 +97,7 @@ describe('readCallbackHeaders', () => {
     assert.deepEqual(faultsOf(large), ['body#/headers has 4100 bytes, expected at most 4096']);
   });
 
-  it('takes any value and never throws', () => {
+  it('accepts any value and never throws', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
         faultsOf(value);
@@ -108,7 +108,7 @@ describe('readCallbackHeaders', () => {
 });
 
 describe('encodeHeaders', () => {
-  it('is read back as it was', () => {
+  it('round-trips through decodeHeaders', () => {
     const headers = [
       ['A', 'b'],
       ['c', '"'],

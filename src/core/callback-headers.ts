@@ -1,5 +1,5 @@
-// Headers that a subscription adds to its callbacks. None of them may change what the request is, where
-// it goes or who is believed to have sent it. What they say may be a secret: it stands in no message.
+// Headers that a subscription adds to its callbacks. They must not change what the request is,
+// where it goes or who appears to have sent it. A value may be a secret, so no message repeats it.
 import { strict as assert } from 'node:assert';
 import type { Header } from './attempt.ts';
 import { limits } from './limits.ts';
@@ -34,7 +34,7 @@ export function readCallbackHeaders(value: unknown, field: string): HeadersReadi
   return { kind: 'headers', headers };
 }
 
-/** The plain form that seal.ts seals. */
+/** The plaintext that seal.ts seals. */
 export function encodeHeaders(headers: readonly Header[]): Uint8Array {
   return Buffer.from(JSON.stringify(headers));
 }
@@ -49,7 +49,7 @@ export function decodeHeaders(plain: Uint8Array): Header[] {
   });
 }
 
-/** What makes the request what it is, and what only Ringback or a proxy may say. */
+/** Headers that define the request, or that only Ringback or a proxy may set. */
 const denied: ReadonlySet<string> = new Set([
   'host',
   'transfer-encoding',
@@ -65,7 +65,7 @@ const denied: ReadonlySet<string> = new Set([
   'traceparent',
   'tracestate',
 ]);
-/** What else makes the request another one, and who is said to have sent it. */
+/** More headers that would change the request or its apparent sender. */
 const reserved: ReadonlySet<string> = new Set([
   'http2-settings',
   'date',
@@ -90,7 +90,7 @@ const deniedPrefixes = [
 ];
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// A space at an end would be lost on the way.
+// No space at either end: it would be trimmed in transit.
 const printable = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 function nameFault(name: string, taken: ReadonlySet<string>): string | undefined {
@@ -106,7 +106,10 @@ function nameFault(name: string, taken: ReadonlySet<string>): string | undefined
   return prefix && `begins with ${prefix}, which is reserved, expected another header`;
 }
 
-/** CGI, WSGI and PHP read `_` as `-`, some servers any mark: `Webhook_Id` could stand in for ours. */
+/**
+ * CGI, WSGI and PHP read `_` as `-`, some servers any punctuation: `Webhook_Id` could pass for
+ * ours.
+ */
 function asRead(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
 }

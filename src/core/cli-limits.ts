@@ -1,22 +1,25 @@
-// The limits of the command line; everybody reads them as part of `limits`.
+// The limits of the command line. Read them as part of `limits`.
 
 export const cliLimits = {
-  /** A progress bar is drawn again at most so often. */
+  /** Shortest time between two redraws of a progress bar. */
   progressEveryMs: 100,
-  /** A smaller backup is done before anybody could read a bar. */
+  /** A smaller backup finishes too fast for a progress bar to be worth showing. */
   backupShownBytes: 10_000_000,
-  /** How often the service is asked about what is waited for: at first, and later. */
+  /** How often the CLI polls the service while it waits for a result: at first, and later. */
   askEveryMs: 250,
   askEveryMaxMs: 2_000,
-  /** Tries after the first one: nobody waits long to hear that there is no service; and once it answered. */
+  /**
+   * Retries of a call before the service has answered once, where a fast failure is better; and
+   * after it has.
+   */
   callRetries: 1,
   longRetries: 8,
-  /** Whoever leaves `listen` waits so long for the service to hear it. */
+  /** How long `listen` waits on exit for the service to end its subscription. */
   leaveMs: 5_000,
-  /** A batch is smaller than a body may be: names, commas and quotes come to it. */
+  /** Smaller than the largest request body: names, commas and quotes are added to the events. */
   batchBytesMax: 900_000,
-  /** A payload from a file or from standard input; the service says no to much smaller ones. */
+  /** A payload from a file or standard input. The service refuses much smaller ones itself. */
   inputBytesMax: 4 * 1_048_576,
-  /** Deliveries that `retry` takes at once. */
+  /** Deliveries that one `retry` sends at a time. */
   retriesAtOnceMax: 1_000,
 } as const;

@@ -1,15 +1,15 @@
-// The limits of what a subscription may choose for itself; everybody reads them as part of `limits`.
+// The limits of what a subscription may choose for itself. Read them as part of `limits`.
 
 export const controlLimits = {
-  /** What a subscription chooses for itself: patterns of a callback, text for people, metadata. */
+  /** Patterns of a callback, its description and its metadata. */
   patternsPerCallbackMax: 20,
   descriptionCharsMax: 512,
   metadataKeysMax: 50,
   metadataKeyCharsMax: 64,
   metadataValueCharsMax: 512,
-  /** All of it, as JSON: a list shows it, and whoever sends a callback keeps it in memory. */
+  /** All metadata as JSON. Lists show it, and nodes keep it in memory while they send callbacks. */
   metadataBytesMax: 16_384,
-  /** Retries: how many, and the longest wait; the time of an attempt; attempts at once and a second. */
+  /** Retries and the longest wait between them; the timeout of an attempt; concurrency and rate. */
   retriesMax: 20,
   retryWaitMaxMs: 7 * 24 * 60 * 60 * 1000,
   attemptMinMs: 100,
@@ -17,21 +17,28 @@ export const controlLimits = {
   concurrencyMax: 128,
   ratePerSecondMin: 0.001,
   ratePerSecondMax: 1_000,
-  /** Headers that it adds to its callbacks: how many, a name, a value, and all in all. */
+  /**
+   * Headers that a subscription adds to its callbacks: how many, a name, a value, and all together.
+   */
   callbackHeadersMax: 20,
   callbackHeaderNameCharsMax: 128,
   callbackHeaderCharsMax: 1_024,
   callbackHeadersBytesMax: 4_096,
-  /** Payload filters: places, values for each, characters of a pointer, and of the whole as JSON. */
+  /**
+   * Payload filters: pointers, values of each, characters of a pointer, and of the filter as JSON.
+   */
   filterPointersMax: 20,
   filterValuesMax: 100,
   filterPointerCharsMax: 256,
-  filterCharsMax: 4_096, // A publish reads 256 of them.
-  /** Patterns that nobody hears by any more are kept so long. */
+  filterCharsMax: 4_096, // A publish reads up to 256 filters.
+  /** How long a pattern without any subscriber is kept. */
   patternKeepMs: 60 * 60 * 1000,
-  /** Subscriptions that end by themselves, in one step. */
+  /** Subscriptions that expire in one step. */
   expiringMax: 64,
-  /** Among several nodes: how often each looks for them; and after a failure of the store. */
+  /**
+   * With several nodes: how often each looks for expired subscriptions; and the wait after a store
+   * failure.
+   */
   expiryPollMs: 5_000,
   expiryAgainMs: 1_000,
 } as const;

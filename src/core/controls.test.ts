@@ -26,19 +26,19 @@ const { filter, ordered, expiresMs } = all;
 const columns = { filter, ordered, expiresMs };
 
 describe('encodeControls', () => {
-  it('is read back by decodeControls as it was', () => {
+  it('round-trips through decodeControls', () => {
     assert.deepEqual(decodeControls(encodeControls(all), columns), all);
     const none = { filter: undefined, ordered: false, expiresMs: undefined };
     assert.deepEqual(decodeControls(encodeControls(noControls), none), noControls);
     assert.deepEqual(decodeControls('{}', none), noControls);
   });
 
-  it('leaves out what has a column, and what is not chosen', () => {
+  it('leaves out controls that have a column, and unset ones', () => {
     const settings = encodeControls({ ...noControls, ...columns, timeoutMs: 5 });
     assert.equal(settings, '{"timeoutMs":5}');
   });
 
-  it('keeps what a newer node has written, and takes back what it knows', () => {
+  it('keeps unknown settings of a newer node, and removes known ones that were unset', () => {
     const before = '{"later":{"a":1},"timeoutMs":7,"description":"old"}';
     const settings = encodeControls({ ...noControls, timeoutMs: 9 }, before);
     assert.deepEqual(JSON.parse(settings), { later: { a: 1 }, timeoutMs: 9 });
@@ -46,12 +46,12 @@ describe('encodeControls', () => {
 });
 
 describe('decodeControls', () => {
-  it('passes over what it does not know', () => {
+  it('ignores unknown settings', () => {
     const found = decodeControls('{"later":[1,{}],"description":"x"}', columns);
     assert.deepEqual(found, { ...noControls, ...columns, description: 'x' });
   });
 
-  it('takes nothing of another type', () => {
+  it('refuses values of the wrong type', () => {
     const odd = ['[]', '"x"', 'null', '{"timeoutMs":"5s"}', '{"retryMs":[null]}'];
     for (const settings of [...odd, '{"metadata":{"a":1}}', '{"headerNames":"a"}']) {
       assert.throws(() => decodeControls(settings, columns), /Cannot read/, settings);
@@ -60,7 +60,7 @@ describe('decodeControls', () => {
 });
 
 describe('encodeFilter', () => {
-  it('is read back by decodeFilter as it was, and nothing of another type is', () => {
+  it('round-trips through decodeFilter, which refuses values of the wrong type', () => {
     const some = { '/a': [1, 'x', true, null], '': [''] };
     assert.deepEqual(decodeFilter(encodeFilter(some)), some);
     for (const text of ['[]', 'null', '{"/a":1}', '{"/a":[{}]}']) {

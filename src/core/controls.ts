@@ -1,5 +1,6 @@
-// What a subscription may choose for itself, beyond who is called and when. Absent means: as the service
-// is set. Kept as JSON in `subscription.settings`; what a claim, a publish or a search must see has a column.
+// What a subscription may choose for itself, beyond its callbacks and events. An absent control
+// means the service default. Kept as JSON in `subscription.settings`, except for those that a
+// claim, a publish or a search reads: these have columns.
 import { strict as assert } from 'node:assert';
 import type { Filter, FilterValue } from './filter.ts';
 import { signings, type Signing } from './signing-secret.ts';
@@ -7,25 +8,25 @@ import { signings, type Signing } from './signing-secret.ts';
 export interface Controls {
   /** For people. */
   description: string | undefined;
-  /** For programs: kept and shown, never read here. */
+  /** For the subscriber's own use: stored and returned, never interpreted. */
   metadata: Readonly<Record<string, string>> | undefined;
-  /** Only events whose payload fits are delivered. */
+  /** Only events whose payload matches are delivered. */
   filter: Filter | undefined;
   /** Waits between the attempts of a delivery. */
   retryMs: readonly number[] | undefined;
-  /** Of a whole attempt. */
+  /** Timeout of a whole attempt. */
   timeoutMs: number | undefined;
-  /** Attempts under way at a time, per callback and node. */
+  /** Attempts in flight at a time, per callback and node. */
   concurrency: number | undefined;
-  /** Attempts a second over all its callbacks and all nodes. */
+  /** Attempts per second, over all callbacks of the subscription and all nodes. */
   ratePerSecond: number | undefined;
-  /** How its callbacks are signed, as its newest secret does; absent: `hmac`. */
+  /** How its callbacks are signed: the kind of its newest secret. Absent: `hmac`. */
   signing: Signing | undefined;
-  /** Names of the headers that its callbacks carry; what they say is sealed elsewhere. */
+  /** Names of the headers that its callbacks carry. Their values are stored sealed, elsewhere. */
   headerNames: readonly string[] | undefined;
   /** One delivery after the other, in the order of their events. */
   ordered: boolean;
-  /** When it ends by itself. */
+  /** When the subscription expires. */
   expiresMs: number | undefined;
 }
 
@@ -43,17 +44,17 @@ export const noControls: Controls = {
   expiresMs: undefined,
 };
 
-/** Nothing was chosen. */
+/** Whether every control has its default. */
 export function isWithoutControls(controls: Controls): boolean {
   return Object.values(controls).every((value) => value === undefined || value === false);
 }
 
-/** What has a column of its own. */
+/** Controls that have a column of their own. */
 export type ColumnControls = Pick<Controls, 'filter' | 'ordered' | 'expiresMs'>;
 
 /**
- * The settings of a row. What stood there and is unknown here stays: a newer node may have written it,
- * while this one is still to be replaced.
+ * Encodes the settings of a row. Settings in `before` that this version does not know are kept:
+ * during a rolling upgrade a newer node may have written them.
  */
 export function encodeControls(controls: Controls, before = '{}'): string {
   const { filter: _filter, ordered: _ordered, expiresMs: _expiresMs, ...kept } = controls;
@@ -61,7 +62,7 @@ export function encodeControls(controls: Controls, before = '{}'): string {
   return JSON.stringify(Object.fromEntries([...others, ...Object.entries(kept)]));
 }
 
-/** What is of another type than expected is a broken row, unlike what is unknown. */
+/** Ignores unknown settings, but a known one of the wrong type means a corrupt row. */
 export function decodeControls(settings: string, columns: ColumnControls): Controls {
   const found = parse(settings);
   return {
@@ -77,7 +78,7 @@ export function decodeControls(settings: string, columns: ColumnControls): Contr
   };
 }
 
-/** A filter as its column has it. */
+/** Encodes a filter for its column. */
 export function encodeFilter(filter: Filter): string {
   return JSON.stringify(filter);
 }

@@ -40,20 +40,20 @@ const digests: fc.Arbitrary<Digest> = fc.record(
 );
 
 describe('newest', () => {
-  it('puts what changed again at the place of its last change', () => {
+  it('moves an item that changed again to the place of its last change', () => {
     assert.deepEqual(newest(['a', 'b', 'c'], ['b', 'd'], 9), {
       kept: ['a', 'c', 'b', 'd'],
       left: 0,
     });
   });
 
-  it('leaves out the oldest, and says how many', () => {
+  it('drops the oldest, and counts them', () => {
     assert.deepEqual(newest(['a', 'b', 'c'], ['b', 'd'], 2), { kept: ['b', 'd'], left: 2 });
   });
 });
 
 describe('mergeDigests', () => {
-  it('adds what is counted', () => {
+  it('adds the counts', () => {
     const one = { ...emptyDigest, counts: { ...noCounts, published: 2, dead: 1 }, more: 3 };
     const two = { ...emptyDigest, counts: { ...noCounts, published: 5, retried: 1 } };
     const { counts, more } = mergeDigests(one, two);
@@ -61,7 +61,7 @@ describe('mergeDigests', () => {
     assert.equal(more, 3);
   });
 
-  it('counts the deliveries that it leaves out', () => {
+  it('counts the deliveries that it drops', () => {
     const all = Array.from({ length: limits.frameDeliveriesMax + 3 }, (_, no) => `dlv_${no}`);
     const older = { ...emptyDigest, deliveries: all.slice(0, 10) };
     const newer = { ...emptyDigest, deliveries: all.slice(10), more: 1 };
@@ -70,7 +70,7 @@ describe('mergeDigests', () => {
     assert.equal(more, 4);
   });
 
-  it('is a reset when subscriptions are left out, which nobody counts', () => {
+  it('becomes a reset when it drops subscriptions, which are not counted', () => {
     const all = Array.from({ length: limits.frameSubscriptionsMax + 1 }, (_, no) => `s${no}`);
     const older = { ...emptyDigest, subscriptions: all.slice(0, 1) };
     const newer = { ...emptyDigest, subscriptions: all.slice(1) };
@@ -78,7 +78,7 @@ describe('mergeDigests', () => {
     assert.equal(mergeDigests(older, newer).isReset, true);
   });
 
-  it('gives the same in whatever groups, and never grows beyond its limits', () => {
+  it('is associative, and never grows beyond its limits', () => {
     fc.assert(
       fc.property(digests, digests, digests, (a, b, c) => {
         const left = mergeDigests(mergeDigests(a, b), c);
@@ -89,7 +89,7 @@ describe('mergeDigests', () => {
         assert(left.deliveries.length <= limits.frameDeliveriesMax);
         assert(left.subscriptions.length <= limits.frameSubscriptionsMax);
         assert(left.replays.length <= limits.frameReplaysMax);
-        // Nothing that changed is neither shown nor counted.
+        // Every change is either listed or counted.
         const changed = new Set([...a.deliveries, ...b.deliveries, ...c.deliveries]).size;
         assert(left.deliveries.length + left.more >= changed);
       }),
@@ -98,7 +98,7 @@ describe('mergeDigests', () => {
 });
 
 describe('readDigest', () => {
-  it('reads what was written', () => {
+  it('round-trips through writeDigest', () => {
     fc.assert(
       fc.property(digests, (digest) => {
         assert.deepEqual(readDigest(writeDigest(digest)), digest);
@@ -106,7 +106,7 @@ describe('readDigest', () => {
     );
   });
 
-  it('takes what it does not understand for a reset', () => {
+  it('reads anything it does not understand as a reset', () => {
     const written = writeDigest({ ...emptyDigest, deliveries: ['dlv_1'] });
     const strange = [
       '{}',

@@ -1,15 +1,15 @@
-// What changed in an app within a moment, in short: counts, the newest changes by name, and how many more
-// there were. Digests merge into one, however many; a digest never grows beyond its limits.
+// A summary of what changed in an app within a moment: counts, the newest changes by name, and how
+// many more there were. Any number of digests merge into one, and none grows beyond its limits.
 import { limits } from './limits.ts';
 
 export interface Counts {
   /** Events that were accepted. */
   published: number;
-  /** Deliveries that ended so. */
+  /** Deliveries that ended this way. */
   delivered: number;
   dead: number;
   cancelled: number;
-  /** Attempts that failed and will be made again. */
+  /** Attempts that failed and will be retried. */
   retried: number;
 }
 
@@ -17,12 +17,12 @@ export interface Digest {
   counts: Counts;
   /** Ids of the deliveries that changed last, newest change last. */
   deliveries: readonly string[];
-  /** Changes of deliveries beyond these. */
+  /** Number of changed deliveries that are not listed. */
   more: number;
   /** Bare ids, newest change last. */
   subscriptions: readonly string[];
   replays: readonly string[];
-  /** Something may have changed that nobody noted. */
+  /** There may be changes that are not recorded here: readers must reload. */
   isReset: boolean;
 }
 
@@ -49,7 +49,7 @@ export function mergeDigests(older: Digest, newer: Digest): Digest {
 
 export type NamedChanges = Pick<Digest, 'subscriptions' | 'replays' | 'isReset'>;
 
-/** Nobody counts the subscriptions that are too many, so whoever shows them must look again. */
+/** Dropped subscriptions are not counted, so dropping any makes the digest a reset. */
 export function mergeNamed(older: NamedChanges, newer: NamedChanges): NamedChanges {
   const subscriptions = newest(
     older.subscriptions,
@@ -71,7 +71,10 @@ export function addCounts(a: Counts, b: Counts): Counts {
   };
 }
 
-/** Each once, at the place of its newest change; at most so many, and how many were left out. */
+/**
+ * Keeps each item once, at the place of its newest change, and at most `most` of them; `left`
+ * counts the rest.
+ */
 export function newest<T>(
   older: readonly T[],
   newer: readonly T[],
@@ -90,7 +93,7 @@ export function writeDigest({ counts, ...digest }: Digest): string {
   return JSON.stringify({ ...digest, counts: short });
 }
 
-/** What another version of the program wrote, and this one cannot read, is a reset. */
+/** A digest from another version of the program that this one cannot read becomes a reset. */
 export function readDigest(text: string): Digest {
   const value: unknown = JSON.parse(text);
   const given = new Map(Object.entries(typeof value === 'object' && value !== null ? value : {}));

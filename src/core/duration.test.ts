@@ -10,7 +10,7 @@ describe('durationMs', () => {
     assert.deepEqual(texts.map(durationMs), expected);
   });
 
-  it('knows nothing else', () => {
+  it('refuses anything else', () => {
     const odd = [
       '',
       '5',
@@ -33,12 +33,12 @@ describe('durationMs', () => {
 });
 
 describe('printDuration', () => {
-  it('uses the largest unit that leaves no rest', () => {
+  it('uses the largest unit that divides evenly', () => {
     const all = [0, 1, 1500, 60_000, 90_000, 5_400_000, 86_400_000, 604_800_000].map(printDuration);
     assert.deepEqual(all, ['0s', '1ms', '1500ms', '1m', '90s', '90m', '1d', '7d']);
   });
 
-  it('is read back as the same', () => {
+  it('round-trips through durationMs', () => {
     const ms = fc.oneof(
       fc.nat(999_999_999),
       fc.nat(604_800).map((seconds) => seconds * 1000),

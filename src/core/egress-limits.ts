@@ -1,13 +1,13 @@
-// The limits of requests to receivers; everybody reads them as part of `limits`.
+// The limits of requests to receivers. Read them as part of `limits`.
 
 export const egressLimits = {
-  /** Guard: one look-up, and the addresses it may answer. */
+  /** Guard: one DNS lookup, and how many addresses it may return. */
   dnsTimeoutMs: 2_000,
   dnsAddressesMax: 16,
   connectTimeoutMs: 5_000,
   /**
-   * Responses to callbacks, as they come over the wire: the head, all after it; what is kept of
-   * the head, and how long the body is read after it.
+   * Responses to callbacks: bytes of the head and everything after it on the wire; headers that are
+   * kept of the head; how long the body is read after the head.
    */
   responseHeadBytesMax: 16_384,
   responseHeadLinesMax: 512,
@@ -18,21 +18,24 @@ export const egressLimits = {
   responseReadMs: 1_000,
   /** Interim responses (103 and the like) before the final one. */
   responsesInterimMax: 100,
-  /** Connections to receivers: to one origin, idle in all, and how long one is kept. */
+  /** Connections to receivers: per origin, idle in total, and how long an idle one is kept. */
   connectionsPerOriginMax: 128,
   connectionsIdleMax: 512,
   connectionIdleMs: 4_000,
-  /** So much earlier than the receiver says is it closed from here. */
+  /** Close an idle connection this much earlier than the receiver announced. */
   connectionIdleMarginMs: 2_000,
   connectionAgeMs: 60_000,
-  /** To one origin, opened as they are needed; beyond that, a few for those who have waited so long for one. */
+  /**
+   * Connections to one origin that are opened on demand; beyond that, only for requests that waited
+   * this long.
+   */
   connectionsEagerMax: 8,
   connectionPatienceMs: 10,
-  /** A request on a used connection that is closed within this time met a stale one. */
+  /** A reused connection that closes within this time of the request was stale. */
   connectionStaleMs: 1_000,
-  /** Callback URLs whose reading is remembered. */
+  /** Parsed callback URLs that are cached. */
   urlsRememberedMax: 4_096,
-  /** Responses: bytes read, and bytes kept of a success. */
+  /** Response bodies: bytes read, and bytes kept of a success. */
   responseBytesMax: 16_384,
   responseKeptOfSuccessBytes: 1_024,
 } as const;

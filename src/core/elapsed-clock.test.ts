@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { elapsedClock } from './elapsed-clock.ts';
 
-/** Both clocks, moved by hand. */
+/** Both clocks, advanced by hand. */
 function clocks() {
   const at = { wallMs: 1_800_000_000_000, monotonicMs: 500 };
   const elapsedMs = elapsedClock({ nowMs: () => at.wallMs, monotonicMs: () => at.monotonicMs });
@@ -25,7 +25,7 @@ describe('elapsedClock', () => {
     assert.equal(elapsedMs() - beganMs, 1_234);
   });
 
-  it('counts the time in which the machine was suspended', () => {
+  it('counts time in which the machine was suspended', () => {
     const { elapsedMs, pass, suspend } = clocks();
     const beganMs = elapsedMs();
     pass(100);
@@ -43,7 +43,7 @@ describe('elapsedClock', () => {
     assert.equal(elapsedMs() - beganMs, 10_005);
   });
 
-  it('counts a wall clock that is set forward and back once', () => {
+  it('counts a wall clock that is set forward and back only once', () => {
     const { elapsedMs, setWall } = clocks();
     const beganMs = elapsedMs();
     setWall(3_600_000);
@@ -52,7 +52,7 @@ describe('elapsedClock', () => {
     assert.equal(elapsedMs() - beganMs, 3_600_000);
   });
 
-  it('does not add up the noise of a wall clock in whole milliseconds', () => {
+  it('does not accumulate the rounding noise of the wall clock', () => {
     let monotonicMs = 0;
     const elapsedMs = elapsedClock({
       nowMs: () => 1_800_000_000_000 + Math.floor(monotonicMs),

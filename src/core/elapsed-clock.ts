@@ -1,18 +1,22 @@
-// A clock for one question: how long ago did the store say so? The monotonic clock stops while the machine is
-// suspended and the wall clock can be set, so neither of them is enough. This one counts what either has counted.
+// A clock that measures how long ago the store confirmed something. The monotonic clock stops while
+// the machine is suspended, and the wall clock can be set, so neither is enough alone. This one
+// counts time that either of them has counted.
 
 interface Clocks {
   nowMs: () => number;
   monotonicMs: () => number;
 }
 
-/** The wall clock has whole milliseconds and is slewed by NTP; less than this is no suspension. */
+/**
+ * The wall clock counts whole milliseconds and is slewed by NTP; a smaller gain is not a
+ * suspension.
+ */
 const noiseMs = 20;
 
 /**
- * Advances with the monotonic clock, and by as much more as the wall clock has gained on it since the last reading.
- * A wall clock that is set back takes nothing away; one that is set forward makes what was read before look older,
- * which costs another read.
+ * Advances with the monotonic clock, plus whatever the wall clock has gained on it since the last
+ * reading. Setting the wall clock back takes nothing away. Setting it forward makes earlier
+ * readings look older, which costs one more read.
  */
 export function elapsedClock({ nowMs, monotonicMs }: Clocks): () => number {
   let suspendedMs = 0;

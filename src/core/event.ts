@@ -1,5 +1,5 @@
-// An event: something that happened, a name and a payload. The payload is bytes, kept and sent as they
-// were published; nothing in between parses and prints them again.
+// An event: something that happened, with a name and a payload. The payload is bytes, kept and sent
+// exactly as published; it is never parsed and printed again.
 
 export interface Event {
   id: string;
@@ -7,13 +7,13 @@ export interface Event {
   name: string;
   payload: Uint8Array;
   createdMs: number;
-  /** How many deliveries it has; undefined while a large fan-out is under way. */
+  /** Number of its deliveries; undefined while a large fan-out is in progress. */
   deliveries: number | undefined;
-  /** Why it was not sent to anybody: it came by SQL and broke the contract. */
+  /** Why it was never delivered: it was published by SQL and violates the contract. */
   rejected: string | undefined;
 }
 
-/** Events of Ringback itself begin like this; `*` does not hear them. */
+/** Ringback's own events begin with this; the pattern `*` does not match them. */
 export const ownPrefix = 'ringback.';
 
 export const pingEvent = 'ringback.ping';

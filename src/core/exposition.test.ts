@@ -1,4 +1,4 @@
-// The text that Prometheus reads, byte for byte.
+// Tests the text that Prometheus reads, byte for byte.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { expose } from './exposition.ts';
@@ -6,7 +6,7 @@ import { counterFamily, counters, createHistogram, gauge, observe } from './metr
 import type { Family } from './metric.ts';
 
 describe('expose', () => {
-  it('writes a name, its meaning, its type and its samples', () => {
+  it('writes the name, help, type and samples', () => {
     const all = counters('state', 'why');
     all.of('dead', 'dns').count += 2;
     const text = expose([counterFamily({ name: 'a_total', help: 'How many.' }, all)]);
@@ -14,7 +14,7 @@ describe('expose', () => {
     assert.equal(text, `${[...lines, 'a_total{state="dead",why="dns"} 2'].join('\n')}\n`);
   });
 
-  it('names what has no sample yet', () => {
+  it('names a family without samples', () => {
     const title = { name: 'a_total', help: 'x' };
     assert.equal(
       expose([counterFamily(title, counters('state'))]),
@@ -23,7 +23,7 @@ describe('expose', () => {
     assert.match(expose([gauge({ name: 'age_seconds', help: 'x' }, 1.5)]), /^age_seconds 1\.5$/m);
   });
 
-  it('cumulates buckets, with the sum and the number of all', () => {
+  it('writes cumulative buckets, the sum and the count', () => {
     const histogram = createHistogram([0.1, 1]);
     for (const value of [0.1, 0.5, 1, 7]) observe(histogram, value);
     const family: Family = {
@@ -41,7 +41,7 @@ describe('expose', () => {
     ]);
   });
 
-  it('escapes what would break a line', () => {
+  it('escapes characters that would break a line', () => {
     const family: Family = {
       name: 'a',
       help: 'back\\slash\nline "quoted"',

@@ -1,10 +1,10 @@
-// The text format of Prometheus, version 0.0.4: what a scrape reads.
+// The Prometheus text format, version 0.0.4.
 // https://prometheus.io/docs/instrumenting/exposition_formats/
 import type { Distribution, Family, Labels } from './metric.ts';
 
 export const expositionMediaType = 'text/plain; version=0.0.4';
 
-/** Families that have no sample now are named all the same, so that a reader knows of them. */
+/** Families without samples are listed too, so that a scraper knows of them. */
 export function expose(families: readonly Family[]): string {
   return families.map((family) => `${linesOf(family).join('\n')}\n`).join('');
 }
@@ -19,7 +19,7 @@ function linesOf(family: Family): string[] {
   return [...head, ...samples];
 }
 
-/** Buckets are cumulated: each holds what is in those below it, too. */
+/** Buckets are cumulative: each one includes those below it. */
 function distribution(name: string, { labels, histogram }: Distribution): string[] {
   const { bounds, counts, sum } = histogram;
   let total = 0;

@@ -4,13 +4,13 @@ import { attemptErrors } from './attempt.ts';
 import { endings, explain, failures, statusFailures } from './failures.ts';
 
 describe('explain', () => {
-  it('has something to say about every error and every end', () => {
+  it('explains every error and every ending', () => {
     for (const error of [...attemptErrors, ...endings]) {
       assert.equal(explain({ error }), failures[error]);
     }
   });
 
-  it('says more about a status that is known, and something about every other one', () => {
+  it('explains known statuses in detail, and any other by its class', () => {
     assert.equal(explain({ error: 'status', status: 503 }), statusFailures['503']);
     assert.equal(explain({ error: 'status', status: 418 }), statusFailures['4xx']);
     assert.equal(explain({ error: 'status', status: 599 }), statusFailures['5xx']);
@@ -19,7 +19,7 @@ describe('explain', () => {
     assert.equal(explain({ error: 'redirect', status: 301 }), failures.redirect);
   });
 
-  it('prefers a named error to a status, and a status to a name that it does not know', () => {
+  it('prefers a named error to a status, and a status to an unknown name', () => {
     assert.equal(explain({ error: 'timeout', status: 500 }), failures.timeout);
     assert.equal(explain({ error: 'constructor', status: 500 }), statusFailures['500']);
     assert.equal(explain({ error: 'constructor' }), undefined);
@@ -32,7 +32,7 @@ describe('explain', () => {
 });
 
 describe('the catalogue', () => {
-  it('is written in short sentences', () => {
+  it('uses short sentences', () => {
     for (const [name, failure] of Object.entries({ ...failures, ...statusFailures })) {
       const { title, ...sentences } = failure;
       assert.match(title, /^[A-Z0-9].*[^.]$/, name);

@@ -1,14 +1,15 @@
-// The catalogue of failure sentences: for each way in which a callback can fail, what happened and what
-// to do about it. docs/failures.md is made from it, and the console shows it: so nothing of Node here.
+// The catalogue of failure explanations: for each way in which a callback can fail, what happened
+// and what to do about it. docs/failures.md is generated from it, and the console bundles it, so
+// nothing here may depend on Node.
 import { attemptErrors, type AttemptError } from './attempt.ts';
 
 export interface Failure {
   title: string;
   /** What happened. */
   happened: string;
-  /** What whoever runs the receiver can do. */
+  /** What the operator of the receiver can do. */
   receiver: string;
-  /** What whoever runs Ringback, or owns the subscription, can do. */
+  /** What the operator of Ringback, or the owner of the subscription, can do. */
   operator: string;
 }
 
@@ -130,7 +131,7 @@ export const failures: Readonly<Record<AttemptError | Ending, Failure>> = {
   },
 };
 
-/** By status: the common ones, then whole classes. */
+/** By status: common ones first, then whole classes. */
 export const statusFailures: Readonly<Record<string, Failure>> = {
   '400': {
     title: '400: the receiver cannot read the request',
@@ -235,7 +236,7 @@ export interface Failing {
   status?: number | undefined;
 }
 
-/** What to say about an attempt or a delivery; undefined when nothing is known to have failed. */
+/** Explains an attempt or a delivery; undefined when no failure is known. */
 export function explain({ error, status }: Failing): Failure | undefined {
   const byStatus = status === undefined ? undefined : explainStatus(status);
   if (error === undefined || error === 'status') {

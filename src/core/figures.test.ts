@@ -19,7 +19,7 @@ describe('addFigures', () => {
 });
 
 describe('pendingOf', () => {
-  it('is what was made or revived and has not ended', () => {
+  it('is the number of deliveries that were made or revived and have not ended', () => {
     const { counts } = noFigures();
     Object.assign(counts, { published: 9, made: 10, revived: 1, delivered: 4, dead: 2 });
     assert.equal(pendingOf({ ...counts, cancelled: 1, retried: 5 }), 4);
@@ -27,18 +27,18 @@ describe('pendingOf', () => {
 });
 
 describe('successRateOf', () => {
-  it('is the part of attempts that succeeded', () => {
+  it('is the share of attempts that succeeded', () => {
     const { counts } = noFigures();
     assert.equal(successRateOf({ ...counts, delivered: 6, retried: 3, dead: 1 }), 0.6);
   });
 
-  it('is unknown without an attempt', () => {
+  it('is undefined without an attempt', () => {
     assert.equal(successRateOf({ ...noFigures().counts, cancelled: 3 }), undefined);
   });
 });
 
 describe('latencyOf', () => {
-  it('gives both percentiles, or neither', () => {
+  it('returns both percentiles, or neither', () => {
     assert.deepEqual(latencyOf(noFigures()), { p50Ms: undefined, p95Ms: undefined });
     const figures = noFigures();
     figures.took[0] = 100;

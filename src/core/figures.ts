@@ -1,15 +1,15 @@
-// Figures: how much happened in a stretch of time. They add up, over time, over nodes, over lanes.
+// Statistics: how much happened in a span of time. They add up over time, nodes and lanes.
 import { bucketCount, percentileMs } from './latency.ts';
 
 export const countNames = [
   /** Events accepted. */
   'published',
-  /** Deliveries made for them, or later by hand. */
+  /** Deliveries created by the fan-out, or later by hand. */
   'made',
-  /** Dead deliveries that go on. */
+  /** Dead deliveries that became due again. */
   'revived',
   'delivered',
-  /** Attempts that failed and will be made again. */
+  /** Attempts that failed and will be retried. */
   'retried',
   'dead',
   'cancelled',
@@ -20,7 +20,7 @@ export type Counts = Readonly<Record<CountName, number>>;
 
 export interface Figures {
   counts: Record<CountName, number>;
-  /** Attempts by how long they took, see latency.ts. */
+  /** Attempts by duration, in the buckets of latency.ts. */
   took: number[];
 }
 
@@ -45,12 +45,12 @@ export function addFigures(sum: Figures, more: Figures): void {
   }
 }
 
-/** Deliveries that have not ended, out of the counts of all time. */
+/** Deliveries that have not ended, computed from the counts of all time. */
 export function pendingOf({ made, revived, delivered, dead, cancelled }: Counts): number {
   return made + revived - delivered - dead - cancelled;
 }
 
-/** Of all attempts with an outcome the part that succeeded; undefined when there was none. */
+/** The share of attempts with an outcome that succeeded; undefined when there was none. */
 export function successRateOf({ delivered, retried, dead }: Counts): number | undefined {
   const attempts = delivered + retried + dead;
   return attempts === 0 ? undefined : delivered / attempts;

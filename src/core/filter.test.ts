@@ -14,7 +14,7 @@ import { limits } from './limits.ts';
 const { filterPointersMax, filterValuesMax, filterPointerCharsMax, filterCharsMax } = limits;
 
 describe('readFilter', () => {
-  it('makes a list of every value, each once', () => {
+  it('turns every rule into a list without duplicates', () => {
     assert.deepEqual(read({ '/a': 1, '/b': ['x', null, 'x'], '': true }), {
       '/a': [1],
       '/b': ['x', null],
@@ -22,11 +22,11 @@ describe('readFilter', () => {
     });
   });
 
-  it('takes a filter without rules for none', () => {
+  it('treats a filter without rules as no filter', () => {
     assert.equal(read({}), undefined);
   });
 
-  it('takes what it gave', () => {
+  it('accepts its own output', () => {
     fc.assert(
       fc.property(fc.dictionary(pointer, values), (filter) => {
         const once = read(filter);
@@ -35,7 +35,7 @@ describe('readFilter', () => {
     );
   });
 
-  it('names the whole when it is no object, or too large', () => {
+  it('reports the whole filter when it is not an object, or too large', () => {
     for (const value of [null, undefined, 1, 'x', [], ['/a']]) {
       assert.match(faults(value)['body#/filter'] ?? '', /^is .*, expected an object/);
     }
@@ -51,7 +51,7 @@ describe('readFilter', () => {
     });
   });
 
-  it('names each rule that is none, by its place', () => {
+  it('reports each invalid rule by its pointer', () => {
     const list = Array.from({ length: filterValuesMax + 1 }, (_, i) => i);
     const long = `/${'x'.repeat(filterPointerCharsMax)}`;
     const value = {
@@ -95,7 +95,7 @@ describe('readFilter', () => {
     assert.notEqual(read({ [long.slice(0, -1)]: [2 ** 53 - 1, ...list.slice(2)] }), undefined);
   });
 
-  it('reads anything, and never throws', () => {
+  it('accepts any JSON, and never throws', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), (value) => {
         assert.notEqual(tryRead(value), undefined);
@@ -105,7 +105,7 @@ describe('readFilter', () => {
 });
 
 describe('fits', () => {
-  it('asks for every rule, and of each rule for one value', () => {
+  it('requires every rule, and of each rule one value', () => {
     const filter = { '/type': ['paid', 'refunded'], '/amount': [10] };
     assert.equal(fits(filter, { type: 'paid', amount: 10 }), true);
     assert.equal(fits(filter, { type: 'refunded', amount: 10, more: 1 }), true);
@@ -113,7 +113,7 @@ describe('fits', () => {
     assert.equal(fits(filter, { type: 'open', amount: 10 }), false);
   });
 
-  it('finds nothing where nothing is, and null only where null is', () => {
+  it('matches nothing where the payload has no value, and null only where it has null', () => {
     for (const payload of [{}, [], 'a', 1, null, { b: null }, { a: {} }, { a: [null] }]) {
       assert.equal(fits({ '/a': [null] }, payload), false, JSON.stringify(payload));
     }
@@ -121,7 +121,7 @@ describe('fits', () => {
     assert.equal(fits({ '': [null] }, null), true);
   });
 
-  it('compares values of one type only', () => {
+  it('compares values of the same type only', () => {
     const payload = { one: 1, text: '1', yes: true, no: false, zero: 0, empty: '' };
     const filter = (at: string, value: FilterValue) => ({ [`/${at}`]: [value] });
     assert.equal(fits(filter('one', '1'), payload), false);
@@ -132,12 +132,12 @@ describe('fits', () => {
     assert.equal(fits(filter('empty', null), payload), false);
   });
 
-  it('compares what the JSON means, not how it is written', () => {
+  it('compares the values that the JSON means, not their spelling', () => {
     const payload: unknown = JSON.parse('{"a":1.0,"b":1e2,"c":"\\u0061","d":-0}');
     assert.equal(fits({ '/a': [1], '/b': [100], '/c': ['a'], '/d': [0] }, payload), true);
   });
 
-  it('never takes one integer for another', () => {
+  it('never mistakes one integer for another', () => {
     const filter = { '/id': [Number.MAX_SAFE_INTEGER] };
     const id = (digits: string): unknown => JSON.parse(`{"id":${digits}}`);
     assert.equal(fits(filter, id('9007199254740991')), true);
@@ -146,7 +146,7 @@ describe('fits', () => {
     }
   });
 
-  it('reaches into lists by index, and no further than own properties', () => {
+  it('reaches into lists by index, and sees own properties only', () => {
     const payload: unknown = JSON.parse('{"list":[{"a":1},"x"],"__proto__":{"b":2},"0":3}');
     assert.equal(fits({ '/list/0/a': [1], '/list/1': ['x'] }, payload), true);
     assert.equal(fits({ '/__proto__/b': [2], '/0': [3] }, payload), true);
@@ -157,7 +157,7 @@ describe('fits', () => {
     assert.equal(fits({ '/list/1/length': [1], '/list/1/0': ['x'] }, payload), false);
   });
 
-  it('agrees with a list of all scalars of the payload by their place', () => {
+  it('agrees with a model that lists every scalar of the payload by pointer', () => {
     let fitting = 0;
     const check = (payload: unknown, picks: readonly Pick[]): void => {
       const leaves = leavesOf(payload, '');
@@ -179,7 +179,7 @@ describe('fits', () => {
     assert(fitting > runs / 10 && fitting < runs, `${fitting} of ${runs} fit`);
   });
 
-  it('judges any filter that was read and any payload, and never throws', () => {
+  it('accepts any valid filter and any payload, and never throws', () => {
     fc.assert(
       fc.property(fc.dictionary(pointer, values), fc.jsonValue(), (value, payload) => {
         const filter = read(value);
@@ -190,14 +190,14 @@ describe('fits', () => {
 });
 
 describe('payloadJudge', () => {
-  it('judges bytes by any number of filters', () => {
+  it('applies any number of filters to one payload', () => {
     const judge = payloadJudge(Buffer.from('{"a":"ü","a":"ö"}'));
     assert.equal(judge(rulesOf({ '/a': ['ö'] })), true);
-    assert.equal(judge(rulesOf({ '/a': ['ü'] })), false); // Of a key that is there twice the last value counts.
+    assert.equal(judge(rulesOf({ '/a': ['ü'] })), false); // The last value of a repeated key counts.
     assert.equal(judge(rulesOf({ '/a': ['ö'] })), true);
   });
 
-  it('lets nothing pass that is no JSON', () => {
+  it('matches nothing when the payload is not JSON', () => {
     for (const bytes of [Buffer.from('{"a":'), Buffer.from([0x22, 0xff, 0x22]), Buffer.of()]) {
       const judge = payloadJudge(bytes);
       assert.equal(judge(rulesOf({ '': [null, '', 'a'] })), false);
@@ -220,7 +220,7 @@ const pick = fc.record({
 });
 type Pick = typeof pick extends fc.Arbitrary<infer T> ? T : never;
 
-/** The model: every scalar with its pointer, written out by the words of RFC 6901. */
+/** The model: every scalar with its pointer, written out literally as RFC 6901 defines it. */
 function leavesOf(value: unknown, at: string): Map<string, FilterValue> {
   if (Array.isArray(value)) {
     return new Map(value.flatMap((each: unknown, i) => [...leavesOf(each, `${at}/${i}`)]));

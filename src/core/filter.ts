@@ -1,21 +1,21 @@
-// Payload filters: which events of those that a subscription hears are meant for it. Every rule must
-// hold. Pure, and total: a payload of any shape either fits or does not.
+// Payload filters: which of the events that match a subscription's patterns are delivered to it.
+// Every rule must match. Pure and total: a payload of any shape either matches or does not.
 import { limits } from './limits.ts';
 import { pointerTokens, valueAt } from './pointer.ts';
 import { fieldIn, type Fault } from './problem.ts';
 
-/** By JSON pointer (RFC 6901): the values of which the payload has one there. */
+/** By JSON pointer (RFC 6901): the payload must have one of these values there. */
 export type Filter = Readonly<Record<string, readonly FilterValue[]>>;
 
 export type FilterValue = string | number | boolean | null;
 
 export type FilterReading =
-  /** Undefined: it has no rule, which is as good as none. */
+  /** Undefined: the filter has no rules, which means no filter. */
   { kind: 'filter'; filter: Filter | undefined } | { kind: 'faulty'; faults: readonly Fault[] };
 
 /**
- * A filter as JSON has it, one value or a list for each pointer, becomes one with lists only. `field`
- * names its place in the request: `body#/filter`.
+ * Normalises a filter from JSON: one value or a list for each pointer becomes a list. `field` names
+ * its place in the request: `body#/filter`.
  */
 export function readFilter(value: unknown, field: string): FilterReading {
   const whole = (message: string): FilterReading => faulty([{ field, message }]);
@@ -41,7 +41,7 @@ export function readFilter(value: unknown, field: string): FilterReading {
   return { kind: 'filter', filter };
 }
 
-/** A filter as it is applied. */
+/** A filter compiled for matching. */
 export type Rules = readonly { tokens: readonly string[]; wanted: readonly FilterValue[] }[];
 
 export function rulesOf(filter: Filter): Rules {
@@ -51,11 +51,11 @@ export function rulesOf(filter: Filter): Rules {
 }
 
 /**
- * Whether a payload, as parsed, has one of the wanted values at every place; where it has nothing, it
- * has none of them. Strings are compared character by character, numbers as the numbers they mean (1 is
- * 1.0 and 1e0) in double precision, as nearly every reader of JSON has them. That cannot mistake one
- * integer for another: a filter holds none beyond 2^53 - 1, so a larger one in a payload, which was
- * rounded, equals nothing here.
+ * Whether the parsed payload has one of the wanted values at every pointer. A pointer to nothing
+ * matches no value. Strings are compared character by character. Numbers are compared as doubles,
+ * as nearly every JSON parser reads them, so 1 equals 1.0 and 1e0. Two integers are never confused:
+ * a filter holds none beyond 2^53 - 1, so a larger one in a payload, which was rounded, equals none
+ * of them.
  */
 export function fits(rules: Rules, payload: unknown): boolean {
   return rules.every(({ tokens, wanted }) => {
@@ -64,7 +64,10 @@ export function fits(rules: Rules, payload: unknown): boolean {
   });
 }
 
-/** Judges one payload by any number of filters: it is parsed when the first one asks, and only once. */
+/**
+ * Returns a function that matches one payload against any number of filters, parsing it lazily and
+ * once.
+ */
 export function payloadJudge(payload: Uint8Array): (rules: Rules) => boolean {
   let parsed: { value: unknown } | undefined;
   return (rules) => {
@@ -73,7 +76,7 @@ export function payloadJudge(payload: Uint8Array): (rules: Rules) => boolean {
   };
 }
 
-/** Of a key that stands there twice the last value counts. What is no JSON at all fits no filter. */
+/** The last value of a repeated key counts. A payload that is not JSON matches no filter. */
 function parse(payload: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(payload));
@@ -111,7 +114,7 @@ function listFault(list: readonly unknown[]): string | undefined {
   return undefined;
 }
 
-/** Beyond this, JSON.parse gives one number for several. */
+/** Beyond this, JSON.parse maps several integers to one number. */
 function isExact(number: number): boolean {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER;
 }

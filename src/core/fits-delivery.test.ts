@@ -10,7 +10,7 @@ function fits(found: Partial<Ending>, filter: Partial<EndedFilter>): boolean {
 }
 
 describe('fitsEnding', () => {
-  it('takes one way to end, or any', () => {
+  it('matches one ending, or any', () => {
     for (const state of ['delivered', 'dead', 'cancelled'] as const) {
       assert.equal(fits({ state }, { state }), true);
       assert.equal(fits({ state }, {}), true);
@@ -19,7 +19,7 @@ describe('fitsEnding', () => {
     for (const state of ['due', 'running'] as const) assert.equal(fits({ state }, {}), false);
   });
 
-  it('takes a class of statuses, or one of them', () => {
+  it('matches a class of statuses, or a single one', () => {
     assert.equal(fits({ status: 503 }, { status: '5xx' }), true);
     assert.equal(fits({ status: 503 }, { status: '503' }), true);
     assert.equal(fits({ status: 503 }, { status: '4xx' }), false);
@@ -27,7 +27,7 @@ describe('fitsEnding', () => {
     assert.equal(fits({ status: undefined }, { status: '5xx' }), false);
   });
 
-  it('takes the error of the last attempt, or why it is dead', () => {
+  it('matches the error of the last attempt, or the reason for the dead letter', () => {
     assert.equal(fits({ error: 'timeout' }, { error: 'timeout' }), true);
     assert.equal(fits({ error: 'timeout' }, { error: 'dns' }), false);
     assert.equal(fits({ error: 'timeout' }, { error: 'exhausted' }), true);
@@ -38,7 +38,7 @@ describe('fitsEnding', () => {
 });
 
 describe('fitsEvent', () => {
-  it('takes a name, a pattern that hears it, or nothing at all', () => {
+  it('matches a name or a pattern, or everything when absent', () => {
     for (const pattern of ['a.b', 'a.*', '*', undefined]) {
       assert.equal(fitsEvent('a.b', pattern), true);
     }

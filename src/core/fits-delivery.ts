@@ -1,25 +1,25 @@
-// Whether a delivery that has ended is one that somebody looks for. Pure, so that a replay, its dry run
-// and a list can mean the same by a filter.
+// Whether an ended delivery matches a filter. Pure, so that a replay, its dry run and a list apply
+// a filter in the same way.
 import type { DeliveryState } from './delivery.ts';
 import { patternsFor } from './pattern.ts';
 
-/** How a delivery can have ended; `ended` is any of these. */
+/** How a delivery can have ended; `ended` means any of these. */
 export const endedStates = ['delivered', 'dead', 'cancelled', 'ended'] as const;
 export type EndedState = (typeof endedStates)[number];
 
 export interface EndedFilter {
   state: EndedState;
-  /** A name, or a pattern that hears it. */
+  /** An event name, or a pattern that matches it. */
   event: string | undefined;
   /** Bare id. */
   subscription: string | undefined;
-  /** A class (`4xx`) or a code (`404`) of the last answer. */
+  /** A class (`4xx`) or a code (`404`) of the last response. */
   status: string | undefined;
-  /** Of the last attempt; or why it is dead: `expired`, `exhausted`. */
+  /** Error of the last attempt; or why it is dead: `expired`, `exhausted`. */
   error: string | undefined;
 }
 
-/** How a delivery ended, as its own row tells. */
+/** How a delivery ended, from its own row. */
 export interface Ending {
   state: DeliveryState;
   status: number | undefined;
@@ -51,7 +51,7 @@ function fitsStatus(found: number | undefined, status: string): boolean {
   return isClass ? String(found).charAt(0) === status.charAt(0) : String(found) === status;
 }
 
-/** A dead one keeps the error of its last attempt, unless it waited beyond its retention. */
+/** A dead delivery keeps the error of its last attempt, unless it expired. */
 function fitsError(found: Ending, error: string): boolean {
   if (error === 'exhausted') return found.state === 'dead' && found.error !== 'expired';
   return found.error === error;

@@ -14,7 +14,7 @@ const lane = (changes: Partial<LaneHealth> = {}): LaneHealth => ({
 });
 
 describe('healthOf', () => {
-  it('is ok without a failure, also where there is no lane', () => {
+  it('is ok without a failure, even without a lane', () => {
     const ok = { state: 'ok', failures: 0, failingMs: undefined, nextAttemptMs: undefined };
     assert.deepEqual(healthOf([]), ok);
     assert.deepEqual(healthOf([lane({ dueMs: 5 })]), ok);
@@ -33,7 +33,7 @@ describe('healthOf', () => {
     assert.equal(healthOf([lane({ failures: brokenAfter - 1, failingMs: 1 })]).state, 'failing');
   });
 
-  it('knows of no next attempt while one is under way, nothing waits, or it is held', () => {
+  it('has no next attempt while one is in flight, nothing is pending, or the lane is held', () => {
     const failing = { failures: 1, failingMs: 1 };
     const others: Partial<LaneHealth>[] = [
       { gateMs: never, ordered: true, dueMs: 1 },
@@ -45,7 +45,7 @@ describe('healthOf', () => {
     }
   });
 
-  it('takes the place of an ordered delivery for no time', () => {
+  it('does not mistake the order number of an ordered delivery for a time', () => {
     const ordered = lane({ ordered: true, failures: 1, failingMs: 1, gateMs: 7, dueMs: 9_999 });
     assert.equal(healthOf([ordered]).nextAttemptMs, 7);
   });

@@ -1,13 +1,19 @@
-// How the receivers of a subscription do, as people see it: made of its lanes. Pure.
+// The health of a subscription's receivers as users see it, derived from its lanes. Pure.
 import { brokenAfter, never, type Lane } from './lane.ts';
 
 export interface Health {
-  /** `open`: the breaker of a receiver is, and it gets one delivery at a time until one succeeds. */
+  /**
+   * `open`: the circuit breaker of a receiver is open; it gets one delivery at a time until one
+   * succeeds.
+   */
   state: 'ok' | 'failing' | 'open';
-  /** In a row, of the receiver that does worst. */
+  /** Consecutive failures of the worst receiver. */
   failures: number;
   failingMs: number | undefined;
-  /** When a receiver that fails is tried next; undefined when nothing waits for it, or one is under way. */
+  /**
+   * When a failing receiver is tried next; undefined when nothing is pending for it, or an attempt
+   * is in flight.
+   */
   nextAttemptMs: number | undefined;
 }
 
@@ -15,7 +21,7 @@ export interface LaneHealth extends Pick<
   Lane,
   'state' | 'ordered' | 'gateMs' | 'failures' | 'failingMs'
 > {
-  /** When the first delivery that waits there is due. */
+  /** When the first pending delivery of the lane is due. */
   dueMs: number | undefined;
 }
 
@@ -30,7 +36,7 @@ export function healthOf(lanes: readonly LaneHealth[]): Health {
   };
 }
 
-/** In an ordered lane `dueMs` is a place in the order, and only the gate is a time. */
+/** In an ordered lane `dueMs` is an order number, so only the gate is a time. */
 function nextAttemptMs({ state, ordered, gateMs, dueMs }: LaneHealth): number | undefined {
   if (state !== 'open' || dueMs === undefined || gateMs === never) return undefined;
   return ordered ? gateMs : Math.max(gateMs, dueMs);

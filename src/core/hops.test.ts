@@ -7,7 +7,7 @@ import { parseTrace } from './trace.ts';
 const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 a=1';
 
 describe('hops', () => {
-  it('are kept in front of a trace, and both are read again', () => {
+  it('are stored in front of the trace, and both can be read back', () => {
     for (const given of [undefined, trace]) {
       for (const hops of [0, 1, 5, 12]) {
         const kept = withHops(hops, given);
@@ -19,14 +19,14 @@ describe('hops', () => {
     assert.equal(parseTrace(withHops(3, undefined) ?? ''), undefined);
   });
 
-  it('need no room where there are none', () => {
+  it('take no space when there are none', () => {
     assert.equal(withHops(0, undefined), undefined);
     assert.equal(withHops(0, trace), trace);
   });
 });
 
 describe('refuseLoop', () => {
-  it('lets so many pass and no more', () => {
+  it('accepts up to the limit and no more', () => {
     refuseLoop(limits.hopsMax);
     assert.throws(() => refuseLoop(limits.hopsMax + 1), /6 callbacks .* at most 5 may.* loop/);
   });

@@ -1,10 +1,14 @@
-// The hop count of an event: how many callbacks of Ringback lie between it and the first event of its chain. It ends
-// loops, in which a callback leads to an event whose callback leads to the next one. It is kept in front of the event's
-// trace, which takes the same way to every attempt: an event of hop 0, as nearly all are, needs no room for it.
+// The hop count of an event: how many Ringback callbacks lie between it and the first event of its
+// chain. It breaks loops, in which a callback leads to an event whose callback leads to the next
+// one. It is stored in front of the event's trace, which already travels to every attempt; hop 0,
+// as nearly all events have, is not stored.
 import { limits } from './limits.ts';
 import { Problem } from './problem.ts';
 
-/** Callbacks carry it, and whatever they lead to sends it on. In requests: the number of callbacks so far. */
+/**
+ * Callbacks carry this header, and receivers pass it on when they publish. Value: the number of
+ * callbacks so far.
+ */
 export const hopsHeader = 'ringback-hops';
 
 export function withHops(hops: number, trace: string | undefined): string | undefined {
@@ -16,7 +20,7 @@ export function hopsOf(kept: string | undefined): number {
   return Number(/^hops=(\d{1,3})(?: |$)/.exec(kept ?? '')?.[1] ?? 0);
 }
 
-/** The trace alone; empty where there is none. */
+/** The trace alone; empty when there is none. */
 export function withoutHops(kept: string): string {
   if (!kept.startsWith(prefix)) return kept;
   const space = kept.indexOf(' ');
@@ -25,7 +29,7 @@ export function withoutHops(kept: string): string {
 
 const prefix = 'hops=';
 
-/** `hops`: of the event that is about to be published. */
+/** `hops`: the count of the event that is about to be published. */
 export function refuseLoop(hops: number): void {
   if (hops <= limits.hopsMax) return;
   const message = `is ${hops}, expected at most ${limits.hopsMax}`;

@@ -19,14 +19,14 @@ describe('idMaker', () => {
     assert.equal(make(), '7zzzzzzzzz0000000000000000');
   });
 
-  it('rises strictly within a millisecond and when the clock steps back', () => {
+  it('increases strictly within a millisecond and when the clock steps back', () => {
     const make = idMaker(worldAt([1000, 1000, 1000, 999, 500, 1001], 0xff));
     const ids = Array.from({ length: 6 }, make);
     assert.deepEqual(ids, [...ids].sort());
     assert.equal(new Set(ids).size, 6);
   });
 
-  it('goes on rising when chance runs over', () => {
+  it('keeps increasing when the random part overflows', () => {
     const make = idMaker(worldAt([5]));
     const first = make();
     const many = Array.from({ length: 5000 }, make);
@@ -34,8 +34,8 @@ describe('idMaker', () => {
   });
 });
 
-describe('the chance in an id', () => {
-  it('leaves 64 bits open between two ids of one millisecond', () => {
+describe('the random part of an id', () => {
+  it('leaves 64 unpredictable bits between two ids of one millisecond', () => {
     const make = idMaker({ nowMs: () => 5, randomBytes: countedBytes() });
     const ids = Array.from({ length: 10_000 }, make);
     assert.deepEqual(ids, ids.toSorted());
@@ -43,7 +43,7 @@ describe('the chance in an id', () => {
     const numbers = ids.map(chanceIn);
     const steps = numbers.slice(1).map((number, at) => number - (numbers[at] ?? 0n));
     assert.equal(new Set(steps).size, steps.length, 'no step comes twice');
-    // Of fair coins, six deviations away from the half come once in 500 million.
+    // For fair coins, six standard deviations from the mean occur once in 500 million.
     const fewest = steps.length / 2 - 6 * Math.sqrt(steps.length / 4);
     for (let bit = 0n; bit < 64n; bit += 1n) {
       const ones = steps.filter((step) => ((step >> bit) & 1n) === 1n).length;
@@ -51,7 +51,7 @@ describe('the chance in an id', () => {
     }
   });
 
-  it('borrows the next millisecond where the chance of one is used up', () => {
+  it('borrows the next millisecond when the random part of one is used up', () => {
     const make = idMaker(worldAt([5], 0xff));
     const ids = Array.from({ length: 70_000 }, make);
     assert.deepEqual(ids, ids.toSorted());
@@ -64,7 +64,7 @@ describe('the chance in an id', () => {
   });
 });
 
-/** The same every time, and without a pattern. */
+/** The same on every run, and without a pattern. */
 function countedBytes(): (count: number) => Uint8Array {
   let drawn = 0;
   return (count) => hash('sha256', String(drawn++), 'buffer').subarray(0, count);
@@ -78,25 +78,25 @@ function chanceIn(id: string): bigint {
 }
 
 describe('firstIdAt', () => {
-  it('stands between what was made before and what was made then', () => {
+  it('sorts between ids made before that time and ids made at it', () => {
     for (const ms of [1, 1_700_000_000_000]) {
       assert(idMaker(worldAt([ms - 1], 0xff))() < firstIdAt(ms));
       assert(idMaker(worldAt([ms], 0))() >= firstIdAt(ms));
     }
   });
 
-  it('takes a time before 1970 for the first one: nothing is older', () => {
+  it('maps any time before 1970 to the lowest id', () => {
     assert.equal(firstIdAt(-2_592_000_000), '0'.repeat(26));
   });
 });
 
 describe('withoutPrefix', () => {
-  it('gives back what withPrefix was given', () => {
+  it('undoes withPrefix', () => {
     const id = idMaker(worldAt([1_700_000_000_000], 0x5a))();
     assert.equal(withoutPrefix('sub', withPrefix('sub', id)), id);
   });
 
-  it('knows what is no id of the kind', () => {
+  it('rejects anything that is not an id of that kind', () => {
     const id = '01jc4t6v8m3q5r7w9x1y2z3a4b';
     const strangers = [
       id,

@@ -1,21 +1,25 @@
-// Ids: 26 characters of Crockford base 32, 48 bits of time and 80 of chance, strictly rising within a
-// process and not to be guessed from each other. Stored bare; the prefix that says what an id names is put on and taken off at the edge.
+// Ids: 26 characters of Crockford base 32, 48 bits of time and 80 random ones. They increase
+// strictly within a process and cannot be guessed from each other. They are stored bare; the prefix
+// that names the kind is added and removed at the edge.
 import type { World } from './world.ts';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const shape = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** Of the two halves that the chance is counted in: a number holds 53 bits. */
+/** End of each of the two halves of the random part: a JavaScript number holds only 53 bits. */
 const halfEnd = 2 ** 40;
-/** How far the upper half goes at a time, at most. A millisecond has room for 2^39 / 2^24 steps at least. */
+/**
+ * End of a random step of the upper half. A millisecond has room for at least 2^39 / 2^24 steps.
+ */
 const stepEnd = 2 ** 24;
 
 export type IdPrefix = 'app' | 'sub' | 'evt' | 'rpl' | 'req';
 
 /**
- * Makes ids that sort by creation, also within one millisecond and when the clock steps back. An id must not
- * be guessed from its neighbour: the upper half of chance goes on by 24 random bits, the lower one is drawn
- * again. In numbers: about 0.5 µs, where BigInts take 3.
+ * Makes ids that sort by creation, even within one millisecond and when the clock steps back. An id
+ * must not be guessable from its neighbour: the upper half of the random part advances by 24 random
+ * bits, and the lower half is drawn again. Plain numbers instead of BigInts make this several times
+ * faster.
  */
 export function idMaker(world: Pick<World, 'nowMs' | 'randomBytes'>): () => string {
   let lastMs = -1;
@@ -23,7 +27,7 @@ export function idMaker(world: Pick<World, 'nowMs' | 'randomBytes'>): () => stri
   let time = '';
   const begin = (ms: number, drawn: number): void => {
     lastMs = ms;
-    high = Math.floor(drawn / 2); // The top bit stays free, so that steps fit.
+    high = Math.floor(drawn / 2); // Keep the top bit free, so that steps fit.
     time = encodeTime(ms);
   };
   return () => {
@@ -38,8 +42,8 @@ export function idMaker(world: Pick<World, 'nowMs' | 'randomBytes'>): () => stri
 }
 
 /**
- * The lowest id that can be made at a time: what is older sorts below it. Nothing is older than 1970,
- * whatever a clock that was never set makes of "30 days ago".
+ * The lowest id of a time: ids made earlier sort below it. Times before 1970 are clamped, since an
+ * unset clock can turn "30 days ago" into one.
  */
 export function firstIdAt(ms: number): string {
   return encodeTime(Math.max(ms, 0)) + encodeHalf(0) + encodeHalf(0);
@@ -52,7 +56,7 @@ export function timeOf(id: string): number {
   return ms;
 }
 
-/** How much of the way from one id to another lies behind a third: from 0 to 1, and 0 without a way. */
+/** The position of `at` between two ids, from 0 to 1; 0 when both are the same. */
 export function shareBetween(first: string, last: string, at: string): number {
   const [from, to, here] = [decode(first), decode(last), decode(at)];
   if (here <= from || to <= from) return 0;
@@ -65,7 +69,7 @@ export function withPrefix(prefix: IdPrefix, id: string): string {
   return `${prefix}_${id}`;
 }
 
-/** The bare id, or undefined when the text is no id of that kind. */
+/** The bare id, or undefined when the text is not an id of that kind. */
 export function withoutPrefix(prefix: IdPrefix, text: string): string | undefined {
   if (!text.startsWith(`${prefix}_`)) return undefined;
   const id = text.slice(prefix.length + 1);
@@ -80,7 +84,7 @@ function encodeHalf(half: number): string {
   return encode(Math.floor(half / 2 ** 20), 4) + encode(half % 2 ** 20, 4);
 }
 
-/** In so many digits: five bits each, of 31 at the most. */
+/** Prints `value` in `digits` characters of five bits each. `value` has at most 31 bits. */
 function encode(value: number, digits: number): string {
   let text = '';
   for (let rest = value, i = 0; i < digits; rest >>= 5, i += 1) {
@@ -95,7 +99,7 @@ function decode(id: string): bigint {
   return value;
 }
 
-/** Of five bytes. */
+/** Reads five bytes as a number. */
 function numberOf(bytes: Uint8Array, from: number): number {
   let value = 0;
   for (let at = from; at < from + 5; at += 1) value = value * 256 + (bytes[at] ?? 0);

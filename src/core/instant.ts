@@ -1,13 +1,13 @@
-// Times that callers write. Whatever is read here can be written again as RFC 3339, which has four digits
-// for the year: an offset could else lead out of them.
+// Times that callers write. Every accepted time can be printed as RFC 3339 again, which has four
+// digits for the year: an offset could otherwise move a time out of that range.
 
 const firstMs = Date.parse('0000-01-01T00:00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** What a caller hears who wrote another one. */
+/** The expectation in the message for any other time. */
 export const instantExpected = 'a time of the years 0 to 9999 in UTC without a leap second';
 
-/** Of a time as RFC 3339 writes it; undefined for one that no clock shows, such as a leap second. */
+/** Parses RFC 3339; undefined for a time that no clock shows, such as a leap second. */
 export function instantMs(written: string): number | undefined {
   const ms = Date.parse(written);
   return ms >= firstMs && ms <= lastMs ? ms : undefined;

@@ -15,7 +15,7 @@ function flaw(text: string): string {
 }
 
 describe('readJson', () => {
-  it('reads what JSON.parse reads', () => {
+  it('reads everything that JSON.parse reads', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value);
@@ -45,12 +45,12 @@ describe('readJson', () => {
     assert.equal(reading.kind === 'value' && reading.value, 1);
   });
 
-  it('refuses bytes that are no UTF-8', () => {
+  it('refuses bytes that are not UTF-8', () => {
     const reading = readJson(Buffer.from([0x22, 0xff, 0x22]));
     assert.deepEqual(reading, { kind: 'malformed', message: 'is not valid UTF-8' });
   });
 
-  it('refuses nesting beyond the limit and takes nesting up to it', () => {
+  it('refuses nesting beyond the limit and accepts nesting up to it', () => {
     const nest = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     assert.equal(read(nest(limits.jsonDepthMax)).kind, 'value');
     assert.match(flaw(nest(limits.jsonDepthMax + 1)), /nested deeper than 64/);
@@ -61,7 +61,7 @@ describe('readJson', () => {
     assert.match(flaw(`[${'1,'.repeat(limits.jsonNodesMax)}1]`), /more than 50000 values/);
   });
 
-  it('refuses too many keys, of one object or of many, but not those of an opaque member', () => {
+  it('refuses too many keys, in one object or many, but not those of an opaque member', () => {
     const keys = (count: number): string =>
       Array.from({ length: count }, (_, at) => `"k${at}":1`).join();
     assert.equal(read(`{${keys(limits.jsonKeysMax)}}`).kind, 'value');
@@ -73,14 +73,14 @@ describe('readJson', () => {
     assert.equal(readJson(new TextEncoder().encode(opaque), 'payload').kind, 'value');
   });
 
-  it('refuses a key that stands twice in one object, also when spelled differently', () => {
+  it('refuses a repeated key in an object, even when escaped differently', () => {
     assert.match(flaw('{"a":1,"a":2}'), /key "a" twice/);
     assert.match(flaw('{"a":1,"\\u0061":2}'), /key "a" twice/);
     assert.equal(read('{"a":{"a":1},"b":[{"a":1},{"a":2}]}').kind, 'value');
     assert.equal(read('{"a":"a","b":"a"}').kind, 'value');
   });
 
-  it('refuses it also among many keys, wherever they stand', () => {
+  it('refuses a repeated key among many keys, wherever the two are', () => {
     const keys = Array.from({ length: 40 }, (_, i) => `"k${i}":0`);
     assert.equal(read(`{${keys.join()}}`).kind, 'value');
     for (let at = 0; at < keys.length; at += 1) {
@@ -95,7 +95,7 @@ describe('readJson', () => {
     assert.match(flaw('{"__proto__":{}}'), /__proto__/);
   });
 
-  it('says where JSON is broken', () => {
+  it('says where the JSON is malformed', () => {
     for (const text of ['', '{', '{"a"', '"\\', '{"a":}', 'nul', '{"\\x":1}', '[1]]']) {
       assert.match(flaw(text), /is not valid JSON/, text);
     }
@@ -126,11 +126,11 @@ describe('readJson', () => {
       });
     });
 
-    it('takes a value for no key', () => {
+    it('does not mistake a value for a key', () => {
       assert.deepEqual(slices('{"event":"payload","x":["payload",1]}'), {});
     });
 
-    it('still refuses duplicate keys around it, and too deep ones in it', () => {
+    it('still refuses duplicate keys around it, and nesting that is too deep in it', () => {
       const flawOf = (text: string): string => {
         const reading = readJson(Buffer.from(text), 'payload');
         return reading.kind === 'malformed' ? reading.message : 'none';
@@ -140,7 +140,7 @@ describe('readJson', () => {
       assert.match(flawOf(`{"payload":${'['.repeat(100)}}`), /deeper/);
     });
 
-    it('gives back what JSON.parse reads, for any JSON', () => {
+    it('returns what JSON.parse returns, for any JSON', () => {
       fc.assert(
         fc.property(fc.json({ maxDepth: 6 }), fc.json({ maxDepth: 3 }), (payload, other) => {
           const text = `{"a":${other.replaceAll('payload', '')},"payload": ${payload} ,"b":[]}`;
@@ -158,7 +158,7 @@ describe('readOpaqueJson', () => {
   const readOpaque = (text: string): ReturnType<typeof readJson> =>
     readOpaqueJson(new TextEncoder().encode(text));
 
-  it('reads a payload as it reads an opaque member: what is in it is its sender’s affair', () => {
+  it('reads a payload as it reads an opaque member, with whatever keys it has', () => {
     for (const text of ['{"a":1,"a":2}', '{"__proto__":1}', '[[{"x":[]}],2]', ' "text" ', '7']) {
       const member = readJson(new TextEncoder().encode(`{"payload":${text}}`), 'payload');
       assert(member.kind === 'value');
@@ -168,7 +168,7 @@ describe('readOpaqueJson', () => {
     }
   });
 
-  it('bounds it like everything else', () => {
+  it('applies the same limits', () => {
     assert.equal(readOpaque('['.repeat(limits.jsonDepthMax + 1)).kind, 'malformed');
     assert.equal(readOpaque(`[${'1,'.repeat(limits.jsonNodesMax)}1]`).kind, 'malformed');
     assert.equal(readOpaque('{"a":1},"b":{"c":2}').kind, 'malformed');

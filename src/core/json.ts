@@ -1,6 +1,7 @@
-// Reads a JSON body strictly: valid UTF-8, bounded depth and size, no key twice. Deep nesting and
-// duplicate keys are legal JSON, but break or fool what comes after, so they are refused here. An
-// opaque member is somebody else's JSON: it is checked for depth only, and kept byte for byte.
+// Reads a JSON body strictly: valid UTF-8, bounded depth and size, no duplicate keys. Deep nesting
+// and duplicate keys are legal JSON, but they crash or mislead later readers, so they are refused
+// here. An opaque member belongs to the publisher: it is checked for depth and size only, and kept
+// byte for byte.
 import { limits } from './limits.ts';
 import { printPointer } from './pointer.ts';
 
@@ -8,14 +9,17 @@ export type JsonReading =
   | {
       kind: 'value';
       value: unknown;
-      /** The bytes of the opaque members, by their JSON pointer. */
+      /** The bytes of the opaque members, by JSON pointer. */
       opaque: ReadonlyMap<string, Uint8Array>;
     }
   | { kind: 'malformed'; message: string };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** What may still be read: values, and keys outside of opaque members. Several texts of one request share it. */
+/**
+ * How many values, and keys outside opaque members, may still be read. Several texts of one request
+ * share it.
+ */
 export interface JsonBudget {
   nodes: number;
   keys: number;
@@ -25,7 +29,7 @@ export function jsonBudget(): JsonBudget {
   return { nodes: limits.jsonNodesMax, keys: limits.jsonKeysMax };
 }
 
-/** `opaque` names the members to keep as they are, wherever they stand outside another one. */
+/** `opaque` names the members to keep as bytes, wherever they occur outside another one. */
 export function readJson(
   bytes: Uint8Array,
   opaque?: string,
@@ -34,12 +38,12 @@ export function readJson(
   return read(bytes, { within: opaque }, budget);
 }
 
-/** JSON that is opaque as a whole: a payload that came without a request around it. */
+/** Reads JSON that is opaque as a whole: a payload without a request around it. */
 export function readOpaqueJson(bytes: Uint8Array): JsonReading {
   return read(bytes, 'whole', jsonBudget());
 }
 
-/** What is kept as it is: all of it, or the members of this name. */
+/** What is kept as bytes: all of it, or the members with this name. */
 type Opaque = 'whole' | { within: string | undefined };
 
 function read(bytes: Uint8Array, opaque: Opaque, budget: JsonBudget): JsonReading {
@@ -65,7 +69,10 @@ function read(bytes: Uint8Array, opaque: Opaque, budget: JsonBudget): JsonReadin
   }
 }
 
-/** A part of the text, without the spaces around it. Where all is ASCII, byte by byte the same. */
+/**
+ * The bytes of a part of the text, without surrounding whitespace. If all is ASCII, the indexes are
+ * the same.
+ */
 function bytesOf(
   { text, bytes }: { text: string; bytes: Uint8Array },
   from: number,
@@ -76,11 +83,11 @@ function bytesOf(
   while (start < end && isSpace(text, start)) start += 1;
   while (end > start && isSpace(text, end - 1)) end -= 1;
   const part = bytes.subarray(start, end);
-  // It holds all the bytes that it is a part of: as long as it is most of them.
+  // A subarray keeps the whole buffer alive, so share it only if the part is most of it.
   return 2 * part.length >= bytes.length ? part : Buffer.from(part);
 }
 
-/** Of JSON: space, tab, line feed, carriage return. */
+/** JSON whitespace: space, tab, line feed, carriage return. */
 function isSpace(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
@@ -90,16 +97,19 @@ function malformed(message: string): JsonReading {
   return { kind: 'malformed', message };
 }
 
-/** Where an opaque member's value stands in the text. */
+/** Where an opaque member's value is in the text. */
 interface Span {
   pointer: string;
   from: number;
   to: number;
 }
 
-/** An object or array that is open at the place of the scan. */
+/** An object or array that is open at the position of the scan. */
 interface Frame {
-  /** Of an object: the keys so far. A list while they are few: to make a set takes longer than to look through it. */
+  /**
+   * Keys of an object so far. A list while they are few: building a set costs more than searching
+   * the list.
+   */
   keys: string[] | Set<string> | undefined;
   /** The member or item that the scan is in. */
   step: string | number;
@@ -107,8 +117,8 @@ interface Frame {
 }
 
 /**
- * One pass over the text without recursion; only looks for what JSON.parse would let through. Within an
- * opaque member nobody asks where the scan is, nor for keys: there, depth and size are all that counts.
+ * One pass over the text, without recursion. It looks only for what JSON.parse would accept. Inside
+ * an opaque member it tracks neither pointers nor keys, only depth and size.
  */
 function scan(
   text: string,
@@ -118,7 +128,7 @@ function scan(
   const frames: Frame[] = [];
   const name = opaque === 'whole' ? undefined : opaque.within;
   let { nodes, keys } = budget;
-  // The whole is open from the beginning, and nothing within it ends it.
+  // An opaque text is one span that is open from the start and never closed.
   let open: { span: Span; depth: number } | undefined =
     opaque === 'whole' ? { span: { pointer: '', from: 0, to: 0 }, depth: -1 } : undefined;
   for (let at = 0; at < text.length; at += 1) {
@@ -171,7 +181,7 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Stands for all that is open within an opaque member. */
+/** Placeholder frame for everything that is open inside an opaque member. */
 const within: Frame = { keys: undefined, step: '', keyMayFollow: false };
 
 function openFrame(char: typeof openBrace | typeof openBracket): Frame {
@@ -213,7 +223,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** `"\u0061"` and `"a"` are the same key. What cannot be decoded is left for JSON.parse to refuse. */
+/** `"\u0061"` and `"a"` are the same key. JSON.parse refuses what cannot be decoded. */
 function decodeKey(raw: string): string {
   if (!raw.includes('\\')) return raw;
   try {

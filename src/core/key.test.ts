@@ -26,7 +26,7 @@ function stored(change: Partial<Key> = {}): Key {
 }
 
 describe('makeKey', () => {
-  it('makes rbk_, an id, 43 characters of chance and a checksum, letters and digits only', () => {
+  it('makes rbk_, an id, 43 random characters and a checksum, letters and digits only', () => {
     assert.match(key, /^rbk_[0-9A-Za-z]{57}$/);
     assert.equal(key.slice(4, 12), id);
   });
@@ -37,14 +37,14 @@ describe('makeKey', () => {
     assert.notEqual(next.key, key);
   });
 
-  it('makes no key twice, and uses all characters evenly', () => {
+  it('never repeats a key, and uses all characters evenly', () => {
     const count = 20_000;
     const keys = new Set<string>();
     const seen = new Map<string, number>();
     for (let i = 0; i < count; i += 1) {
       const made = makeKey({ randomBytes }).key;
       keys.add(made);
-      // The first digit of the 43 carries under 6 bits of the 256 and is no fair coin.
+      // The first of the 43 digits carries less than 6 of the 256 bits, so it is not uniform.
       for (const char of made.slice(13, 55)) seen.set(char, (seen.get(char) ?? 0) + 1);
     }
     assert.equal(keys.size, count);
@@ -68,13 +68,13 @@ describe('keyIdOf', () => {
     }
   });
 
-  it('refuses what begins like a key but is none', () => {
+  it('refuses text that begins like a key but is not one', () => {
     for (const text of ['rbk_', `${key}0`, key.slice(0, -1), `${key}\n`, 'rbk_ä']) {
       assert.equal(keyIdOf(text), undefined);
     }
   });
 
-  it('cuts an id from the hash of a key that an operator chose', () => {
+  it('derives an id from the hash of a key that an operator chose', () => {
     const chosen = 'correct horse battery staple, twice';
     assert.match(keyIdOf(chosen) ?? '', /^[0-9A-Za-z]{8}$/);
     assert.equal(keyIdOf(chosen), keyIdOf(chosen));
@@ -98,7 +98,7 @@ describe('admits', () => {
     assert.equal(admits(rotated, hash, 100), true);
   });
 
-  it('admits no expired and no revoked key, old or new', () => {
+  it('admits neither expired nor revoked keys, old or new', () => {
     assert.equal(admits(stored({ expiresMs: 100 }), hash, 99), true);
     assert.equal(admits(stored({ expiresMs: 100 }), hash, 100), false);
     const revoked = stored({ revokedMs: 1, oldHash: old, oldUntilMs: 100 });
@@ -108,7 +108,7 @@ describe('admits', () => {
 });
 
 describe('isLive', () => {
-  it('says no from the moment of expiry', () => {
+  it('is false from the moment of expiry', () => {
     assert.equal(isLive(stored({ expiresMs: 5 }), 4), true);
     assert.equal(isLive(stored({ expiresMs: 5 }), 5), false);
     assert.equal(isLive(stored({ revokedMs: 1 }), 0), false);

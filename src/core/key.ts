@@ -1,5 +1,6 @@
-// API keys: their shape, their checksum, and who they let in. The key itself is never stored, only
-// its SHA-256: with 256 bits of chance a slow hash would protect nothing and cost every request.
+// API keys: their shape, their checksum, and which secrets they admit. Only the SHA-256 of a key is
+// stored, never the key: with 256 random bits a slow hash would add no protection and cost every
+// request.
 import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { base62 } from './base62.ts';
@@ -10,16 +11,16 @@ export const scopes = ['subscribe', 'publish', 'read', 'admin', 'operator'] as c
 export type Scope = (typeof scopes)[number];
 
 export interface Key {
-  /** Eight characters that stand in the key after `rbk_`, and name it in lists. */
+  /** Eight characters that follow `rbk_` in the key and identify it in lists. */
   id: string;
   appNo: number;
   appId: string;
-  /** The app's own. */
+  /** Quotas of the app itself. */
   appQuotas: Quotas;
   name: string;
   scopes: readonly Scope[];
   hash: Uint8Array;
-  /** While a rotation overlaps: the key that still works, and until when. */
+  /** While a rotation overlaps: the old key that still works, and until when. */
   oldHash: Uint8Array | undefined;
   oldUntilMs: number | undefined;
   createdMs: number;
@@ -34,7 +35,7 @@ const secretChars = 43;
 const checksumChars = 6;
 const shape = /^rbk_[0-9A-Za-z]{57}$/;
 
-/** `rbk_` + id + 256 bits of chance + checksum; `id` is given when an existing key is rotated. */
+/** `rbk_` + id + 256 random bits + checksum. Pass `id` to rotate an existing key. */
 export function makeKey(
   world: Pick<World, 'randomBytes'>,
   id = base62(world.randomBytes(idChars), idChars),
@@ -50,7 +51,9 @@ export interface PresentedKey {
   hash: Uint8Array;
 }
 
-/** A key that an operator chose (RINGBACK_API_KEY) has no checksum: its id is cut from its hash. */
+/**
+ * A key that an operator chose (RINGBACK_API_KEY) has no checksum: its id is derived from its hash.
+ */
 export function readKey(presented: string): PresentedKey {
   const hashed = hashKey(presented);
   return { id: keyIdOf(presented, hashed), hash: hashed };
@@ -68,7 +71,7 @@ export function hashKey(presented: string): Uint8Array {
   return hash('sha256', presented, 'buffer');
 }
 
-/** Whether the key with this hash opens the door now. Compares in constant time. */
+/** Whether the key admits the secret with this hash now. Compares in constant time. */
 export function admits(key: Key, presentedHash: Uint8Array, nowMs: number): boolean {
   const isCurrent = timingSafeEqual(key.hash, presentedHash);
   const isOld =
@@ -76,7 +79,7 @@ export function admits(key: Key, presentedHash: Uint8Array, nowMs: number): bool
   return (isCurrent || isOld) && isLive(key, nowMs);
 }
 
-/** Until when a secret that the key admits now will be admitted, as far as is known. */
+/** Until when the key admits a secret that it admits now, as far as is known. */
 export function admitsUntilMs(key: Key, presentedHash: Uint8Array): number {
   const isCurrent = timingSafeEqual(key.hash, presentedHash);
   return Math.min(key.expiresMs ?? Infinity, isCurrent ? Infinity : (key.oldUntilMs ?? 0));
@@ -88,8 +91,8 @@ export function isLive(key: Key, nowMs: number): boolean {
 }
 
 /**
- * The scopes of a key that the caller does not hold. Only with none of them may it make, rotate or revoke that
- * key: else `admin` could make itself a reader, or end the keys of an operator.
+ * The scopes of a key that the caller lacks. The caller may make, rotate or revoke that key only if
+ * this is empty: otherwise `admin` could grant itself `read`, or revoke an operator's keys.
  */
 export function scopesBeyond(
   caller: Pick<Key, 'scopes'> | undefined,

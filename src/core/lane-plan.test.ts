@@ -18,7 +18,7 @@ const there = (no: number): Place => ({ kind: 'there', no });
 const added = (index: number): Place => ({ kind: 'new', index });
 
 describe('planLanes', () => {
-  it('gives each callback a lane, or one to all of an ordered or limited subscription', () => {
+  it('gives each callback a lane, or one lane to all of an ordered or rate-limited subscription', () => {
     const three = [undefined, undefined, undefined];
     assert.deepEqual(planLanes([], three, controls()), [added(0), added(1), added(2)]);
     const one = [added(0), added(0), added(0)];
@@ -27,7 +27,7 @@ describe('planLanes', () => {
     assert.deepEqual(planLanes([], three, controls({ concurrency: 2 })).length, 3);
   });
 
-  it('leaves everybody where he is when nothing changes', () => {
+  it('keeps every callback in its lane when nothing changes', () => {
     const lanes = [lane({ no: 4 }), lane({ no: 7 }), lane({ no: 8, ordered: true })];
     assert.deepEqual(planLanes(lanes, [7, 4], controls()), [there(7), there(4)]);
     assert.deepEqual(planLanes(lanes, [8, 8], controls({ ordered: true })), [there(8), there(8)]);
@@ -35,7 +35,7 @@ describe('planLanes', () => {
     assert.deepEqual(planLanes(lanes, [4, 4], limited), [there(4), there(4)]);
   });
 
-  it('takes a lane of its own kind for an order, and the first one for a rate', () => {
+  it('uses a separate lane for an order, and the first lane for a rate limit', () => {
     const lanes = [lane({ no: 4 }), lane({ no: 7 })];
     const ordered = controls({ ordered: true, ratePerSecond: 5 });
     assert.deepEqual(planLanes(lanes, [4, 7], ordered), [added(0), added(0)]);
@@ -43,7 +43,7 @@ describe('planLanes', () => {
     assert.deepEqual(planLanes(lanes, [4, 7], limited), [there(4), there(4)]);
   });
 
-  it('gives a callback that comes later the lane of all, or one that nobody has', () => {
+  it('gives a later callback the shared lane, or one that is unused', () => {
     const lanes = [lane({ no: 4 }), lane({ no: 7 }), lane({ no: 8, ordered: true })];
     assert.deepEqual(planLanes(lanes, [undefined, 4], controls()), [there(7), there(4)]);
     assert.deepEqual(planLanes(lanes, [4, undefined, 7], controls()), [
@@ -55,7 +55,7 @@ describe('planLanes', () => {
     assert.deepEqual(planLanes(lanes, [8, undefined], ordered), [there(8), there(8)]);
   });
 
-  it('after any changes has a lane of the right kind for each, and few in all', () => {
+  it('gives each callback a lane of the right kind after any changes, and keeps the number small', () => {
     const some = fc.record({
       ordered: fc.boolean(),
       ratePerSecond: fc.option(fc.constant(2), { nil: undefined }),
@@ -86,7 +86,7 @@ describe('planLanes', () => {
     );
   });
 
-  it('brings everybody back to his own lane', () => {
+  it('returns every callback to its own lane', () => {
     const lanes = [lane({ no: 4 }), lane({ no: 7 }), lane({ no: 8, ordered: true })];
     const own = [there(4), there(7)];
     assert.deepEqual(planLanes(lanes, [4, 4], controls()), own, 'after a rate limit');
@@ -95,7 +95,7 @@ describe('planLanes', () => {
 });
 
 describe('intervalOf', () => {
-  it('is the time per delivery', () => {
+  it('returns the time per delivery', () => {
     assert.equal(intervalOf(controls({ ratePerSecond: 4 })), 250);
     assert.equal(intervalOf(controls({ ratePerSecond: 0.5 })), 2_000);
     assert.equal(intervalOf(controls()), undefined);
@@ -103,7 +103,7 @@ describe('intervalOf', () => {
 });
 
 describe('relimit', () => {
-  /** A slow lane that has used up what it had. */
+  /** A slow lane that has used up its allowance. */
   const slow = lane({
     intervalMs: 10_000,
     tatMs: nowMs,
@@ -111,14 +111,14 @@ describe('relimit', () => {
     readyMs: nowMs + 10_000,
   });
 
-  it('looks sooner where the new limit allows more', () => {
+  it('becomes ready sooner when the new limit allows more', () => {
     const faster = relimit(slow, nowMs + 1, 100);
     assert.deepEqual([faster.gateMs, faster.readyMs], [nowMs + 100, nowMs + 100]);
     const free = relimit(slow, nowMs + 1, undefined);
     assert.deepEqual([free.gateMs, free.readyMs], [0, nowMs + 1]);
   });
 
-  it('waits longer where it allows less, and gives nothing twice', () => {
+  it('waits longer when it allows less, and grants nothing twice', () => {
     const slower = { ...slow, ...relimit(slow, nowMs + 1, 60_000), intervalMs: 60_000 };
     assert.deepEqual([slower.gateMs, slower.readyMs], [nowMs + 60_000, nowMs + 60_000]);
     const plenty = { free: 9, quantum: 9 };
@@ -126,12 +126,12 @@ describe('relimit', () => {
     assert.equal(room(slower, nowMs + 60_000, plenty), 1);
   });
 
-  it('leaves a quiet lane quiet', () => {
+  it('leaves an idle lane idle', () => {
     const quiet = lane({ intervalMs: 10_000, tatMs: nowMs, gateMs: nowMs + 10_000 });
     assert.equal(relimit(quiet, nowMs, 5).readyMs, never);
   });
 
-  it('leaves an ordered lane shut while its head runs, and a breaker its time', () => {
+  it('keeps an ordered lane closed while its head is in flight, and keeps the time of a breaker', () => {
     const running = lane({ ordered: true, gateMs: never, intervalMs: 10_000, tatMs: nowMs });
     assert.equal(relimit(running, nowMs, undefined).gateMs, never);
     const brokenMs = nowMs + 30_000;
@@ -140,18 +140,18 @@ describe('relimit', () => {
     assert.deepEqual([free.gateMs, free.readyMs], [brokenMs, brokenMs]);
   });
 
-  it('leaves an ordered head its wait for a retry', () => {
+  it('keeps the retry wait of an ordered head', () => {
     const waits = lane({ ...slow, ordered: true, gateMs: nowMs + 60_000, readyMs: nowMs + 60_000 });
     assert.equal(relimit(waits, nowMs, undefined).gateMs, nowMs + 60_000);
   });
 
-  it('changes nothing under the same limit', () => {
+  it('changes nothing when the limit stays the same', () => {
     const { gateMs, readyMs, tatMs, failures, failingMs } = slow;
     const same = { gateMs, readyMs, tatMs, failures, failingMs };
     assert.deepEqual(relimit(slow, nowMs, slow.intervalMs), same);
   });
 
-  it('keeps the rate over any changes of it', () => {
+  it('never exceeds the rate, over any changes of it', () => {
     const step = fc.record({ waitMs: fc.nat(3_000), rate: fc.constantFrom(0.4, 0.7, 1, 3, 50) });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
@@ -176,7 +176,7 @@ describe('relimit', () => {
 });
 
 describe('enterAnew', () => {
-  it('forgets who failed here before', () => {
+  it('resets the failures of earlier callbacks', () => {
     const failed = lane({
       failures: brokenAfter + 3,
       failingMs: nowMs - 10,
@@ -187,13 +187,13 @@ describe('enterAnew', () => {
     assert.deepEqual([failures, failingMs, gateMs, readyMs], [0, undefined, 0, nowMs]);
   });
 
-  it('counts what was used up of the rate elsewhere', () => {
+  it('counts the part of the rate that was used in other lanes', () => {
     const limited = lane({ intervalMs: 1_000, tatMs: nowMs - 9_000 });
     const { tatMs, gateMs } = enterAnew(limited, nowMs, nowMs - 100);
     assert.deepEqual([tatMs, gateMs], [nowMs - 100, nowMs + 900]);
   });
 
-  it('leaves an ordered lane shut while its head runs', () => {
+  it('keeps an ordered lane closed while its head is in flight', () => {
     const running = lane({ ordered: true, gateMs: never, failures: brokenAfter });
     assert.equal(enterAnew(running, nowMs, 0).gateMs, never);
   });

@@ -1,13 +1,13 @@
-// Which lanes a subscription has, and what a change of its controls does to them. A lane is ordered or
-// not for all its life, because in an ordered one `due_ms` is an order number; everything else may change
-// under what waits in it. Pure, like the rules of lanes.
+// Which lanes a subscription has, and what a change of its controls does to them. A lane is created
+// ordered or unordered and stays so, because in an ordered one `due_ms` is an order number.
+// Anything else may change while deliveries are pending in it. Pure, like the rules in lane.ts.
 import type { Controls } from './controls.ts';
 import type { Lane, LaneTimes } from './lane.ts';
 import { brokenAfter, limitedUntilMs, never } from './lane.ts';
 
 export type LaneControls = Pick<Controls, 'ordered' | 'ratePerSecond' | 'concurrency'>;
 
-/** A lane that is there, or the `index`th of those to be made. */
+/** An existing lane, or the `index`th of those to be created. */
 export type Place = { kind: 'there'; no: number } | { kind: 'new'; index: number };
 
 /** Time per delivery; undefined: no limit. */
@@ -16,9 +16,10 @@ export function intervalOf({ ratePerSecond }: LaneControls): number | undefined 
 }
 
 /**
- * For each callback, of which the present lane is given if it has one, the lane of its new deliveries. An
- * ordered or rate-limited subscription has one for all of them, any other one for each. Lanes that were
- * left before are used again, so there are never more than one for each callback and an ordered one.
+ * Chooses the lane for new deliveries of each callback; `callbacks` has the present lane of each,
+ * if it has one. An ordered or rate-limited subscription has one lane for all callbacks, any other
+ * one lane for each. Abandoned lanes are reused, so there are never more than one per callback and
+ * an ordered one.
  */
 export function planLanes(
   lanes: readonly Pick<Lane, 'no' | 'ordered'>[],
@@ -32,7 +33,7 @@ export function planLanes(
       first === undefined ? { kind: 'new', index: 0 } : { kind: 'there', no: first };
     return callbacks.map(() => shared);
   }
-  // Whoever comes first in a lane of several keeps it; so everybody comes back to his own.
+  // The first callback of a shared lane keeps it, so every callback gets its own lane back.
   const kept = new Set(callbacks.filter((no) => no !== undefined && fit.includes(no)));
   const others = fit.filter((no) => !kept.has(no));
   let made = 0;
@@ -46,9 +47,9 @@ export function planLanes(
 }
 
 /**
- * A lane under another rate limit, from now on: what waits in it does not wait for the old one. A breaker
- * keeps its time. So does the retry that the first of an ordered lane waits for, unless the old limit was
- * slower than that: then it may come sooner.
+ * Puts a lane under another rate limit from now on: pending deliveries do not wait for the old one.
+ * A breaker keeps its time. So does the retry that the head of an ordered lane waits for, unless
+ * the old limit would have delayed it beyond that: then it may come sooner.
  */
 export function relimit(lane: Lane, nowMs: number, intervalMs: number | undefined): LaneTimes {
   const { tatMs, failures, failingMs, readyMs } = lane;
@@ -61,8 +62,8 @@ export function relimit(lane: Lane, nowMs: number, intervalMs: number | undefine
 }
 
 /**
- * A lane that callbacks come to which were elsewhere before. Whoever failed here long ago says nothing of
- * them, so its breaker begins anew. `tatMs`: what has been used up of the rate elsewhere.
+ * The times of a lane that callbacks from other lanes move to. Earlier failures say nothing about
+ * them, so the breaker is reset. `tatMs`: the part of the rate that was used in the other lanes.
  */
 export function enterAnew(lane: Lane, nowMs: number, tatMs: number): LaneTimes {
   const isBroken = lane.failures >= brokenAfter;
@@ -78,7 +79,7 @@ function later({ gateMs }: Lane, limitedMs: number): number {
   return Math.max(gateMs, limitedMs);
 }
 
-/** Nothing waits in a lane that is never ready, or whoever opens it will say so. */
+/** A lane that is never ready has nothing pending, or is held and will be woken when it opens. */
 function openAt(lane: Lane, nowMs: number, times: LaneTimes): LaneTimes {
   const { readyMs, gateMs } = times;
   if (readyMs === never) return times;

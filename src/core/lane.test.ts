@@ -25,7 +25,7 @@ const failed = (dueMs?: number, startedMs = nowMs): LaneOutcome => ({
 });
 
 describe('takesFresh', () => {
-  it('is for a lane with nothing in its way and nothing waiting', () => {
+  it('is true for an open lane with nothing pending', () => {
     assert(takesFresh(lane(), nowMs));
     assert(takesFresh(lane({ failures: brokenAfter - 1 }), nowMs));
     assert(takesFresh(lane({ readyMs: nowMs + 1 }), nowMs), 'a retry that is not due yet');
@@ -46,7 +46,7 @@ describe('takesFresh', () => {
 });
 
 describe('room', () => {
-  it('is what the node has free, up to the quantum', () => {
+  it('is the number of free slots, up to the quantum', () => {
     assert.equal(room(lane(), nowMs, plenty), 50);
     assert.equal(room(lane(), nowMs, { free: 3, quantum: 50 }), 3);
     assert.equal(room(lane(), nowMs, { free: -1, quantum: 50 }), 0);
@@ -57,24 +57,24 @@ describe('room', () => {
     assert.equal(room(lane({ failures: brokenAfter }), nowMs, plenty), 1);
   });
 
-  it('is what was saved up in the last second in a limited lane', () => {
+  it('is the unused allowance of the last second in a rate-limited lane', () => {
     const limited = lane({ intervalMs: 100 });
     assert.equal(room(limited, nowMs, plenty), 10);
     assert.equal(room({ ...limited, tatMs: nowMs - 350 }, nowMs, plenty), 3);
     assert.equal(room({ ...limited, tatMs: nowMs + 50 }, nowMs, plenty), 0);
   });
 
-  it('is one in a lane that is slower than one a second', () => {
+  it('is one in a lane slower than one per second', () => {
     assert.equal(room(lane({ intervalMs: 60_000 }), nowMs, plenty), 1);
   });
 });
 
 describe('look', () => {
-  it('closes a lane in which nothing is left', () => {
+  it('makes a lane without pending deliveries never ready', () => {
     assert.equal(look(lane({ readyMs: 1 }), nowMs, { took: 3, nextMs: undefined }).readyMs, never);
   });
 
-  it('comes back at once for what is due, and later for what is due later', () => {
+  it('makes the lane ready now for due deliveries, and later for later ones', () => {
     assert.equal(look(lane(), nowMs, { took: 3, nextMs: nowMs - 10 }).readyMs, nowMs);
     assert.equal(look(lane(), nowMs, { took: 3, nextMs: nowMs + 10 }).readyMs, nowMs + 10);
   });
@@ -84,12 +84,12 @@ describe('look', () => {
     assert.deepEqual([taken.gateMs, taken.readyMs], [never, never]);
   });
 
-  it('comes back to an ordered lane whatever the number of the first one left', () => {
+  it('makes an ordered lane ready whatever the number of its next delivery', () => {
     const after = look(lane({ ordered: true }), nowMs, { took: 0, nextMs: nowMs + 9_999 });
     assert.equal(after.readyMs, nowMs);
   });
 
-  it('counts what it took against the limit', () => {
+  it('counts the deliveries taken against the rate limit', () => {
     const limited = lane({ intervalMs: 100, tatMs: nowMs - 350 });
     const after = look(limited, nowMs, { took: 3, nextMs: nowMs });
     assert.deepEqual(
@@ -100,7 +100,7 @@ describe('look', () => {
     assert.deepEqual([ordered.tatMs, ordered.gateMs], [nowMs - 250, never]);
   });
 
-  it('lets a slow lane have one delivery per interval, not none', () => {
+  it('gives a slow lane one delivery per interval, not none', () => {
     let slow = lane({ intervalMs: 60_000 });
     let taken = 0;
     for (let at = nowMs; at <= nowMs + 600_000; at += 1_000) {
@@ -112,7 +112,7 @@ describe('look', () => {
     assert.equal(taken, 11);
   });
 
-  it('gives the probe of a broken lane time before the next one', () => {
+  it('delays the next probe of a broken lane', () => {
     const broken = lane({ failures: brokenAfter });
     assert.equal(look(broken, nowMs, { took: 1, nextMs: nowMs }).readyMs, nowMs + 20_000);
     assert.equal(look(broken, nowMs, { took: 0, nextMs: nowMs }).readyMs, nowMs);
@@ -144,16 +144,16 @@ describe('settled', () => {
     assert.equal(settled(sooner, nowMs, failed(nowMs + 5_000))?.readyMs, nowMs + 10);
   });
 
-  it('makes the lane ready when what was given back is due, and counts no failure', () => {
+  it('makes the lane ready when a released delivery is due, and counts no failure', () => {
     const after = settled(lane(), nowMs, { kind: 'released', dueMs: nowMs + 7 });
     assert.deepEqual([after?.readyMs, after?.failures], [nowMs + 7, 0]);
   });
 
-  it('wakes nobody for a dead one', () => {
+  it('does not make the lane ready for a dead delivery', () => {
     assert.equal(settled(lane(), nowMs, failed())?.readyMs, never);
   });
 
-  it('remembers since when it fails, until a success', () => {
+  it('remembers the time of the first failure until a success', () => {
     const failing = lane({ failures: 3, failingMs: 5 });
     assert.equal(settled(failing, nowMs, failed())?.failingMs, 5);
     const after = settled(failing, nowMs, { kind: 'delivered' });
@@ -167,7 +167,7 @@ describe('settled', () => {
   });
 
   describe('in a lane that breaks', () => {
-    it('closes it for 30 s, doubled with each probe that fails, up to 15 min', () => {
+    it('closes it for 30 s, doubled with each failed probe, up to 15 min', () => {
       let broken = lane({ failures: brokenAfter - 1, readyMs: nowMs });
       const waits: number[] = [];
       let at = nowMs;
@@ -181,7 +181,7 @@ describe('settled', () => {
       assert.deepEqual(waits, [30, 60, 120, 240, 480, 900, 900, 900]);
     });
 
-    it('counts no failure of attempts that were under way when it broke', () => {
+    it('ignores failures of attempts that were in flight when it broke', () => {
       const justBroken = lane({
         failures: brokenAfter,
         failingMs: nowMs,
@@ -194,7 +194,7 @@ describe('settled', () => {
       }
     });
 
-    it('opens it at once with a success, for all that waits', () => {
+    it('opens it at once after a success, for everything pending', () => {
       const broken = lane({ failures: 12, gateMs: nowMs + 9_000, readyMs: nowMs + 9_000 });
       const after = settled(broken, nowMs, { kind: 'delivered' });
       assert.deepEqual([after?.failures, after?.gateMs, after?.readyMs], [0, 0, nowMs]);
@@ -202,7 +202,7 @@ describe('settled', () => {
       assert.equal(settled(empty, nowMs, { kind: 'delivered' })?.readyMs, never);
     });
 
-    it('keeps it closed when its probe is given back', () => {
+    it('keeps it closed when its probe is released', () => {
       const broken = lane({ failures: 12, gateMs: nowMs + 9_000 });
       const after = settled(broken, nowMs, { kind: 'released', dueMs: nowMs });
       assert.deepEqual([after?.gateMs, after?.readyMs], [nowMs + 9_000, nowMs + 9_000]);
@@ -212,14 +212,14 @@ describe('settled', () => {
   describe('in an ordered lane', () => {
     const running = lane({ ordered: true, gateMs: never });
 
-    it('opens it for the next one when the first has ended', () => {
+    it('opens it for the next delivery when the head has ended', () => {
       for (const outcome of [{ kind: 'delivered' }, { kind: 'cancelled' }, failed()] as const) {
         const after = settled(running, nowMs, outcome);
         assert.deepEqual([after?.gateMs, after?.readyMs], [0, nowMs], outcome.kind);
       }
     });
 
-    it('waits with it when the first has to wait', () => {
+    it('closes it until the retry of the head', () => {
       const dueMs = nowMs + 5_000;
       for (const outcome of [{ kind: 'released', dueMs }, failed(dueMs)] as const) {
         const after = settled(running, nowMs, outcome);
@@ -227,19 +227,19 @@ describe('settled', () => {
       }
     });
 
-    it('opens its gate also while it is held, so that a resume finds it open', () => {
+    it('opens its gate even while it is held, so that a resume finds it open', () => {
       const held = lane({ ordered: true, gateMs: never, state: 'held' });
       const after = settled(held, nowMs, { kind: 'delivered' });
       assert.deepEqual([after?.gateMs, after?.readyMs], [0, never]);
     });
 
-    it('breaks like any other', () => {
+    it('breaks like any other lane', () => {
       const failing = { ...running, failures: brokenAfter - 1 };
       assert.equal(settled(failing, nowMs, failed(nowMs + 5_000))?.readyMs, nowMs + 30_000);
     });
   });
 
-  it('keeps to the limit of a limited lane', () => {
+  it('obeys the rate limit', () => {
     const limited = lane({ intervalMs: 100, tatMs: nowMs, gateMs: nowMs + 100 });
     assert.equal(settled(limited, nowMs, { kind: 'delivered' }), undefined);
     assert.equal(settled(limited, nowMs, failed(nowMs + 5))?.readyMs, nowMs + 100);
@@ -247,7 +247,7 @@ describe('settled', () => {
 });
 
 describe('wake', () => {
-  it('is when the delivery is due, unless the lane is ready before', () => {
+  it('is when the delivery is due, unless the lane is ready earlier', () => {
     assert.equal(wake(lane(), nowMs), nowMs);
     assert.equal(wake(lane({ readyMs: 5 }), nowMs), 5);
   });
@@ -271,19 +271,19 @@ describe('linger', () => {
   };
   const nothing = { took: 0, nextMs: undefined, lingerMs };
 
-  it('leaves a lane alone in which something is due', () => {
+  it('changes nothing in a lane with a due delivery', () => {
     const due = { ...nothing, nextMs: nowMs, quiet: { ...loud, isSure: true } };
     const after = linger(times({ readyMs: nowMs }), nowMs, due);
     assert.deepEqual(after, { readyMs: nowMs, quiet: 'none' });
   });
 
-  it('leaves a lane alone that waits for its first delivery to be settled', () => {
+  it('changes nothing in a lane that waits for its head to be settled', () => {
     const closed = times({ gateMs: never, readyMs: never });
     const after = linger(closed, nowMs, { ...nothing, took: 1, quiet: loud });
     assert.deepEqual(after, { readyMs: never, quiet: 'none' });
   });
 
-  it('makes two marks before it puts a lane to rest', () => {
+  it('makes two marks before it makes a lane idle', () => {
     const first = linger(times(), nowMs, { ...nothing, quiet: loud });
     assert.deepEqual(first, { readyMs: nowMs + 50, quiet: 'start' });
     const quiet = { sinceMs: nowMs - 50, isMarked: false, isSure: false, isOlder: true };
@@ -298,13 +298,13 @@ describe('linger', () => {
     assert.deepEqual(last, { readyMs: never, quiet: 'none' });
   });
 
-  it('is not put to rest by a look that took something', () => {
+  it('does not make a lane idle after a look that took something', () => {
     const sure = { sinceMs: nowMs, isMarked: true, isSure: true, isOlder: true };
     const after = linger(times(), nowMs, { ...nothing, took: 1, quiet: sure });
     assert.deepEqual(after, { readyMs: nowMs + 50, quiet: 'keep' });
   });
 
-  it('looks less and less often, but in time for the next retry and not before the gate', () => {
+  it('looks less and less often, but in time for the next retry and never before the gate', () => {
     const since = (ms: number) => ({
       sinceMs: nowMs - ms,
       isMarked: true,
@@ -323,7 +323,7 @@ describe('linger', () => {
 describe('headExpired', () => {
   const hour = 3_600_000;
 
-  it('lets an ordered lane go on at once: nobody is waited for any more', () => {
+  it('lets an ordered lane continue at once', () => {
     const waiting = lane({
       ordered: true,
       gateMs: nowMs + hour,
@@ -334,7 +334,7 @@ describe('headExpired', () => {
     assert.deepEqual([after?.gateMs, after?.readyMs, after?.failures], [0, nowMs, 3]);
   });
 
-  it('leaves a lane alone in which order does not matter, or whose head runs, or that ended', () => {
+  it('changes nothing in a lane that is unordered or has ended, or whose head is in flight', () => {
     const others: Partial<Lane>[] = [
       { gateMs: nowMs + hour },
       { ordered: true, gateMs: never },
@@ -343,7 +343,7 @@ describe('headExpired', () => {
     for (const changes of others) assert.equal(headExpired(lane(changes), nowMs), undefined);
   });
 
-  it('keeps the time of a breaker, but none longer than that', () => {
+  it('keeps the wait of a breaker, but no longer one', () => {
     const broken = { ordered: true, failures: brokenAfter };
     const soon = headExpired(lane({ ...broken, gateMs: nowMs + 7 }), nowMs);
     assert.deepEqual([soon?.gateMs, soon?.readyMs], [nowMs + 7, nowMs + 7]);
@@ -351,7 +351,7 @@ describe('headExpired', () => {
     assert.deepEqual([late?.gateMs, late?.readyMs], [nowMs + 30_000, nowMs + 30_000]);
   });
 
-  it('keeps to a rate limit, and does not open a lane that is held', () => {
+  it('obeys a rate limit, and does not open a held lane', () => {
     const limited = lane({ ordered: true, intervalMs: 50, tatMs: nowMs, gateMs: nowMs + hour });
     assert.equal(headExpired(limited, nowMs)?.gateMs, nowMs + 50);
     const held = lane({ ordered: true, state: 'held', gateMs: nowMs + hour });
@@ -360,7 +360,10 @@ describe('headExpired', () => {
   });
 });
 
-/** A receiver that never works, for ten days: how often it was asked, and when it was given up. */
+/**
+ * A receiver that fails for ten days: how many attempts it gets, and when its subscription is
+ * disabled.
+ */
 function failFor10Days(changes: Partial<Lane>): { attempts: number; days: number | undefined } {
   const dayMs = 86_400_000;
   let one = lane({ readyMs: nowMs, ...changes });
@@ -373,19 +376,19 @@ function failFor10Days(changes: Partial<Lane>): { attempts: number; days: number
     at += 50;
     const { failures } = one;
     one = { ...one, ...settled(one, at, failed(at + 1, startedMs)) };
-    // As the stores ask: only a failure that counts.
+    // The stores check only after a failure that counts.
     if (one.failures > failures && isOverdue(one, at))
       return { attempts, days: (at - nowMs) / dayMs };
   }
   return { attempts: Infinity, days: undefined };
 }
 
-describe('a receiver that never works', () => {
+describe('a receiver that always fails', () => {
   const rates = [undefined, 50, 1, 0.1, 0.06, 0.05, 0.049, 0.04, 0.03, 0.01, 0.001, 0.0007];
   for (const rate of rates) {
     for (const ordered of [false, true]) {
       const how = `${rate ?? 'any number'} a second, ${ordered ? '' : 'not '}ordered`;
-      it(`is asked less and less often, and given up after five days: ${how}`, () => {
+      it(`is tried less and less often, and disabled after five days: ${how}`, () => {
         const intervalMs = rate === undefined ? undefined : 1_000 / rate;
         const { attempts, days } = failFor10Days({ intervalMs, ordered });
         assert(days !== undefined && days >= 5 && days < 5.1, `after ${days} days`);
@@ -395,7 +398,7 @@ describe('a receiver that never works', () => {
   }
 
   for (const timeoutMs of [15_000, 25_000, 60_000]) {
-    it(`is asked less and less often, too, if it keeps each attempt for ${timeoutMs} ms`, () => {
+    it(`is also tried less and less often if each attempt takes ${timeoutMs} ms`, () => {
       let one = lane({ readyMs: nowMs });
       let at = nowMs;
       let attempts = 0;
@@ -418,7 +421,7 @@ describe('a receiver that never works', () => {
     });
   }
 
-  it('counts, at a slow rate, no attempt that was under way when it broke', () => {
+  it('ignores, at a slow rate, attempts that were in flight when it broke', () => {
     const intervalMs = 25_000;
     const broken = lane({ failures: brokenAfter - 1, failingMs: nowMs, intervalMs, tatMs: nowMs });
     const second = { ...broken, ...look(broken, nowMs + 25_000, { took: 1, nextMs: nowMs }) };
@@ -431,12 +434,12 @@ describe('a receiver that never works', () => {
 describe('isOverdue', () => {
   const failingMs = nowMs - limits.disableAfterMs;
 
-  it('is a broken lane that has failed for days', () => {
+  it('is true for a broken lane that has failed for days', () => {
     assert(isOverdue(lane({ failures: brokenAfter, failingMs }), nowMs));
     assert(isOverdue(lane({ failures: 1_000, failingMs: failingMs - 1 }), nowMs));
   });
 
-  it('is none that failed for less, seldom, never, or is not open', () => {
+  it('is false for a lane that failed for less time, rarely or never, or is not open', () => {
     const others: Partial<Lane>[] = [
       { failures: brokenAfter, failingMs: failingMs + 1 },
       { failures: brokenAfter - 1, failingMs },

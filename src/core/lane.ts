@@ -1,20 +1,26 @@
-// Lane rules. A lane is the queue of one receiver: `readyMs` says when a claim must look here next, and
-// the rules keep one promise: a lane with a waiting delivery is ready some day, or is held, or (ordered)
-// has its first delivery running. Pure, so that every database runs the same rules.
+// The rules of lanes. A lane is the queue of one receiver, and `readyMs` says when a claim must
+// look at it next. The rules keep one promise: a lane with a pending delivery is ready at some
+// time, or is held, or (if ordered) has its head in flight. Pure, so that both databases apply the
+// same rules.
 import { limits } from './limits.ts';
 
-/** No time at all. The largest integer that SQL, JSON and JavaScript agree on. */
+/** No time at all: the largest integer that SQL, JSON and JavaScript agree on. */
 export const never = 9_007_199_254_740_991;
 
-/** Consecutive failures from which a lane gets one delivery at a time. */
+/** Consecutive failures after which the breaker opens: the lane gets one delivery at a time. */
 export const brokenAfter = 10;
 const probeMs = 20_000;
-/** Twice the longest attempt: what began so long after the first failure is no part of one bad moment. */
+/**
+ * Twice the longest attempt: an attempt that began this long after the first failure is not part of
+ * one bad moment.
+ */
 const newsMs = 120_000;
 const breakMs = 30_000;
 const breakMaxMs = 15 * 60_000;
 const burstMs = 1_000;
-/** Times of today are kept to a quarter of a microsecond; what is that close is meant to be equal. */
+/**
+ * Doubles hold the times of today to a quarter of a microsecond; times this close count as equal.
+ */
 const slackMs = 0.01;
 
 export interface Lane {
@@ -22,41 +28,45 @@ export interface Lane {
   appNo: number;
   state: 'open' | 'held' | 'ended';
   ordered: boolean;
-  /** Not before: breaker, rate limit, or the running head of an ordered lane. */
+  /** No attempt before this time: breaker, rate limit, or the running head of an ordered lane. */
   gateMs: number;
   readyMs: number;
   /** Rate limit (GCRA): time per delivery, and the theoretical arrival time. */
   intervalMs: number | undefined;
   tatMs: number;
-  /** Deliveries under way at a time on one node, if the subscription says so. */
+  /** Deliveries in flight at a time on one node, if the subscription limits them. */
   concurrency: number | undefined;
   failures: number;
-  /** Since when it fails without a success in between. */
+  /** Time of the first failure since the last success. */
   failingMs: number | undefined;
-  /** Of the subscription that it belongs to. */
+  /** Version of the subscription that the lane belongs to. */
   version: number;
 }
 
 /** What a look, a wake or a settlement changes in a lane's row. */
 export type LaneTimes = Pick<Lane, 'gateMs' | 'readyMs' | 'tatMs' | 'failures' | 'failingMs'>;
 
-/** What became of a delivery, as its lane sees it. */
+/** The outcome of a delivery, as far as its lane is concerned. */
 export type LaneOutcome =
   | { kind: 'delivered' | 'cancelled' }
   | { kind: 'released'; dueMs: number }
-  /** `dueMs` is undefined when it is dead. */
+  /** `dueMs` is undefined when the delivery is dead. */
   | { kind: 'failed'; dueMs: number | undefined; startedMs: number };
 
 /**
- * Whether a fresh delivery may go straight to the wire. A lane that is not ready has nothing due, so
- * nobody is overtaken: without that, fresh events would starve the lane's own backlog.
+ * Whether a fresh delivery may skip the claim and go straight to the wire. A lane that is not ready
+ * has nothing due, so the fresh one overtakes no other. Without this check, fresh events would
+ * starve the lane's own backlog.
  */
 export function takesFresh(lane: Lane, nowMs: number): boolean {
   if (lane.state !== 'open' || lane.ordered || lane.intervalMs !== undefined) return false;
   return lane.failures < brokenAfter && lane.gateMs <= nowMs && lane.readyMs > nowMs;
 }
 
-/** How many deliveries one look may take. `free`: slots that the node has left for the lane. */
+/**
+ * How many deliveries a claim may take when it looks at the lane. `free`: slots that the node has
+ * left for it.
+ */
 export function room(
   lane: Lane,
   nowMs: number,
@@ -72,8 +82,8 @@ export function room(
 }
 
 /**
- * The lane after a look that took `took` deliveries; `nextMs` is when the first one left is due, in an
- * ordered lane any time: the first one left is the next, whatever its number.
+ * The lane after a look that took `took` deliveries. `nextMs` is when the first remaining one is
+ * due. In an ordered lane any value will do: the first remaining one is next, whatever its number.
  */
 export function look(
   lane: Lane,
@@ -93,29 +103,30 @@ export function look(
   return { ...after, readyMs: Math.max(dueMs, nowMs, after.gateMs) };
 }
 
-/** What is known of a lane that is quiet, where several nodes write at once. */
+/** What is known about an idle lane in a database that several nodes write to. */
 export interface Quiet {
-  /** Since when looks have left nothing that was due; undefined after anybody else wrote to it. */
+  /** Since when looks have left nothing due; undefined after any other write to the lane. */
   sinceMs: number | undefined;
-  /** Whoever said so had committed before the transaction of this look began. */
+  /** The look that set `sinceMs` had committed before the transaction of this look began. */
   isOlder: boolean;
-  /** A second look has said so too, and left its mark. */
+  /** A second look found nothing due either, and left its mark. */
   isMarked: boolean;
-  /** Every transaction that was under way at the mark has ended. */
+  /** Every transaction that was open at the mark has ended. */
   isSure: boolean;
 }
 
-/** What a look does to the marks: takes them away, makes the first or second one, leaves them. */
+/** What a look does to the marks: remove them, set the first or the second one, or leave them. */
 export type QuietStep = 'none' | 'start' | 'mark' | 'keep';
 
 /**
- * A look in a database where several nodes write at once. A delivery that is not committed yet cannot be
- * seen, and whoever adds it found the lane ready and wrote nothing; so a lane that looks empty is not
- * put to rest at once. It lingers: it is looked at again and again, less and less often, until two looks
- * have found it quiet and all that was under way then has ended. Found by trial: put to rest at the
- * first empty look, 91 of 1,088 lanes were left with a delivery that nobody would ever see. The second
- * look marks the lane with its transaction's number, and whoever added something without a word must
- * have an older one; so that transaction must have begun after the first look was committed.
+ * The rule after a look in a database that several nodes write to. The look cannot see uncommitted
+ * deliveries, and a transaction that adds one to a ready lane writes nothing to the lane. So a lane
+ * that looks empty must not become idle at once: it is looked at again, less and less often, until
+ * two looks found it empty and every transaction open at the second one has ended. The second look
+ * marks the lane with its transaction's number. A transaction that added a delivery silently must
+ * have a lower one, so the second look's transaction must have begun after the first look
+ * committed. Idling lanes after the first empty look strands deliveries: docs/performance.md
+ * has the experiment.
  */
 export function linger(
   times: LaneTimes,
@@ -141,7 +152,7 @@ export interface Lingering {
   lingerMs: { least: number; most: number };
 }
 
-/** The lane after a delivery of it ended or goes back; undefined when nothing changes. */
+/** The lane after one of its deliveries ended or was released; undefined when nothing changes. */
 export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTimes | undefined {
   if (lane.state === 'ended') return undefined;
   const { failures, failingMs } = failuresAfter(lane, nowMs, outcome);
@@ -156,8 +167,9 @@ export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTi
 }
 
 /**
- * Whether it has failed for so long that its subscription should be disabled, unless another lane of it
- * works. Only a broken one: two failures with five quiet days in between are not five days of failure.
+ * Whether the lane has failed for so long that its subscription should be disabled, unless another
+ * of its lanes works. Only a broken lane counts: two failures with five quiet days between them are
+ * not five days of failure.
  */
 export function isOverdue(
   { state, failures, failingMs }: Pick<Lane, 'state' | 'failures' | 'failingMs'>,
@@ -168,8 +180,8 @@ export function isOverdue(
 }
 
 /**
- * The lane after its first waiting delivery expired; undefined when nothing changes. Only an ordered lane
- * waits for that one, perhaps for hours, and must not do so any longer. A breaker keeps its time.
+ * The lane after its first pending delivery expired; undefined when nothing changes. An ordered
+ * lane may be waiting hours for that delivery and must stop. A breaker keeps its time.
  */
 export function headExpired(lane: Lane, nowMs: number): LaneTimes | undefined {
   const isRunning = lane.gateMs === never;
@@ -181,16 +193,16 @@ export function headExpired(lane: Lane, nowMs: number): LaneTimes | undefined {
   return { failures, failingMs, tatMs, gateMs, readyMs: wake({ ...lane, gateMs }, nowMs) };
 }
 
-/** When the lane must be looked at, given a delivery that is due at `dueMs`. */
+/** When a claim must look at the lane, given a delivery that is due at `dueMs`. */
 export function wake(lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>, dueMs: number): number {
   if (lane.state !== 'open') return never;
   return Math.max(lane.gateMs, Math.min(lane.readyMs, dueMs));
 }
 
 /**
- * From when on unused time counts: a second of it, or enough for one delivery. Of a slow lane a look comes
- * up to a millisecond after the next one may go. That is not unused time, or it would add up: at 0.7 a
- * second to a second in an hour.
+ * From when on unused time counts: at most a second, or enough for one delivery. In a slow lane a
+ * look comes up to a millisecond after the next delivery was allowed. That delay must not count as
+ * unused time, or it would accumulate: at 0.7 a second to a full second within an hour.
  */
 function savedFromMs({ tatMs, intervalMs = 0 }: Lane, nowMs: number): number {
   const fromMs = nowMs - Math.max(burstMs, intervalMs);
@@ -210,12 +222,12 @@ function failuresAfter(
 }
 
 /**
- * A hundred attempts that were under way when the lane broke say nothing new: only the probe counts, or
- * one bad second would close a fast lane for the longest time. The probe started after its look, which
- * set the gate to `probeMs` later, or to what the rate allows, rounded up; any other attempt started before
- * the gate was set, to more than that. At a rate so slow that this is not sure, one at most is under way.
- * Attempts that take longer than `probeMs` are overtaken by the next probe. So what began when the lane had
- * failed for minutes counts in any case: that is more than a bad second.
+ * Whether a failure is one of many attempts that were in flight when the lane broke. Only the probe
+ * counts; otherwise one bad second would close a fast lane for the longest time. The probe started
+ * after its look, which set the gate to `probeMs` later or to what the rate allows, rounded up. Any
+ * other attempt started earlier than that. Where the rate is too slow to be sure, at most one
+ * attempt is in flight. Attempts longer than `probeMs` are overtaken by the next probe. So an
+ * attempt that began minutes after the first failure counts in any case.
  */
 function isOldNews(lane: Lane, { startedMs }: { startedMs: number }): boolean {
   if (lane.ordered || lane.failures < brokenAfter) return false;
@@ -234,14 +246,14 @@ function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures:
   const isBroken = failures >= brokenAfter;
   const brokenMs = isBroken && hasFailed ? nowMs + breakFor(failures) : 0;
   if (lane.ordered) {
-    // The delivery keeps its place; the lane waits for it.
+    // The delivery keeps its place, and the lane waits for it.
     const dueMs = 'dueMs' in outcome ? outcome.dueMs : undefined;
     return Math.max(dueMs ?? 0, limitedMs, brokenMs);
   }
   return isBroken && !hasFailed ? lane.gateMs : Math.max(limitedMs, brokenMs);
 }
 
-/** When the rate allows the next one. */
+/** When the rate limit allows the next delivery. */
 export function limitedUntilMs({ intervalMs, tatMs }: Pick<Lane, 'intervalMs' | 'tatMs'>): number {
   return intervalMs === undefined ? 0 : Math.ceil(tatMs + intervalMs - slackMs);
 }
@@ -250,10 +262,10 @@ function breakFor(failures: number): number {
   return Math.min(breakMs * 2 ** Math.min(failures - brokenAfter, 10), breakMaxMs);
 }
 
-/** When the lane would like to be looked at; its gate may say later. */
+/** When the lane should be looked at; its gate may delay that. */
 function wishAfter(lane: Lane, { nowMs, outcome, gateMs }: After & { gateMs: number }): number {
   if (lane.ordered) return nowMs;
   if ('dueMs' in outcome && outcome.dueMs !== undefined) return outcome.dueMs;
-  // Nothing new waits here. What waits already may come sooner when the gate has moved.
+  // Nothing was added. Pending deliveries may be sent sooner if the gate moved.
   return lane.readyMs < never && gateMs < lane.gateMs ? nowMs : lane.readyMs;
 }

@@ -6,7 +6,7 @@ import { bucketCount, bucketEdges, bucketOf, percentileMs } from './latency.ts';
 const tookMs = fc.oneof(fc.nat(20), fc.nat(2_000), fc.nat(15_000), fc.nat(100_000));
 
 describe('bucketOf', () => {
-  it('gives the bucket whose bounds hold the time, each bound itself included', () => {
+  it('returns the bucket that holds the time, upper bounds included', () => {
     fc.assert(
       fc.property(tookMs, (ms) => {
         const bucket = bucketOf(ms);
@@ -17,7 +17,7 @@ describe('bucketOf', () => {
     );
   });
 
-  it('knows the ends', () => {
+  it('handles both ends', () => {
     assert.equal(bucketOf(0), 0);
     assert.equal(bucketOf(1), 0);
     assert.equal(bucketOf(2), 1);
@@ -28,7 +28,7 @@ describe('bucketOf', () => {
 });
 
 describe('percentileMs', () => {
-  it('lies in the bucket of the exact percentile, whatever took how long', () => {
+  it('lies in the bucket of the exact percentile, for any times', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.array(tookMs, { minLength: 1, maxLength: 300 }), share, (times, part) => {
@@ -42,7 +42,7 @@ describe('percentileMs', () => {
     );
   });
 
-  it('rises with the share', () => {
+  it('never decreases with the share', () => {
     fc.assert(
       fc.property(fc.array(tookMs, { minLength: 1 }), (times) => {
         const counts = countsOf(times);
@@ -56,14 +56,14 @@ describe('percentileMs', () => {
   });
 
   it('interpolates within a bucket', () => {
-    // A hundred between 100 and 150 ms.
+    // A hundred values between 100 and 150 ms.
     const counts = countsOf(Array.from({ length: 100 }, () => 120));
     assert.equal(percentileMs(counts, 0.5), 125);
     assert.equal(percentileMs(counts, 0.95), 148);
     assert.equal(percentileMs(counts, 1), 150);
   });
 
-  it('is the last bound for what took longer, and nothing for nothing', () => {
+  it('is the last bound for longer times, and undefined without any', () => {
     assert.equal(percentileMs(countsOf([60_000]), 0.5), 15_000);
     assert.equal(percentileMs(countsOf([]), 0.5), undefined);
   });

@@ -1,7 +1,8 @@
-// How long attempts took, as counts in buckets: a few numbers per minute, from which percentiles of any
-// time range follow, because buckets add up. Nothing here may be changed once figures are stored.
+// Durations of attempts as counts in buckets: a few numbers per minute, from which the percentiles
+// of any time range follow, because buckets add up. The bounds must never change: stored figures
+// depend on them.
 
-/** Upper bounds in milliseconds, each itself within its bucket; the last bucket has none. */
+/** Upper bounds in milliseconds, each inclusive; the last bucket has none. */
 const boundsMs = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
   5_000, 7_000, 10_000, 15_000,
@@ -21,8 +22,9 @@ export function bucketOf(tookMs: number): number {
 }
 
 /**
- * What `share` (0 to 1) of all took at most, by rank; within its bucket it is interpolated, so it is off
- * by no more than the bucket is wide. Beyond the last bound nobody knows more than that bound.
+ * The time that `share` (0 to 1) of all attempts did not exceed, by rank. It is interpolated within
+ * its bucket, so the error is at most the width of that bucket. Beyond the last bound it is that
+ * bound.
  */
 export function percentileMs(counts: readonly number[], share: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);
@@ -39,7 +41,7 @@ export function percentileMs(counts: readonly number[], share: number): number |
   return undefined;
 }
 
-/** Whatever lies in a bucket took longer than `fromMs` and no longer than `toMs`. */
+/** Times in a bucket are greater than `fromMs` and at most `toMs`. */
 export function bucketEdges(bucket: number): { fromMs: number; toMs: number } {
   const fromMs = boundsMs[bucket - 1] ?? 0;
   return { fromMs, toMs: boundsMs[bucket] ?? fromMs };

@@ -1,12 +1,13 @@
-// The limits of quotas, of what apps share and of admission: a part of limits.ts, which is where everybody looks for them.
+// The limits of quotas, of sharing between apps and of admission. Read them as part of `limits`.
 
 export const loadLimits = {
   /**
-   * An app may have so many times as many attempts in flight as slots are free: alone 7/8 of the window. Attempts
-   * that may hang get half of what is free, or what earlier ones have earned: one for each answer in time, up to
-   * this much; one that hangs, which is in flight for so long, takes some away. What an app may claim, however
-   * many others are in flight. Apps whose credit an offer names while they are idle, all that are remembered then, and
-   * proven lanes of each.
+   * The share of one app. It may have `appShareTimes` times as many attempts in flight as there are
+   * free slots: alone, 7/8 of the window. Attempts that may hang get half of the free slots, or the
+   * credit that earlier ones earned: one per timely answer, up to `appCreditMax`; an attempt that
+   * hangs for `attemptHangsMs` costs `appCreditLost`. An app may always claim up to `appClaimMin`.
+   * An offer names the credit of `appsIdleNamedMax` idle apps; a node remembers `appsIdleMax` of
+   * them, and `lanesProvenMax` proven lanes of each app.
    */
   appShareTimes: 7,
   appCreditMax: 224,
@@ -16,21 +17,24 @@ export const loadLimits = {
   appsIdleNamedMax: 32,
   appsIdleMax: 1_024,
   lanesProvenMax: 256,
-  /** Where more lanes are ready than a claim looks at: apps that a claim looks at, lanes of each; and apps that an outlook does. */
+  /**
+   * When more lanes are ready than a claim can look at: apps that it looks at, lanes of each, and
+   * apps that an outlook considers.
+   */
   claimAppsMax: 64,
   claimAppLanesMax: 32,
   outlookAppsMax: 1_000,
-  /** Quotas of an app: the largest there is; how often a node asks how many others share one. */
+  /** Quotas of an app: the largest allowed; how often a node counts the nodes that share one. */
   quotaMax: 1_000_000_000,
   quotaSharersMs: 5_000,
-  /** Apps whose pace is remembered. */
+  /** Apps whose publish rate is tracked. */
   pacesRememberedMax: 10_000,
-  /** What an app hears that has as many subscriptions as it may have: look again after this. */
+  /** The Retry-After of an app that has as many subscriptions as its quota allows. */
   quotaAgainMs: 60_000,
   /**
-   * Admission: publishes under way at first, at least and at most; how long one may take before fewer
-   * are let in; how often that is looked at. Other changes, with more room for what ends something, and
-   * reads, of which one app has half at most.
+   * Admission of publishes: in flight at first, at least and at most; how long one may take before
+   * the limit falls; how often that is checked. Other changes, with extra room for requests that
+   * end something; and reads, of which one app gets at most half.
    */
   publishesUnderWayStart: 256,
   publishesUnderWayMin: 32,
@@ -40,28 +44,29 @@ export const loadLimits = {
   changesUnderWayMax: 256,
   endsUnderWayMax: 320,
   readsUnderWayMax: 512,
-  /** A request whose body is not there after this does not count as work until it is. */
+  /** A request whose body has not arrived after this time does not count as work until it has. */
   arrivalMs: 1_000,
   /**
-   * Bodies under way, in all, and those that come too slowly to count among them. One that is small is let
-   * in whatever the others have: all connections together send 32 MiB of such. Where no key is needed
-   * nothing larger is taken, so that nobody without a key has a part in these numbers.
+   * Bytes of request bodies in flight, and those among them that arrive too slowly. A small body is
+   * always admitted: all connections together can send 32 MiB of them. Where no key is needed, only
+   * small bodies are accepted, so that callers without a key cannot fill these budgets.
    */
   bytesUnderWayMax: 32 * 1_048_576,
   lateBytesMax: 64 * 1_048_576,
   smallBodyBytes: 16_384,
   /**
-   * Answers larger than a small body that nobody has read yet: so many bytes and no more reads are let in,
-   * and whoever has not read for so long is cut off. 40 who did not read pages of 10 MB took 282 MiB.
-   * Those to callers without a key have room of their own, and nobody is turned away because of them.
+   * Response bytes that clients have not read yet, beyond small bodies: at this many, no further
+   * reads are admitted, and a client that reads nothing for `unreadMs` is cut off. Without this
+   * bound, a few dozen clients that do not read large pages take hundreds of megabytes. Responses
+   * to callers without a key have a budget of their own, so they never cause a refusal.
    */
   unreadBytesMax: 64 * 1_048_576,
   unreadPublicBytesMax: 16 * 1_048_576,
   unreadMs: 5_000,
-  /** Whether the store answers is asked once for all who want to know it within this time. */
+  /** One readiness check of the store serves every caller within this time. */
   readyKnownMs: 250,
-  /** That it takes writes is believed for so long after one. */
+  /** How long after a write the store counts as writable. */
   writableKnownMs: 5_000,
-  /** Who was turned away is said at most this often. */
+  /** Refusals by admission are logged at most this often. */
   overloadSayMs: 1_000,
 } as const;

@@ -1,7 +1,8 @@
-// For the lines that a busy service writes most.
+// The log function for the lines that a busy service writes most.
 
 /**
- * As `info` of the log, for facts that hold nothing but what was made here: no secret is looked for in them. A line
- * takes 4 µs so, and 19 by way of pino and the search.
+ * Like `info` of the log, but for facts that contain only values made here: it does not search them
+ * for secrets, which makes a line several times cheaper than through pino. Never pass text from
+ * outside.
  */
 export type LogFact = (facts: object, message: string) => void;

@@ -1,4 +1,4 @@
-// Metrics as values: buckets, and label sets that cannot grow without an end.
+// Tests metrics as values: buckets, and a bounded number of label sets.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from './limits.ts';
@@ -14,7 +14,7 @@ describe('observe', () => {
 });
 
 describe('counters', () => {
-  it('tells label sets apart, and names them', () => {
+  it('keeps label sets apart, and names them', () => {
     const all = counters('a', 'b');
     all.of('x', 'y').count += 1;
     all.of('x', 'z').count += 1;
@@ -25,7 +25,7 @@ describe('counters', () => {
     ]);
   });
 
-  it('counts what is too much together', () => {
+  it('counts excess label sets together as other', () => {
     const all = counters('a');
     for (let i = 0; i < limits.seriesMax + 10; i += 1) all.of(`v${i}`).count += 1;
     const found = all.all();

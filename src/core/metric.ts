@@ -1,5 +1,5 @@
-// Metrics as plain values: counters by label, histograms by bucket. Counting must cost next to nothing;
-// what Prometheus reads is made of them when it asks, see exposition.ts.
+// Metrics as plain values: counters by label, histograms by bucket. Counting must cost next to
+// nothing; exposition.ts prints them when Prometheus scrapes.
 import { limits } from './limits.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface Sample {
   value: number;
 }
 
-/** What a metric is called, and what it says. */
+/** Name and help text of a metric. */
 export interface Title {
   name: string;
   help: string;
@@ -28,9 +28,9 @@ export interface Distribution {
 }
 
 export interface Histogram {
-  /** Upper bounds, each itself within its bucket. */
+  /** Upper bounds, each inclusive. */
   readonly bounds: readonly number[];
-  /** One more than bounds: the last one has none. Not cumulated. */
+  /** One more than `bounds`: the last bucket has no upper bound. Not cumulative. */
   readonly counts: number[];
   sum: number;
 }
@@ -47,17 +47,17 @@ export function observe(histogram: Histogram, value: number): void {
   histogram.sum += value;
 }
 
-/** Things of one kind by the values of their labels, of which there are at most two. */
+/** Items of one kind by the values of at most two labels. */
 export interface Labelled<T> {
-  /** The one with these values, in the order of the names; made when it is missing. */
+  /** The item with these label values, in the order of the names; created when missing. */
   of(first?: string, second?: string): T;
   all(): { labels: Labels; it: T }[];
 }
 
 /**
- * Label values come from lists that the program or a contract knows. Should one of them ever come from
- * somewhere else, what is too much counts together as `other`: a scrape stays as long as it is. Two maps,
- * because one key made of two texts costs as much as all the rest.
+ * Label values come from lists that the program or a contract knows. If one ever comes from
+ * elsewhere, label sets beyond the limit count together as `other`, so a scrape stays bounded. Two
+ * nested maps, because building one key from two strings costs as much as everything else here.
  */
 export function labelled<T>(names: readonly string[], make: () => T): Labelled<T> {
   const known = new Map<string, Map<string, T>>();

@@ -27,7 +27,7 @@ describe('nearest', () => {
 });
 
 describe('guess', () => {
-  it('names the word that was meant, or all of them', () => {
+  it('names the nearest word, or all of them', () => {
     assert.equal(guess('raed', ['read', 'admin']), 'did you mean "read"?');
     assert.equal(guess('root', ['subscribe', 'admin', 'x']), 'expected subscribe, admin or x');
     assert.equal(listed(['one']), 'one');

@@ -1,6 +1,7 @@
-// The nearest known word to a misspelled one, for "did you mean" in messages: "delivries" gives "deliveries".
+// Finds the known word nearest to a misspelled one, for "did you mean" in messages: "delivries"
+// gives "deliveries".
 
-/** Undefined: nothing is near enough to be meant. */
+/** Undefined when no word is near enough. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const typed = word.toLowerCase().slice(0, charsMax);
   const reach = Math.max(1, Math.floor(typed.length * reachShare));
@@ -13,7 +14,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.one ?? shortest;
 }
 
-/** For the end of a sentence: the word that was meant, or else all of them. */
+/** The end of an error message: the nearest word, or else all of them. */
 export function guess(word: string, known: readonly string[]): string {
   const meant = nearest(word, known);
   return meant === undefined ? `expected ${listed(known)}` : `did you mean "${meant}"?`;
@@ -25,14 +26,14 @@ export function listed(words: readonly string[]): string {
   return others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`;
 }
 
-/** Longer words are no slips. */
+/** Longer words are not typos. */
 const charsMax = 64;
-/** Four slips in ten letters: "delivery" is still "deliveries". */
+/** Typos per letter: "delivery" still finds "deliveries". */
 const reachShare = 0.4;
-/** A word may be left off after two letters. */
+/** After two letters a word may be abbreviated. */
 const beginningChars = 2;
 
-/** Letters to add, drop, change, or swap with their neighbour. */
+/** Edit distance: letters to add, drop, change, or swap with their neighbour. */
 function distance(from: string, to: string): number {
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;

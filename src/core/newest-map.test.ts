@@ -19,7 +19,7 @@ describe('NewestMap', () => {
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('delete'), key: fc.nat(30) }) },
     { weight: 1, arbitrary: fc.constant({ kind: 'clear' }) },
   );
-  it('does as a map whose first key goes when there are too many', () => {
+  it('behaves like a map that drops its first key when it is full', () => {
     const property = fc.property(fc.integer({ min: 1, max: 12 }), fc.array(step), (most, steps) => {
       const map = new NewestMap<number, number>(most);
       const plain = new Map<number, number>();
@@ -41,7 +41,7 @@ describe('NewestMap', () => {
     fc.assert(property, { numRuns: 2_000 });
   });
 
-  it('holds nothing of what has gone', () => {
+  it('does not retain dropped entries', () => {
     setFlagsFromString('--expose-gc');
     const collect: unknown = runInNewContext('gc');
     assert(typeof collect === 'function');

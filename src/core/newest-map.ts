@@ -1,19 +1,20 @@
-// A map that keeps the newest entries only.
+// A bounded map that drops its oldest entries.
 
 /**
- * What was set first goes first; to set it again makes it no newer. To look for the first key anew each time is
- * slow: V8 keeps the places of deleted entries until the table is full, and walks past all of them. With 10,000
- * entries that took 32 µs for each new one; an iterator that stays knows where it was. But one that is not moved
- * holds every table that the map has outgrown since, so it does not stay for long.
+ * Drops entries in the order in which they were first set; setting one again does not make it
+ * newer. Finding the first key with a new iterator each time is slow: V8 keeps the slots of deleted
+ * entries until the table is full, and walks past them. A persistent iterator remembers its place.
+ * But an iterator that is not moved keeps every table alive that the map has outgrown since, so it
+ * is dropped after a while.
  */
 export class NewestMap<K, V> extends Map<K, V> {
   readonly #most: number;
   readonly #onDropped: (key: K, value: V) => void;
   #oldest: MapIterator<K> | undefined;
-  /** Entries that were set since it was moved. */
+  /** Entries set since the iterator last moved. */
   #setSince = 0;
 
-  /** `onDropped` is told of each that goes because there are too many. */
+  /** `onDropped` is called for each entry that is dropped because the map is full. */
   constructor(most: number, onDropped: (key: K, value: V) => void = () => undefined) {
     super();
     this.#most = most;

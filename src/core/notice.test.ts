@@ -19,7 +19,7 @@ const facts = {
 };
 
 describe('withoutSecrets', () => {
-  it('leaves origin and path', () => {
+  it('keeps origin and path', () => {
     assert.equal(withoutSecrets(facts.url), 'https://receiver.example/hook');
     assert.equal(withoutSecrets('http://a:1/{eventType}?x={eventType}'), 'http://a:1/{eventType}');
     assert.equal(withoutSecrets('http://a/@b'), 'http://a/@b');
@@ -27,7 +27,7 @@ describe('withoutSecrets', () => {
 });
 
 describe('deadNotice', () => {
-  it('says in a sentence what happened, and what to do', () => {
+  it('states in a sentence what happened, and what to do', () => {
     const { name, payload } = deadNotice(facts);
     assert.equal(name, 'ringback.delivery.dead');
     assert(!/secret|password/.test(payload));
@@ -40,7 +40,7 @@ describe('deadNotice', () => {
     );
   });
 
-  it('says why, whatever the reason was', () => {
+  it('states the reason, whatever it was', () => {
     const said = (changes: Partial<typeof facts>): string =>
       deadNotice({ ...facts, ...changes }).payload;
     assert.match(said({ attempts: 1 }), /its only attempt failed \(timeout\)/);
@@ -50,7 +50,7 @@ describe('deadNotice', () => {
 });
 
 describe('ownEvents', () => {
-  it('has every name, and examples that fit their schemas', () => {
+  it('covers every name, with examples that match their schemas', () => {
     assert.deepEqual(new Set(ownEvents.map(({ event }) => event)), new Set(noticeNames));
     const ajv = new Ajv({ strict: true, formats: { 'date-time': true } });
     for (const { event, schema, example } of ownEvents) {

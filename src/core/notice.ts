@@ -1,5 +1,6 @@
-// Ringback's own events: what it tells an app about its subscriptions and deliveries. The names, and the
-// payload of each: a sentence for people, and ids for programs; never a secret, so URLs lose their query.
+// Ringback's own events: what it tells an app about its subscriptions and deliveries. Defines the
+// name and payload of each: a sentence for people and ids for programs. It must never contain a
+// secret, so URLs lose their query.
 import { deliveryId, type DeliveryName } from './delivery.ts';
 import { withPrefix } from './id.ts';
 
@@ -11,14 +12,14 @@ export const noticeNames = [
 ] as const;
 export type NoticeName = (typeof noticeNames)[number];
 
-/** An own event that is yet to be published. */
+/** An own event that has not been published yet. */
 export interface Notice {
   name: NoticeName;
-  /** JSON. */
+  /** JSON text. */
   payload: string;
 }
 
-/** A delivery that was on its way to a callback; ids are bare. */
+/** The delivery that a notice is about; ids are bare. */
 export interface NoticedDelivery extends DeliveryName {
   eventName: string;
   subscription: string;
@@ -28,7 +29,7 @@ export interface NoticedDelivery extends DeliveryName {
 export interface DeadFacts extends NoticedDelivery {
   reason: string;
   attempts: number;
-  /** Of the last attempt. */
+  /** Status and error of the last attempt. */
   status: number | undefined;
   error: string | undefined;
   atMs: number;
@@ -59,7 +60,7 @@ function whyDead({ reason, attempts, status, error }: DeadFacts): string {
 }
 
 export interface GoneFacts extends NoticedDelivery {
-  /** What the receiver answered. */
+  /** Status of the receiver's response. */
   status: number | undefined;
   atMs: number;
 }
@@ -81,7 +82,7 @@ export function goneNotice(facts: GoneFacts): Notice {
 
 export interface DisabledFacts {
   subscription: string;
-  /** Of the callback that fails. */
+  /** URL of the failing callback. */
   url: string;
   failures: number;
   failingMs: number;
@@ -147,7 +148,10 @@ function noticeOf(name: NoticeName, payload: Readonly<Record<string, string | nu
   return { name, payload: JSON.stringify(payload) };
 }
 
-/** People put tokens into the query, and a name and password before the host. */
+/**
+ * Removes credentials and the query: people put tokens into the query, and a user name and password
+ * before the host.
+ */
 export function withoutSecrets(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/^([a-z]+:\/\/)[^/]*@/i, '$1');
 }

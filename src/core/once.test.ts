@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import { once } from './once.ts';
 
 describe('once', () => {
-  it('makes nothing before it is asked, and then one thing', () => {
+  it('makes the value on the first call, and only once', () => {
     let calls = 0;
     const value = once(() => (calls += 1));
     assert.equal(calls, 0);
     assert.deepEqual([value(), value(), calls], [1, 1, 1]);
   });
 
-  it('keeps undefined and a failure like any other value', () => {
+  it('keeps undefined and a failure like any other result', () => {
     let calls = 0;
     const nothing = once(() => void (calls += 1));
     assert.deepEqual([nothing(), nothing(), calls], [undefined, undefined, 1]);

@@ -1,6 +1,6 @@
-// For what is dear and not always needed: made when it is first asked for, and never again.
+// Makes an expensive value lazily: on first use, and only once.
 
-/** A failure is kept too: what cannot be made once cannot be made again and again either. */
+/** A failure is kept too: making the value again would fail again. */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | { error: unknown } | undefined;
   return () => {

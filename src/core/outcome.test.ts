@@ -23,20 +23,20 @@ const failed: SendResult = { kind: 'failed', error: 'timeout', message: 'too slo
 const retry = { kind: 'retry', dueMs: nowMs + 5_000 };
 
 describe('classify', () => {
-  it('takes any 2xx for delivered', () => {
+  it('treats any 2xx as delivered', () => {
     for (const status of [200, 201, 204, 299]) {
       assert.deepEqual(classify(answered(status), circumstances), { kind: 'delivered' });
     }
   });
 
-  it('takes anything else for a failure: redirects, refusals, and no answer at all', () => {
+  it('treats anything else as a failure: redirects, refusals, and no response at all', () => {
     for (const status of [199, 300, 301, 304, 400, 401, 404, 429, 500, 503, 600]) {
       assert.deepEqual(classify(answered(status), circumstances), retry, String(status));
     }
     assert.deepEqual(classify(failed, circumstances), retry);
   });
 
-  it('is dead when the schedule is used up', () => {
+  it('is dead when the schedule is exhausted', () => {
     const last = { ...circumstances, tries: 1 };
     const dead = { kind: 'dead', reason: 'exhausted' };
     assert.deepEqual(classify(answered(500), last), dead);
@@ -44,7 +44,7 @@ describe('classify', () => {
     assert.deepEqual(classify(answered(200), last), { kind: 'delivered' });
   });
 
-  it('is gone at 410, also at the last attempt', () => {
+  it('is gone at 410, even at the last attempt', () => {
     assert.deepEqual(classify(answered(410), circumstances), { kind: 'gone' });
     assert.deepEqual(classify(answered(410), { ...circumstances, tries: 9 }), { kind: 'gone' });
   });
@@ -56,7 +56,7 @@ describe('classify', () => {
     assert.deepEqual(classify(answered(410), contract), retry);
   });
 
-  it('waits as long as the receiver asks', () => {
+  it('waits as long as Retry-After asks', () => {
     assert.deepEqual(classify(answered(503, '60'), circumstances), {
       kind: 'retry',
       dueMs: nowMs + 60_000,
@@ -66,14 +66,14 @@ describe('classify', () => {
 });
 
 describe('errorOf', () => {
-  it('names what went wrong', () => {
+  it('names the failure', () => {
     assert.equal(errorOf(failed, 410), 'timeout');
     assert.equal(errorOf(answered(302), 410), 'redirect');
     assert.equal(errorOf(answered(404), 410), 'status');
     assert.equal(errorOf(answered(410), 204), 'status');
   });
 
-  it('names nothing when nothing did', () => {
+  it('is undefined for a success', () => {
     assert.equal(errorOf(answered(200), 410), undefined);
     assert.equal(errorOf(answered(410), 410), undefined);
   });

@@ -1,5 +1,5 @@
-// What an attempt means. Pure: the result of the network, the schedule and the clock go in, one of
-// four outcomes comes out.
+// Decides what an attempt means. Pure: takes the network result, the schedule and the clock, and
+// returns one of four outcomes.
 import type { AttemptError, SendResult } from './attempt.ts';
 import { nextDueMs, readRetryAfter } from './retry.ts';
 
@@ -7,25 +7,25 @@ export type Outcome =
   | { kind: 'delivered' }
   | { kind: 'retry'; dueMs: number }
   | { kind: 'dead'; reason: 'exhausted' }
-  /** The receiver wants no more: the subscription ends. */
+  /** The receiver wants no more callbacks: the subscription ends. */
   | { kind: 'gone' };
 
 export interface Circumstances {
-  /** Attempts that were made before this one, since it last became due by hand. */
+  /** Attempts before this one, since the delivery last became due by hand. */
   tries: number;
   /** Waits between attempts. */
   waitsMs: readonly number[];
   /** The receiver's status that ends the subscription. */
   unsubscribeStatus: number;
   nowMs: number;
-  /** From 0 up to 1: where in the jitter the next attempt falls. Drawn only after a failure. */
+  /** Random number from 0 up to 1: the jitter of the next attempt. Drawn only after a failure. */
   chance: () => number;
 }
 
 export function classify(result: SendResult, circumstances: Circumstances): Outcome {
   const { unsubscribeStatus, nowMs } = circumstances;
   const status = result.kind === 'answered' ? result.status : undefined;
-  // A contract may unsubscribe by a 2xx (the OAI example uses 204), so this is asked first.
+  // Checked first, because a contract may unsubscribe with a 2xx (the OAI example uses 204).
   if (status === unsubscribeStatus) return { kind: 'gone' };
   if (status !== undefined && status >= 200 && status <= 299) return { kind: 'delivered' };
   const asked = result.kind === 'answered' ? readRetryAfter(result.headers, nowMs) : undefined;
@@ -33,7 +33,7 @@ export function classify(result: SendResult, circumstances: Circumstances): Outc
   return dueMs === undefined ? { kind: 'dead', reason: 'exhausted' } : { kind: 'retry', dueMs };
 }
 
-/** The error's name of an attempt, or undefined when it was a success. */
+/** The error name of an attempt; undefined for a success. */
 export function errorOf(result: SendResult, unsubscribeStatus: number): AttemptError | undefined {
   if (result.kind === 'failed') return result.error;
   const { status } = result;

@@ -1,4 +1,4 @@
-// Ringback's own events as people and programs look them up: what each means, its schema and an example.
+// Ringback's own events as the documentation and the API list them: meaning, schema and example.
 import type { Notice, NoticeName } from './notice.ts';
 import { deadNotice, disabledNotice, goneNotice, rejectedNotice } from './notice.ts';
 
@@ -18,7 +18,7 @@ const delivery = {
   url: 'https://receiver.example/hook',
 };
 const times = new Set(['at', 'failingSince']);
-/** Where there was no answer, there is no status; and so on. */
+/** Members that may be absent: without a response there is no status. */
 const optional = new Set(['status', 'error']);
 const atMs = Date.UTC(2026, 0, 31, 12);
 const failingMs = atMs - 5 * 24 * 60 * 60 * 1000;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { atOnce, byTurns, untilQuiet, type MakePace } from './pace.ts';
 
 describe('atOnce', () => {
-  it('lets leave and hands out in the very call', () => {
+  it('sends the batch and hands out results within the call', () => {
     const said: string[] = [];
     const pace = atOnce(() => said.push('leave'));
     pace.soon();
@@ -13,7 +13,7 @@ describe('atOnce', () => {
 });
 
 describe('untilQuiet', () => {
-  it('lets leave at the end of the first turn that has brought nothing more', () => {
+  it('sends the batch at the end of the first turn that added nothing', () => {
     const { said, ends, pace } = setUp(untilQuiet);
     pace.soon();
     pace.soon();
@@ -24,7 +24,7 @@ describe('untilQuiet', () => {
     assert.deepEqual(ends, []);
   });
 
-  it('lets what is alone leave after a whole turn, each time', () => {
+  it('sends a lone item after one whole turn, each time', () => {
     const { said, ends, pace } = setUp(untilQuiet);
     for (const times of [1, 2]) {
       pace.soon();
@@ -35,7 +35,7 @@ describe('untilQuiet', () => {
     }
   });
 
-  it('lets leave when much is there, or after some turns, though more comes in each', () => {
+  it('sends the batch when it is large or some turns old, though each turn adds more', () => {
     const { said, ends, pace } = setUp(untilQuiet);
     for (let i = 0; i < 128; i += 1) pace.soon();
     end(ends);
@@ -49,7 +49,7 @@ describe('untilQuiet', () => {
     assert.deepEqual(said, ['leave', 'leave']);
   });
 
-  it('hands out in the very call, and what that asks for waits for its turn', () => {
+  it('hands out results within the call, and work that this adds waits for its turn', () => {
     const { said, ends, pace } = setUp(untilQuiet);
     pace.handOut(() => {
       said.push('out');
@@ -63,7 +63,7 @@ describe('untilQuiet', () => {
 });
 
 describe('byTurns', () => {
-  it('lets leave once, at the end of the turn, however often it is asked', () => {
+  it('sends the batch once, at the end of the turn, however often it is asked to', () => {
     const { said, ends, pace } = setUp(byTurns);
     pace.soon();
     pace.soon();
@@ -75,14 +75,14 @@ describe('byTurns', () => {
     assert.deepEqual(said, ['leave', 'leave']);
   });
 
-  it('lets leave before anything is handed out, in the order in which it was asked', () => {
+  it('sends the batch before handing out results, in order', () => {
     const { said, ends, pace } = setUp(byTurns);
     for (const name of ['first', 'second']) pace.handOut(() => said.push(name));
     end(ends);
     assert.deepEqual(said, ['leave', 'first', 'second']);
   });
 
-  it('keeps what is asked while it hands out for the end of the next turn', () => {
+  it('keeps work that is added while it hands out results for the end of the next turn', () => {
     const { said, ends, pace } = setUp(byTurns);
     pace.handOut(() => {
       said.push('first');
@@ -94,7 +94,7 @@ describe('byTurns', () => {
     assert.deepEqual(said, ['leave', 'first', 'leave', 'second']);
   });
 
-  it('ends a turn of the event loop after all that it brings, if nothing else is said', async () => {
+  it('by default ends a turn after everything in that turn of the event loop', async () => {
     const said: string[] = [];
     const pace = byTurns()(() => said.push('leave'));
     pace.soon();
@@ -114,7 +114,7 @@ function setUp(make: (atEnd: (body: () => void) => void) => MakePace) {
   return { said, ends, pace };
 }
 
-/** All that was to happen at the end of a turn; what that asks for comes with the next one. */
+/** Ends a turn; work that this adds runs at the end of the next one. */
 function end(ends: (() => void)[]): void {
   for (const body of ends.splice(0)) body();
 }

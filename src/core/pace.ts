@@ -1,5 +1,5 @@
-// When batches leave for the store, and when what came of them is handed out: deliveries begin then, and edits
-// resolve.
+// Decides when batches are sent to the store, and when their results are handed out: that starts
+// deliveries and resolves edits.
 import { setImmediate as atEndOfTurn } from 'node:timers';
 
 export async function endOfTurn(): Promise<void> {
@@ -9,12 +9,12 @@ export async function endOfTurn(): Promise<void> {
 export type HandOut = (body: () => void) => void;
 
 export interface Pace {
-  /** Something waits, or the way is free again: what may leave is to leave. */
+  /** Asks to send a batch soon: there is work, or the store is free again. */
   soon(): void;
   handOut: HandOut;
 }
 
-/** Made for somebody who lets batches leave. */
+/** Creates a pace; `leave` sends the batch. */
 export type MakePace = (leave: () => void) => Pace;
 
 export function atOnce(leave: () => void): Pace {
@@ -22,14 +22,12 @@ export function atOnce(leave: () => void): Pace {
 }
 
 /**
- * For a database far away, to which a batch of one row costs nearly as much as one of thirty. What waits leaves when
- * a whole turn of the event loop has brought nothing more, or much is there, or it has waited for some turns: whoever was
- * answered just now and publishes again comes along. Without that, of 64 publishers one went alone in every fourth
- * batch, and 63 waited for it. Measured with them, new processes in each of 8 rounds, together with cheaper figures:
- * 0.91 to 1.26 times as many events, 1.08 in the median, in batches of 62 instead of 31; with 256 publishers 1.09 and
- * 1.19. That a turn must be whole came after, and brought 1.00 to 1.06 in 4 rounds. Sketches: to leave when 32 were
- * there 0.91 to 1.10, when half as many were there as in the batch before 0.87 to 1.19. On SQLite, where a batch costs
- * little, 0.83 to 1.15, and both cores rest for 36 % of the time instead of 24.
+ * For a database over the network, where a batch of one row costs nearly as much as one of thirty.
+ * The batch is sent when a whole turn of the event loop added nothing, when it is large, or after
+ * some turns. So clients that were just answered and publish again share the batch; otherwise one
+ * publish often goes alone and the rest wait for it. The turn must be whole: the one in which the
+ * first item arrived does not count. docs/performance.md has the figures, and those of SQLite,
+ * where batches are cheap and gathering loses.
  */
 export function untilQuiet(atEnd: (body: () => void) => void = atEndOfTurn): MakePace {
   return (leave) => {
@@ -50,7 +48,7 @@ export function untilQuiet(atEnd: (body: () => void) => void = atEndOfTurn): Mak
     const soon = (): void => {
       asked += 1;
       if (asked > 1) return;
-      askedBefore = 0; // Of this turn nobody knows yet who else comes.
+      askedBefore = 0; // The rest of this turn may still add work.
       turns = 0;
       atEnd(look);
     };
@@ -61,13 +59,11 @@ export function untilQuiet(atEnd: (body: () => void) => void = atEndOfTurn): Mak
 const gather = { askedMax: 128, turnsMax: 16 } as const;
 
 /**
- * For a thread beside this one. All that one turn of the event loop has brought leaves together at its end, and
- * before anything is handed out: what comes in is soon read, what goes out takes long, and the thread writes
- * meanwhile. Without that, the first publish of a turn left alone, and all others waited for its fsync. Measured
- * with 64 publishers on SQLite, new processes in each of 4 rounds: 1.23 times as many events with 0.90 of the CPU,
- * or 1.17 with answers before deliveries. A sketch that handed out all in one go: 1.14, and 1.17 and 1.12 with answers
- * first. To gather for a turn alone brought 1.06 to 1.10, to hand out later alone 1.07. On PostgreSQL nothing was
- * to be seen: 1.01.
+ * For a store on a thread of its own. Everything that one turn of the event loop added is sent
+ * together at its end, before any results are handed out: reading requests is quick, handing out
+ * results is slow, and the thread writes meanwhile. Otherwise the first publish of a turn is sent
+ * alone, and all others wait for its fsync. docs/performance.md has the figures of this and its
+ * alternatives.
  */
 export function byTurns(atEnd: (body: () => void) => void = atEndOfTurn): MakePace {
   return (leave) => {

@@ -1,11 +1,11 @@
-// Where the package is: its manifest, its migrations, its console. The program stands somewhere below it, as it
-// was written in src/ or bundled in dist/.
+// Locates the package: its manifest, migrations and console. The program runs from somewhere below
+// it: from src/, or bundled in dist/.
 import { existsSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 
 export const packageFolder: string = nearestManifest(import.meta.dirname);
 
-/** Whether this is the bundle, or the source itself. */
+/** Whether the running program is the bundle, not the source. */
 export const isBundled: boolean = extname(import.meta.filename) !== '.ts';
 
 function nearestManifest(folder: string): string {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isEventName, isEventPattern, patternsFor } from './pattern.ts';
 
 describe('isEventName', () => {
-  it('takes segments of letters, digits, _ and -, joined by dots', () => {
+  it('accepts segments of letters, digits, _ and -, joined by dots', () => {
     for (const name of ['a', 'order.created', 'A-b_1.2', 'x'.repeat(128)]) {
       assert.equal(isEventName(name), true, name);
     }
@@ -26,7 +26,7 @@ describe('isEventName', () => {
 });
 
 describe('isEventPattern', () => {
-  it('takes a name, * and a prefix that ends in .*', () => {
+  it('accepts a name, * and a prefix that ends in .*', () => {
     for (const pattern of ['a', 'a.b', '*', 'a.*', 'a.b.*']) {
       assert.equal(isEventPattern(pattern), true, pattern);
     }
@@ -37,7 +37,7 @@ describe('isEventPattern', () => {
 });
 
 describe('patternsFor', () => {
-  it('lists every pattern that hears the event, the nearest first', () => {
+  it('lists every pattern that matches the event, most specific first', () => {
     assert.deepEqual(patternsFor('order.item.created'), [
       'order.item.created',
       'order.item.*',

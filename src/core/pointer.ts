@@ -1,7 +1,7 @@
-// JSON pointers (RFC 6901): text to tokens and back, and what stands there. Sees own properties only, so
-// no text can reach a prototype or an array's length. Never throws.
+// JSON pointers (RFC 6901): parses, prints and resolves them. Sees own properties only, so no
+// pointer can reach a prototype or an array's length. Never throws.
 
-/** The tokens of a pointer, decoded; none means the whole value. Undefined: it is no pointer. */
+/** The decoded tokens of a pointer; none means the whole value. Undefined: not a pointer. */
 export function pointerTokens(pointer: string): string[] | undefined {
   if (pointer === '') return [];
   if (!pointer.startsWith('/') || /~(?![01])/u.test(pointer)) return undefined;
@@ -18,12 +18,12 @@ function escapeToken(token: string): string {
   return /[~/]/u.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
 }
 
-/** "~1" first: the other way round "~01" would become "/" instead of "~1". */
+/** Replaces "~1" first: in the other order "~01" would become "/" instead of "~1". */
 export function unescapeToken(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** Undefined: there is nothing, which JSON cannot say otherwise. */
+/** Undefined means that there is no value, since JSON has no undefined. */
 export function valueAt(root: unknown, tokens: readonly string[]): unknown {
   let value = root;
   for (const token of tokens) {

@@ -4,7 +4,7 @@ import { limits } from './limits.ts';
 import { fieldIn, invalidRequest, Problem } from './problem.ts';
 
 describe('invalidRequest', () => {
-  it('repeats no name and no value at any length', () => {
+  it('shortens long names and values', () => {
     const field = fieldIn('body#/metadata', 'k'.repeat(300_000));
     const message = `is ${'v'.repeat(300_000)}`;
     const { faults, message: detail } = invalidRequest([
@@ -18,7 +18,7 @@ describe('invalidRequest', () => {
     assert.equal(long.length, limits.faultCharsMax + 1);
   });
 
-  it('leaves what is not too long as it is', () => {
+  it('leaves short ones as they are', () => {
     const field = fieldIn('body#/filter', '/a'.repeat(100));
     const { faults, message } = invalidRequest([{ field, message: 'is odd' }]);
     assert.deepEqual(faults, [{ field, message: 'is odd' }]);

@@ -1,5 +1,5 @@
-// The one table of what can go wrong for a caller, and the one error class that carries it.
-// docs/errors.md says the same; a test holds the two equal.
+// The table of everything that can go wrong for a caller, and the only error class that carries it.
+// A test keeps docs/errors.md equal to the table.
 import { limits } from './limits.ts';
 import { printPointer } from './pointer.ts';
 
@@ -149,12 +149,12 @@ export interface Fault {
   message: string;
 }
 
-/** The field of what stands inside another: `body#/headers` and `a/b` make `body#/headers/a~1b`. */
+/** The field of a nested value: `body#/headers` and `a/b` make `body#/headers/a~1b`. */
 export function fieldIn(field: string, name: string | number): string {
   return field + printPointer([String(name)]);
 }
 
-/** A request that does not fit, told by the first of its faults. */
+/** A problem for an invalid request; its detail is the first of the faults. */
 export function invalidRequest(faults: readonly Fault[]): Problem {
   const [first] = faults;
   const more = faults.length - 1;
@@ -170,12 +170,12 @@ interface ProblemOptions {
   cause?: unknown;
 }
 
-/** A caller's mistake, or a failure that a caller must hear of. */
+/** A caller's mistake, or a failure that the caller must know about. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
   readonly faults: readonly Fault[];
-  /** What the answer carries besides. */
+  /** Extra headers of the response. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
@@ -191,7 +191,7 @@ export class Problem extends Error {
   }
 }
 
-/** Names and values of a request may be as long as its body, and an answer repeats them. */
+/** Names and values of a request can be as long as its body, and the response would repeat them. */
 function cutFault({ field, message }: Fault): Fault {
   return {
     field: cut(field, limits.faultFieldCharsMax),

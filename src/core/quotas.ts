@@ -1,10 +1,11 @@
-// What an app may use at most. The operator sets it for all apps by settings, and for one app by itself.
+// What an app may use at most. The operator sets defaults for all apps in the settings, and
+// overrides for single apps.
 
 export interface Quotas {
   /** Subscriptions that have not ended. */
   subscriptions: number | undefined;
   eventsPerSecond: number | undefined;
-  /** Of one event. */
+  /** Bytes of one event. */
   payloadBytes: number | undefined;
 }
 
@@ -14,7 +15,7 @@ export const noQuotas: Quotas = {
   payloadBytes: undefined,
 };
 
-/** What an app has of its own comes first. */
+/** The app's own quotas take precedence. */
 export function quotasOf(own: Quotas, fallback: Quotas): Quotas {
   return {
     subscriptions: own.subscriptions ?? fallback.subscriptions,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
 import { rescale, take, type Taking } from './rate.ts';
 
-/** What comes of askings at given times. */
+/** Asks for counts at given times, and returns the results. */
 function ask(perSecond: number, askings: readonly { atMs: number; count: number }[]): Taking[] {
   let paidMs = 0;
   return askings.map(({ atMs, count }) => {
@@ -16,13 +16,13 @@ function ask(perSecond: number, askings: readonly { atMs: number; count: number 
 const kinds = (takings: readonly Taking[]): string[] => takings.map(({ kind }) => kind);
 
 describe('take', () => {
-  it('lets a second’s worth in at once, and then one whenever one is paid for', () => {
+  it('admits a burst of one second, and then one whenever one is paid off', () => {
     const burst = Array.from({ length: 3 }, () => ({ atMs: 5_000, count: 1 }));
     const takings = ask(3, [...burst, { atMs: 5_000, count: 1 }, { atMs: 5_334, count: 1 }]);
     assert.deepEqual(kinds(takings), ['taken', 'taken', 'taken', 'refused', 'taken']);
   });
 
-  it('says how many are left, and when it will be whole again', () => {
+  it('returns how many are left, and when the burst is full again', () => {
     const [first, second] = ask(100, [
       { atMs: 0, count: 30 },
       { atMs: 100, count: 1 },
@@ -31,7 +31,7 @@ describe('take', () => {
     assert.deepEqual(second, { kind: 'taken', paidMs: 310, left: 79, wholeMs: 210 });
   });
 
-  it('says how long to wait, and that is exact', () => {
+  it('returns the exact time to wait', () => {
     const [, refused] = ask(10, [
       { atMs: 0, count: 10 },
       { atMs: 0, count: 4 },
@@ -50,7 +50,7 @@ describe('take', () => {
     );
   });
 
-  it('lets more than a second’s worth in when nothing is owed, which is then paid off', () => {
+  it('admits more than a burst when nothing is owed, and pays it off afterwards', () => {
     const takings = ask(10, [
       { atMs: 0, count: 50 },
       { atMs: 4_000, count: 1 },
@@ -62,7 +62,7 @@ describe('take', () => {
     assert.deepEqual(takings[3], { kind: 'refused', waitMs: 900, wholeMs: 900 });
   });
 
-  it('never lets in more than the rate and one burst, over any stretch of time', () => {
+  it('never admits more than the rate and one burst, over any time span', () => {
     const gap = fc.integer({ min: 0, max: 700 });
     const askings = fc.array(fc.record({ gap, count: fc.integer({ min: 1, max: 7 }) }));
     fc.assert(
@@ -87,12 +87,12 @@ describe('take', () => {
 describe('rescale', () => {
   const owed = { perSecond: 2, paidMs: 501_000 };
 
-  it('owes as many at a higher rate, which takes less time', () => {
+  it('keeps the debt at a higher rate, which pays it off sooner', () => {
     assert.deepEqual(rescale(owed, 1_000, 100_000), { perSecond: 100_000, paidMs: 1_010 });
     assert.deepEqual(rescale(owed, 1_000, 2), owed);
   });
 
-  it('owes no longer at a lower rate, and never what is paid for', () => {
+  it('never extends the debt at a lower rate, nor restores one that is paid off', () => {
     assert.deepEqual(rescale(owed, 1_000, 1), { perSecond: 1, paidMs: 501_000 });
     assert.deepEqual(rescale(owed, 600_000, 4), { perSecond: 4, paidMs: 600_000 });
   });

@@ -1,8 +1,8 @@
-// So many a second, with a burst of one second: the rule of a virtual schedule (GCRA), which is one
-// number. Whoever asks for more than a second's worth at once gets it when nothing is owed, and then owes:
-// a quota below the size of a batch would otherwise refuse that batch for ever.
+// A rate limit with a burst of one second: virtual scheduling (GCRA), whose state is one number. A
+// request for more than a burst is granted when nothing is owed, and leaves a debt. Otherwise a
+// quota below the size of a batch would refuse that batch forever.
 
-/** When everything that was let in so far is paid for, on a clock that never goes back. */
+/** When everything granted so far is paid off, on a clock that never goes back. */
 export type PaidMs = number;
 
 export interface Rate {
@@ -12,11 +12,11 @@ export interface Rate {
 }
 
 export type Taking =
-  /** `left`: what could be had now; `wholeMs`: when nothing is owed any more. */
+  /** `left`: how many would be granted now; `wholeMs`: when the debt is paid off. */
   | { kind: 'taken'; paidMs: PaidMs; left: number; wholeMs: number }
   | { kind: 'refused'; waitMs: number; wholeMs: number };
 
-/** What was let in, at the rate of then. */
+/** The debt, and the rate it was made at. */
 export interface Debt {
   perSecond: number;
   paidMs: PaidMs;
@@ -37,17 +37,20 @@ export function take({ perSecond, paidMs, nowMs }: Rate, count: number): Taking 
   return { kind: 'taken', paidMs: nowMs + wholeMs, left, wholeMs };
 }
 
-/** When the rate changes as many are owed as before, but never for longer: nobody waits for a raise. */
+/**
+ * When the rate changes, the same count is owed, but never for longer: a raised rate shortens the
+ * wait.
+ */
 export function rescale(debt: Debt, nowMs: number, perSecond: number): Debt {
   const owedMs = Math.max(debt.paidMs - nowMs, 0);
   const paidMs = nowMs + owedMs * Math.min(debt.perSecond / perSecond, 1);
   return { perSecond, paidMs };
 }
 
-/** What was let in and came to nothing is owed no more. */
+/** Returns the cost of granted items that were not used. */
 export function giveBack({ perSecond, paidMs }: Debt, count: number): Debt {
   return { perSecond, paidMs: paidMs - (count * 1_000) / perSecond };
 }
 
-/** A third of a second three times is not quite a second. */
+/** Three thirds of a second sum to slightly less than a second. */
 const roundingMs = 1e-6;

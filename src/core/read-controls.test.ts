@@ -10,13 +10,13 @@ function faultsOf(input: Record<string, unknown>): string[] {
     : reading.faults.map((one) => `${one.field} ${one.message}`);
 }
 
-/** What is wrong with one field. */
+/** The fault of one field. */
 function fault(name: string, value: unknown): string | undefined {
   return faultsOf({ [name]: value })[0]?.replace(/^body#\//u, '');
 }
 
 describe('readChoice', () => {
-  it('reads all that there is, under the names that the store knows', () => {
+  it('reads every control, under the names that the store uses', () => {
     const reading = readChoice(
       {
         description: 'd',
@@ -52,12 +52,12 @@ describe('readChoice', () => {
     });
   });
 
-  it('changes nothing that is not named', () => {
+  it('changes only named controls', () => {
     const reading = readChoice({}, 'body#');
     assert.deepEqual(reading, { kind: 'choice', choice: { controls: {}, headers: undefined } });
   });
 
-  it('takes back what is null', () => {
+  it('unsets a control that is null', () => {
     const names =
       'description metadata filter retry timeout concurrency rateLimit ordered expiresAt';
     const nulls = Object.fromEntries([...names.split(' '), 'headers'].map((name) => [name, null]));
@@ -72,7 +72,7 @@ describe('readChoice', () => {
     assert.deepEqual(reading.choice.headers, []);
   });
 
-  it('says of each field what it is and what was expected, all at once', () => {
+  it('reports every faulty field at once, with the found and the expected value', () => {
     assert.deepEqual(
       faultsOf({ description: 1, metadata: [], retry: 'x', timeout: '99ms', odd: 1, ordered: 1 }),
       [
@@ -98,13 +98,13 @@ describe('readChoice', () => {
     assert.equal(fault('filter', { a: 1 })?.startsWith('filter/a is no JSON pointer'), true);
   });
 
-  it('knows no field that every object has', () => {
+  it('does not accept names of inherited properties', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__x']) {
       assert.equal(fault(name, 'x'), `${name} is not expected here`);
     }
   });
 
-  it('takes a description without control characters, counted in characters', () => {
+  it('accepts a description without control characters, counted in characters', () => {
     assert.equal(fault('description', '\u{1f600}'.repeat(512)), undefined);
     assert.match(fault('description', 'x'.repeat(513)) ?? '', /has 513 characters/);
     assert.match(fault('description', '') ?? '', /has 0 characters/);
@@ -113,7 +113,7 @@ describe('readChoice', () => {
     }
   });
 
-  it('takes a bounded number of bounded strings as metadata', () => {
+  it('accepts a bounded number of bounded strings as metadata', () => {
     const many = (count: number): object =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));
     assert.equal(fault('metadata', many(50)), undefined);
@@ -131,7 +131,7 @@ describe('readChoice', () => {
     );
   });
 
-  it('takes 16 KiB of metadata in all, in bytes as JSON', () => {
+  it('accepts 16 KiB of metadata in total, in bytes of JSON', () => {
     const of = (count: number, char: string): object =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, char.repeat(500)]));
     assert.equal(fault('metadata', of(32, 'x')), undefined);
@@ -142,7 +142,7 @@ describe('readChoice', () => {
     assert.match(fault('metadata', of(12, '\u{1f600}')) ?? '', /has 24\d\d\d bytes as JSON/);
   });
 
-  it('takes waits of at most a week, and none at all', () => {
+  it('accepts waits of at most a week, and an empty list', () => {
     assert.equal(fault('retry', []), undefined);
     assert.equal(
       fault(
@@ -174,12 +174,12 @@ describe('readChoice', () => {
     );
   });
 
-  it('takes a timeout from 100 ms to a minute', () => {
+  it('accepts a timeout from 100 ms to a minute', () => {
     for (const text of ['100ms', '60s', '1m']) assert.equal(fault('timeout', text), undefined);
     for (const text of ['99ms', '61s', '2m', '1h', '15', '', 15]) assert.ok(fault('timeout', text));
   });
 
-  it('takes times as RFC 3339 writes them, and nothing that a clock never shows', () => {
+  it('accepts RFC 3339 times, and none that a clock never shows', () => {
     const good = [
       '2030-01-31T12:00:00Z',
       '2030-01-31t12:00:00.123456789z',
@@ -201,11 +201,11 @@ describe('readChoice', () => {
     }
   });
 
-  it('shows no more than a little of what it does not take', () => {
+  it('shows only a short part of a refused value', () => {
     assert.ok((fault('timeout', 'x'.repeat(100_000)) ?? '').length < 120);
   });
 
-  it('takes any JSON and never throws', () => {
+  it('accepts any JSON and never throws', () => {
     const names = fc.constantFrom(
       'description',
       'metadata',
@@ -224,13 +224,13 @@ describe('readPatterns', () => {
     return reading.kind === 'patterns' ? [] : reading.faults.map((o) => `${o.field} ${o.message}`);
   };
 
-  it('takes each pattern once', () => {
+  it('keeps each pattern once', () => {
     const reading = readPatterns(['a.*', 'b', 'a.*', '*', 'ringback.delivery.dead'], 'e');
     const patterns = ['a.*', 'b', '*', 'ringback.delivery.dead'];
     assert.deepEqual(reading, { kind: 'patterns', patterns });
   });
 
-  it('refuses what is no list of patterns', () => {
+  it('refuses anything but a list of patterns', () => {
     assert.deepEqual(faults([]), ['e is a list of 0, expected a list of 1 to 20 event patterns']);
     assert.equal(faults(Array.from({ length: 21 }, () => 'a')).length, 1);
     assert.equal(faults('a').length, 1);

@@ -1,5 +1,6 @@
-// Reads what a caller chooses for a subscription: from PATCH, and from `x-ringback` at subscribe. Complete
-// in itself, since the schema of a foreign contract may allow anything there. All mistakes at once.
+// Reads what a caller chooses for a subscription, from PATCH or from `x-ringback` at subscribe. It
+// validates everything itself, since the schema of a foreign contract may allow anything there, and
+// reports all mistakes at once.
 import type { Header } from './attempt.ts';
 import { readCallbackHeaders } from './callback-headers.ts';
 import type { Controls } from './controls.ts';
@@ -12,9 +13,9 @@ import { fieldIn, type Fault } from './problem.ts';
 import { signings } from './signing-secret.ts';
 
 export interface Choice {
-  /** Only what is named is changed; undefined means: as the service is set. */
+  /** Only named controls are changed; undefined resets one to the service default. */
   controls: Partial<Controls>;
-  /** All of them, in place of those before; undefined: they stay. */
+  /** Replaces all headers; undefined keeps the present ones. */
   headers: readonly Header[] | undefined;
 }
 
@@ -50,7 +51,7 @@ export function readChoice(input: Readonly<Record<string, unknown>>, at: string)
   };
 }
 
-/** The patterns that a callback is to hear, each once; or what is wrong with them. */
+/** Reads the patterns of a callback, without duplicates, or says what is wrong with them. */
 export function readPatterns(
   value: unknown,
   field: string,
@@ -74,10 +75,10 @@ export function readPatterns(
   return { kind: 'faulty', faults };
 }
 
-/** A part of the controls; what is wrong with the value; or what is wrong inside it. */
+/** A part of the controls; or what is wrong with the value, or with values inside it. */
 type Read = (value: unknown, field: string) => Partial<Controls> | string | readonly Fault[];
 
-/** By the name in JSON. Undefined, which is null in JSON, takes back what was chosen. */
+/** By the name in JSON. Undefined, which is null in JSON, resets the control. */
 const readers: Readonly<Record<string, Read>> = {
   description: (value) => {
     const most = limits.descriptionCharsMax;
@@ -131,7 +132,7 @@ const readers: Readonly<Record<string, Read>> = {
     if (expiresMs !== undefined) return { expiresMs };
     return `is ${show(value)}, expected a time such as 2030-01-31T12:00:00Z`;
   },
-  headers: () => ({}), // Read by themselves: what they say is no part of the controls.
+  headers: () => ({}), // Read separately: header values are not part of the controls.
 };
 
 function readHeaders(
@@ -198,7 +199,7 @@ function retry(value: unknown, field: string): ReturnType<Read> {
 const instant =
   /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** RFC 3339. The clock knows neither leap seconds nor the 30th of February: no number comes of those. */
+/** Parses RFC 3339. Undefined for leap seconds and dates such as the 30th of February. */
 function timeMs(text: string): number | undefined {
   const [, date = '', time = '', fraction = '', zone = ''] = instant.exec(text) ?? [];
   const local = Date.parse(`${date}T${time}Z`);

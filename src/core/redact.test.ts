@@ -8,7 +8,7 @@ const world = { randomBytes: (count: number) => new Uint8Array(count).fill(7) };
 const { key } = makeKey(world);
 
 describe('plainUrl', () => {
-  it('leaves origin and path', () => {
+  it('keeps origin and path', () => {
     const url = 'https://user:pass@example.com:8443/a/b?token=x#ticket=y';
     assert.equal(plainUrl(url), 'https://example.com:8443/a/b');
     assert.equal(plainUrl('not a URL with a secret'), '***');
@@ -17,7 +17,7 @@ describe('plainUrl', () => {
 });
 
 describe('originOf', () => {
-  it('leaves scheme, host and port', () => {
+  it('keeps scheme, host and port', () => {
     assert.equal(originOf('https://user:pass@example.com:8443/a?b#c'), 'https://example.com:8443');
     assert.equal(originOf('no URL'), '***');
     assert.equal(originOf('mailto:somebody'), '***');
@@ -35,7 +35,7 @@ describe('withoutPaths', () => {
     it(`makes ${shown}`, () => assert.equal(withoutPaths(text), shown));
   }
 
-  it('leaves JSON as JSON, whatever stands around and in the URL', () => {
+  it('keeps JSON valid, whatever is around and inside the URL', () => {
     for (const path of ['/a"b', '/a\\CANARY', "/a'CANARY", '/CANARY\n/x', '/é/CANARY']) {
       const line = JSON.stringify({ reason: `Cannot reach "http://h${path}": refused` });
       const shown = JSON.parse(withoutPaths(line)) as { reason: string };
@@ -46,7 +46,7 @@ describe('withoutPaths', () => {
 });
 
 describe('redact', () => {
-  it('leaves what is no secret', () => {
+  it('keeps text that is not secret', () => {
     const texts = [
       'Cannot deliver: connect ECONNREFUSED 127.0.0.1:8080',
       'at run (file:///srv/ringback/src/engine/deliver.ts:12:3)',
@@ -62,11 +62,11 @@ describe('redact', () => {
     for (const text of texts) assert.equal(redact(text), text);
   });
 
-  it('keeps of a key what names it', () => {
+  it('keeps the id of a key', () => {
     assert.equal(redact(`key ${key}!`), `key ${key.slice(0, 12)}***!`);
   });
 
-  /** Around the secret, as errors and headers have it. */
+  /** The text around the secret, as in errors and headers. */
   const places: readonly ((secret: string) => string)[] = [
     (secret) => `https://user:${secret}@example.com/`,
     (secret) => `postgres://${secret}@db/ringback`,
@@ -129,14 +129,14 @@ describe('redact', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  it('leaves JSON what it was: JSON', () => {
+  it('keeps JSON valid', () => {
     const property = fc.property(fc.json(), (json) => {
       assert.doesNotThrow(() => JSON.parse(redact(json)));
     });
     fc.assert(property);
   });
 
-  it('hides what stands under a name, whatever it is', () => {
+  it('hides any value under a secret name', () => {
     const cases: readonly (readonly [unknown, unknown])[] = [
       [{ token: 12 }, { token: '***' }],
       [{ a: { clientSecret: { value: ['x'] } } }, { a: { clientSecret: '***' } }],
@@ -157,7 +157,7 @@ describe('redact', () => {
     assert.equal(redact('{"password":"correct horse"}'), '{"password":"***"}');
   });
 
-  it('leaves no canary under a secret name, and a line of JSON is JSON afterwards', () => {
+  it('leaves no canary under a secret name, and keeps a line of JSON valid', () => {
     const names = [
       'token',
       'PGPASSWORD',
@@ -193,18 +193,18 @@ describe('redact', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  it('hides a token that stands alone', () => {
+  it('hides a token on its own', () => {
     const token = Buffer.alloc(32, 7).toString('base64url');
     assert.equal(redact(`ticket ${token} is used`), 'ticket *** is used');
   });
 
-  it('goes no deeper than it can', () => {
+  it('stops at its depth limit', () => {
     const deep = `${'['.repeat(20_000)}"whsec_abc"${']'.repeat(20_000)}`;
     assert.ok(!redact(deep).includes('abc'));
     assert.ok(!redact(JSON.stringify({ deep })).includes('abc'));
   });
 
-  describe('reads four times as much in about four times the time', () => {
+  describe('takes linear time', () => {
     const starts = [
       '://a',
       'x://',
@@ -233,7 +233,8 @@ describe('redact', () => {
     const ordinary = cpuOf(repeated('a word, token=x, and 12. ', 40_000));
     for (const start of starts) {
       it(JSON.stringify(start), () => {
-        // Of a square it would be sixteen times; and each start may not look far ahead, either.
+        // Quadratic behaviour would take sixteen times as long; nor may each match start scan far
+        // ahead.
         const [short = '', long = ''] = [10_000, 40_000].map((chars) => repeated(start, chars));
         const took = cpuOf(long);
         assert.ok(took < 10 * cpuOf(short) + 4_000, `${took} µs`);
@@ -247,7 +248,7 @@ function repeated(start: string, chars: number): string {
   return start.repeat(Math.ceil(chars / start.length));
 }
 
-/** Of the quickest of some runs, in microseconds, also as a string in a line of JSON. */
+/** CPU time of the fastest of some runs, in microseconds, with the text in a line of JSON. */
 function cpuOf(text: string): number {
   const line = JSON.stringify({ text });
   const runs = Array.from({ length: 3 }, () => {

@@ -5,14 +5,14 @@ import { limits } from './limits.ts';
 import { dueStepMs, nextStepMs, progressOf, stepMax } from './replay.ts';
 
 describe('stepMax', () => {
-  it('is what the rate allows in a quarter of a second, at least one', () => {
+  it('is what the rate allows in a quarter of a second, and at least one', () => {
     assert.deepEqual([1, 4, 5, 50, 1_000].map(stepMax), [1, 1, 2, 13, 250]);
     assert.equal(stepMax(limits.replayRateMax) <= limits.replayStepMax, true);
   });
 });
 
 describe('nextStepMs', () => {
-  it('counts from where the last step ended in theory, so that the rate is exact', () => {
+  it('counts from the theoretical end of the last step, so that the rate is exact', () => {
     const at = { nextMs: 1_000_000, ratePerSecond: 7 };
     let { nextMs } = at;
     for (let sent = 0; sent < 700; sent += 2) {
@@ -21,12 +21,12 @@ describe('nextStepMs', () => {
     assert.equal(Math.round(nextMs), 1_000_000 + 100_000);
   });
 
-  it('does not catch up with what was lost for long', () => {
+  it('does not catch up after a long delay', () => {
     const at = { nextMs: 1_000_000, ratePerSecond: 10 };
     assert.equal(nextStepMs(at, 9_000_000, 1), 9_000_000 - limits.replayCatchUpMs + 100);
   });
 
-  it('is not put off by a step that sent nothing', () => {
+  it('is not delayed by a step that sent nothing', () => {
     assert.equal(nextStepMs({ nextMs: 1_000, ratePerSecond: 10 }, 1_200, 0), 1_000);
   });
 });
@@ -34,12 +34,12 @@ describe('nextStepMs', () => {
 describe('after the clock was set back', () => {
   const at = { nextMs: 9_000_000, ratePerSecond: 10 };
 
-  it('the next step is due now, and the one after it when it would be', () => {
+  it('makes the next step due now, and the one after it due as usual', () => {
     assert.equal(dueStepMs(at, 1_000_000), 1_000_000);
     assert.equal(nextStepMs(at, 1_000_000, 3), 1_000_300);
   });
 
-  it('a little, as the clocks of nodes differ, nothing is due before its time', () => {
+  it('makes nothing due early after a small step back, as between the clocks of nodes', () => {
     for (const ratePerSecond of [1, 7, 1_000]) {
       const nextMs = nextStepMs({ ...at, ratePerSecond }, 9_000_000, stepMax(ratePerSecond));
       assert.equal(dueStepMs({ nextMs, ratePerSecond }, 9_000_000 - 500), nextMs);
@@ -52,7 +52,7 @@ describe('progressOf', () => {
   const at = (ms: number): number =>
     progressOf({ ...walk, state: 'running', cursor: { event: firstIdAt(ms), n: 0, below: 1 } });
 
-  it('is how much of the time between the first and the last event lies behind', () => {
+  it('is the share of the time between the first and the last event that was walked', () => {
     assert.deepEqual([at(1_000), at(1_250), at(2_000)], [0, 0.25, 1]);
   });
 

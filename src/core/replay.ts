@@ -1,5 +1,5 @@
-// A replay: a durable job that sends ended deliveries again, oldest first, no faster than its rate. Here
-// is what it is, how large a step is, when the next one may come, and how far it has got.
+// A replay: a durable job that sends ended deliveries again, oldest first, no faster than its rate.
+// Defines its state, the size of a step, when the next one may run, and its progress.
 import type { EndedFilter } from './fits-delivery.ts';
 import { shareBetween } from './id.ts';
 import { limits } from './limits.ts';
@@ -7,18 +7,19 @@ import { limits } from './limits.ts';
 export type ReplayState = 'running' | 'done' | 'cancelled';
 
 export interface ReplayFilter extends EndedFilter {
-  /** When the event was published: from this time on, and before that. */
+  /** When the event was published: from `fromMs` on, and before `untilMs`. */
   fromMs: number | undefined;
   untilMs: number | undefined;
 }
 
-/** The last delivery that was looked at. */
+/** The last delivery that was examined. */
 export interface ReplayCursor {
   event: string;
   n: number;
   /**
-   * Deliveries of that event from this number on were made after the walk came to it, by the replay
-   * itself perhaps. Their end may seem older than the replay where a clock was set back.
+   * Deliveries of that event from this number on were created after the walk reached it, perhaps by
+   * the replay itself. If a clock was set back, they can seem to have ended before the replay
+   * began.
    */
   below: number;
 }
@@ -29,29 +30,29 @@ export interface Replay {
   filter: ReplayFilter;
   ratePerSecond: number;
   state: ReplayState;
-  /** The events between which it walks; empty where there was nothing. */
+  /** The events between which it walks; empty when none matched. */
   firstEvent: string;
   lastEvent: string;
   cursor: ReplayCursor;
   matched: number;
   replayed: number;
   skipped: number;
-  /** Not before this time comes the next step. */
+  /** The next step does not run before this time. */
   nextMs: number;
   createdMs: number;
   endedMs: number | undefined;
 }
 
-/** Few steps a second, so that they cost little, and small ones, so that receivers get an even flow. */
+/** Few steps per second keep the cost low; small steps give receivers an even flow. */
 export function stepMax(ratePerSecond: number): number {
   const evenly = Math.ceil((ratePerSecond * limits.replayStepMs) / 1000);
   return Math.min(evenly, limits.replayStepMax);
 }
 
 /**
- * When the next step is due. No step is put off for longer than the largest takes at its rate: what lies
- * further ahead was written before the clock was set back, and is due now. Clocks of nodes may differ a
- * little, which must not make a replay faster than its rate.
+ * When the next step is due. No step waits longer than the largest step takes at its rate: a later
+ * time was written before the clock was set back, so the step is due now. Small differences between
+ * the clocks of nodes must not make a replay faster than its rate.
  */
 export function dueStepMs(
   { nextMs, ratePerSecond }: Pick<Replay, 'nextMs' | 'ratePerSecond'>,
@@ -62,8 +63,8 @@ export function dueStepMs(
 }
 
 /**
- * When the step after one that sent so many may come. Time is counted from where the last step ended in
- * theory, so that small delays do not add up; what was lost for longer is not caught up with.
+ * When the step after one that sent `sent` deliveries may run. Time is counted from the theoretical
+ * end of the last step, so that small delays do not add up. Longer delays are not caught up with.
  */
 export function nextStepMs(
   replay: Pick<Replay, 'nextMs' | 'ratePerSecond'>,

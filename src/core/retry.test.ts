@@ -13,28 +13,28 @@ describe('nextDueMs', () => {
     assert.equal(nextDueMs({ ...usual, tries: 1 }), nowMs + 300_000);
   });
 
-  it('gives undefined when the schedule is used up', () => {
+  it('returns undefined when the schedule is exhausted', () => {
     assert.equal(nextDueMs({ ...usual, tries: 2 }), undefined);
     assert.equal(nextDueMs({ ...usual, waitsMs: [] }), undefined);
   });
 
-  it('spreads by a fifth to both sides, in whole milliseconds', () => {
+  it('applies a jitter of a fifth to both sides, in whole milliseconds', () => {
     assert.equal(nextDueMs({ ...usual, chance: 0 }), nowMs + 4_000);
     assert.equal(nextDueMs({ ...usual, chance: 0.999_999 }), nowMs + 6_000);
     assert(Number.isInteger(nextDueMs({ ...usual, waitsMs: [3], chance: 0.3 })));
   });
 
-  it('gives the receiver more time if it asks, but never less', () => {
+  it('waits longer if the receiver asks, but never less', () => {
     assert.equal(nextDueMs({ ...usual, askedMs: nowMs + hourMs }), nowMs + hourMs);
     assert.equal(nextDueMs({ ...usual, askedMs: nowMs + 1 }), nowMs + 5_000);
     assert.equal(nextDueMs({ ...usual, askedMs: nowMs - hourMs }), nowMs + 5_000);
   });
 
-  it('gives at most a day, whatever is asked', () => {
+  it('waits at most a day, whatever the receiver asks', () => {
     assert.equal(nextDueMs({ ...usual, askedMs: nowMs * 100 }), nowMs + 24 * hourMs);
   });
 
-  it('gives no more attempts than there are, whatever is asked', () => {
+  it('makes no more attempts than the schedule has, whatever the receiver asks', () => {
     assert.equal(nextDueMs({ ...usual, tries: 2, askedMs: nowMs + hourMs }), undefined);
   });
 });
@@ -68,7 +68,7 @@ describe('readRetryAfter', () => {
     }
   });
 
-  it('reads absurd numbers as a far time, and never as none', () => {
+  it('reads absurd numbers as a distant time, and never as none', () => {
     const farMs = read('999999999999999');
     assert(farMs !== undefined && farMs > nowMs && Number.isFinite(farMs));
   });

@@ -1,22 +1,22 @@
-// When a delivery is tried again. The schedule is the operator's; a receiver may ask for more time,
-// within bounds, but never for less.
+// Decides when a delivery is retried. The operator sets the schedule; a receiver may ask for more
+// time, within bounds, but never for less.
 import type { Header } from './attempt.ts';
 
 const jitter = 0.2;
 const askedMaxMs = 24 * 60 * 60 * 1000;
 
 export interface RetryInput {
-  /** Attempts that were made before the one that just failed. */
+  /** Attempts before the one that just failed. */
   tries: number;
   waitsMs: readonly number[];
   nowMs: number;
-  /** What the receiver asked for by Retry-After, as a time. */
+  /** The time that the receiver asked for with Retry-After. */
   askedMs: number | undefined;
-  /** From 0 up to 1. */
+  /** Random number from 0 up to 1, for the jitter. */
   chance: number;
 }
 
-/** The time of the next attempt, or undefined when the schedule is used up. */
+/** The time of the next attempt; undefined when the schedule is exhausted. */
 export function nextDueMs(input: RetryInput): number | undefined {
   const { tries, waitsMs, nowMs, askedMs, chance } = input;
   const waitMs = waitsMs[tries];
@@ -26,13 +26,13 @@ export function nextDueMs(input: RetryInput): number | undefined {
   return Math.round(Math.max(jittered, asked));
 }
 
-/** Retry-After as a time: seconds from now, or a date. Anything else was not meant for us. */
+/** Parses Retry-After: seconds from now, or a date. Anything else is ignored. */
 export function readRetryAfter(headers: readonly Header[], nowMs: number): number | undefined {
   const text = headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1].trim();
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return nowMs + Number(text) * 1000;
   if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
-  // The oldest form of a date names no zone and means GMT; left alone it would be read as local time.
+  // The oldest date format has no zone and means GMT; Date.parse would read it as local time.
   const dateMs = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(dateMs) ? undefined : dateMs;
 }

@@ -1,5 +1,6 @@
-// Sealing of secrets at rest: AES-256-GCM, bound to a context, so that a sealed value that is moved
-// to another row does not open. Layout: version, key id (4), nonce (12), tag (16), ciphertext.
+// Seals secrets at rest with AES-256-GCM. A sealed value is bound to a context, so one that is
+// moved to another row does not open. Layout: version, key id (4), nonce (12), tag (16),
+// ciphertext.
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 
 const version = 1;
@@ -8,13 +9,13 @@ export const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = 1 + keyIdBytes + nonceBytes + tagBytes;
 
-/** Keys of 32 bytes. The first one seals; all of them open, which is how a key is replaced. */
+/** 32-byte keys. The first one seals and all of them open, so that a key can be replaced. */
 export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];
 
 export interface SealOptions {
   ring: KeyRing;
   nonce: Uint8Array;
-  /** What the value belongs to; the same text must be given to open it. */
+  /** What the value belongs to; the same text is needed to open it. */
   context: string;
 }
 
@@ -25,7 +26,7 @@ export function seal(plain: Uint8Array, { ring, nonce, context }: SealOptions): 
   return Buffer.concat([[version], keyId(ring[0]), nonce, cipher.getAuthTag(), text].map(bytes));
 }
 
-/** The plain bytes, or undefined when the key, the context or a single bit is not the right one. */
+/** The plaintext; undefined when the key or the context is wrong, or any bit was changed. */
 export function open(
   sealed: Uint8Array,
   { ring, context }: Pick<SealOptions, 'ring' | 'context'>,
@@ -41,11 +42,11 @@ export function open(
   try {
     return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]);
   } catch {
-    return undefined; // The tag did not match: not ours, or changed.
+    return undefined; // The tag does not match: another key, or tampered with.
   }
 }
 
-/** Remembered: a hash takes a third as long as to open what is sealed. */
+/** Cached: computing the hash takes a third as long as opening a value. */
 const keyIds = new WeakMap<Uint8Array, Uint8Array>();
 
 function keyId(key: Uint8Array): Uint8Array {

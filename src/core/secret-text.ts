@@ -1,21 +1,24 @@
-// Knows secrets by their looks and by the name before them, in text of any kind. In doubt it takes out too
-// much; it must never look at one character more often than a few times, since others write the text.
+// Finds secrets in any text, by their form or by the name before them. When in doubt it hides too
+// much. It must take linear time, since the text comes from outside.
 
 export const hidden = '***';
 
-/** Whether what stands under this name, in an object or a header, is a secret. */
+/** Whether a value under this name, in an object or a header, is a secret. */
 export function isSecretName(name: string): boolean {
   return wholeName.test(name);
 }
 
-/** Whether there is anything to look at: nearly all lines have nothing. */
+/** Quick check whether the text needs a closer look; nearly all lines do not. */
 export function isSuspect(text: string): boolean {
   if (someName.test(text) || someLook.test(text)) return true;
   if (text.includes('://') && /[?#@]/.test(text)) return true;
   return withoutTokens(text) !== text;
 }
 
-/** Text, with parts of it hidden. Meant for one string: in JSON it knows nothing of what is around it. */
+/**
+ * Hides the secrets in a text. Meant for a single string: in JSON it does not see the surrounding
+ * structure.
+ */
 export function withoutSecrets(text: string): string {
   let rest = text.replace(url, safeUrl);
   for (const [pattern, replacement] of rules) rest = rest.replace(pattern, replacement);
@@ -39,29 +42,30 @@ const names = [
   'otlp[a-z_]{0,16}headers',
 ].join('|');
 
-/** The end of a name: whatever stands before it, as in PGPASSWORD and accessToken, changes nothing. */
+/** Matches the end of a name, so prefixes as in PGPASSWORD and accessToken do not matter. */
 const name = String.raw`(?:${names})(?:[-_]?(?:value|hash)|s?\d{0,2})`;
 
 /** Between a name and its value: `=`, `":`, `\": `, ` => `, `]=`, `>`. */
 const joint = String.raw`\\{0,15}["'\`\]]?\s{0,4}(?:[:=]>?|>)\s{0,4}`;
 
-/** Between the two of a pair: `","`, but not the comma of a sentence. */
+/** Between the two strings of a pair: `","`, but not the comma of a sentence. */
 const comma = String.raw`\\{0,15}["'\`]\s{0,4},\s{0,4}(?=\\{0,15}["'\`])`;
 
-// A quoted value ends where a quote of its own depth of escapes stands, a list at its end. Without an end
-// all of the rest is taken: looking for it again from the next name would make a square of it.
+// A quoted value ends at a quote with the same number of escapes; a list ends at its bracket.
+// Without an end, everything that follows is taken: searching again from the next name would be
+// quadratic.
 const quoted =
   String.raw`(?<escapes>\\{0,15})(?<quote>["'\`])[^]*?` +
   String.raw`(?:(?<!\\)\k<escapes>\k<quote>|$)`;
 const literal = String.raw`(?:-?[\d.]+|null|true|false)(?=[,}\]])`;
 const bare = String.raw`\[[^\]]*|\{[^}]*|${literal}|[^\s]+`;
 
-/** Prose goes on after a colon, too: no secret is a little word. */
+/** A colon may also be followed by prose, and a secret is never a short word. */
 const word = String.raw`(?![a-z]{1,3} )`;
 
 const wholeName = new RegExp(`${name}$`, 'i');
 
-/** Two patterns: in one they take 2.4 µs instead of 1.3, since then hardly any letter is a wrong beginning. */
+/** Two patterns are faster than one: with both in one, most letters are a possible start. */
 const someName = new RegExp(`${names}|bearer|basic\\s`, 'i');
 const someLook = /eyJ|-----BEGIN |whsec_|whsk_|rbk_\w{9}|=(?:["\s\\]|$)/;
 
@@ -71,10 +75,10 @@ const rules: readonly (readonly [RegExp, string])[] = [
     `-----BEGIN $1-----${hidden}`,
   ],
   [/(?<![\w-])eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)*/g, hidden],
-  // The first eight characters name a key, the rest is the key.
+  // The first eight characters are the key's id, the rest is secret.
   [/rbk_([0-9A-Za-z]{8})[0-9A-Za-z]+/g, `rbk_$1${hidden}`],
   [/(whsec_|whsk_)[\w+/=-]+/g, `$1${hidden}`],
-  // To the end of the line: there are schemes of many parts, and cookies with names of their own.
+  // To the end of the line: some schemes have many parts, and cookies have names of their own.
   [
     new RegExp(
       String.raw`((?:authorization|cookie)\d?${joint})(?!\\*["'\`[{])${word}[^\r\n]+`,
@@ -85,14 +89,17 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(${name}(?:${joint}|${comma}))${quoted}`, 'gi'), `$1$2$3${hidden}$2$3`],
   [new RegExp(`(${name}${joint})${word}(?!>|\\\\{0,15}["'\`])(?:${bare})`, 'gi'), `$1${hidden}`],
   [/\b(bearer|basic)\s+[^\s"'\\<>`{},;]+/gi, `$1 ${hidden}`],
-  // What ends like base64, and is as long as a key of 32 bytes.
+  // Base64 with padding, at least as long as a 32-byte key.
   [/(?<![\w+/-])[\w+/-]{40,}={1,2}(?!\w)/g, hidden],
 ];
 
-/** Whatever follows a scheme, to its end; some of them without a gap are taken as one. */
+/** Everything after a scheme up to its end; adjacent URLs without a gap match as one. */
 const url = /:\/\/[^\s"<>`]+/g;
 
-/** Of each URL origin and path: receivers put tokens into the rest, and databases have passwords. */
+/**
+ * Keeps the origin and path of each URL: receivers put tokens into the rest, and database URLs hold
+ * passwords.
+ */
 function safeUrl(text: string): string {
   let safe = '';
   for (const part of text.split('://').slice(1)) {
@@ -104,7 +111,10 @@ function safeUrl(text: string): string {
   return safe;
 }
 
-/** A password may hold a slash, though it should not: what is no host before it is part of one. */
+/**
+ * A password may contain a slash, although it should not: text before a slash that is not a valid
+ * host belongs to one.
+ */
 function withoutUser(part: string): string {
   const tail = part.search(/[/?#]/);
   const authority = tail < 0 ? part : part.slice(0, tail);
@@ -118,8 +128,9 @@ function withoutUser(part: string): string {
 const tokenCharsMin = 43;
 
 /**
- * What is this long and has no words is a token; hashes are too, and nobody needs them here. By hand, since
- * it is in hardly any line: only every 43rd character must be looked at. As a pattern: 18 times as long.
+ * A run of this length without words is a token. Hashes match too, but logs do not need them.
+ * Written by hand because hardly any line has one: only every 43rd character must be examined,
+ * which is far faster than a pattern.
  */
 function withoutTokens(text: string): string {
   let kept = '';
@@ -144,7 +155,7 @@ function withoutTokens(text: string): string {
   return kept + text.slice(from);
 }
 
-/** Names of files are long, too. */
+/** File names are long, too. */
 function isPathChar(char: string): boolean {
   return char === '/' || char === '.';
 }

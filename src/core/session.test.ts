@@ -4,7 +4,7 @@ import { hashToken, makeToken } from './session.ts';
 import { realWorld } from './world.ts';
 
 describe('makeToken', () => {
-  it('draws 256 bits, fit for a cookie and for an address, and gives their hash', () => {
+  it('draws 256 bits that fit a cookie and a URL, and returns their hash', () => {
     const [one, other] = [makeToken(realWorld()), makeToken(realWorld())];
     assert.match(one.token, /^[\w-]{43}$/);
     assert.notEqual(one.token, other.token);
@@ -13,14 +13,14 @@ describe('makeToken', () => {
     assert.notDeepEqual(hashToken(other.token), one.hash);
   });
 
-  it('is all of what it was drawn from', () => {
+  it('encodes all of the random bytes', () => {
     const { token } = makeToken({ randomBytes: (count) => new Uint8Array(count).fill(255) });
     assert.deepEqual(Buffer.from(token, 'base64url'), Buffer.alloc(32, 255));
   });
 });
 
 describe('hashToken', () => {
-  it('refuses what cannot be a token', () => {
+  it('refuses text that cannot be a token', () => {
     const { token } = makeToken(realWorld());
     for (const broken of ['', token.slice(1), `${token}A`, `${token.slice(1)}=`, `${token}\n`]) {
       assert.equal(hashToken(broken), undefined, JSON.stringify(broken));

@@ -1,17 +1,20 @@
-// A session of the console: who signed in, and until when. Its token is a secret that only the browser
-// keeps; here and in the store there is its SHA-256.
+// A session of the console: who signed in, and until when. Only the browser keeps the token; the
+// service and the store keep its SHA-256.
 import { hashKey } from './key.ts';
 import type { World } from './world.ts';
 
-/** A ticket is the one-time link's: it makes a session, once. */
+/** A ticket belongs to a one-time link: it can be exchanged for a session once. */
 export type SessionKind = 'ticket' | 'session';
 
 export interface Session {
-  /** Of the token. */
+  /** Hash of the token. */
   hash: Uint8Array;
-  /** What the session may do is what this key may do. */
+  /** The session has the permissions of this key. */
   keyId: string;
-  /** Of the secret of that key with which it began: it goes on while the key admits that. */
+  /**
+   * Hash of the key's secret that the session began with: it lasts while the key admits that
+   * secret.
+   */
   keyHash: Uint8Array;
   createdMs: number;
   expiresMs: number;
@@ -30,7 +33,7 @@ export function makeToken(world: Pick<World, 'randomBytes'>): Token {
   return { token, hash: hashKey(token) };
 }
 
-/** Undefined for what cannot be a token. */
+/** Undefined when the text cannot be a token. */
 export function hashToken(presented: string): Uint8Array | undefined {
   return shape.test(presented) ? hashKey(presented) : undefined;
 }

@@ -20,7 +20,7 @@ describe('makeSigningSecret', () => {
 });
 
 describe('verifierOf', () => {
-  it('is the shared secret, or of a key pair the public key', () => {
+  it('is the shared secret, or the public key of a key pair', () => {
     assert.equal(verifierOf(first), first.secret);
     // RFC 8032, 7.1, test 1.
     const seed = Buffer.from(
@@ -40,27 +40,27 @@ describe('verifierOf', () => {
 });
 
 describe('rotateSecrets', () => {
-  it('puts the new one first and ends the old one after the overlap', () => {
+  it('puts the new secret first and expires the old one after the overlap', () => {
     const rotated = rotateSecrets([first], second, 500);
     assert.deepEqual(rotated, [second, { ...first, expiresMs: 2500 }]);
     assert.deepEqual(validSecrets(rotated, 2499), rotated);
     assert.deepEqual(validSecrets(rotated, 2500), [second]);
   });
 
-  it('forgets the old one at once without an overlap, and older ones always', () => {
+  it('drops the old secret at once without an overlap, and older ones always', () => {
     assert.deepEqual(rotateSecrets([first], second, 0), [second]);
     const third = makeSigningSecret(new Uint8Array(32).fill(3), 2100);
     const rotated = rotateSecrets(rotateSecrets([first], second, 500), third, 500);
     assert.deepEqual(rotated, [third, { ...second, expiresMs: 2600 }]);
   });
 
-  it('begins with nothing', () => {
+  it('accepts an empty list', () => {
     assert.deepEqual(rotateSecrets([], first, 500), [first]);
   });
 });
 
 describe('decodeSecrets', () => {
-  it('reads what encodeSecrets wrote', () => {
+  it('round-trips through encodeSecrets', () => {
     const secrets = rotateSecrets([first], second, 500);
     assert.deepEqual(decodeSecrets(encodeSecrets(secrets)), secrets);
   });

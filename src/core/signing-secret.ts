@@ -1,23 +1,24 @@
-// Signing secrets of a subscription (Standard Webhooks) and their rotation: at most two are valid at a
-// time, the newest and the one it replaced. What signs with Ed25519 is never shown, only its public key.
+// Signing secrets of a subscription (Standard Webhooks) and their rotation: at most two are valid
+// at a time, the newest and the one that it replaced. An Ed25519 private key is never shown, only
+// its public key.
 import { strict as assert } from 'node:assert';
 import { publicPartOf, secretKeyOf } from './ed25519.ts';
 
-/** With a secret that both sides know (HMAC-SHA256, `v1`), or with a key pair (`v1a`). */
+/** With a shared secret (HMAC-SHA256, `v1`) or with a key pair (`v1a`). */
 export const signings = ['hmac', 'ed25519'] as const;
 export type Signing = (typeof signings)[number];
 
-/** How keys begin: a shared secret, the two halves of a pair. */
+/** Prefixes of keys: a shared secret, and the two halves of a pair. */
 export const keyPrefixes = { shared: 'whsec_', private: 'whsk_', public: 'whpk_' } as const;
 
 export interface SigningSecret {
   secret: string;
   createdMs: number;
-  /** Set when it was replaced: it signs beside the new one until then. */
+  /** Set once the secret was replaced: until then it signs beside the new one. */
   expiresMs: number | undefined;
 }
 
-/** Of chance, for either kind. */
+/** Random bytes of a secret of either kind. */
 export const signingSecretBytes = 32;
 
 export function makeSigningSecret(
@@ -34,7 +35,10 @@ export function signingOf({ secret }: Pick<SigningSecret, 'secret'>): Signing {
   return secret.startsWith(keyPrefixes.private) ? 'ed25519' : 'hmac';
 }
 
-/** What a receiver verifies with, and all that is ever shown: the shared secret, or the public key. */
+/**
+ * The key that a receiver verifies with, which is all that is ever shown: the shared secret, or the
+ * public key.
+ */
 export function verifierOf({ secret }: Pick<SigningSecret, 'secret'>): string {
   const key = keyBytes('private', secret);
   return key === undefined ? secret : printKey('public', publicPartOf(key));
@@ -46,22 +50,24 @@ function printKey(kind: KeyKind, bytes: Uint8Array): string {
   return keyPrefixes[kind] + Buffer.from(bytes).toString('base64');
 }
 
-/** The bytes of a key of this kind; undefined: it is of another one. */
+/** The bytes of a key of this kind; undefined for a key of another kind. */
 export function keyBytes(kind: KeyKind, key: string): Uint8Array | undefined {
   const prefix = keyPrefixes[kind];
   if (!key.startsWith(prefix)) return undefined;
   const bytes = Buffer.from(key.slice(prefix.length), 'base64');
-  // An empty key signs too, and anyone could do the same.
+  // An empty key would sign as well, but anyone could forge its signatures.
   assert(bytes.length > 0, `A signing secret has a key behind "${prefix}".`);
   return bytes;
 }
 
-/** The secrets that sign at this moment, newest first. */
+/** The secrets that sign now, newest first. */
 export function validSecrets(secrets: readonly SigningSecret[], nowMs: number): SigningSecret[] {
   return secrets.filter(({ expiresMs }) => nowMs < (expiresMs ?? Infinity));
 }
 
-/** The new secret first, then the one it replaces with its end; older ones are forgotten. */
+/**
+ * Returns the new secret, then the one that it replaces with its expiry; older ones are dropped.
+ */
 export function rotateSecrets(
   secrets: readonly SigningSecret[],
   next: SigningSecret,
@@ -72,7 +78,7 @@ export function rotateSecrets(
   return [next, { ...current, expiresMs: next.createdMs + overlapMs }];
 }
 
-/** The plain form that seal.ts seals. */
+/** The plaintext that seal.ts seals. */
 export function encodeSecrets(secrets: readonly SigningSecret[]): Uint8Array {
   return Buffer.from(
     JSON.stringify(secrets.map((s) => [s.secret, s.createdMs, s.expiresMs ?? null])),

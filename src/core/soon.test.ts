@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { followed, together } from './soon.ts';
 
 describe('followed', () => {
-  it('uses at once what is there, and says at once what is wrong', () => {
+  it('uses an available value at once, and throws at once', () => {
     assert.equal(
       followed(1, (value) => value + 1),
       2,
@@ -17,7 +17,7 @@ describe('followed', () => {
     );
   });
 
-  it('waits for what is promised', async () => {
+  it('waits for a promise', async () => {
     const soon = followed(Promise.resolve(1), (value) => value + 1);
     assert(soon instanceof Promise);
     assert.equal(await soon, 2);
@@ -25,12 +25,12 @@ describe('followed', () => {
 });
 
 describe('together', () => {
-  it('is there at once when all are', () => {
+  it('returns at once when all values are available', () => {
     assert.deepEqual(together([1, undefined]), [1, undefined]);
     assert.deepEqual(together([]), []);
   });
 
-  it('waits when one of them is promised', async () => {
+  it('waits when one of them is a promise', async () => {
     const soon = together([1, Promise.resolve(2)]);
     assert(soon instanceof Promise);
     assert.deepEqual(await soon, [1, 2]);

@@ -7,7 +7,7 @@ const dayMs = 24 * 60 * minuteMs;
 const timeMs = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2100, 0) });
 
 describe('spanOf', () => {
-  it('ends with the running step and begins at a multiple of it', () => {
+  it('ends with the current step and begins at a multiple of the step', () => {
     const lengthsMs = { '15m': 15 * minuteMs, '1h': 60 * minuteMs, '24h': dayMs, '7d': 7 * dayMs };
     fc.assert(
       fc.property(timeMs, fc.constantFrom(...ranges), (nowMs, range) => {
@@ -21,7 +21,7 @@ describe('spanOf', () => {
     );
   });
 
-  it('has the promised steps', () => {
+  it('has the documented number of steps', () => {
     const steps = ranges.map((range) => [spanOf(range, 0).stepMinutes, stepsOf(spanOf(range, 0))]);
     assert.deepEqual(steps, [
       [1, 15],
@@ -33,7 +33,7 @@ describe('spanOf', () => {
 });
 
 describe('spanBetween', () => {
-  it('covers what was asked for, in at most so many steps of whole minutes', () => {
+  it('covers the requested span, in a bounded number of steps of whole minutes', () => {
     fc.assert(
       fc.property(timeMs, timeMs, (a, b) => {
         const [fromMs, untilMs] = [Math.min(a, b), Math.max(a, b) + 1];
@@ -48,7 +48,7 @@ describe('spanBetween', () => {
     );
   });
 
-  it('has no step that begins or ends where a year needs more than four digits', () => {
+  it('has no step that begins or ends in a year with more than four digits', () => {
     const [first, last] = ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'].map(Date.parse);
     assert(first !== undefined && last !== undefined);
     for (const [fromMs, untilMs] of [
@@ -64,7 +64,7 @@ describe('spanBetween', () => {
     }
   });
 
-  it('takes the shortest steps that are few enough', () => {
+  it('uses the shortest steps that are few enough', () => {
     const steps = [1, 119 * minuteMs, 121 * minuteMs, dayMs, 7 * dayMs, 30 * dayMs, 400 * dayMs];
     assert.deepEqual(
       steps.map((ms) => spanBetween(0, ms).stepMinutes),

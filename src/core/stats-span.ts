@@ -1,5 +1,6 @@
-// Which stretch of time statistics are asked for, and in how long steps. Figures are kept by the minute,
-// so no step is shorter; steps begin at multiples of their length, so that they do not creep.
+// The time span of a statistics request, and the length of its steps. Figures are kept by the
+// minute, so no step is shorter; steps begin at multiples of their length, so that they do not
+// shift from one request to the next.
 
 export const minuteMs = 60_000;
 
@@ -13,41 +14,44 @@ const shapes: Readonly<Record<Range, { steps: number; stepMinutes: number }>> = 
   '7d': { steps: 56, stepMinutes: 180 },
 };
 
-/** What is left of the minutes of a subscription after a while; a divisor of the longer steps. */
+/** Resolution of a subscription's figures after some hours; it divides the longer steps. */
 export const coarseMinutes = 30;
 
-/** What can be written with four digits for the year, in whole days. */
+/** Whole days whose year has four digits. */
 const calendarFirstMs = Date.parse('0000-01-01T00:00:00Z');
 export const calendarLastMs = Date.parse('9999-12-31T00:00:00Z');
 
-/** Most steps of a stretch that is given by its ends. */
+/** Maximum number of steps of a span that is given by its ends. */
 export const stepsMax = 120;
 const dayMinutes = 24 * 60;
-/** Lengths that people can read; longer ones are whole days. */
+/** Step lengths that people can read; longer ones are whole days. */
 const readable = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, dayMinutes];
 
 /** In minutes since 1970; both ends are multiples of the step. */
 export interface Span {
   fromMinute: number;
-  /** Itself not within. */
+  /** Exclusive. */
   untilMinute: number;
   stepMinutes: number;
 }
 
-/** The newest steps, the running one last. */
+/** The newest steps, the current one last. */
 export function spanOf(range: Range, nowMs: number): Span {
   const { steps, stepMinutes } = shapes[range];
   const untilMinute = (Math.floor(minuteOf(nowMs) / stepMinutes) + 1) * stepMinutes;
   return { fromMinute: untilMinute - steps * stepMinutes, untilMinute, stepMinutes };
 }
 
-/** The shortest readable steps that cover it and are not too many. `fromMs` is before `untilMs` and `calendarLastMs`. */
+/**
+ * Covers the span with the shortest readable steps that are few enough. `fromMs` is before
+ * `untilMs` and `calendarLastMs`.
+ */
 export function spanBetween(fromMs: number, untilMs: number): Span {
   for (const stepMinutes of readable) {
     const span = coverBy(stepMinutes, { fromMs, untilMs });
     if (stepsOf(span) <= stepsMax) return span;
   }
-  // One step is lost where neither end is a multiple.
+  // Where neither end is a multiple, rounding costs one step.
   const days = Math.ceil((untilMs - fromMs) / (dayMinutes * minuteMs) / (stepsMax - 1));
   return coverBy(days * dayMinutes, { fromMs, untilMs });
 }
@@ -60,7 +64,7 @@ export function minuteOf(ms: number): number {
   return Math.floor(ms / minuteMs);
 }
 
-/** Steps that would begin or end where no calendar of four digits goes are left out: nothing is there. */
+/** Drops steps that would begin or end outside years of four digits: no data is there. */
 function coverBy(stepMinutes: number, ends: { fromMs: number; untilMs: number }): Span {
   const stepMs = stepMinutes * minuteMs;
   const first = Math.max(Math.floor(ends.fromMs / stepMs), Math.ceil(calendarFirstMs / stepMs));

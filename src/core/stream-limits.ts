@@ -1,10 +1,10 @@
-// The limits of the live view; everybody reads them as part of `limits`.
+// The limits of the live view. Read them as part of `limits`.
 
 export const streamLimits = {
   /**
-   * The live view: frames to one client are at least so far apart, and show so many of the newest
-   * changes. A sign of life after so long; a client that does not read is cut off by the server's own
-   * time limit, which is longer.
+   * Frames to one client are at least `frameEveryMs` apart and list that many of the newest
+   * changes. A keep-alive is sent after `streamStillHereMs`. A client that does not read is cut off
+   * by the server's own timeout, which is longer.
    */
   frameEveryMs: 250,
   frameDeliveriesMax: 20,
@@ -13,17 +13,26 @@ export const streamLimits = {
   streamStillHereMs: 15_000,
   streamsPerAppMax: 200,
   streamsMax: 1_000,
-  /** A client reconnects after this; a failing store is asked again; a goodbye is waited for so long. */
+  /**
+   * How soon a client reconnects or a failed store is read again; how long closing a stream may
+   * take.
+   */
   streamAgainMs: 1_000,
   streamByeMs: 1_000,
-  /** Among several nodes: who watches what is read and renewed so often, and holds for so long. */
+  /**
+   * With several nodes: how often the list of watched apps is read and renewed, and how long an
+   * entry is valid.
+   */
   watchLookMs: 1_000,
   watchRenewMs: 10_000,
   watchLeaseMs: 30_000,
-  /** What changed is kept so long for clients that come back. Rows of one node: more than that makes. */
+  /**
+   * How long changes are kept for clients that reconnect; rows of one node that are read, more than
+   * it writes in that time.
+   */
   feedKeepMs: 120_000,
   feedRowsMax: 512,
-  /** Apps that one edit tells of, and nodes that a cursor names. */
+  /** Apps in one edit of the feed, and nodes in one cursor. */
   feedAppsAtOnce: 64,
   feedNodesMax: 64,
 } as const;

@@ -1,20 +1,20 @@
-// A subscription and its callbacks: what a subscribe call created, and the states it can be in.
+// A subscription and its callbacks: what a subscribe request creates, and the states it can be in.
 import type { Controls } from './controls.ts';
 
 export type SubscriptionState = 'active' | 'paused' | 'disabled' | 'ended';
 
 export interface Callback {
-  /** Place in the subscription, from 0; the callback's name in URLs and edits. */
+  /** Index in the subscription, from 0; names the callback in URLs and edits. */
   position: number;
   label: string;
-  /** The event patterns it hears, at least one: a name, `*`, or a prefix ending in `.*`. */
+  /** The event patterns it subscribes to, at least one: a name, `*`, or a prefix ending in `.*`. */
   events: readonly string[];
-  /** Which callback of the contract it came from: see CallbackDefinition.id. */
+  /** The callback of the contract that it came from: see CallbackDefinition.id. */
   definition: string;
   method: string;
-  /** May hold the placeholder `{eventType}`, filled per delivery. Empty while inactive. */
+  /** May contain the placeholder `{eventType}`, filled in per delivery. Empty while inactive. */
   url: string;
-  /** Why nothing is sent there: its target could not be made from the subscribe request. */
+  /** Why the callback is inactive: its target could not be computed from the subscribe request. */
   inactive: string | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface Subscription {
   /** Signing secrets, sealed (seal.ts). */
   secrets: Uint8Array;
   controls: Controls;
-  /** What its callbacks carry besides ours, sealed. */
+  /** Extra headers of its callbacks, sealed. */
   headers: Uint8Array | undefined;
-  /** Rises with every change; an edit names the version it was made for. */
+  /** Incremented by every change; an edit names the version it was made for. */
   version: number;
   createdMs: number;
   endedMs: number | undefined;

@@ -30,12 +30,12 @@ describe('readTrace', () => {
     assert.deepEqual(read(parent, 'a=b,c=d'), { ...context, state: 'a=b,c=d' });
   });
 
-  it('reads what a later version has in common with this one', () => {
+  it('reads the part that a later version shares with this one', () => {
     assert.equal(read(`cc-${traceId}-${spanId}-01-what-comes-later`)?.traceId, traceId);
     assert.equal(read(`cc-${traceId}-${spanId}-01`)?.spanId, spanId);
   });
 
-  it('takes anything else for no trace at all', () => {
+  it('ignores anything else', () => {
     const wrong = [
       '',
       `${parent}-more`,
@@ -53,7 +53,7 @@ describe('readTrace', () => {
     assert.equal(readTrace(new Map([['tracestate', 'a=b']])), undefined);
   });
 
-  it('drops a state that could not be a header again, and keeps the trace', () => {
+  it('drops a state that is not a valid header value, and keeps the trace', () => {
     for (const state of ['', ' ', 'a=b\r\nx: y', 'ä=b', 'a'.repeat(513), 'a=b ']) {
       assert.deepEqual(read(parent, state)?.state, undefined, JSON.stringify(state));
     }
@@ -82,7 +82,7 @@ describe('printTrace', () => {
     { noNullPrototype: true },
   );
 
-  it('is read back as it was, and as a header too', () => {
+  it('round-trips through parseTrace and readTrace', () => {
     const property = fc.property(contexts, (context) => {
       assert.deepEqual(parseTrace(printTrace(context)), context);
       assert.deepEqual(read(traceparentOf(context), context.state), context);
@@ -90,7 +90,7 @@ describe('printTrace', () => {
     fc.assert(property);
   });
 
-  it('is no trace when it was changed', () => {
+  it('is refused when it was changed', () => {
     assert.equal(parseTrace('x'), undefined);
     assert.equal(parseTrace(''), undefined);
   });
@@ -99,7 +99,7 @@ describe('printTrace', () => {
 describe('ids of spans', () => {
   const leased = { event: '01jc4t6v8m3q5r7w9x1y2z3a4d', n: 3, attempts: 0, tries: 0, lease: 7 };
 
-  it('stay the same while a delivery is tried again, and are others when it is sent by hand', () => {
+  it('stay the same across retries of a delivery, and change when it is sent again by hand', () => {
     assert.match(deliverySpanId(leased), /^[0-9a-f]{16}$/);
     const retried = { ...leased, attempts: 2, tries: 2, lease: 99 };
     assert.equal(deliverySpanId(retried), deliverySpanId(leased));
@@ -108,13 +108,13 @@ describe('ids of spans', () => {
     assert.notEqual(deliverySpanId({ ...leased, n: 4 }), deliverySpanId(leased));
   });
 
-  it('are others for each lease: after a crash the same attempt is made twice', () => {
+  it('differ between leases: after a crash the same attempt is made twice', () => {
     assert.match(attemptSpanId(leased), /^[0-9a-f]{16}$/);
     assert.notEqual(attemptSpanId({ ...leased, lease: 8 }), attemptSpanId(leased));
     assert.notEqual(attemptSpanId(leased), deliverySpanId(leased));
   });
 
-  it('are made from the event where nobody gave a trace', () => {
+  it('are derived from the event when it was published without a trace', () => {
     assert.match(traceIdOf(leased.event), /^[0-9a-f]{32}$/);
     assert.notEqual(traceIdOf('01jc4t6v8m3q5r7w9x1y2z3a4e'), traceIdOf(leased.event));
   });

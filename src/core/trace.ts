@@ -1,52 +1,53 @@
-// Traces by W3C Trace Context: which call led to which, over processes and restarts. Ids that several
-// nodes must agree on are made from what they all know; nothing here may know who collects spans.
+// Traces by W3C Trace Context: which call led to which, across processes and restarts. Ids that
+// several nodes must agree on are derived from data that all of them have. Independent of the
+// collector of spans.
 import { hash } from 'node:crypto';
 import type { DeliveryName, Leased } from './delivery.ts';
 import { withoutHops } from './hops.ts';
 import { limits } from './limits.ts';
 
-/** Where one is in a trace: whoever is called next names `spanId` as its parent. */
+/** A position in a trace: the next call names `spanId` as its parent. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string;
   /** 16 hexadecimal digits. */
   spanId: string;
-  /** Whether somebody collects the spans of this trace. */
+  /** Whether the spans of this trace are collected. */
   isSampled: boolean;
-  /** `tracestate`: what others want to have passed on. */
+  /** `tracestate`, which is passed on unchanged. */
   state: string | undefined;
 }
 
-/** Something that took time, when it is over. Never holds a payload, a header or a secret. */
+/** A finished operation. Never contains a payload, a header or a secret. */
 export interface Span {
   name: 'publish' | 'delivery' | 'attempt';
   kind: 'server' | 'internal' | 'client';
-  /** Its own place in the trace. */
+  /** Its own position in the trace. */
   context: TraceContext;
-  /** The span that led to it; undefined: the trace begins with it. */
+  /** The parent span; undefined when the trace begins here. */
   parentId: string | undefined;
   startMs: number;
   endMs: number;
   attributes: Readonly<Record<string, string | number | undefined>>;
-  /** Why it counts as failed. */
+  /** The error, if the operation failed. */
   error: string | undefined;
 }
 
-/** Whoever collects spans. A program without one passes traces on, and that is all. */
+/** Collects spans. Without a tracer, the service only passes traces on. */
 export interface Tracer {
-  /** Whether a trace is collected: one that begins here, or that the given one called for. */
+  /** Whether a trace is collected: one that begins here, or one that continues `parent`. */
   isSampled(traceId: string, parent: TraceContext | undefined): boolean;
-  /** Never throws, never waits. */
+  /** Never throws, never blocks. */
   record(span: Span): void;
 }
 
-/** What a request says about the trace it belongs to; undefined where it says nothing readable. */
+/** The trace context of a request; undefined when there is none or it is invalid. */
 export function readTrace(header: ReadonlyMap<string, string>): TraceContext | undefined {
   const parent = header.get('traceparent');
   return parent === undefined ? undefined : parse(parent, header.get('tracestate'));
 }
 
-/** As it is kept with an event: `traceparent`, and after a space `tracestate`. */
+/** The form stored with an event: `traceparent`, then after a space `tracestate`. */
 export function printTrace(context: TraceContext): string {
   const { state } = context;
   return state === undefined ? traceparentOf(context) : `${traceparentOf(context)} ${state}`;
@@ -63,23 +64,26 @@ export function traceparentOf({ traceId, spanId, isSampled }: TraceContext): str
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** The trace of an event that nobody gave one, the same on all nodes. */
+/** The trace id of an event that was published without one; the same on all nodes. */
 export function traceIdOf(event: string): string {
   return digits(`trace ${event}`, 32);
 }
 
-/** Of a delivery, the same on all nodes until it ends; one that is sent again by hand has another. */
+/**
+ * The span id of a delivery; the same on all nodes until it ends, and new when it is sent again by
+ * hand.
+ */
 export function deliverySpanId(leased: Pick<Leased, 'event' | 'n' | 'attempts' | 'tries'>): string {
   const earlier = leased.attempts - leased.tries;
   return digits(`delivery ${nameOf(leased)} ${earlier}`, 16);
 }
 
-/** Of the attempt that is made under a lease: there is at most one. */
+/** The span id of the attempt made under a lease: there is at most one. */
 export function attemptSpanId(leased: Pick<Leased, 'event' | 'n' | 'lease'>): string {
   return digits(`attempt ${nameOf(leased)} ${leased.lease}`, 16);
 }
 
-// A later version may say more behind a dash. Zeros alone are no id.
+// A later version may append fields after a dash. An id of all zeros is invalid.
 const traceparent =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
@@ -92,7 +96,7 @@ function parse(parent: string, state: string | undefined): TraceContext | undefi
   return { traceId, spanId, isSampled, state: isFit(state) ? state : undefined };
 }
 
-/** It goes on as a header, so it must be one. */
+/** It is sent on as a header, so it must be a valid header value. */
 function isFit(state: string | undefined): boolean {
   if (state === undefined || state.length > limits.traceCharsMax) return false;
   return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(state);

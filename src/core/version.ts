@@ -1,4 +1,4 @@
-// The version of this program, as its package says.
+// The version of this program, from its package.json.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { packageFolder } from './package-folder.ts';

@@ -1,5 +1,5 @@
-// The outside world as a value: time, chance and waiting. Everything else takes a World, so that a
-// test or a simulation can be the world. Nothing here may know what the program does.
+// The outside world as a value: time, randomness and sleep. All other code takes a World, so that a
+// test or a simulation can replace it. Nothing here may depend on the rest of the program.
 import { randomFillSync } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { elapsedClock } from './elapsed-clock.ts';
@@ -7,24 +7,27 @@ import { elapsedClock } from './elapsed-clock.ts';
 export interface World {
   /** Wall clock, milliseconds since 1970. May jump. */
   nowMs(): number;
-  /** Monotonic clock in milliseconds. Never goes back; its zero means nothing. */
+  /** Monotonic clock in milliseconds. Never goes back; its zero is arbitrary. */
   monotonicMs(): number;
   /**
-   * Monotonic as well, and counts the time in which the machine was suspended. For what the store said a moment ago;
-   * not for timeouts, because a wall clock that is set forward moves it, too.
+   * Monotonic too, but includes time in which the machine was suspended. Use it for the age of what
+   * the store confirmed, not for timeouts: setting the wall clock forward advances it.
    */
   elapsedMs(): number;
   /** Cryptographically strong random bytes. */
   randomBytes(count: number): Uint8Array;
-  /** Resolves after `ms`, or rejects with the signal's reason as soon as it is aborted. */
+  /** Resolves after `ms`, or rejects with the signal's reason as soon as the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** From this size on bytes become secrets, which stand nowhere but where they are wanted. */
+/** From this size on the bytes become secrets, so they must not pass through the shared buffer. */
 const secretBytesMin = 16;
 const drawnBytes = 4_096;
 
-/** Ids and dice want a few bytes thousands of times a second: 0.1 µs out of many, 3.7 for each alone. */
+/**
+ * Ids and jitter need a few random bytes thousands of times a second: drawing many at once is far
+ * cheaper.
+ */
 function drawer(): World['randomBytes'] {
   const drawn = new Uint8Array(drawnBytes);
   let used = drawnBytes;

@@ -57,12 +57,12 @@ describe('judge', () => {
     ['public', '2606:4700::1111', '2001:200::1', '2001:db9::1', '2003::1', '3fff:1000::1'],
   ];
   for (const [expected, ...texts] of rows) {
-    it(`says ${expected} for ${texts.join(', ')}`, () => {
+    it(`returns ${expected} for ${texts.join(', ')}`, () => {
       for (const text of texts) assert.equal(verdict(text), expected, text);
     });
   }
 
-  it('opens what the allow list names, and only that', () => {
+  it('allows what the allow list names, and only that', () => {
     const policy = cidrs('10.1.0.0/16', 'fd00:1::/32');
     assert.equal(verdict('10.1.255.255', policy), 'listed');
     assert.equal(verdict('10.2.0.0', policy), 'private');
@@ -72,20 +72,20 @@ describe('judge', () => {
     assert.equal(verdict('1.1.1.1', cidrs('1.1.1.1')), 'listed');
   });
 
-  it('opens a metadata address only when it is named alone', () => {
+  it('allows a metadata address only when it is listed as a single address', () => {
     assert.equal(verdict('169.254.169.254', cidrs('169.254.0.0/16')), 'metadata');
     assert.equal(verdict('169.254.1.1', cidrs('169.254.0.0/16')), 'listed');
     assert.equal(verdict('169.254.169.254', cidrs('0.0.0.0/0')), 'metadata');
     assert.equal(verdict('168.63.129.16', cidrs('168.63.129.16')), 'listed');
   });
 
-  it('never opens unspecified, multicast and broadcast addresses', () => {
+  it('never allows unspecified, multicast and broadcast addresses', () => {
     const everything = cidrs('0.0.0.0/0', '::/0');
     const texts = ['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '255.255.255.255'];
     for (const text of texts) assert.notEqual(verdict(text, everything), 'listed', text);
   });
 
-  it('takes a mapped address for its IPv4 address only where that is listed', () => {
+  it('treats a mapped address as its IPv4 address only where that is listed', () => {
     const policy = cidrs('127.0.0.0/8');
     assert.equal(verdict('::ffff:127.0.0.1', policy), 'listed');
     assert.equal(verdict('::ffff:10.0.0.1', policy), 'transition');
@@ -94,13 +94,13 @@ describe('judge', () => {
     assert.equal(verdict('::ffff:127.0.0.1', cidrs('::1/128')), 'transition');
   });
 
-  it('never opens a tunnelled address, not even by a list of everything', () => {
+  it('never allows a tunnelled address, even if everything is listed', () => {
     const everything = cidrs('0.0.0.0/0', '::/0');
     const texts = ['::127.0.0.1', '2002:a00:1::', '2001::1', 'fd00::5efe:a00:1', '64:ff9b::a00:1'];
     for (const text of texts) assert.equal(verdict(text, everything), 'transition', text);
   });
 
-  it('judges a NAT64 address of a listed prefix by the IPv4 address it carries', () => {
+  it('judges a NAT64 address of a listed prefix by the embedded IPv4 address', () => {
     const wellKnown = cidrs('64:ff9b::/96');
     assert.equal(verdict('64:ff9b::8.8.8.8', wellKnown), 'public');
     assert.equal(verdict('64:ff9b::10.0.0.1', wellKnown), 'private');
@@ -109,7 +109,7 @@ describe('judge', () => {
   });
 
   it('finds the IPv4 address where RFC 6052 puts it, not the decoy in the last bits', () => {
-    // 10.0.0.1 behind each prefix, then 8.8.8.8 as decoy where there is room for one.
+    // 10.0.0.1 behind each prefix, then 8.8.8.8 as a decoy where there is room for one.
     assert.equal(verdict('64:ff9b:1:a00:0:100:808:808', cidrs('64:ff9b:1::/48')), 'private');
     assert.equal(verdict('64:ff9b:1:a:0:1:808:808', cidrs('64:ff9b:1::/56')), 'private');
     assert.equal(verdict('64:ff9b:1:0:a:0:108:808', cidrs('64:ff9b:1::/64')), 'private');
@@ -121,7 +121,7 @@ describe('judge', () => {
 });
 
 describe('parseAddress', () => {
-  it('reads no spelling but the strict ones', () => {
+  it('accepts only strict spellings', () => {
     const texts = ['', '127.1', '0', '2130706433', '0x7f.0.0.1', '0177.0.0.1', '010.0.0.1'];
     texts.push('127.0.0.1.', ' 127.0.0.1', '10.0.0.1:8080', '192.168.1.1:cafe', '[::1]', ':::');
     texts.push('fe80::1%eth0', '1::2::3', '::ffff:127.1', '::1/128', '12345::', '①.0.0.1');
@@ -141,7 +141,7 @@ describe('parseAddress', () => {
 });
 
 describe('parseCidr', () => {
-  it('says what is wrong with a range', () => {
+  it('explains what is wrong with a range', () => {
     const rows = [
       ['10.0.0.0/40', 'prefix is 40, expected 0 to 32'],
       ['::/129', 'prefix is 129, expected 0 to 128'],
@@ -157,7 +157,7 @@ describe('parseCidr', () => {
 });
 
 describe('isOpenable', () => {
-  it('is false for ranges that stay closed', () => {
+  it('is false for ranges that are never allowed', () => {
     const closed = cidrs(
       '224.0.0.0/4',
       '::ffff:0:0/96',
@@ -178,8 +178,8 @@ describe('unmap', () => {
   });
 });
 
-// A second implementation, on purpose another one: first and last address of each range, written
-// as numbers, the narrowest range that holds the address wins.
+// An independent second implementation: the first and last address of each range as numbers; the
+// narrowest range that contains an address wins.
 type Range = readonly [first: bigint, last: bigint, name: AddressClass];
 
 const ipv4Ranges: readonly Range[] = [
@@ -210,7 +210,7 @@ const ipv4Ranges: readonly Range[] = [
   [0xffffffffn, 0xffffffffn, 'broadcast'],
 ];
 
-// The upper ends are given by how many low bits are free.
+// The upper ends are given as the number of free low bits.
 const ipv6Ranges: readonly Range[] = (
   [
     [0x0n, 128, 'reserved'],

@@ -1,6 +1,6 @@
-// Addresses as numbers, and the one decision about them: may this address be dialled? Text is read
-// into a number first and never judged as text, because one address has a hundred spellings.
-// Written by hand, not with net.BlockList: that one knows neither classes nor embedded addresses.
+// Addresses as numbers, and the one decision about them: may this address be dialled? Text is
+// always parsed into a number before it is judged, because one address has a hundred spellings.
+// Written by hand because net.BlockList supports neither classes nor embedded addresses.
 import { isIPv4, isIPv6 } from 'node:net';
 
 export interface Address {
@@ -29,32 +29,33 @@ export type AddressClass =
   | 'reserved'
   | 'unreadable';
 
-/** `listed`: the operator's allow list names it; `public`: anyone may be called back there. */
+/** `listed`: the operator's allow list contains it; `public`: callbacks may always go there. */
 export type Verdict =
   | { readonly kind: 'public' }
   | { readonly kind: 'listed' }
   | { readonly kind: 'forbidden'; readonly class: AddressClass };
 
-/** Says whether an address may be dialled, given what the operator allows besides public ones. */
+/** Decides whether an address may be dialled, given the operator's allow list. */
 export function judge(address: Address, policy: { readonly allow: readonly Cidr[] }): Verdict {
   const found = classify(address);
   const covering = policy.allow.filter((cidr) => contains(cidr, address));
   if (found === undefined) return { kind: covering.length > 0 ? 'listed' : 'public' };
   if (found === 'transition') return judgeCarrier(address, { covering, policy });
-  // A wide range such as 169.254.0.0/16 or 100.64.0.0/10 must not open metadata by accident.
+  // A wide range such as 169.254.0.0/16 or 100.64.0.0/10 must not allow a metadata address by
+  // accident.
   const naming = found === 'metadata' ? covering.filter(isSingle) : covering;
   const listed = naming.length > 0 && !closed.has(found);
   return listed ? { kind: 'listed' } : { kind: 'forbidden', class: found };
 }
 
-/** The number behind a strictly spelled address; undefined for anything else, zone ids included. */
+/** The number of a strictly spelled address; undefined for anything else, including zone ids. */
 export function parseAddress(text: string): Address | undefined {
   if (isIPv4(text)) return { family: 4, value: readIpv4(text) };
   if (isIPv6(text) && !text.includes('%')) return { family: 6, value: readIpv6(text) };
   return undefined;
 }
 
-/** `a.b.c.d/n` or `x::y/n`; an address alone is a range of one. No host bits. */
+/** Parses `a.b.c.d/n` or `x::y/n`; a bare address is a range of one. Host bits must be zero. */
 export function parseCidr(
   text: string,
 ): { kind: 'cidr'; cidr: Cidr } | { kind: 'invalid'; message: string } {
@@ -76,14 +77,14 @@ export function parseCidr(
   return { kind: 'cidr', cidr };
 }
 
-/** False for a range that `judge` would never open, whatever the operator writes. */
+/** Whether `judge` could ever allow the range, whatever the operator lists. */
 export function isOpenable(cidr: Cidr): boolean {
   if (isNat64(cidr)) return nat64PrefixBits.has(cidr.prefixBits);
   const block = blocks.find((b) => b.cidr.prefixBits <= cidr.prefixBits && contains(b.cidr, cidr));
   return block === undefined || !closed.has(block.class);
 }
 
-/** An IPv4 address wrapped as ::ffff:a.b.c.d is that IPv4 address; everything else is itself. */
+/** Converts an IPv4-mapped address (::ffff:a.b.c.d) to IPv4; returns any other unchanged. */
 export function unmap(address: Address): Address {
   return contains(mapped, address) ? { family: 4, value: address.value & 0xffffffffn } : address;
 }
@@ -97,16 +98,16 @@ export function formatIpv4(value: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 255n)).join('.');
 }
 
-/** What the IANA registries call an address; undefined when it is plain public unicast. */
+/** The class of an address in the IANA registries; undefined for ordinary public unicast. */
 export function classify(address: Address): AddressClass | undefined {
   if (address.family === 6 && isIsatap(address.value)) return 'transition';
   const block = blocks.find((b) => contains(b.cidr, address));
   if (block !== undefined) return block.class;
   if (address.family === 4) return undefined;
-  return address.value >> 125n === 1n ? undefined : 'reserved'; // 2000::/3 is all that is public.
+  return address.value >> 125n === 1n ? undefined : 'reserved'; // Only 2000::/3 is public.
 }
 
-// ISATAP hides an IPv4 address behind any prefix; its mark is the first half of the interface id.
+// ISATAP embeds an IPv4 address behind any prefix; the first half of the interface id marks it.
 function isIsatap(value: bigint): boolean {
   const mark = (value >> 32n) & 0xffffffffn;
   return mark === 0x5efen || mark === 0x02005efen;
@@ -122,10 +123,11 @@ function contains(cidr: Cidr, address: Address): boolean {
   return cidr.value >> hostBits === address.value >> hostBits;
 }
 
-// An address that carries an IPv4 address is never better than what it carries. Mapped: only when
-// the operator lists the IPv4 address. NAT64: only when the operator lists the prefix, and then as
-// the IPv4 address at the place that RFC 6052 gives for that prefix. All others: never, since no
-// receiver lives there and decoding each tunnel format is where other guards went wrong.
+// An address that embeds an IPv4 address is never more trusted than that one. Mapped: allowed only
+// when the operator lists the IPv4 address. NAT64: only when the operator lists the prefix, and
+// then judged by the IPv4 address at the position that RFC 6052 defines for that prefix. All others
+// are never allowed: no receiver uses them, and decoding each tunnel format is where other guards
+// went wrong.
 function judgeCarrier(
   address: Address,
   { covering, policy }: { covering: readonly Cidr[]; policy: { readonly allow: readonly Cidr[] } },
@@ -147,7 +149,7 @@ function isNat64(cidr: Cidr): boolean {
   return nat64.some((block) => block.prefixBits <= cidr.prefixBits && contains(block, cidr));
 }
 
-// RFC 6052 §2.2: the IPv4 bits follow the prefix but step over bits 64 to 71, which must be zero.
+// RFC 6052 §2.2: the IPv4 bits follow the prefix but skip bits 64 to 71, which must be zero.
 function nat64Inner(value: bigint, prefixBits: number): bigint | undefined {
   if (prefixBits === 96) return value & 0xffffffffn;
   if (((value >> 56n) & 0xffn) !== 0n) return undefined;
@@ -189,7 +191,7 @@ function cidrOf(text: string): Cidr {
 
 const mapped = cidrOf('::ffff:0:0/96');
 const nat64 = [cidrOf('64:ff9b::/96'), cidrOf('64:ff9b:1::/48')];
-/** What no allow list opens: these name no host that could be meant. */
+/** Classes that no allow list can open: none of them names a host. */
 const closed: ReadonlySet<AddressClass> = new Set([
   'unspecified',
   'multicast',
@@ -199,9 +201,9 @@ const closed: ReadonlySet<AddressClass> = new Set([
 ]);
 const nat64PrefixBits: ReadonlySet<number> = new Set([48, 56, 64, 96]);
 
-// The first block that contains an address names it, so single addresses stand before ranges.
-// Blocks that IANA calls globally reachable (AS112, AMT, PCP anycast) are refused all the same:
-// they are shared infrastructure and no receiver of anyone.
+// The first block that contains an address names it, so single addresses come before ranges. Blocks
+// that IANA calls globally reachable (AS112, AMT, PCP anycast) are refused as well: they are shared
+// infrastructure, never a receiver.
 const registry: readonly (readonly [AddressClass, ...string[]])[] = [
   ['metadata', '169.254.169.254', '169.254.170.2', '169.254.170.23'], // AWS, GCP, Azure, others.
   ['metadata', '168.63.129.16', '100.100.100.200', '192.0.0.192'], // Azure, Alibaba, Oracle.

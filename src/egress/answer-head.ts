@@ -1,25 +1,25 @@
-// The head of an answer, read strictly (RFC 9112): what one reader could take for one thing and the next for
-// another is refused, not guessed.
+// Parses the head of a response strictly (RFC 9112). Anything that two parsers could read
+// differently is refused, not guessed.
 import type { Header } from '../core/attempt.ts';
 
 export interface AnswerHead {
   readonly status: number;
-  /** Names in lower case, in the order they came. */
+  /** Names in lower case, in their order. */
   readonly headers: readonly Header[];
   readonly body: Framing;
-  /** Whether the connection may carry another request afterwards, and for how long it is kept for one. */
+  /** Whether the connection can carry another request, and how long the receiver keeps it open. */
   readonly isKept: boolean;
   readonly keptMs: number | undefined;
 }
 
-/** How the end of the body is told. */
+/** How the end of the body is found. */
 export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'chunks' }
   | { readonly kind: 'until_closed' };
 
-/** The message says what is wrong, in words of our own. */
+/** The message says what is wrong, and never quotes the receiver. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 }
@@ -28,10 +28,10 @@ export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
-/** How every answer begins. */
+/** The first characters of every response. */
 export const answerPrefix = 'HTTP/1.';
 
-/** Without the empty line at its end. */
+/** `text` is the head without the empty line at its end. */
 export function parseHead(text: string, linesMax: number): AnswerHead {
   const lineEnd = text.indexOf(lineBreak);
   const [, minor, status] = statusLine.exec(lineEnd < 0 ? text : text.slice(0, lineEnd)) ?? [];
@@ -68,7 +68,8 @@ class Facts {
         this.#length = Number(value);
         break;
       case 'transfer-encoding':
-        // To some readers `chunked` with a tab behind it is another coding, and the body then has another end.
+        // Some parsers read `chunked` followed by a tab as another coding, and so find another end
+        // of the body.
         if (line.includes('\t')) throw new BadAnswer('its transfer encoding holds a tab');
         this.#coding = this.#coding === undefined ? value : `${this.#coding}, ${value}`;
         break;
@@ -98,7 +99,10 @@ class Facts {
     };
   }
 
-  /** What announces a body that it may not have, may send one all the same, which the next answer would begin with. */
+  /**
+   * A response that announces a body that its status forbids may send one anyway, and the next
+   * response would begin with it.
+   */
   #isSureToEnd(status: number, { kind }: Framing): boolean {
     if (kind === 'until_closed') return false;
     if (status !== 204 && status !== 304) return true;
@@ -121,12 +125,15 @@ class Facts {
   }
 }
 
-/** Interim answers other than 100 and 103 are rare: a receiver that sends one is not trusted with the next request. */
+/**
+ * Interim responses other than 100 and 103 are rare, so a receiver that sends one does not get
+ * another request on the connection.
+ */
 function isUsual(status: number): boolean {
   return status >= 200 || status === 100 || status === 103;
 }
 
-/** Without the spaces and tabs around it. */
+/** Strips spaces and tabs. */
 function trim(line: string, from: number): string {
   let [start, end] = [from, line.length];
   while (start < end && isBlank(line, start)) start += 1;

@@ -14,7 +14,7 @@ interface Read {
   how: string;
 }
 
-/** What is read of it when it comes in these pieces and is then closed. */
+/** Reads a response that arrives in these pieces and is then closed. */
 function readIn(pieces: readonly Buffer[], method = 'POST'): Read {
   const read: Read = {
     status: undefined,
@@ -64,7 +64,7 @@ function cutAt(text: string, cuts: readonly number[]): Buffer[] {
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 describe('AnswerReader', () => {
-  it('reads status, headers and a body of a length', () => {
+  it('reads status, headers and a body with a length', () => {
     assert.deepEqual(
       readWhole('HTTP/1.1 202 Fine\r\nX-A:\t b c \r\nContent-Length: 3\r\n\r\nabc'),
       {
@@ -211,7 +211,7 @@ describe('AnswerReader', () => {
     it(`refuses ${what}`, () => assert.equal(readWhole(text).how, 'BadAnswer'));
   }
 
-  it('takes so many lines and bytes of a head, interim ones included, and no more', () => {
+  it('limits the lines and bytes of heads, interim ones included', () => {
     const lines = (count: number): string => 'a:\r\n'.repeat(count);
     const end = 'content-length: 0\r\n\r\n';
     const { responseHeadLinesMax, responseHeadBytesMax } = limits;
@@ -229,7 +229,7 @@ describe('AnswerReader', () => {
     assert.equal(readWhole(long).how, 'AnswerTooLong');
   });
 
-  it('takes so much after a head and no more, whatever it is', () => {
+  it('limits everything after the head, whatever it is', () => {
     const { responseRestBytesMax: most } = limits;
     assert.equal(readWhole(`${chunked}1;${'x'.repeat(most - 2)}`).how, 'goes_on');
     assert.equal(readWhole(`${chunked}1;${'x'.repeat(most - 1)}`).how, 'AnswerTooLong');
@@ -244,7 +244,7 @@ describe('AnswerReader', () => {
     'HTTP/1.1 2000 No\r\n\r\n',
     `${ok}content-length: 9\r\n\r\nhalf`,
   ];
-  it('reads the same in whatever pieces it comes', () => {
+  it('reads the same however the bytes are split', () => {
     const property = fc.property(
       fc.constantFrom(...texts),
       fc.array(fc.nat(), { maxLength: 12 }),
@@ -258,7 +258,7 @@ describe('AnswerReader', () => {
     fc.assert(property, { numRuns: 2_000 });
   });
 
-  it('throws nothing but its own errors, whatever comes', () => {
+  it('throws only its own errors, whatever arrives', () => {
     const piece = fc.oneof(
       fc.constantFrom(...texts, 'HTTP/1.1 ', '\r\n', '0\r\n\r\n', 'content-length: 1\r\n'),
       fc.string({ unit: 'binary', maxLength: 20 }),

@@ -1,6 +1,6 @@
-// Reads an answer from the bytes of a connection: some interim heads, the final one, its body. By hand, because
-// what undici did for it took as long as all else that sending a callback does: decision 0021. It is
-// bounded on the wire, whatever it is made of.
+// Reads a response from the bytes of a connection: interim heads, the final head, the body. Written
+// by hand because undici's parsing doubled the cost of a callback: decision 0021. Everything is
+// bounded by its size on the wire.
 import {
   answerPrefix,
   AnswerTooLong,
@@ -17,13 +17,13 @@ export interface AnswerLimits {
 }
 
 export interface AnswerHandler {
-  /** Each interim one, and then the final one. */
+  /** Called for each interim head, then for the final one. */
   onHead(head: AnswerHead): void;
-  /** The bytes are there for the moment only. */
+  /** `data` is valid only during the call. */
   onBody(data: Uint8Array): void;
 }
 
-/** `ended_early`: something came after it, which belongs to nobody. */
+/** `ended_early`: bytes followed the response that belong to no request. */
 export type Reading = 'goes_on' | 'ended' | 'ended_early';
 
 export class AnswerReader {
@@ -31,7 +31,7 @@ export class AnswerReader {
   readonly #handler: AnswerHandler;
   #state: 'idle' | 'head' | 'length' | 'chunks' | 'until_closed' = 'idle';
   #isToHead = false;
-  /** The beginning of a head that has not come whole. */
+  /** The beginning of an incomplete head. */
   #begun: Buffer = nothing;
   #headBytes = 0;
   #headLines = 0;
@@ -44,7 +44,7 @@ export class AnswerReader {
     this.#handler = handler;
   }
 
-  /** From the next byte on an answer to this method is awaited. */
+  /** From the next byte on, expects the response to a request with this method. */
   begin(method: string): void {
     this.#state = 'head';
     this.#isToHead = method === 'HEAD';
@@ -54,12 +54,12 @@ export class AnswerReader {
     this.#restBytes = 0;
   }
 
-  /** Nobody listens any more. */
+  /** Stops reading: the caller needs no more of the response. */
   stop(): void {
     this.#state = 'idle';
   }
 
-  /** Throws BadAnswer or AnswerTooLong: then the connection is good for nothing. */
+  /** Throws BadAnswer or AnswerTooLong: the connection is then unusable. */
   read(piece: Buffer): Reading {
     let at: number | undefined = 0;
     while (this.#state === 'head') {
@@ -73,12 +73,12 @@ export class AnswerReader {
     throw new AnswerTooLong('More has come than a body may have');
   }
 
-  /** Nothing will come any more. Says whether that was the end of the answer. */
+  /** The connection was closed. Returns whether that completes the response. */
   close(): boolean {
     return this.#state === 'until_closed';
   }
 
-  /** Says where it ends; undefined: it goes on in the next piece. */
+  /** Returns where the head ends; undefined when it continues in the next piece. */
   #readHead(piece: Buffer, from: number): number | undefined {
     const { responseHeadBytesMax: bytesMax, responseHeadLinesMax: linesMax } = this.#limits;
     const had = this.#begun.length;
@@ -89,7 +89,7 @@ export class AnswerReader {
     if (end < 0 && hasLoneBreak(bytes, from + had)) throw new BadAnswer('a line ends without CR');
     if (this.#headBytes + size > bytesMax) throw new AnswerTooLong(`More than ${bytesMax} bytes`);
     if (end < 0) {
-      // A copy: where the piece lies, the next one of another receiver may land.
+      // A copy, because the next read, perhaps of another receiver, reuses the memory of the piece.
       this.#begun = had === 0 ? Buffer.from(piece.subarray(from)) : bytes;
       return undefined;
     }
@@ -105,7 +105,7 @@ export class AnswerReader {
     const { status, body } = head;
     if (status === 101) throw new BadAnswer('it changes the protocol');
     this.#handler.onHead(head);
-    // It may have had enough by now.
+    // The handler may have called stop().
     if (status < 200 || this.#state === 'idle') return;
     if (this.#isToHead || body.kind === 'none') {
       this.#state = 'idle';
@@ -116,7 +116,7 @@ export class AnswerReader {
     if (body.kind === 'chunks') this.#chunks = new Chunks();
   }
 
-  /** Up to the end of the body at most; says where it stopped. */
+  /** Reads up to the end of the body at most; returns where it stopped. */
   #readBody(piece: Buffer, at: number): number {
     switch (this.#state) {
       case 'length': {
@@ -145,7 +145,7 @@ function beginsWell(bytes: Buffer, from: number): boolean {
   return answerPrefix.startsWith(bytes.toString('latin1', from, from + answerPrefix.length));
 }
 
-/** Who ends lines so would never end the head. */
+/** Refuses bare line feeds: with them the head would never end. */
 function hasLoneBreak(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf(newline, from); at >= 0; at = bytes.indexOf(newline, at + 1)) {
     if (bytes[at - 1] !== carriage) return true;

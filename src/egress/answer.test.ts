@@ -6,7 +6,7 @@ import { limits } from '../core/limits.ts';
 import { KeptBody, keepHeaders } from './answer.ts';
 
 describe('keepHeaders', () => {
-  it('keeps names and values, each of a repeated one', () => {
+  it('keeps names and values, including repeated names', () => {
     const headers: Header[] = [
       ['retry-after', '5'],
       ['via', 'a'],
@@ -16,7 +16,7 @@ describe('keepHeaders', () => {
     assert.deepEqual(keepHeaders(headers), headers);
   });
 
-  it('keeps no cookies, no endless names and values, and not too many', () => {
+  it('drops cookies and overlong names and values, and limits their number', () => {
     const many = Array.from({ length: 80 }, (_, i): Header => [`x-${i}`, 'v']);
     const long = 'x'.repeat(limits.responseHeaderNameCharsMax + 1);
     const kept = keepHeaders([
@@ -32,7 +32,7 @@ describe('keepHeaders', () => {
 });
 
 describe('KeptBody', () => {
-  it('keeps the beginning of what comes, in any pieces, and says when it is full', () => {
+  it('keeps the beginning of the body, however it is split, and reports when it is full', () => {
     const pieces = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 });
     const property = fc.property(pieces, fc.integer({ min: 0, max: 100 }), (chunks, bytesMax) => {
       const body = new KeptBody(bytesMax);
@@ -49,7 +49,7 @@ describe('KeptBody', () => {
     fc.assert(property);
   });
 
-  it('does not hold on to the chunk', () => {
+  it('does not retain the chunk', () => {
     const chunk = Buffer.from('hello');
     const body = new KeptBody(100);
     body.add(chunk);

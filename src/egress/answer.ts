@@ -1,5 +1,6 @@
-// What is kept of an answer: some headers and the beginning of the body, both bounded whatever the
-// receiver sends. Cookies are never kept: they are credentials, and nobody here sends them back.
+// The part of a response that is stored: some headers and the beginning of the body, both bounded
+// whatever the receiver sends. Cookies are never stored: they are credentials, and Ringback never
+// sends them back.
 import type { Header } from '../core/attempt.ts';
 import { limits } from '../core/limits.ts';
 
@@ -15,8 +16,8 @@ export function keepHeaders(headers: readonly Header[]): Header[] {
   return kept;
 }
 
-// One buffer that grows, not a list of chunks: 16 KiB in chunks of one byte would be 16,384 objects, and where
-// a chunk lies, what another receiver says may land in the next moment (connect.ts).
+// One growing buffer, not a list of chunks: 16 KiB in one-byte chunks would be 16,384 objects, and
+// the memory of a chunk is reused for the next read of any receiver (connect.ts).
 export class KeptBody {
   readonly #bytesMax: number;
   #buffer = nothing;
@@ -26,7 +27,7 @@ export class KeptBody {
     this.#bytesMax = bytesMax;
   }
 
-  /** Copies what fits. Says `full` when something did not. */
+  /** Copies what fits. Returns `full` when something did not fit. */
   add(chunk: Uint8Array): 'fits' | 'full' {
     const room = this.#bytesMax - this.#length;
     const part = chunk.length > room ? chunk.subarray(0, room) : chunk;
@@ -41,7 +42,7 @@ export class KeptBody {
     return this.#length === length ? this.#buffer : this.#buffer.subarray(0, this.#length);
   }
 
-  // The first chunk is mostly the only one, so it gets exactly its size.
+  // Most responses have a single chunk, so the first one gets exactly its size.
   #reserve(bytes: number): void {
     if (bytes <= this.#buffer.length) return;
     const size = Math.min(this.#bytesMax, Math.max(bytes, 2 * this.#buffer.length));

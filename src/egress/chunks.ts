@@ -1,5 +1,5 @@
-// A body in chunks (RFC 9112, 7.1), in whatever pieces it comes. Nobody here reads extensions and trailers, but each
-// must be one: otherwise the end of the body is not sure. How long they may be is the reader's business.
+// Decodes a chunked body (RFC 9112, 7.1), however it is split. Extensions and trailers are ignored
+// but must be valid, or the end of the body would be uncertain. The caller limits their length.
 import { BadAnswer } from './answer-head.ts';
 
 type State =
@@ -21,14 +21,14 @@ type State =
 export class Chunks {
   #state: State = 'size';
   #digits = 0;
-  /** Of the size while it is read, then of the data that is still to come. */
+  /** The chunk size while it is read, then the bytes of data still to come. */
   #left = 0;
 
   get isOver(): boolean {
     return this.#state === 'over';
   }
 
-  /** Up to the end of the body at most, from `at`; says where it stopped. */
+  /** Reads from `at` up to the end of the body at most; returns where it stopped. */
   read(piece: Uint8Array, at: number, to: { onBody(data: Uint8Array): void }): number {
     let next = at;
     while (next < piece.length && this.#state !== 'over') {
@@ -93,7 +93,9 @@ export class Chunks {
     throw bad();
   }
 
-  /** No quoted values and no spaces: no server is known to send them, and readers disagree about them. */
+  /**
+   * Refuses quoted values and spaces: no known server sends them, and parsers disagree about them.
+   */
   #afterExtension(byte: number): State {
     if (byte === carriage) return 'size_end';
     if (byte === semicolon) return 'extension';
@@ -122,7 +124,7 @@ function bad(): BadAnswer {
   return new BadAnswer('its chunks cannot be read');
 }
 
-/** More would not be a safe integer. */
+/** More digits would not fit into a safe integer. */
 const digitsMax = 13;
 const [tab, newline, carriage, space, semicolon] = [0x09, 0x0a, 0x0d, 0x20, 0x3b] as const;
 const [colon, equals, del] = [0x3a, 0x3d, 0x7f] as const;

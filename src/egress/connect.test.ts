@@ -32,7 +32,7 @@ async function portOf(server: Server, host = '127.0.0.1'): Promise<number> {
   return address.port;
 }
 
-/** A server that notes each connection's first bytes. */
+/** A server that records the first bytes of each connection. */
 function listener(): { server: Server; heard: Promise<{ bytes: number }> } {
   const { promise, resolve } = Promise.withResolvers<{ bytes: number }>();
   const server = createServer((socket) => {
@@ -58,14 +58,14 @@ function answering(...addresses: string[]): Resolver {
   return { resolve: async () => ({ kind: 'addresses', addresses }) };
 }
 
-/** As if the guard had vetted it: some tests need what it would never let through. */
+/** Skips the guard: some tests need targets that it would never allow. */
 function vettedAs(href: string, addresses: string[]): Vetted {
   const read = guardOf('127.0.0.0/8,::1,10.0.0.0/8').read(href);
   assert(read.kind === 'url', href);
   return { kind: 'vetted', url: read.url, addresses };
 }
 
-/** Notes what it is asked for and goes where `goTo` says instead. */
+/** Records the addresses it is asked for, and connects to what `goTo` returns. */
 function recorder(goTo: (address: string) => Promise<Socket>): Connector & { dials: string[] } {
   const dials: string[] = [];
   return {
@@ -124,7 +124,7 @@ describe('dial', () => {
     assert.deepEqual(connector.dials, addresses.slice(0, 3));
   });
 
-  it('does not dial an address that the policy of now forbids', async () => {
+  it('does not dial an address that the current policy forbids', async () => {
     const connector = recorder(refusing);
     const vetted = vettedAs('http://127.0.0.1:3000/', ['127.0.0.1']);
     const result = await dial(vetted, { guard: guardOf('none'), connector });
@@ -132,7 +132,7 @@ describe('dial', () => {
     assert.deepEqual(connector.dials, []);
   });
 
-  it('blocks a socket that ended at a forbidden address, before a byte is sent', async () => {
+  it('blocks a socket that reached a forbidden address, before a byte is sent', async () => {
     const { server, heard } = listener();
     const port = await portOf(server);
     const connector = recorder(async () => toLoopback(port));
@@ -143,7 +143,7 @@ describe('dial', () => {
     assert.deepEqual(await heard, { bytes: 0 });
   });
 
-  it('blocks a socket that ended at another address than the vetted one', async () => {
+  it('blocks a socket that reached an address other than the vetted one', async () => {
     const { server, heard } = listener();
     const port = await portOf(server);
     const connector = recorder(async () => toLoopback(port));
@@ -153,7 +153,7 @@ describe('dial', () => {
     assert.deepEqual(await heard, { bytes: 0 });
   });
 
-  it('shares its time among the addresses and then fails with timeout', async () => {
+  it('divides its time among the addresses and then fails with timeout', async () => {
     const sleeps: number[] = [];
     let nowMs = 0;
     const world: Pick<World, 'sleep' | 'monotonicMs'> = {
@@ -177,7 +177,7 @@ describe('dial', () => {
     assert.deepEqual(sleeps, [1_000, 1_000, 1_000]);
   });
 
-  it('stops when the caller gives up', async () => {
+  it('stops when the caller aborts', async () => {
     const controller = new AbortController();
     const connector: Connector = {
       async connect({ signal }) {
@@ -193,7 +193,7 @@ describe('dial', () => {
     assert.equal(result.reason, 'aborted');
   });
 
-  it('fails with connect where nobody listens', async () => {
+  it('fails with connect when no server listens', async () => {
     const server = createServer();
     const port = await portOf(server);
     server.close();
@@ -220,7 +220,7 @@ describe('dial over TLS', () => {
     return { port: await portOf(server), names };
   }
 
-  it('asks for the name and checks the certificate against it', async () => {
+  it('sends the server name and checks the certificate against it', async () => {
     const { port, names } = await tlsServer();
     const vetted = vettedAs(`https://hooks.example.com:${port}/`, ['127.0.0.1']);
     const result = await dial(vetted, { guard: guardOf('loopback'), tls: { ca: certificate } });
@@ -256,7 +256,7 @@ describe('dial over TLS', () => {
     }
   });
 
-  it('ends a handshake that takes too long', async () => {
+  it('aborts a handshake that takes too long', async () => {
     const { server, heard } = listener();
     const port = await portOf(server);
     const vetted = vettedAs(`https://hooks.example.com:${port}/`, ['127.0.0.1']);
@@ -268,7 +268,7 @@ describe('dial over TLS', () => {
 });
 
 describe('systemConnector', () => {
-  it('takes no names', async () => {
+  it('refuses names', async () => {
     const { signal } = new AbortController();
     const target = { address: 'localhost', port: 80, signal };
     await assert.rejects(systemConnector().connect(target), /expected an address/);
@@ -276,7 +276,7 @@ describe('systemConnector', () => {
 });
 
 describe('openVetted', () => {
-  it('goes to the vetted address of a name', async () => {
+  it('connects to the vetted address of a name', async () => {
     const port = await portOf(createServer((socket) => socket.end('hello')));
     const guard = guardOf('loopback', answering('127.0.0.1'));
     const result = await openVetted(`http://hooks.example.com:${port}/`, { guard });
@@ -294,7 +294,7 @@ describe('openVetted', () => {
     result.socket.destroy();
   });
 
-  it('dials nothing for literals and names that are forbidden', async () => {
+  it('dials nothing for forbidden literals and names', async () => {
     for (const host of [
       '127.0.0.1',
       '[::ffff:127.0.0.1]',

@@ -1,6 +1,7 @@
-// Opens a connection to a vetted URL and to nothing else: the socket goes to an address that the
-// guard has judged, and where it really ended is judged again before a byte is sent. No proxies,
-// no unix sockets, no look-ups; TLS name and Host header stay the name of the URL.
+// Opens a connection to a vetted URL. It must never connect anywhere else: the socket goes to an
+// address that the guard has judged, and the address it reached is judged again before a byte is
+// sent. No proxies, no unix sockets, no DNS lookups; the TLS server name and the Host header are
+// those of the URL.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { OnReadOpts, Socket } from 'node:net';
@@ -14,11 +15,17 @@ import { isSame, parseAddress } from './address.ts';
 import { Deadlines } from './deadlines.ts';
 import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from './guard.ts';
 
-/** Imported, node:tls parses all root certificates at once, for a list that nobody reads: 35 ms of each start. */
+/**
+ * Loaded this way because importing node:tls parses all root certificates at once, for a list that
+ * is not used; that delays each start.
+ */
 const { connect: tlsConnect } = process.getBuiltinModule('node:tls');
 
 export interface Connector {
-  /** TCP to exactly this address. Rejects once the signal is aborted, and then leaves nothing. */
+  /**
+   * Opens TCP to exactly this address. Rejects once the signal is aborted, and leaves no socket
+   * behind.
+   */
   connect(target: ConnectTarget): Promise<Socket>;
 }
 
@@ -29,7 +36,10 @@ export interface ConnectTarget {
   readonly onBytes?: OnBytes | undefined;
 }
 
-/** Hears what comes where no stream is between: instead of `data`, and the bytes are there for the moment only. */
+/**
+ * Receives bytes without a stream, in place of `data` events. The piece is valid only during the
+ * call.
+ */
 export type OnBytes = (piece: Buffer) => void;
 
 export interface DialOptions {
@@ -40,7 +50,7 @@ export interface DialOptions {
   /** For all addresses and the TLS handshake together. */
   readonly timeoutMs?: number;
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'ALPNProtocols' | 'session'>;
-  /** For a connector that can, and without TLS. */
+  /** For connectors that support it, and without TLS only. */
   readonly onBytes?: OnBytes;
 }
 
@@ -54,11 +64,11 @@ export type DialResult =
       readonly cause: unknown;
     };
 
-// Of a long answer only the first few are tried, so that each has time for a handshake.
+// Only the first few of many addresses are tried, so that each has time for a handshake.
 const dialAddressesMax = 3;
 const keepAliveDelayMs = 60_000;
 
-/** Tries the vetted addresses in order; each gets an equal share of the time that is left. */
+/** Tries the vetted addresses in order; each gets an equal share of the remaining time. */
 export async function dial(
   vetted: Vetted,
   options: DialOptions & { readonly signal?: AbortSignal },
@@ -82,7 +92,7 @@ export async function dial(
   return result;
 }
 
-/** The connector of the machine. Names are a bug here: the system would look them up unguarded. */
+/** The connector of the machine. It refuses names: the system would look them up unguarded. */
 export function systemConnector(): Connector {
   return {
     async connect({ address, port, signal, onBytes }) {
@@ -109,8 +119,9 @@ export function systemConnector(): Connector {
 }
 
 /**
- * One for all sockets: what is read is handed on in the same turn. Without it Node takes 64 KiB for each read and
- * gives most of it back: 19 µs of CPU for a request and its answer, and 13.5 with it.
+ * The read buffer of all sockets; each read is consumed in the same turn. Without it Node allocates
+ * 64 KiB for each read and returns most of it, a third of the cost of a request:
+ * docs/performance.md.
  */
 const landing = Buffer.allocUnsafeSlow(65_536);
 
@@ -133,7 +144,7 @@ export class DialError extends Error {
   }
 }
 
-/** Reads, vets and dials: from text to a socket, and to nothing that the guard has not judged. */
+/** Reads, vets and dials a URL; connects only to addresses that the guard has judged. */
 export async function openVetted(
   href: string,
   options: DialOptions & { readonly signal?: AbortSignal },
@@ -174,7 +185,8 @@ async function secure(
   options: { url: CallbackUrl; tls: DialOptions['tls']; deadline: AbortSignal },
 ): Promise<TLSSocket> {
   const { host } = options.url;
-  // An address is no TLS server name; the certificate is then checked against the address itself.
+  // An address is not a valid TLS server name; the certificate is then checked against the address
+  // itself.
   const peer = host.kind === 'address' ? { host: host.address } : { servername: host.name };
   const secured = tlsConnect({
     ALPNProtocols: ['http/1.1'],
@@ -182,7 +194,7 @@ async function secure(
     ...peer,
     socket,
     minVersion: 'TLSv1.2',
-    rejectUnauthorized: true, // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true, // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
   });
   secured.on('error', leaveToClose);
   try {
@@ -205,8 +217,8 @@ async function attempt<T>(promise: Promise<T>): Promise<Attempt<T>> {
   }
 }
 
-// An error after the hand-over closes the socket, and its owner sees the close. Without a listener
-// an error between two owners would end the process.
+// An error after the hand-over closes the socket, and its owner sees the close. Without this
+// listener an error between two owners would end the process.
 function leaveToClose(): void {}
 
 function blocked(url: CallbackUrl): DialResult {
@@ -233,8 +245,8 @@ const failures = {
 } as const;
 
 /**
- * A signal that is aborted when the time is up or when the caller's signal is. One that is not needed any more is
- * left alone: to abort it would take 10 µs.
+ * A signal that is aborted when the time is up or when the caller's signal is. One that is no
+ * longer needed is not aborted, since aborting is expensive.
  */
 function startDeadline(options: {
   deadlines: Deadlines;

@@ -1,4 +1,5 @@
-// One connection to a receiver: dialled, and then one request at a time with its answer.
+// One connection to a receiver: it is dialled, then carries one request at a time with its
+// response.
 import type { Socket } from 'node:net';
 import type { AnswerHead } from './answer-head.ts';
 import type { AnswerLimits } from './answer-reader.ts';
@@ -8,12 +9,15 @@ import type { Deadline } from './deadlines.ts';
 import type { Link } from './linked-list.ts';
 import type { RequestBytes } from './request-bytes.ts';
 
-/** Who has a connection, until it is lost or given back. */
+/** A request on a connection, until it is lost or completed. */
 export interface Carried {
   readonly method: string;
-  /** The connection stands. Called in the turn in which the request is written; after `undefined` it is not. */
+  /**
+   * The connection is open. Called in the turn in which the request is written; returning
+   * `undefined` prevents that.
+   */
   start(): RequestBytes | undefined;
-  /** The first byte of an answer has come. */
+  /** The first byte of a response has arrived. */
   onHeard(): void;
   onHead(head: AnswerHead): void;
   onBody(data: Uint8Array): void;
@@ -23,11 +27,13 @@ export interface Carried {
 
 export interface ConnectionOptions extends DialOptions {
   readonly limits: AnswerLimits;
-  /** It is good for nothing any more. Said once, unless `end` was called before. */
+  /** The connection is unusable. Called once, unless `end` was called before. */
   readonly onGone: (connection: Connection) => void;
 }
 
-/** What a request gets whose connection was closed by us or, while it rested, by the receiver. */
+/**
+ * The error of a request whose connection was closed by this node or, while idle, by the receiver.
+ */
 export class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone';
 }
@@ -35,13 +41,13 @@ export class ConnectionGone extends Error {
 export class Connection implements Link<Connection> {
   before: Connection | undefined;
   after: Connection | undefined;
-  /** As `https://example.com:8443`. */
+  /** Such as `https://example.com:8443`. */
   readonly origin: string;
   /** On the monotonic clock. */
   readonly bornMs: number;
-  /** How long it may rest. */
+  /** How long it may be idle. */
   keptMs: number | undefined;
-  /** While it rests. */
+  /** Set while it is idle. */
   rest: Deadline | undefined;
   readonly #options: ConnectionOptions;
   readonly #dial = new AbortController();
@@ -63,19 +69,19 @@ export class Connection implements Link<Connection> {
     this.#opened = this.#open();
   }
 
-  /** Has carried a request before. */
+  /** Whether it has carried a request before. */
   get isUsed(): boolean {
     return this.#requests > 0;
   }
 
   carry(carried: Carried): void {
     this.#carried = carried;
-    // One that was reset says so a little later: nobody is asked for what cannot be written.
+    // A reset is reported a little later than it happens: do not start what cannot be written.
     if (this.#socket?.destroyed === true) this.#lose(gone);
     else if (this.#socket !== undefined) this.#start(this.#socket, carried);
   }
 
-  /** With ConnectionGone for the request that is on it. Resolves when its socket is closed. */
+  /** Fails the request on it with ConnectionGone. Resolves when the socket is closed. */
   async end(): Promise<void> {
     const carried = this.#letGo();
     this.#dial.abort();
@@ -86,7 +92,7 @@ export class Connection implements Link<Connection> {
   }
 
   onHead(head: AnswerHead): void {
-    // To HEAD no body should come; where one is announced, it may.
+    // A response to HEAD should have no body, but one that announces a body may send it.
     const isSure = this.#carried?.method !== 'HEAD' || head.body.kind === 'none';
     this.#isKept &&= head.isKept && isSure;
     this.keptMs = head.keptMs;
@@ -110,7 +116,7 @@ export class Connection implements Link<Connection> {
     socket.on('error', (error) => this.#lose(error));
     socket.on('close', () => this.#lose(gone));
     socket.on('end', () => this.#onEnd());
-    socket.on('data', (piece: Buffer) => this.#onData(piece)); // By TLS, or where nobody knows onBytes.
+    socket.on('data', (piece: Buffer) => this.#onData(piece)); // With TLS, or when the connector ignores onBytes.
     if (this.#isOver) socket.destroy();
     else if (this.#carried !== undefined) this.#start(socket, this.#carried);
   }
@@ -135,7 +141,7 @@ export class Connection implements Link<Connection> {
   #onData(piece: Buffer): void {
     const socket = this.#socket;
     const carried = this.#carried;
-    if (socket === undefined || carried === undefined) return this.#lose(gone); // Nobody has asked.
+    if (socket === undefined || carried === undefined) return this.#lose(gone); // No request is in flight.
     if (!this.#isHeard) {
       this.#isHeard = true;
       carried.onHeard();
@@ -147,7 +153,7 @@ export class Connection implements Link<Connection> {
       return this.#lose(error);
     }
     if (reading === 'goes_on' || this.#carried !== carried) return;
-    // Whoever answers before it has read the whole request does not read the rest of it either.
+    // A receiver that responds before it has read the whole request will not read the rest of it.
     const isClean = reading === 'ended' && this.#isKept && socket.writableLength === 0;
     this.#carried = undefined;
     if (!isClean) this.#lose(gone);

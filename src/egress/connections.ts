@@ -1,8 +1,8 @@
-// Connections to receivers: taken for one request, given back, kept a short while, never too many. A burst of
-// requests to one origin does not open one for each: beyond a few, one is opened only for whoever has waited
-// for a moment, and until then one of the others is mostly free again. Of 80,000 callbacks to 1,000
-// subscriptions at ten origins 18,300 had a new connection before, and 3,400 have one now, on a busy machine.
-// A connection belongs to one app: whatever a receiver does to it, no request of another app is sent over it.
+// The connection pool of receivers: connections are taken for one request, released, and kept idle
+// for a short time within limits. A burst of requests to one origin does not open one connection
+// each: beyond a few, a new one is opened only for a request that has waited a moment, and by then
+// another is usually free. A connection belongs to one app: whatever a receiver does to it, no
+// request of another app is sent over it.
 import type { World } from '../core/world.ts';
 import type { AnswerLimits } from './answer-reader.ts';
 import type { DialOptions } from './connect.ts';
@@ -10,9 +10,9 @@ import { Connection } from './connection.ts';
 import type { Deadlines } from './deadlines.ts';
 import { LinkedList } from './linked-list.ts';
 
-/** Who wants a connection. `use` is called once: at once, or when one is free. */
+/** A request for a connection. `use` is called once: immediately, or when one is free. */
 export interface Taker {
-  /** Whose connections it may use: of one app at one origin. */
+  /** The pool whose connections it may use: one app at one origin. */
   readonly pool: string;
   readonly origin: string;
   readonly wants: 'any' | 'fresh';
@@ -39,21 +39,21 @@ export interface ConnectionsOptions extends DialOptions {
 interface Place {
   readonly key: string;
   readonly origin: Origin;
-  /** The one that was used last comes last. */
+  /** Most recently used last. */
   readonly idle: Connection[];
-  /** Who waits, and since when; who came first comes first. */
+  /** Waiting takers and since when, first come first. */
   readonly takers: Map<Taker, number>;
   open: number;
-  /** Somebody looks after those who wait. */
+  /** A timer watches the waiting takers. */
   isWatched: boolean;
 }
 
-/** What the apps share: no receiver gets more connections because several of them call it. */
+/** Shared by all apps: a receiver gets no more connections because several apps call it. */
 interface Origin {
   readonly name: string;
   places: number;
   open: number;
-  /** Pools with takers, in the order of their turn. */
+  /** Pools with waiting takers, in the order of their turns. */
   readonly waiting: Set<Place>;
 }
 
@@ -61,9 +61,9 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #places = new Map<string, Place>();
   readonly #origins = new Map<string, Origin>();
-  /** With the pool that each belongs to. */
+  /** With the pool of each. */
   readonly #open = new Map<Connection, Place>();
-  readonly #idle = new LinkedList<Connection>(); // The one that rests longest comes first.
+  readonly #idle = new LinkedList<Connection>(); // Longest idle first.
   readonly #closing = new Set<Promise<void>>();
 
   constructor(options: ConnectionsOptions) {
@@ -76,7 +76,7 @@ export class Connections {
     if (rested !== undefined) return taker.use(rested);
     const origin = this.#origins.get(taker.origin);
     if (origin !== undefined && this.#isFull(origin)) this.#dropIdle(origin);
-    const place = this.#placeOf(taker); // Not before: what is dropped may be the last of its pool.
+    const place = this.#placeOf(taker); // Only now: a drop above may have removed the pool.
     const most = taker.wants === 'fresh' ? connectionsPerOriginMax : connectionsEagerMax;
     if (place.open < most && !this.#isFull(place.origin)) return taker.use(this.#connect(place));
     place.takers.set(taker, this.#options.world.monotonicMs());
@@ -84,7 +84,7 @@ export class Connections {
     this.#watch(place);
   }
 
-  /** The taker no longer waits. */
+  /** Removes a taker that no longer waits. */
   forget(taker: Taker): void {
     const place = this.#places.get(taker.pool);
     if (place === undefined) return;
@@ -92,13 +92,14 @@ export class Connections {
     this.#tidy(place);
   }
 
-  /** Gives back a connection whose last response was read to its end. */
+  /** Returns a connection whose last response was read to its end. */
   release(connection: Connection): void {
     const place = this.#open.get(connection);
     if (place === undefined) return;
     const [taker] = place.takers.keys();
     const [next] = place.origin.waiting;
-    // At the limit of the origin the apps take turns, and another app needs a connection of its own.
+    // At the limit of the origin the apps take turns, and another app needs a connection of its
+    // own.
     const isOthersTurn = this.#isFull(place.origin) && next !== undefined && next !== place;
     if (this.#isOld(connection) || taker?.wants === 'fresh' || isOthersTurn) {
       return this.drop(connection);
@@ -117,7 +118,7 @@ export class Connections {
     if (first !== undefined && size > this.#options.limits.connectionsIdleMax) this.drop(first);
   }
 
-  /** Ends a connection, and with ConnectionGone the request on it. */
+  /** Closes a connection, and fails the request on it with ConnectionGone. */
   drop(connection: Connection): void {
     const place = this.#open.get(connection);
     if (place === undefined) return;
@@ -134,7 +135,7 @@ export class Connections {
     this.#tidy(place);
   }
 
-  /** Ends all of them; resolves when their sockets are closed. */
+  /** Closes all connections; resolves when their sockets are closed. */
   async close(): Promise<void> {
     for (const connection of this.#open.keys()) this.drop(connection);
     await Promise.all(this.#closing);
@@ -156,7 +157,7 @@ export class Connections {
     return place;
   }
 
-  /** Forgets a pool without connections and takers, and the origin with its last one. */
+  /** Removes a pool without connections and takers, and the origin with its last pool. */
   #tidy({ key, origin, open, takers }: Place): void {
     if (open > 0 || takers.size > 0 || !this.#places.delete(key)) return;
     origin.places -= 1;
@@ -167,14 +168,14 @@ export class Connections {
     return open >= this.#options.limits.connectionsPerOriginMax;
   }
 
-  /** The one that rests longest, of any app. */
+  /** Drops the longest idle connection to the origin, of any app. */
   #dropIdle(origin: Origin): void {
     for (let one = this.#idle.first; one !== undefined; one = one.after) {
       if (one.origin === origin.name) return this.drop(one);
     }
   }
 
-  /** Says whether it waited. The next turn is another app's. */
+  /** Returns whether it was waiting. The next turn goes to another app. */
   #removeTaker(place: Place, taker: Taker): boolean {
     const { waiting } = place.origin;
     if (!place.takers.delete(taker)) return false;
@@ -195,7 +196,7 @@ export class Connections {
     deadlines.set(limits.connectionPatienceMs, { expire });
   }
 
-  /** Opens connections for those who have waited long enough, a few at a time. */
+  /** Opens connections for takers that have waited long enough, a few at a time. */
   #tend(place: Place): void {
     const { world, limits } = this.#options;
     const longestMs = world.monotonicMs() - limits.connectionPatienceMs;
@@ -207,11 +208,11 @@ export class Connections {
   #connectFor(taker: Taker, place: Place): void {
     if (this.#isFull(place.origin)) this.#dropIdle(place.origin);
     if (this.#isFull(place.origin)) return;
-    if (!this.#removeTaker(place, taker)) return; // Served meanwhile.
+    if (!this.#removeTaker(place, taker)) return; // It got a connection meanwhile.
     taker.use(this.#connect(place));
   }
 
-  // The one that was used last is the least likely to be stale, and lets the others time out.
+  // The most recently used one is the least likely to be stale, and lets the others time out.
   #wake(place: Place | undefined): Connection | undefined {
     let connection = place?.idle.at(-1);
     while (connection !== undefined && this.#isOld(connection)) {
@@ -224,7 +225,7 @@ export class Connections {
     return connection;
   }
 
-  /** Says whether it rested. */
+  /** Returns whether it was idle. */
   #rouse(connection: Connection): boolean {
     if (!this.#idle.remove(connection)) return false;
     if (connection.rest !== undefined) this.#options.deadlines.clear(connection.rest);
@@ -232,7 +233,7 @@ export class Connections {
     return true;
   }
 
-  /** A receiver may ask for less, never for more; and it counts from when it has answered. */
+  /** A receiver may shorten the idle time, never extend it; it counts from its response. */
   #restMs({ keptMs = Infinity }: Connection): number {
     const { connectionIdleMs, connectionIdleMarginMs } = this.#options.limits;
     return Math.min(connectionIdleMs, keptMs - connectionIdleMarginMs);

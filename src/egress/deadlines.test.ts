@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { World } from '../core/world.ts';
 import { Deadlines } from './deadlines.ts';
 
-/** A clock that goes only when told to. */
+/** A clock that advances only when the test says so. */
 function fakeWorld(): Pick<World, 'sleep' | 'monotonicMs'> & {
   go(ms: number): Promise<void>;
   sleepers(): number;
@@ -39,7 +39,7 @@ function noting(log: string[], name: string): { expire(): void } {
 }
 
 describe('Deadlines', () => {
-  it('tells each owner once, when its time is up and not before', async () => {
+  it('expires each deadline once, when its time is up and not before', async () => {
     const world = fakeWorld();
     const deadlines = new Deadlines(world);
     const log: string[] = [];
@@ -59,7 +59,7 @@ describe('Deadlines', () => {
     assert.equal(world.sleepers(), 0);
   });
 
-  it('does not tell what was cleared, and sleeps once for all of one length', async () => {
+  it('does not expire cleared deadlines, and sleeps once for all of one length', async () => {
     const world = fakeWorld();
     const deadlines = new Deadlines(world);
     const log: string[] = [];
@@ -71,7 +71,7 @@ describe('Deadlines', () => {
     assert.deepEqual(log, ['kept']);
   });
 
-  it('takes a deadline of the same length from an owner that it tells', async () => {
+  it('accepts a deadline of the same length from an owner that is being expired', async () => {
     const world = fakeWorld();
     const deadlines = new Deadlines(world);
     const log: string[] = [];
@@ -87,7 +87,7 @@ describe('Deadlines', () => {
     assert.deepEqual(log, ['first', 'second']);
   });
 
-  it('sleeps anew after it had run empty', async () => {
+  it('sleeps again after it ran empty', async () => {
     const world = fakeWorld();
     const deadlines = new Deadlines(world);
     const log: string[] = [];
@@ -99,7 +99,7 @@ describe('Deadlines', () => {
     assert.deepEqual(log, ['b']);
   });
 
-  it('forgets all at close', async () => {
+  it('drops all deadlines at close', async () => {
     const world = fakeWorld();
     const deadlines = new Deadlines(world);
     const log: string[] = [];

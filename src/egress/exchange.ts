@@ -1,5 +1,6 @@
-// One request and its answer, as a connection carries it: it is told what happens and settles the result,
-// once. Whatever the receiver does, that is by the deadline, in bounded memory, and no exception.
+// One request and its response on a connection. It receives the events of the connection and
+// settles the result once. Whatever the receiver does, that happens by the deadline, in bounded
+// memory, and without an exception.
 import assert from 'node:assert/strict';
 import type { Header, SendResult } from '../core/attempt.ts';
 import type { World } from '../core/world.ts';
@@ -16,24 +17,24 @@ import type { Link, LinkedList } from './linked-list.ts';
 import { BadRequest, requestBytes, type RequestBytes } from './request-bytes.ts';
 
 export interface SendRequest {
-  /** Whose request it is: apps share no connection. */
+  /** The app that sends the request: apps share no connection. */
   readonly app: number;
   readonly method: string;
   readonly url: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: string[];
   readonly body: Uint8Array;
-  /** For everything: look-up, connection, TLS, head and body. */
+  /** For everything: DNS lookup, connection, TLS, head and body. */
   readonly timeoutMs: number;
-  /** What goes over the wire, where that was made ahead. */
+  /** The bytes for the wire, if they were prepared in advance. */
   bytes?: RequestBytes;
 }
 
 export interface SendOptions {
-  /** Gives the request up. An answer whose head is there counts all the same. */
+  /** Aborts the request. A response whose head has arrived still counts. */
   readonly signal?: AbortSignal;
   /**
-   * Called in the turn in which the first byte is written, right before it; after `false` none is.
+   * Called in the turn in which the first byte is written, right before it; `false` prevents that.
    * Called again when the request is repeated on a fresh connection (see #metStaleConnection).
    */
   readonly onStart?: () => boolean;
@@ -41,9 +42,12 @@ export interface SendOptions {
 
 export type SenderResult =
   | SendResult
-  /** Nothing was sent: onStart declined, or this node had no connection to give. */
+  /** Nothing was sent: onStart declined, or this node had no free connection. */
   | { readonly kind: 'not_started'; readonly reason: 'declined' | 'busy' }
-  /** Given up by us, which is no failure of the receiver. Once started, it may have the request. */
+  /**
+   * Aborted by this node, which is not a failure of the receiver. If started, the receiver may have
+   * the request.
+   */
   | { readonly kind: 'aborted'; readonly started: boolean };
 
 export interface ExchangeLimits {
@@ -58,7 +62,7 @@ export interface ExchangeContext {
   readonly limits: ExchangeLimits;
   readonly connections: Connections;
   readonly deadlines: Deadlines;
-  /** All that are under way. */
+  /** All exchanges in flight. */
   readonly exchanges: LinkedList<Exchange>;
   readonly recall: Recall;
 }
@@ -80,7 +84,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
   #deadline: Deadline;
   #connection: Connection | undefined;
   #reused = false;
-  /** When the first byte was written to the connection of now. */
+  /** When the first byte was written to the present connection. */
   #startedMs: number | undefined;
   #everStarted = false;
   #heard = false;
@@ -104,7 +108,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     this.#deadline = parts.context.deadlines.set(request.timeoutMs, this);
   }
 
-  /** Rejects only with what onStart threw. */
+  /** Rejects only with an exception of onStart. */
   run(): Promise<SenderResult> {
     this.#context.exchanges.add(this);
     const { signal } = this.#options;
@@ -151,7 +155,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     }
     this.#head = { status, headers: keepHeaders(headers) };
     this.#body = new KeptBody(limits.responseBytesMax);
-    // Only a length that all share: each length has a sleeper of its own.
+    // One length for all requests, because each length has a sleeper of its own.
     if (this.#deadline.dueMs - world.monotonicMs() <= limits.responseReadMs) return;
     deadlines.clear(this.#deadline);
     this.#deadline = deadlines.set(limits.responseReadMs, this);
@@ -188,7 +192,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     if (this.#over) return false;
     try {
       if (this.#options.onStart?.() !== false) return !this.#over;
-      // What was sent before a repetition cannot be taken back.
+      // A request that was sent before the repetition cannot be taken back.
       this.#settle(this.#everStarted ? this.#explain(declined) : notStarted('declined'));
     } catch (error) {
       this.#result.reject(error);
@@ -198,12 +202,12 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
   }
 
   /*
-   * A receiver may close a connection that rests just when a request is on its way. Then the bytes meet a
-   * closed socket, which shows by a reset or an end, soon, and without a byte of an answer. The request is sent
-   * once more: on a fresh connection, within the same deadline, after asking onStart again. In rare
-   * cases it was read before. That is the "lost response" of the delivery contract, and it has the same
-   * `webhook-id`, as in the next attempt. A first request on a connection, or one that was held for long, is
-   * not repeated.
+   * A receiver may close an idle connection just as a request is on its way. The bytes then meet a
+   * closed socket, which soon shows as a reset or an end without any byte of a response. The
+   * request is sent again: once, on a fresh connection, within the same deadline, after asking
+   * onStart again. In rare cases the receiver had read the first one. That is the "lost response"
+   * of the delivery contract, and the request has the same `webhook-id`, as the next attempt would.
+   * The first request on a connection, or one that was pending for long, is not repeated.
    */
   #metStaleConnection(error: unknown): boolean {
     if (!this.#reused || this.#heard || this.wants === 'fresh' || !isLost(error)) return false;
@@ -221,7 +225,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     connections.take(this);
   }
 
-  // An answer counts from its complete head on, also when its body is cut short.
+  // A response counts once its head is complete, even when its body is cut short.
   #answer(how: 'whole' | 'cut'): SendResult | undefined {
     if (this.#head === undefined) return undefined;
     const body = this.#body?.bytes() ?? new Uint8Array(0);

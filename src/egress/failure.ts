@@ -1,5 +1,6 @@
-// Why a request got no answer, as a name from the list and a sentence for people. Sentences are made
-// here from codes: texts of the system hold addresses and ports, and are never shown.
+// Explains why a request got no response: an error name from the list and a sentence for people.
+// Sentences are made from error codes. System messages contain addresses and ports and must never
+// be shown.
 import type { SendResult } from '../core/attempt.ts';
 import { AnswerTooLong, BadAnswer } from './answer-head.ts';
 import { ConnectionGone } from './connection.ts';
@@ -8,7 +9,7 @@ import { BadRequest } from './request-bytes.ts';
 
 export type Failure = Extract<SendResult, { kind: 'failed' }>;
 
-/** What is thrown where no answer came, read for people. `host` is the one of the URL. */
+/** Translates an exception. `host` is the one of the URL. */
 export function explainFailure(error: unknown, host: string): Failure {
   if (error instanceof DialError) return explainDial(error.result, host);
   const code = codeOf(error);
@@ -33,14 +34,14 @@ export function failure(error: Failure['error'], message: string): Failure {
   return { kind: 'failed', error, message };
 }
 
-/** The connection went away under the request, by the receiver's doing or on the way. */
+/** The connection was lost during the request, closed by the receiver or by the network. */
 export function isLost(error: unknown): boolean {
   if (error instanceof ConnectionGone) return true;
   const code = codeOf(error);
   return code !== undefined && lostCodes.has(code);
 }
 
-/** This node has run out of something: not the receiver's doing. */
+/** This node ran out of a resource: not a failure of the receiver. */
 export function isShortage(error: unknown): boolean {
   if (!(error instanceof DialError) || error.result.kind !== 'failed') return false;
   return shortageCodes.has(codeOf(error.result.cause) ?? '');

@@ -1,6 +1,7 @@
-// Which callback URLs may be called: read() judges the text, vet() what its host means right now.
-// Both run at subscribe and again at every attempt, because names and policies change meanwhile.
-// A message never says which address a name led to: that would map the operator's network.
+// Decides which callback URLs may be called: read() judges the text, vet() the addresses of its
+// host at the moment. Both run at subscribe and again at every attempt, because names and policies
+// change in between. A message must never say which address a name resolved to: that would map the
+// operator's network.
 import { limits } from '../core/limits.ts';
 import { showUrl } from '../core/redact.ts';
 import type { Address, Verdict } from './address.ts';
@@ -21,7 +22,7 @@ export type RefusalCode =
   | 'name'
   | 'address';
 
-/** `local_name`: one label or a special suffix, fine only where every address is listed. */
+/** `local_name`: a single label or a special suffix, allowed only if every address is listed. */
 export type Host =
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'localhost'; readonly name: string }
@@ -29,7 +30,7 @@ export type Host =
   | { readonly kind: 'name'; readonly name: string };
 
 export interface CallbackUrl {
-  /** Canonical: what is stored, and what reading it again gives. */
+  /** Canonical: what is stored; reading it again returns the same. */
   readonly href: string;
   readonly protocol: 'http:' | 'https:';
   readonly host: Host;
@@ -98,8 +99,8 @@ function readUrl(raw: string, policy: Policy): ReadResult {
   return fault === undefined ? { kind: 'url', url } : refuse(raw, fault);
 }
 
-// The URL parser drops tabs and line ends, trims, and turns \ into /. What it would repair is
-// refused instead, so that what the client sent is what is stored and dialled.
+// The URL parser drops tabs and line ends, trims, and turns \ into /. Input that it would correct
+// is refused, so that the URL the client sent is the one that is stored and dialled.
 function findCharacterFault(raw: string): Fault | undefined {
   const tooLong = findLengthFault(raw);
   if (tooLong !== undefined) return tooLong;
@@ -150,8 +151,8 @@ function readHost(hostname: string): Host {
   return { kind: local ? 'local_name' : 'name', name: hostname };
 }
 
-// What can be said without asking a name server. With an allow list, names that stand for the
-// operator's own network are decided by their addresses, later.
+// Checks that need no DNS lookup. With an allow list, names of the operator's own network are
+// decided later, by their addresses.
 function findHostFault(url: CallbackUrl, policy: Policy): Fault | undefined {
   const { host } = url;
   const rule = portRule(url.port);
@@ -169,8 +170,8 @@ function findNameFault(name: string): Fault | undefined {
   return wellFormed && name.length <= nameCharsMax ? undefined : nameFault(name);
 }
 
-// The whole answer counts: a name with one forbidden address is refused, not filtered, since
-// whoever controls the name controls which of its addresses is there a moment later.
+// All addresses count: a name with one forbidden address is refused, not filtered, because the
+// owner of the name can change the remaining ones a moment later.
 function findAddressFault(url: CallbackUrl, verdicts: readonly Verdict[]): Fault | undefined {
   const { host } = url;
   const allListed = verdicts.every((verdict) => verdict.kind === 'listed');
@@ -222,7 +223,7 @@ function listedLocalhost(policy: Policy): readonly string[] {
   return both.filter((address) => judgeText(address, policy).kind === 'listed');
 }
 
-// A mapped address is dialled as the IPv4 address it was judged as.
+// A mapped address is dialled as the IPv4 address that it was judged as.
 function vetted(url: CallbackUrl, texts: readonly string[]): Vetted {
   const addresses = texts.map((text) => {
     const address = parseAddress(text);
@@ -260,7 +261,7 @@ function nameFault(name: string): Fault {
 const notAUrl = 'it cannot be read, expected a URL like https://example.com/hook';
 const labelShape = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
-// Names that never belong to the public: RFC 6761, 6762 (with appendix G), 7686, 8375, Kubernetes.
+// Names that are never public: RFC 6761, 6762 (with appendix G), 7686, 8375, Kubernetes.
 const localSuffixes = [
   '.local',
   '.localdomain',

@@ -1,16 +1,16 @@
-// HMAC-SHA256 (RFC 2104) by two bare hashes over memory that is used again. Node's own makes an object outside of the
-// heap for each, with a context for each of three hashes. Measured with 500 bytes: 2.0 instead of 4.2 µs in a loop.
+// HMAC-SHA256 (RFC 2104) by two plain hashes over reused memory: half the time of Node's own, which
+// allocates an object outside the heap for each HMAC. docs/performance.md has the figures.
 import { createHmac, hash } from 'node:crypto';
 
 const blockBytes = 64;
 const digestBytes = 32;
-/** What is longer goes Node's way: this memory is kept for good. */
+/** Longer messages use Node's HMAC, since this memory is never freed. */
 const messageBytesMax = 16 * 1024;
 
 const inner = Buffer.alloc(blockBytes + messageBytesMax);
 const outer = Buffer.alloc(blockBytes + digestBytes);
 
-/** Of both parts, one after the other, in base64. */
+/** The HMAC of `head` followed by `body`, in base64. */
 export function hmacSha256(key: Uint8Array, head: string, body: Uint8Array): string {
   // No character takes more than three bytes.
   const isLong = 3 * head.length + body.length > messageBytesMax;
@@ -24,7 +24,7 @@ export function hmacSha256(key: Uint8Array, head: string, body: Uint8Array): str
   }
   const bodyAt = blockBytes + inner.write(head, blockBytes);
   inner.set(body, bodyAt);
-  // As text, a character for each byte: a buffer of its own would take a microsecond.
+  // As text with a character per byte: creating a buffer would be slower.
   const digest = hash('sha256', inner.subarray(0, bodyAt + body.length), 'latin1');
   outer.write(digest, blockBytes, 'latin1');
   return hash('sha256', outer, 'base64');

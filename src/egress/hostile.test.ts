@@ -22,15 +22,18 @@ import {
 import { limits } from '../core/limits.ts';
 import type { SenderOptions } from './send.ts';
 
-/** For those who are waited for until it is over; all others have more time than they can need. */
+/** For receivers that run into the deadline; all others get more time than they can need. */
 const timeoutMs = 1_000;
 const plentyMs = 60_000;
-/** What is not ended in time goes on for ever, so it need not be tight on a busy machine. */
+/**
+ * A request that ignores its deadline never ends, so the margin need not be tight on a busy
+ * machine.
+ */
 const marginMs = 10_000;
 
 after(stopReceivers);
 
-/** Sends one request, and holds it to the deadline, to bounded memory and to no leftovers. */
+/** Sends one request, and checks the deadline, bounded memory and that nothing is left behind. */
 async function meet(
   serve: (socket: Socket) => void,
   expected: Expected,
@@ -61,7 +64,7 @@ async function meet(
     case 'not_started':
       assert.fail(JSON.stringify(result));
   }
-  // What was not read to its end is closed at once, not only when all are.
+  // A connection whose response was not read to its end is closed at once.
   if (!expected.is.endsWith('whole')) {
     await receiver.empty();
     assert.deepEqual(sender.count(), { sending: 0, origins: 0, open: 0, idle: 0 });
@@ -72,14 +75,14 @@ async function meet(
   await receiver.stop();
 }
 
-/** Within the deadline and the margin, beside a timer that is as late as this machine is busy. */
+/** Checks the deadline plus margin, relative to a timer that is as late as this machine is busy. */
 async function inTime<T>(send: () => Promise<T>): Promise<T> {
   const startMs = performance.now();
   const due = Promise.withResolvers<number>();
   const timer = setTimeout(() => due.resolve(performance.now() - startMs), timeoutMs);
   const result = await send();
   const tookMs = performance.now() - startMs;
-  // One that has not fired yet is later still.
+  // A timer that has not fired yet is even later.
   const dueMs = tookMs < timeoutMs ? timeoutMs : await due.promise;
   clearTimeout(timer);
   assert(tookMs < dueMs + marginMs, `it took ${tookMs} ms, the timer ${dueMs} ms`);
@@ -92,7 +95,7 @@ describe('send to a receiver on http that', { concurrency: 8 }, () => {
   }
 
   for (const status of [301, 302, 303, 307, 308]) {
-    it(`redirects to another server with ${status}, which is not followed`, async () => {
+    it(`redirects to another server with ${status}, which is never followed`, async () => {
       const target = await startReceiver(answering(ok()));
       const location = `HTTP/1.1 ${status} Go\r\nlocation: ${target.url}\r\ncontent-length: 0\r\n\r\n`;
       await meet(answering(location), { is: `${status} whole` });
@@ -123,7 +126,7 @@ describe('send to a receiver on http that', { concurrency: 8 }, () => {
     await sender.close();
   });
 
-  it('answers like any other, by node:http', async () => {
+  it('responds normally, with node:http', async () => {
     const server = createHttpServer((_request, response) => response.end('fine'));
     await meet(() => undefined, { is: '200 whole', body: 'fine' }, { server });
   });

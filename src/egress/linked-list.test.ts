@@ -15,7 +15,7 @@ function namesOf(list: LinkedList<Item>): number[] {
 }
 
 describe('LinkedList', () => {
-  it('does as a Set does', () => {
+  it('behaves like a Set', () => {
     const steps = fc.array(fc.tuple(fc.boolean(), fc.nat({ max: 7 })), { maxLength: 60 });
     const property = fc.property(steps, (all) => {
       const items: Item[] = Array.from({ length: 8 }, (_, name) => ({

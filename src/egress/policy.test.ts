@@ -35,7 +35,7 @@ describe('parseAllowTargets', () => {
     ],
   ];
   for (const [text, message] of mistakes) {
-    it(`refuses "${text.slice(0, 40)}" and says why`, () => {
+    it(`refuses "${text.slice(0, 40)}" and explains why`, () => {
       const read = parseAllowTargets(text);
       assert(read.kind === 'invalid');
       assert.match(read.message, message);
@@ -44,7 +44,7 @@ describe('parseAllowTargets', () => {
 });
 
 describe('portRule', () => {
-  it('opens the web ports and high ports, except those of well-known services', () => {
+  it('allows the web ports and high ports, except those of well-known services', () => {
     for (const port of [80, 443, 1024, 3000, 8080, 8443, 65_535]) {
       assert.equal(portRule(port), 'open', String(port));
     }

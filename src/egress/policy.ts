@@ -1,21 +1,21 @@
-// What the operator allows callbacks to reach, and which ports. Mistakes in the setting are values
-// with a message, because config reports all of them at once.
+// What callbacks may reach: the operator's allow list, and which ports. Mistakes in the setting are
+// returned as messages, because the configuration reports all of them at once.
 import type { Cidr } from './address.ts';
 import { isOpenable, parseCidr } from './address.ts';
 
 export interface Policy {
-  /** Reachable besides public addresses. */
+  /** Allowed in addition to public addresses. */
   readonly allow: readonly Cidr[];
   readonly requireHttps: boolean;
 }
 
-/** `open`: anywhere; `listed_only`: on addresses of the allow list; `closed`: nowhere. */
+/** `open`: on any address; `listed_only`: on addresses of the allow list; `closed`: never. */
 export type PortRule = 'open' | 'listed_only' | 'closed';
 
 const allowTargetsMax = 256;
 const loopback = ['127.0.0.0/8', '::1/128'];
 
-/** Reads RINGBACK_ALLOW_TARGETS: `none`, or a comma-separated list of `loopback` and ranges. */
+/** Parses RINGBACK_ALLOW_TARGETS: `none`, or a comma-separated list of `loopback` and ranges. */
 export function parseAllowTargets(
   text: string,
 ): { kind: 'allow'; allow: readonly Cidr[] } | { kind: 'invalid'; message: string } {
@@ -36,8 +36,10 @@ export function parseAllowTargets(
   return { kind: 'allow', allow };
 }
 
-/** An operator who lists an address knows what listens there, so only ports no HTTP server uses
-    stay closed; on public addresses other people's databases and caches are out of reach too. */
+/**
+ * An operator who lists an address knows what listens there, so only ports that no HTTP server uses
+ * stay closed. On public addresses, ports of databases and caches are refused as well.
+ */
 export function portRule(port: number): PortRule {
   if (port < 1 || port > 65_535 || browserBlocked.has(port)) return 'closed';
   if (port === 80 || port === 443) return 'open';
@@ -53,7 +55,8 @@ const unopenable =
   'it is an unspecified, multicast or transition range, which stays closed, expected IPv4 or ' +
   'IPv6 ranges of hosts, or a NAT64 prefix of 48, 56, 64 or 96 bits';
 
-// The "bad ports" of the WHATWG Fetch standard: protocols that a crafted HTTP request can speak.
+// The "bad ports" of the WHATWG Fetch standard: ports of protocols that a crafted HTTP request can
+// speak.
 const browserBlocked: ReadonlySet<number> = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
   103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,

@@ -1,5 +1,5 @@
-// Gives up all exchanges that belong to a signal when it is aborted. One listener for all of them: a signal
-// looks through its whole list for each that comes and goes.
+// Aborts all exchanges that belong to a signal. One listener serves all of them, because a signal
+// searches its whole list whenever a listener is added or removed.
 
 export interface Recalled {
   abort(): void;
@@ -18,7 +18,7 @@ export class Recall {
     group.members.add(member);
   }
 
-  /** With the last of them nothing is left on the signal. */
+  /** Removes the listener from the signal with the last member. */
   remove(signal: AbortSignal, member: Recalled): void {
     const group = this.#groups.get(signal);
     if (group?.members.delete(member) !== true || group.members.size > 0) return;

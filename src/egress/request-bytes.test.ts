@@ -16,7 +16,7 @@ function textOf(more: Partial<RequestParts> = {}): string {
 }
 
 describe('requestBytes', () => {
-  it('writes the request as it goes over the wire', () => {
+  it('prints the request as it is sent', () => {
     assert.equal(
       textOf(),
       'POST /a?b=c HTTP/1.1\r\nhost: example.com:8080\r\nconnection: keep-alive\r\n' +
@@ -24,7 +24,7 @@ describe('requestBytes', () => {
     );
   });
 
-  it('names a length where one is expected', () => {
+  it('adds content-length where one is expected', () => {
     const body = new Uint8Array(0);
     assert.match(textOf({ body }), /content-length: 0\r\n/);
     assert.match(textOf({ body, method: 'QUERY' }), /content-length: 0\r\n/);

@@ -1,20 +1,20 @@
-// A request as it goes over the wire. What could be read as another request, or as one with other headers, is
-// not written at all.
+// Prints a request for the wire. It never writes anything that a receiver could read as another
+// request or as other headers.
 import assert from 'node:assert/strict';
 
 export interface RequestParts {
   readonly method: string;
   readonly path: string;
-  /** Of the Host header. */
+  /** Value of the Host header. */
   readonly authority: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
 }
 
 export interface RequestBytes {
   readonly first: Uint8Array;
-  /** A body too long to be copied behind its head. */
+  /** A body that is too long to copy behind its head. */
   readonly rest: Uint8Array | undefined;
 }
 
@@ -22,7 +22,7 @@ export class BadRequest extends Error {
   override readonly name = 'BadRequest';
 }
 
-/** Throws BadRequest: its message says what cannot be written. */
+/** Throws BadRequest, whose message says what cannot be written. */
 export function requestBytes(parts: RequestParts): RequestBytes {
   const { body } = parts;
   const head = headOf(parts);
@@ -52,7 +52,9 @@ function headOf({ method, path, authority, headers, body }: RequestParts): strin
   return hasLength ? `${head}content-length: ${body.length}\r\n\r\n` : `${head}\r\n`;
 }
 
-/** Most are the same in every callback: a look at a set instead of a pattern and another set. */
+/**
+ * Most names are the same in every callback, so one set lookup replaces a pattern and another set.
+ */
 function isName(name: string): boolean {
   if (knownNames.has(name)) return true;
   if (!token.test(name) || ownNames.has(name.toLowerCase())) return false;
@@ -65,7 +67,7 @@ const knownNamesMax = 100;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const visible = /^[\x21-\x7e]+$/;
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** How a message is framed and who it is for is said here, and once. */
+/** Headers that frame the message or name its host: only this file may set them, once. */
 const ownNames: ReadonlySet<string> = new Set([
   'host',
   'connection',

@@ -22,7 +22,7 @@ function pairsOf(headers: readonly string[]): Record<string, string | undefined>
 }
 
 describe('callbackHeaders', () => {
-  it('says what the callback is about, who sends it and that it is signed', () => {
+  it('states the event, the sender and the signature', () => {
     assert.deepEqual(pairsOf(callbackHeaders(facts)), {
       'content-type': 'application/json',
       'webhook-id': 'evt_1',
@@ -39,13 +39,13 @@ describe('callbackHeaders', () => {
     });
   });
 
-  it('names no media type where no payload is sent', () => {
+  it('has no content-type without a payload', () => {
     const headers = callbackHeaders({ ...facts, mediaType: undefined });
     assert.equal(pairsOf(headers)['content-type'], undefined);
     assert.equal(headers.length, 22);
   });
 
-  it('adds headers of the trace and of the subscription, which may say what it accepts', () => {
+  it('adds headers of the trace and of the subscription, which may override accept', () => {
     const trace = [['traceparent', '00-1-2-01']] as const;
     const added = [
       ['X-Tenant', 'a'],
@@ -61,7 +61,7 @@ describe('callbackHeaders', () => {
     assert.throws(() => callbackHeaders(broken), /X-Tenant/);
   });
 
-  it('takes no value that could begin another header', () => {
+  it('refuses a value that could start another header', () => {
     for (const eventName of ['a\r\nx: y', 'a\nb', 'a\rb', 'a\0b', 'é', '\u{10a}', '']) {
       assert.throws(() => callbackHeaders({ ...facts, eventName }), /ringback-event/);
     }

@@ -55,24 +55,24 @@ describe('systemResolver', () => {
     });
   });
 
-  it('is content with one family', async () => {
+  it('accepts one family', async () => {
     const four = await resolver().resolve('four.test');
     assert.deepEqual(four, { kind: 'addresses', addresses: ['192.0.2.1'] });
     const six = await resolver().resolve('six.test');
     assert.deepEqual(six, { kind: 'addresses', addresses: ['2001:db8::1'] });
   });
 
-  it('says missing for a name that does not exist or has no address', async () => {
+  it('returns missing for a name that does not exist or has no address', async () => {
     assert.deepEqual(await resolver().resolve('nowhere.test'), { kind: 'missing' });
     assert.deepEqual(await resolver().resolve('empty.test'), { kind: 'missing' });
   });
 
-  it('says failed when the name server fails', async () => {
+  it('returns failed when the name server fails', async () => {
     const found = await resolver().resolve('broken.test');
     assert.deepEqual(found, { kind: 'failed', reason: 'server' });
   });
 
-  it('gives up when its time is over', async () => {
+  it('stops when its time is up', async () => {
     const { world, timeUp } = stoppedWorld();
     const pending = resolver(world).resolve('silent.test');
     await untilAsked('silent.test');
@@ -80,7 +80,7 @@ describe('systemResolver', () => {
     assert.deepEqual(await pending, { kind: 'failed', reason: 'timeout' });
   });
 
-  it('gives up when the caller does', async () => {
+  it('stops when the caller aborts', async () => {
     const controller = new AbortController();
     const pending = resolver().resolve('silent.test', controller.signal);
     controller.abort();
@@ -89,14 +89,14 @@ describe('systemResolver', () => {
     assert.deepEqual(late, { kind: 'failed', reason: 'aborted' });
   });
 
-  it('takes the family that answered when the other one fails', async () => {
+  it('uses the family that answered when the other one fails', async () => {
     const found = await resolver().resolve('half.test');
     assert.deepEqual(found, { kind: 'addresses', addresses: ['2001:db8::1'] });
   });
 });
 
 describe('localhostAddresses', () => {
-  it('knows localhost and the names below it', () => {
+  it('resolves localhost and the names below it', () => {
     for (const name of ['localhost', 'a.localhost', 'a.b.localhost']) {
       assert.deepEqual(localhostAddresses(name), ['127.0.0.1', '::1']);
     }

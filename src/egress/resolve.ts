@@ -1,5 +1,5 @@
-// Names to addresses by c-ares, within a budget. Never getaddrinfo: it shares the thread pool,
-// reads /etc/hosts and search domains, and cannot be cancelled. The guard judges what is found.
+// Resolves names with c-ares, within a time budget. Never getaddrinfo: it shares the thread pool,
+// reads /etc/hosts and search domains, and cannot be cancelled. The guard judges the result.
 import { Resolver as DnsResolver } from 'node:dns/promises';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
@@ -25,7 +25,8 @@ export function systemResolver(
   return {
     async resolve(name, signal) {
       if (signal?.aborted === true) return { kind: 'failed', reason: 'aborted' };
-      // One per look-up (31 µs, measured), since cancel() ends all look-ups of a resolver.
+      // One resolver per lookup, since cancel() ends all lookups of a resolver. Creating one is
+      // cheap.
       const dns = new DnsResolver({
         timeout: limits.dnsTimeoutMs / triesPerServer,
         tries: triesPerServer,
@@ -46,7 +47,7 @@ export function localhostAddresses(name: string): readonly string[] | undefined 
 
 type BudgetEnd = 'in_time' | 'timeout' | 'aborted';
 
-// Runs onEnd when the time is up, the caller gives up, or stop() is called, whichever is first.
+// Runs onEnd when the time is up, the caller aborts, or stop() is called, whichever is first.
 function startBudget(options: {
   world: Pick<World, 'sleep'>;
   signal: AbortSignal | undefined;
@@ -84,8 +85,8 @@ async function ask(query: Promise<string[]>): Promise<Answer> {
   }
 }
 
-// One family that answers is enough: name servers that drop AAAA queries exist, and nothing that
-// was not found is ever dialled. But "missing" needs both families to say so.
+// One family that answers is enough: some name servers drop AAAA queries, and only resolved
+// addresses are ever dialled. But `missing` requires that both families say so.
 function combine(answers: readonly Answer[], end: BudgetEnd): Resolution {
   if (end === 'aborted') return { kind: 'failed', reason: 'aborted' };
   const addresses = answers.flatMap((answer) => (answer.kind === 'found' ? answer.addresses : []));

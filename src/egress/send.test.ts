@@ -39,7 +39,7 @@ function textOf(result: SenderResult): string {
   return Buffer.from(result.body).toString();
 }
 
-/** Keeps its answer back until told. */
+/** Holds its response back until the test releases it. */
 function holding(): { serve: (socket: Socket) => void; heard: Promise<Socket> } {
   const { promise, resolve } = Promise.withResolvers<Socket>();
   return {
@@ -50,7 +50,7 @@ function holding(): { serve: (socket: Socket) => void; heard: Promise<Socket> } 
   };
 }
 
-/** Dials that come to nothing until they are given up. */
+/** Dials that never complete until they are aborted. */
 function hanging(): Connector & { givenUp: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
@@ -63,7 +63,7 @@ function hanging(): Connector & { givenUp: Promise<void> } {
   };
 }
 
-/** So that each piece is read before the next one leaves. */
+/** Sends the pieces one at a time, so that each is read before the next one is sent. */
 async function inTurns(socket: Socket, pieces: readonly string[]): Promise<void> {
   for (const piece of pieces) {
     socket.write(piece);
@@ -76,7 +76,7 @@ async function turn(): Promise<void> {
 }
 
 describe('send', () => {
-  it('counts the lines of a head only, not those of a body that came with it', async () => {
+  it('counts only the lines of the head, not those of a body in the same packet', async () => {
     const body = '\n'.repeat(900);
     const receiver = await startReceiver(answering(ok(body)));
     const sender = makeSender();
@@ -86,9 +86,10 @@ describe('send', () => {
     await sender.close();
   });
 
-  it('hears each receiver by itself, though all that comes lands in one place', async () => {
+  it('keeps responses apart, although all of them are read into one buffer', async () => {
     const letters = ['a', 'b', 'c', 'd'];
-    // In pieces, so that all of them are under way at a time: each head is whole with its second piece only.
+    // In pieces, so that all responses are in flight together: each head is complete only with its
+    // second piece.
     const receivers = await Promise.all(
       letters.map(async (letter) =>
         startReceiver((socket) => {
@@ -114,7 +115,7 @@ describe('send', () => {
     await sender.close();
   });
 
-  it('sends method, path, headers and bytes, and gives back status, headers and body', async () => {
+  it('sends method, path, headers and bytes, and returns status, headers and body', async () => {
     const heads: string[] = [];
     const receiver = await startReceiver((socket) => {
       socket.on('data', (data) => {
@@ -151,7 +152,7 @@ describe('send', () => {
     await sender.close();
   });
 
-  it('sends what was made ahead, which is what it would have made', async () => {
+  it('sends bytes that were prepared in advance, which equal those it would have made', async () => {
     const heard: string[] = [];
     const receiver = await startReceiver((socket) => {
       socket.on('data', (data: Buffer) => {
@@ -170,7 +171,7 @@ describe('send', () => {
     await sender.close();
   });
 
-  it('sends every method of a callback, and reports a 3xx as an answer', async () => {
+  it('sends every method of a callback, and reports a 3xx as a response', async () => {
     const receiver = await startReceiver(answering(ok('', '302 Found')));
     const sender = makeSender();
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'OPTIONS', 'QUERY']) {
@@ -203,7 +204,7 @@ describe('send', () => {
     await sender.close();
   });
 
-  it('reads a body for a short while only, whatever time is left', async () => {
+  it('reads a body only for a short time, whatever time is left', async () => {
     const receiver = await startReceiver((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -223,11 +224,11 @@ describe('send', () => {
     await sender.close();
   });
 
-  it('gives a body that drips after a late head no more time than its request has', async () => {
+  it('gives a slow body after a late head no more time than its request has', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { serve, heard } = holding();
     const receiver = await startReceiver(serve);
-    let onLook = (): void => undefined; // At the clock, which happens when a head has come.
+    let onLook = (): void => undefined; // Called when the clock is read, as when a head has arrived.
     const monotonicMs = (): number => {
       onLook();
       return clock.ms;
@@ -248,7 +249,7 @@ describe('send', () => {
     await read;
     clock.ms += 500;
     deadline.wake();
-    // With more time a sleep has begun, or begins again.
+    // With more time left, a sleep would begin.
     const result = await Promise.race([sent, nextNap()]);
     assert('kind' in result && result.kind === 'answered', JSON.stringify(result));
     assert.deepEqual([result.status, result.cut, textOf(result)], [200, true, 'x']);
@@ -256,7 +257,7 @@ describe('send', () => {
     await sender.close();
   });
 
-  it('asks for and trusts TLS by the name of the URL', async () => {
+  it('uses the name of the URL for TLS', async () => {
     const { certificate, key } = makeCertificate('hooks.example.com');
     const server = createTlsServer({ cert: certificate, key });
     const receiver = await startReceiver(answering(ok()), server);
@@ -270,7 +271,7 @@ describe('send', () => {
 });
 
 describe('send and connections', () => {
-  it('uses a connection again, but not beyond its age', async () => {
+  it('reuses a connection, but not beyond its maximum age', async () => {
     const receiver = await startReceiver(answering(ok()));
     let aheadMs = 0;
     const real = realWorld();
@@ -290,7 +291,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('uses none again whose answer announced a body that it may not have', async () => {
+  it('does not reuse a connection whose response announced a forbidden body', async () => {
     const late = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nlate';
     const rows: [method: string, answer: string][] = [
       ['POST', `HTTP/1.1 204 No\r\ncontent-length: ${late.length}\r\n\r\n`],
@@ -322,7 +323,7 @@ describe('send and connections', () => {
     });
   }
 
-  it('sends no request over a connection that another app has opened', async () => {
+  it('sends no request over a connection of another app', async () => {
     const receiver = await startReceiver(answering(ok()));
     const sender = makeSender();
     const accepted: number[] = [];
@@ -337,7 +338,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('opens no more to one origin for several apps than for one, and serves them all', async () => {
+  it('opens no more connections to an origin for several apps than for one, and serves them all', async () => {
     const sender = makeSender({ limits: { connectionsPerOriginMax: 3 } });
     let most = 0;
     const receiver = await startReceiver((socket) => {
@@ -356,7 +357,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('gives up the idle connection of another app when the origin has no room', async () => {
+  it('closes the idle connection of another app when the origin is at its limit', async () => {
     const { serve, heard } = holding();
     let isFirst = true;
     const receiver = await startReceiver((socket) => {
@@ -377,7 +378,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('lets apps take turns at an origin without room', async () => {
+  it('lets apps take turns at an origin that is at its limit', async () => {
     const turns: string[] = [];
     const receiver = await startReceiver((socket) => {
       socket.on('data', (data: Buffer) => {
@@ -394,7 +395,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('closes a connection that rests too long', async () => {
+  it('closes a connection that is idle too long', async () => {
     const receiver = await startReceiver(answering(ok()));
     const sender = makeSender({ limits: { connectionIdleMs: 20 } });
     await sender.send(post(receiver.url));
@@ -404,7 +405,7 @@ describe('send and connections', () => {
     await sender.close();
   });
 
-  it('opens no more than allowed to one origin, and serves all who wait', async () => {
+  it('opens no more than allowed to one origin, and serves all waiting requests', async () => {
     let together = 0;
     let most = 0;
     const receiver = await startReceiver((socket) => {
@@ -426,7 +427,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('opens few for a burst that is answered soon', async () => {
+  it('opens few connections for a burst that is answered quickly', async () => {
     const receiver = await startReceiver(answering(ok()));
     const patient = { connectionsEagerMax: 3, connectionPatienceMs: 60_000 };
     const sender = makeSender({ limits: patient });
@@ -437,7 +438,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('opens more for those who have waited', async () => {
+  it('opens more for requests that have waited', async () => {
     const waiting: Socket[] = [];
     const receiver = await startReceiver((socket) => {
       socket.on('data', () => {
@@ -453,7 +454,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('serves all who wait for a receiver that closes after each answer', async () => {
+  it('serves all waiting requests when the receiver closes after each response', async () => {
     const closing = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok';
     const receiver = await startReceiver(answering(closing));
     const sender = makeSender({ limits: { connectionsPerOriginMax: 2 } });
@@ -464,7 +465,7 @@ describe('send and connections', () => {
     await receiver.empty();
   });
 
-  it('says busy when no connection was free until the deadline', async () => {
+  it('returns busy when no connection was free until the deadline', async () => {
     const { serve, heard } = holding();
     const receiver = await startReceiver(serve);
     const sender = makeSender({ limits: { connectionsPerOriginMax: 1 } });
@@ -489,7 +490,7 @@ describe('send and connections', () => {
     await sender.close();
   });
 
-  it('lets go of the connection that rests longest when too many rest', async () => {
+  it('closes the longest idle connection when too many are idle', async () => {
     const sender = makeSender({ limits: { connectionsIdleMax: 2 } });
     const receivers = await Promise.all(
       Array.from({ length: 3 }, async () => startReceiver(answering(ok()))),
@@ -501,7 +502,7 @@ describe('send and connections', () => {
     await Promise.all(receivers.map(async (receiver) => receiver.empty()));
   });
 
-  it('keeps nothing of 2,000 requests to 200 receivers', async () => {
+  it('retains nothing of 2,000 requests to 200 receivers', async () => {
     const receivers = await Promise.all(
       Array.from({ length: 200 }, async () => startReceiver(answering(ok()))),
     );
@@ -545,7 +546,7 @@ describe('send on a connection that the receiver has closed', () => {
     reset: (socket: Socket) => socket.resetAndDestroy(),
   };
   for (const [name, end] of Object.entries(ends)) {
-    it(`repeats the request once on a fresh one: ${name}`, async () => {
+    it(`repeats the request once on a fresh connection: ${name}`, async () => {
       const receiver = await startReceiver(once200(end));
       const sender = makeSender();
       let starts = 0;
@@ -562,7 +563,7 @@ describe('send on a connection that the receiver has closed', () => {
     });
   }
 
-  it('repeats it on no other connection that rested', async () => {
+  it('does not repeat it on another idle connection', async () => {
     const receiver = await startReceiver(once200(ends.end));
     const sender = makeSender();
     const both = [1, 2].map(async () => sender.send(post(receiver.url)));
@@ -574,7 +575,7 @@ describe('send on a connection that the receiver has closed', () => {
     await receiver.empty();
   });
 
-  it('repeats nothing when the fresh connection is closed as well', async () => {
+  it('does not repeat it again when the fresh connection is closed as well', async () => {
     let connections = 0;
     const receiver = await startReceiver((socket) => {
       connections += 1;
@@ -587,7 +588,7 @@ describe('send on a connection that the receiver has closed', () => {
     await sender.close();
   });
 
-  it('asks nobody for one that was destroyed a moment ago', async () => {
+  it('does not call onStart for a connection that was just destroyed', async () => {
     const receiver = await startReceiver(answering(ok()));
     const sockets: Socket[] = [];
     const inner = recorder(receiver.port);
@@ -613,7 +614,7 @@ describe('send on a connection that the receiver has closed', () => {
     await receiver.empty();
   });
 
-  it('repeats nothing on a first request', async () => {
+  it('does not repeat the first request on a connection', async () => {
     const receiver = await startReceiver((socket) => socket.on('data', () => socket.end()));
     const sender = makeSender();
     assert.equal(errorOf(await sender.send(post(receiver.url))), 'reset');
@@ -621,7 +622,7 @@ describe('send on a connection that the receiver has closed', () => {
     await sender.close();
   });
 
-  it('repeats nothing after a byte of an answer', async () => {
+  it('does not repeat after a byte of a response', async () => {
     const receiver = await startReceiver(once200((socket) => socket.end('H')));
     const sender = makeSender();
     assert.equal(errorOf(await sendTwice(sender, receiver.url)), 'reset');
@@ -629,7 +630,7 @@ describe('send on a connection that the receiver has closed', () => {
     await sender.close();
   });
 
-  it('repeats nothing that was held for long', async () => {
+  it('does not repeat a request that was pending for long', async () => {
     const late = (socket: Socket): void => void setTimeout(() => socket.end(), 60);
     const receiver = await startReceiver(once200(late));
     const sender = makeSender({ limits: { connectionStaleMs: 20 } });
@@ -638,7 +639,7 @@ describe('send on a connection that the receiver has closed', () => {
     await sender.close();
   });
 
-  it('asks again before it repeats, and then reports the loss', async () => {
+  it('calls onStart again before it repeats, and then reports the loss', async () => {
     const receiver = await startReceiver(once200(ends.end));
     const sender = makeSender();
     const allowed = [true, false];
@@ -649,8 +650,8 @@ describe('send on a connection that the receiver has closed', () => {
     await receiver.empty();
   });
 
-  it('loses nothing to a receiver that closes idle connections all the time', async () => {
-    // It closes 0 to 2 ms after each answer, the next request comes 0 to 2 ms after it.
+  it('loses no request to a receiver that keeps closing idle connections', async () => {
+    // The receiver closes 0 to 2 ms after each response; the next request follows 0 to 2 ms later.
     const receiver = await startReceiver((socket) => {
       let answered = 0;
       socket.on('data', () => {
@@ -673,7 +674,7 @@ describe('send on a connection that the receiver has closed', () => {
 });
 
 describe('send and onStart', () => {
-  it('writes no byte when it is declined on a fresh connection', async () => {
+  it('writes no byte when onStart declines on a fresh connection', async () => {
     const receiver = await startReceiver(answering(ok()));
     const sender = makeSender();
     const result = await sender.send(post(receiver.url), { onStart: () => false });
@@ -683,7 +684,7 @@ describe('send and onStart', () => {
     await sender.close();
   });
 
-  it('writes no byte when it is declined on a used connection', async () => {
+  it('writes no byte when onStart declines on a reused connection', async () => {
     const receiver = await startReceiver(answering(ok()));
     const sender = makeSender();
     await sender.send(post(receiver.url));
@@ -696,7 +697,7 @@ describe('send and onStart', () => {
     await sender.close();
   });
 
-  it('is asked when the connection stands, not before', async () => {
+  it('calls onStart when the connection is open, not before', async () => {
     const receiver = await startReceiver(answering(ok()));
     const log: string[] = [];
     const inner = recorder(receiver.port);
@@ -714,7 +715,7 @@ describe('send and onStart', () => {
     await sender.close();
   });
 
-  it('passes on what it throws, and writes no byte', async () => {
+  it('rethrows an exception of onStart, and writes no byte', async () => {
     const receiver = await startReceiver(answering(ok()));
     const sender = makeSender();
     const onStart = (): boolean => {
@@ -727,7 +728,7 @@ describe('send and onStart', () => {
   });
 });
 
-describe('send that is given up', () => {
+describe('aborted send', () => {
   it('is aborted before it starts', async () => {
     const connector = hanging();
     const sender = makeSender({ connector });
@@ -743,7 +744,7 @@ describe('send that is given up', () => {
     await sender.close();
   });
 
-  it('is aborted while it waits for an answer', async () => {
+  it('is aborted while it waits for a response', async () => {
     const { serve, heard } = holding();
     const receiver = await startReceiver(serve);
     const sender = makeSender();
@@ -756,7 +757,7 @@ describe('send that is given up', () => {
     await sender.close();
   });
 
-  it('still counts as answered once the head is there', async () => {
+  it('still counts as answered once the head has arrived', async () => {
     const { serve, heard } = holding();
     const receiver = await startReceiver(serve);
     const sender = makeSender();
@@ -785,7 +786,7 @@ describe('send that is given up', () => {
 });
 
 describe('close', () => {
-  it('gives up what is under way, leaves no socket and takes nothing more', async () => {
+  it('aborts requests in flight, leaves no socket and accepts no more', async () => {
     const { serve, heard } = holding();
     const receiver = await startReceiver(serve);
     const connector = hanging();
@@ -802,7 +803,7 @@ describe('close', () => {
     assert.equal(receiver.seen.accepted, 1);
   });
 
-  it('lets those who wait for a connection go', async () => {
+  it('aborts requests that wait for a connection', async () => {
     const { serve, heard } = holding();
     const receiver = await startReceiver(serve);
     const sender = makeSender({ limits: { connectionsPerOriginMax: 1 } });
@@ -819,7 +820,7 @@ describe('close', () => {
 });
 
 describe('send and the guard', () => {
-  it('refuses a URL without a dial, http too where https is required', async () => {
+  it('refuses a URL without dialling, including http where https is required', async () => {
     const connector = recorder();
     const guard = guardOf({ allow: 'none' });
     const strict = guardOf({ requireHttps: true });
@@ -843,7 +844,7 @@ describe('send and the guard', () => {
     assert.deepEqual(connector.dials, []);
   });
 
-  it('dials nothing for names that lead to a forbidden address, and does not name it', async () => {
+  it('dials nothing for names that resolve to a forbidden address, and does not name it', async () => {
     const connector = recorder();
     for (const address of ['10.1.2.3', '127.0.0.1', '169.254.169.254', '::1', 'fd00::1']) {
       const guard = guardOf({ allow: 'none', resolver: resolving('93.184.215.14', address) });
@@ -909,7 +910,8 @@ describe('send and the guard', () => {
     for (const { url } of rows as { url: string }[]) {
       const result = await sender.send(post(url));
       assert(result.kind === 'failed', url);
-      // Some are names, such as those of wildcard DNS services: nobody resolves them here.
+      // Some hosts are names, such as those of wildcard DNS services, which the test does not
+      // resolve.
       assert(['blocked', 'dns'].includes(result.error), `${url}: ${result.error}`);
     }
     assert.deepEqual(connector.dials, []);

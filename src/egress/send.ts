@@ -1,5 +1,5 @@
-// Sends callbacks: one bounded HTTP request each, to where the guard allows and nowhere else. No
-// redirects, no proxies, no decompression, no HTTP/2, and no retries but one: see exchange.ts.
+// Sends callbacks: one bounded HTTP request each, and only to targets that the guard allows. No
+// redirects, no proxies, no decompression, no HTTP/2, and no retries except one: see exchange.ts.
 import assert from 'node:assert/strict';
 import { limits as defaults } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
@@ -16,11 +16,11 @@ import { LinkedList } from './linked-list.ts';
 import { BadRequest } from './request-bytes.ts';
 
 export interface Sender {
-  /** A receiver never makes it reject or throw, nor last longer than `timeoutMs`. */
+  /** A receiver never makes it reject or throw, or take longer than `timeoutMs`. */
   send(request: SendRequest, options?: SendOptions): Promise<SenderResult>;
-  /** Prints ahead what `send` would have to. What cannot be sent is left for it to tell. */
+  /** Prepares the bytes of a request in advance. If they cannot be printed, `send` reports it. */
   print(request: SendRequest): void;
-  /** Gives up what is under way and resolves when no socket is left. */
+  /** Aborts all requests in flight and resolves when no socket is left. */
   close(): Promise<void>;
   count(): { sending: number; origins: number; open: number; idle: number };
 }
@@ -30,8 +30,8 @@ export interface SenderOptions extends DialOptions {
   readonly limits?: Partial<ConnectionLimits & ExchangeLimits>;
 }
 
-// As fast as a bare undici dispatch, which does less (bench/parts/send.ts: 18,800 and 17,900 requests/s, CPU 51 and
-// 51 µs each; on undici it was 65). guard.read() at each request, and sets where the linked lists are, had cost a fifth.
+// As fast as a bare undici dispatch, which does less (bench/parts/send.ts, docs/performance.md).
+// Parsing the URL for each request, and sets in place of the linked lists, cost a fifth of that.
 export function createSender(options: SenderOptions): Sender {
   const { guard, world } = options;
   const limits: ConnectionLimits & ExchangeLimits = { ...defaults, ...options.limits };
@@ -43,7 +43,7 @@ export function createSender(options: SenderOptions): Sender {
   const read = remember((url) => guard.read(url));
   let closed: Promise<void> | undefined;
 
-  // Not async: the exchange has a promise already.
+  // Not async: the exchange already has a promise.
   function send(request: SendRequest, call: SendOptions = {}): Promise<SenderResult> {
     assert(request.timeoutMs > 0, 'A request has some time.');
     if (closed !== undefined || call.signal?.aborted === true) {
@@ -78,8 +78,8 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-// The guard reads the same text the same way each time, in 1.5 µs (names) to 4 µs (addresses). What
-// a host means at the moment is another matter: that is vetted for each connection.
+// Parsing the same URL always gives the same result, so it is cached. The addresses of a host are
+// not: they are vetted for each connection.
 function remember(read: Guard['read']): Guard['read'] {
   const known = new Map<string, ReadResult>();
   return (raw) => {
@@ -87,7 +87,7 @@ function remember(read: Guard['read']): Guard['read'] {
     if (found !== undefined) return found;
     const fresh = read(raw);
     if (known.size >= defaults.urlsRememberedMax) known.clear();
-    if (fresh.kind === 'url') known.set(raw, fresh); // What is refused may be of any length.
+    if (fresh.kind === 'url') known.set(raw, fresh); // A refused URL may be of any length.
     return fresh;
   };
 }

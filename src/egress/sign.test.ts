@@ -11,7 +11,7 @@ const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const pair = makeSigningSecret(randomBytes(32), 1, 'ed25519');
 const other = `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Now, since verifiers refuse old ones. */
+/** The current time, since verifiers refuse old timestamps. */
 function nowS(): number {
   return Math.floor(Date.now() / 1000);
 }
@@ -25,7 +25,7 @@ function headersOf(prefix: string, parts: { id: string; timestampS: number; sign
 }
 
 describe('sign', () => {
-  it('makes the official vector', () => {
+  it('reproduces the official test vector', () => {
     const signature = sign({
       id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       timestampS: 1_614_265_330,
@@ -35,7 +35,7 @@ describe('sign', () => {
     assert.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('is verified by standardwebhooks and svix', () => {
+  it('is accepted by standardwebhooks and svix', () => {
     const id = 'evt_01jcz';
     const text = '{"message":"naïve ☃ 😀 \\u0000 12345678901234567890"}';
     const timestampS = nowS();
@@ -47,7 +47,7 @@ describe('sign', () => {
     assert.throws(() => new StandardWebhook(secret).verify(changed, headersOf('webhook', parts)));
   });
 
-  it('is verified with either secret during a rotation', () => {
+  it('can be verified with either secret during a rotation', () => {
     const id = 'evt_01jcz';
     const timestampS = nowS();
     const payload = Buffer.from('{"message":"x"}');
@@ -59,7 +59,7 @@ describe('sign', () => {
     assert.throws(() => third.verify('{"message":"x"}', headers));
   });
 
-  it('is verified whatever the text is', () => {
+  it('can be verified whatever the text is', () => {
     const property = fc.property(fc.string({ unit: 'binary' }), (message) => {
       const id = 'evt_x';
       const timestampS = nowS();
@@ -72,7 +72,7 @@ describe('sign', () => {
     fc.assert(property, { numRuns: 30 });
   });
 
-  it('signs bytes, not text: every bit counts, also where it is no UTF-8', () => {
+  it('signs bytes, not text: every bit counts, even in invalid UTF-8', () => {
     const rest = { id: 'evt_x', timestampS: 1, secrets: [secret] };
     const payload = Buffer.from([0x80, 0xff, 0x00, 0xe9, 0x0a]);
     const seen = new Set([sign({ ...rest, payload })]);
@@ -84,7 +84,7 @@ describe('sign', () => {
     assert.equal(seen.size, 1 + payload.length * 8);
   });
 
-  it('refuses what would make the signed bytes ambiguous or worthless', () => {
+  it('refuses input that would make the signature ambiguous or worthless', () => {
     const good = { id: 'evt_x', timestampS: 1, payload: Buffer.from('x'), secrets: [secret] };
     for (const id of ['evt.x', 'evt x', '', 'evt\n']) {
       assert.throws(() => sign({ ...good, id }), /Cannot sign id/);
@@ -100,7 +100,7 @@ describe('sign', () => {
     assert.throws(() => sign({ ...good, secrets: [verifierOf(pair)] }), /starts with/);
   });
 
-  it('signs with Ed25519 as v1a, which the public key alone verifies', () => {
+  it('signs with Ed25519 as v1a, which the public key verifies', () => {
     const key = createPublicKey({
       key: { kty: 'OKP', crv: 'Ed25519', x: base64Url(verifierOf(pair).slice('whpk_'.length)) },
       format: 'jwk',

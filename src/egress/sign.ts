@@ -1,5 +1,5 @@
-// The signature of a callback by Standard Webhooks, over `id.timestamp.payload`: HMAC-SHA256 (`v1`) or
-// Ed25519 (`v1a`), as each secret says. The payload is signed as the bytes that are sent, never as text.
+// Signs a callback by Standard Webhooks, over `id.timestamp.payload`: HMAC-SHA256 (`v1`) or Ed25519
+// (`v1a`), depending on the secret. It signs the bytes that are sent, never text.
 import assert from 'node:assert/strict';
 import { sign as signEd25519, type KeyObject } from 'node:crypto';
 import { privateKeyOf } from '../core/ed25519.ts';
@@ -7,7 +7,7 @@ import { limits } from '../core/limits.ts';
 import { keyBytes } from '../core/signing-secret.ts';
 import { hmacSha256 } from './hmac.ts';
 
-/** What a signature covers. */
+/** The parts that a signature covers. */
 interface Signed {
   /** The `webhook-id`. */
   readonly id: string;
@@ -16,11 +16,11 @@ interface Signed {
 }
 
 export interface Signable extends Signed {
-  /** All that are valid at this moment, `whsec_…` or `whsk_…`: during a rotation there are two. */
+  /** All valid secrets, `whsec_…` or `whsk_…`: two during a rotation. */
   readonly secrets: readonly string[];
 }
 
-/** The `webhook-signature`: one for each secret, in their order, separated by spaces. */
+/** The `webhook-signature`: one signature per secret, in order, separated by spaces. */
 export function sign({ secrets, ...signed }: Signable): string {
   assert(secrets.length > 0, 'A signature needs at least one secret.');
   const prefix = prefixOf(signed);
@@ -28,7 +28,7 @@ export function sign({ secrets, ...signed }: Signable): string {
 }
 
 function prefixOf({ id, timestampS }: Signed): string {
-  // With a dot in them another id and payload could be read out of the same signed bytes.
+  // A dot would let another id and payload produce the same signed bytes.
   assert(/^[^.\s]+$/.test(id), `Cannot sign id "${id}": expected no dots and no white space.`);
   assert(Number.isSafeInteger(timestampS) && timestampS >= 0, 'A timestamp is in whole seconds.');
   return `${id}.${timestampS}.`;
@@ -43,9 +43,7 @@ function signWith(secret: string, prefix: string, payload: Uint8Array): string {
   return `v1,${hmacSha256(shared, prefix, payload)}`;
 }
 
-/**
- * Remembered: of 117 µs that a signature of 1 KiB took, 62 made the key out of its bytes (CPU time).
- */
+/** Cached: creating the key object takes more than half of the time of a signature. */
 const signingKeys = new Map<string, KeyObject>();
 
 function signingKey(secret: string): KeyObject {

@@ -1,5 +1,5 @@
-// Opens what every verb works with: the store, the keys that seal, the guard, and what tends the store
-// besides delivering.
+// Opens what every verb works with: the store, the sealing keys, the guard, and the upkeep of the
+// store.
 import type { Config } from '../config.ts';
 import type { App } from '../core/app.ts';
 import { idMaker, withPrefix } from '../core/id.ts';
@@ -23,12 +23,12 @@ export interface Opened {
   reach: Reach;
   journal: Journal;
   meter: Meter;
-  /** How many batches the store could not write, so far. */
+  /** Number of batches that the store failed to write so far. */
   failures: () => number;
-  /** Told when something was noticed that is to be published. */
+  /** Called when the store has a new notice to publish. */
   noticed: () => void;
   defaultApp: App;
-  /** The first key, if this start made it: there is no second chance to see it. */
+  /** The first key, if this start created it: it can never be shown again. */
   firstKey: string | undefined;
   isChosenKeyDead: boolean;
 }
@@ -50,7 +50,7 @@ export async function openContext(
   const store = await open({ ...database, world, onFatal, onBatch });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
-  // By the store's clock: retention judges an event by its id.
+  // By the store's clock, because retention judges an event by its id.
   const newId = idMaker({
     nowMs: () => store.nowMs(),
     randomBytes: (count) => world.randomBytes(count),
@@ -62,7 +62,7 @@ export async function openContext(
   const guard = createGuard({ policy: config.policy, resolver: resolver ?? systemResolver() });
   const journal = createJournal();
   const changes = metered(journal.changes, meter);
-  // Also where only requests are served: whoever publishes makes deliveries.
+  // Also on nodes that only serve requests, since publishing creates deliveries.
   const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
   cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
   const tending =

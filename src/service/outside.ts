@@ -1,4 +1,4 @@
-// What the service takes from the world outside; a test gives its own.
+// What the service takes from the outside world; tests supply their own.
 import type { Logger } from 'pino';
 import type { LogFact } from '../core/log-fact.ts';
 import type { Tracer } from '../core/trace.ts';
@@ -12,12 +12,12 @@ export interface Outside {
   log: Logger;
   logFact?: LogFact | undefined;
   resolver?: Resolver;
-  /** How connections are made, where a test wants to see them. */
+  /** How connections are made, for tests that observe them. */
   network?: Pick<DialOptions, 'connector' | 'tls'>;
-  /** Collects spans, where somebody wants them. */
+  /** Collects spans, if tracing is on. */
   tracer?: Tracer | undefined;
-  /** How the store is opened, where a test wants it to fail. */
+  /** How the store is opened, for tests that make it fail. */
   openStore?: OpenStore;
-  /** The store is in doubt (a failed fsync, a dead thread): the process must end. */
+  /** The store can no longer be trusted (a failed fsync, a dead thread): the process must end. */
   onFatal: (error: Error) => void;
 }

@@ -1,4 +1,4 @@
-// Tells all who wait for one batch what became of it.
+// Resolves or rejects all callers that wait for one batch.
 
 export interface Awaiting<R> {
   answer(reply: R): void;

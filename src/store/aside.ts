@@ -1,16 +1,20 @@
-// Fan-outs that cannot be read, or cannot go on: they are passed over for the life of this process, so that
-// all others flow. Their rows stay as they are, for whoever can mend them; the next start tries again.
+// Fan-outs that cannot be read or cannot continue are skipped for the life of this process, so that
+// all others proceed. Their rows stay as they are, so that they can be repaired; the next start
+// tries again.
 import { limits } from '../core/limits.ts';
 
 export interface Aside {
-  /** All up to this event are passed over, and these besides. */
+  /** All events up to this one are skipped, and those of `events()`. */
   upTo(): string;
   events(): readonly string[];
   /** The same events as JSON. */
   list(): string;
   isEmpty(): boolean;
   add(event: string, reason: string): void;
-  /** What was added and nobody was told of; for after the commit, so that no failure takes it along. */
+  /**
+   * Messages about new entries since the last call. Call it after the commit, so that a failed
+   * transaction does not lose any.
+   */
   news(): string | undefined;
 }
 
@@ -25,7 +29,8 @@ export function createAside(): Aside {
     list: () => list,
     isEmpty: () => events.size === 0 && upTo === '',
     add: (event, reason) => {
-      // The oldest is always taken first: what is older has ended, or stands aside as well.
+      // The oldest fan-out is always tried first, so every older one has ended or is set aside as
+      // well.
       if (events.size >= limits.fanOutsAsideMax) {
         upTo = event > upTo ? event : upTo;
         events.clear();
@@ -41,7 +46,7 @@ export function createAside(): Aside {
   };
 }
 
-/** With what is to be told, if anything is. */
+/** Adds the pending messages, if there are any. */
 export function withNews<T extends object>(fannedOut: T, aside: Aside): T & { failure?: string } {
   const failure = aside.news();
   return failure === undefined ? fannedOut : { ...fannedOut, failure };

@@ -1,10 +1,10 @@
-// What is told of a batch, for whoever counts them.
+// Facts about one batch, for metrics.
 
 export interface BatchFacts {
   kind: 'edits' | 'work';
-  /** Edits and settlements. */
+  /** Number of edits and settlements. */
   size: number;
   tookMs: number;
-  /** False: the store failed, and nothing of it was promised. */
+  /** False: the store failed, and nothing in the batch was acknowledged. */
   isDone: boolean;
 }

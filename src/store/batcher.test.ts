@@ -34,7 +34,7 @@ describe('createBatcher', () => {
     assert.deepEqual(await edit, { deleted: 1 });
   });
 
-  it('gathers while a batch is being written, one in flight at a time', async () => {
+  it('collects edits while a batch is written, with one batch in flight at a time', async () => {
     const { transport, batcher } = setUp();
     const edits = [1, 2, 3, 4].map(async (n) => forget(batcher, n));
     assert.deepEqual(transport.limitsSent(), [[1]]);
@@ -64,7 +64,7 @@ describe('createBatcher', () => {
     assert.deepEqual(order, [1, 2, 3]);
   });
 
-  it('sends nothing while each turn brings more, if so paced', async () => {
+  it('sends nothing while each turn adds more, with untilQuiet', async () => {
     const { transport, batcher } = setUp({ pace: untilQuiet() });
     const edits = [forget(batcher, 1), forget(batcher, 2)];
     await turn();
@@ -77,7 +77,7 @@ describe('createBatcher', () => {
     await Promise.all(edits);
   });
 
-  it('sends what came in with one turn together, at its end, if so paced', async () => {
+  it('sends the edits of one turn together, at its end, with byTurns', async () => {
     const { transport, batcher } = setUp({ pace: byTurns() });
     const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
     const settled = batcher.settle(settlement('a'));
@@ -92,7 +92,7 @@ describe('createBatcher', () => {
     await Promise.all([...edits, settled]);
   });
 
-  it('sends what came in with an answer before the answer is handed out, if so paced', async () => {
+  it('sends edits that arrived with a reply before that reply is handed out, with byTurns', async () => {
     const { transport, batcher } = setUp({ pace: byTurns() });
     const first = forget(batcher, 1).then(() => transport.left);
     await turn();
@@ -103,13 +103,13 @@ describe('createBatcher', () => {
     await second;
   });
 
-  it('sends what waited for an answer with what its turn brings after it, if so paced', async () => {
+  it('sends edits that waited for a reply with those that follow in the same turn, with byTurns', async () => {
     const { transport, batcher } = setUp({ pace: byTurns() });
     const edits = [forget(batcher, 1)];
     await turn();
     edits.push(forget(batcher, 2));
     transport.write();
-    await new Promise<void>((resolve) => process.nextTick(resolve)); // The answer is read by then.
+    await new Promise<void>((resolve) => process.nextTick(resolve)); // By now the reply has been read.
     edits.push(forget(batcher, 3));
     await turn();
     assert.deepEqual(transport.limitsSent(), [[1], [2, 3]]);
@@ -117,7 +117,7 @@ describe('createBatcher', () => {
     await Promise.all(edits);
   });
 
-  it('closes behind the answers that wait for the end of a turn', async () => {
+  it('closes after the replies that wait for the end of a turn', async () => {
     const { transport, batcher } = setUp({ pace: byTurns() });
     const heard: string[] = [];
     const edit = forget(batcher, 1).then(() => heard.push('answered'));
@@ -129,7 +129,7 @@ describe('createBatcher', () => {
     assert.equal(transport.closed, 1);
   });
 
-  it('stamps each batch with the time it is sent', async () => {
+  it('stamps each batch with the time at which it is sent', async () => {
     const { transport, batcher, clock } = setUp();
     const edits = [1, 2].map(async (n) => forget(batcher, n));
     clock.ms = 777;
@@ -153,7 +153,7 @@ describe('createBatcher', () => {
     assert.deepEqual(transport.limitsSent(), [[1], [2, 3], [4]]);
   });
 
-  it('keeps publishes and other edits apart when asked to, and no publish overtakes', async () => {
+  it('keeps publishes and other edits in separate batches when asked to, in order', async () => {
     const { transport, batcher } = setUp({ kinds: 'apart' });
     const edits: Promise<unknown>[] = [forget(batcher, 1)];
     for (const what of ['a', 2, 'b', 3, 'rescue', 'c', 4] as const) {
@@ -169,7 +169,7 @@ describe('createBatcher', () => {
     assert.deepEqual(sent, [[1], ['a'], [2, 3, 4], ['b'], ['rescue'], ['c']]);
   });
 
-  it('refuses at once when editsWaitingMax wait, and takes more when there is room', async () => {
+  it('refuses at once when editsWaitingMax are queued, and accepts more when there is room', async () => {
     const { transport, batcher } = setUp({ editsWaitingMax: 2 });
     const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
     await assert.rejects(forget(batcher, 4), StoreUnavailable);
@@ -197,7 +197,7 @@ describe('createBatcher', () => {
     await assert.rejects(async () => edits[2], VerbFailed);
   });
 
-  it('rejects every edit of a batch that the store could not write, then goes on', async () => {
+  it('rejects every edit of a batch that the store could not write, then continues', async () => {
     const { transport, batcher } = setUp();
     const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
     transport.write();
@@ -211,7 +211,7 @@ describe('createBatcher', () => {
     assert.deepEqual(await next, { deleted: 4 });
   });
 
-  it('rejects every edit of a batch whose way to the store broke', async () => {
+  it('rejects every edit of a batch whose transport failed', async () => {
     const { transport, batcher } = setUp();
     const edit = forget(batcher, 1);
     transport.break(new Error('connection lost'));
@@ -222,14 +222,14 @@ describe('createBatcher', () => {
     });
   });
 
-  it('does not take a reply that is too short for an answer', async () => {
+  it('does not accept a reply that is too short', async () => {
     const { transport, batcher } = setUp();
     const edit = forget(batcher, 1);
     transport.answer({ kind: 'written', settled: [], edits: [], born: [], outlook: quiet });
     await assert.rejects(edit, StoreUnavailable);
   });
 
-  it('closes after the edits that it took, refuses later ones, and closes once', async () => {
+  it('closes after the accepted edits, refuses later ones, and closes once', async () => {
     const { transport, batcher } = setUp();
     const edits = [1, 2].map(async (n) => forget(batcher, n));
     const closing = [batcher.close(), batcher.close()];
@@ -246,7 +246,7 @@ describe('createBatcher', () => {
 });
 
 describe('publishing', () => {
-  it('offers right before the batch, and gives what was born before anyone is answered', async () => {
+  it('makes its offer right before the batch, and hands out leased deliveries before any reply', async () => {
     const { transport, batcher, worker, heard } = setUp();
     worker.offers.push(offer(7));
     const edits = ['a', 'b'].map(async (id) =>
@@ -280,7 +280,7 @@ describe('publishing', () => {
     await edits[1];
   });
 
-  it('finds each payload by its event, also among many', async () => {
+  it('finds each payload by its event, even among many', async () => {
     const { transport, batcher, worker } = setUp();
     worker.offers.push(offer(8));
     const first = forget(batcher, 1);
@@ -303,7 +303,7 @@ describe('publishing', () => {
     );
   });
 
-  it('asks for no offer when nothing is published, but passes the outlook on', async () => {
+  it('asks for no offer when nothing is published, but passes on the outlook', async () => {
     const { transport, batcher, worker, heard } = setUp();
     const edit = forget(batcher, 1);
     transport.write({ outlook: { readyMs: 55, isFanningOut: true } });
@@ -342,7 +342,7 @@ describe('publishing', () => {
     );
   });
 
-  it('takes publishes of apps in turn where not all fit, those of one app in order', async () => {
+  it('takes publishes of apps in turn when not all fit, those of one app in order', async () => {
     const { transport, batcher } = setUp({ batchPayloadBytesMax: 30 });
     const edits = [
       forget(batcher, 1),
@@ -360,7 +360,7 @@ describe('publishing', () => {
     assert.deepEqual(transport.sent.map(idsIn), ['', 'ax', 'by', 'cd']);
   });
 
-  it('refuses a publish at once when payloadBytesWaitingMax wait, but no other edit', async () => {
+  it('refuses a publish at once when payloadBytesWaitingMax are queued, but no other edit', async () => {
     const { transport, batcher } = setUp({ payloadBytesWaitingMax: 25 });
     const first = forget(batcher, 1);
     const waiting = [publish(batcher, 'a'), publish(batcher, 'b')];
@@ -371,7 +371,7 @@ describe('publishing', () => {
     const other = forget(batcher, 2);
     transport.write();
     await first;
-    const again = publish(batcher, 'd'); // What is being written does not wait any more.
+    const again = publish(batcher, 'd'); // A batch that is being written is no longer queued.
     transport.write();
     await Promise.all([...waiting, other]);
     transport.write();
@@ -380,7 +380,7 @@ describe('publishing', () => {
 });
 
 describe('work', () => {
-  it('hands in settlements with a claim and a fan-out, and tells the worker first', async () => {
+  it('submits settlements with a claim and a fan-out, and calls the worker before it replies', async () => {
     const { transport, batcher, worker, heard } = setUp();
     worker.claims.push(offer(1));
     worker.fanOuts.push(offer(2));
@@ -399,7 +399,7 @@ describe('work', () => {
     assert.deepEqual(heard, ['claim', 'fanOut', 'worked true true', 'answered settled']);
   });
 
-  it('is done when asked for, if the worker takes anything', async () => {
+  it('runs on request, if the worker takes anything', async () => {
     const { transport, batcher, worker, heard } = setUp();
     worker.claims.push(offer(1));
     batcher.work();
@@ -409,7 +409,7 @@ describe('work', () => {
     assert.deepEqual(heard, ['claim', 'fanOut', 'worked true false']);
   });
 
-  it('is left alone when the worker takes nothing, and the next edit goes at once', async () => {
+  it('is skipped when the worker takes nothing, and the next edit is sent at once', async () => {
     const { transport, batcher, heard } = setUp();
     batcher.work();
     assert.equal(transport.worked.length, 0);
@@ -421,7 +421,7 @@ describe('work', () => {
     await edit;
   });
 
-  it('asks again for what was asked while a batch was under way', async () => {
+  it('repeats a request that came while a batch was in flight', async () => {
     const { transport, batcher, worker } = setUp();
     worker.claims.push(offer(1), offer(2));
     batcher.work();
@@ -435,7 +435,7 @@ describe('work', () => {
     assert.equal(transport.worked.length, 2);
   });
 
-  it('takes turns with edits when both wait', async () => {
+  it('takes turns with edits when both are queued', async () => {
     const { transport, batcher } = setUp({ batchEditsMax: 1, kinds: 'apart' });
     const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
     const settling = ['a', 'b', 'c'].map(async (id) => batcher.settle(settlement(id)));
@@ -449,7 +449,7 @@ describe('work', () => {
     assert.deepEqual(transport.order, ['write', 'work', 'write', 'work', 'write', 'work']);
   });
 
-  it('takes settlements without end', async () => {
+  it('accepts any number of settlements', async () => {
     const { transport, batcher } = setUp({ editsWaitingMax: 1 });
     const settling = ['a', 'b', 'c', 'd'].map(async (id) => batcher.settle(settlement(id)));
     transport.finish();
@@ -462,7 +462,7 @@ describe('work', () => {
     );
   });
 
-  it('rejects the settlements of work that failed, tells the worker so, and goes on', async () => {
+  it('rejects the settlements of failed work, tells the worker, and continues', async () => {
     const { transport, batcher, worker, heard } = setUp();
     worker.claims.push(offer(1), offer(2), offer(3));
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
@@ -489,14 +489,14 @@ describe('work', () => {
     assert.deepEqual(await settling[1], { kind: 'settled' });
   });
 
-  it('does not take a reply that is too short for an answer', async () => {
+  it('does not accept a reply that is too short', async () => {
     const { transport, batcher } = setUp();
     const settling = batcher.settle(settlement('a'));
     transport.answerWork({ kind: 'worked', settled: [], ...nothing });
     await assert.rejects(settling, StoreUnavailable);
   });
 
-  it('foresees what will be born, and takes the very same, if it is', async () => {
+  it('announces leased deliveries in advance, and hands out the same objects once they are written', async () => {
     const { transport, batcher, worker, heard } = setUp();
     const bornOf = (event: string): Born[] => [
       { event, n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: undefined },
@@ -507,7 +507,7 @@ describe('work', () => {
       await turn();
       const foretold = bornOf(event);
       transport.foretell?.(foretold);
-      transport.write({ born: event === 'a' ? foretold : bornOf(event) }); // Written at the second try.
+      transport.write({ born: event === 'a' ? foretold : bornOf(event) }); // Written on the second try.
       await edit;
     }
     const seen = heard.filter((what) => what !== 'offer');
@@ -517,7 +517,7 @@ describe('work', () => {
     assert.deepEqual(worker.taken[1], worker.foreseen[1]);
   });
 
-  it('takes nothing that was foretold and is not written', async () => {
+  it('hands out nothing that was announced but not written', async () => {
     const { transport, batcher, worker, heard } = setUp();
     worker.offers.push(offer(1));
     const edit = publish(batcher, 'a');
@@ -531,7 +531,7 @@ describe('work', () => {
     assert.deepEqual(worker.taken, []);
   });
 
-  it('goes without a worker', async () => {
+  it('works without a worker', async () => {
     const { transport, batcher } = setUp({}, 'without a worker');
     batcher.work();
     const edit = publish(batcher, 'a');
@@ -542,12 +542,12 @@ describe('work', () => {
     assert.equal(transport.worked.length, 0);
   });
 
-  it('has one worker', () => {
+  it('accepts only one worker', () => {
     const { batcher, worker } = setUp();
     assert.throws(() => batcher.attach(worker), { message: /there is one already/ });
   });
 
-  it('is finished before the store closes, and nothing new is leased by then', async () => {
+  it('finishes before the store closes, without leasing anything new', async () => {
     const { transport, batcher, worker, heard } = setUp({ kinds: 'apart' });
     worker.claims.push(undefined, offer(2));
     worker.offers.push(undefined, offer(3));
@@ -574,8 +574,8 @@ describe('work', () => {
   });
 });
 
-describe('edits and work, apart', () => {
-  it('sends outcomes beside a publish, without a claim; that comes next', async () => {
+describe('edits and work in separate transactions', () => {
+  it('sends outcomes in parallel with a publish, without a claim, which follows next', async () => {
     const { transport, batcher, worker, heard } = setUp({ kinds: 'apart' });
     worker.offers.push(offer(1), offer(3));
     worker.claims.push(offer(2));
@@ -598,7 +598,7 @@ describe('edits and work, apart', () => {
     await edits[1];
   });
 
-  it('sends edits beside outcomes, but no publish beside a claim', async () => {
+  it('sends edits in parallel with outcomes, but no publish in parallel with a claim', async () => {
     const { transport, batcher, worker } = setUp({ kinds: 'apart' });
     worker.claims.push(undefined, offer(1));
     const settling = [batcher.settle(settlement('a'))];
@@ -617,7 +617,7 @@ describe('edits and work, apart', () => {
     await Promise.all([...settling, ...edits]);
   });
 
-  it('has one batch of a kind there at a time, and closes after both', async () => {
+  it('has one batch of each kind in flight, and closes after both', async () => {
     const { transport, batcher } = setUp({ kinds: 'apart' });
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
     const edits = [1, 2].map(async (n) => forget(batcher, n));
@@ -637,8 +637,8 @@ describe('edits and work, apart', () => {
   });
 });
 
-describe('edits and work, together', () => {
-  it('puts outcomes that wait into the next batch of edits', async () => {
+describe('edits and work in one transaction', () => {
+  it('puts queued outcomes into the next batch of edits', async () => {
     const { transport, batcher, heard } = setUp();
     const edits = [1, 2].map(async (n) => forget(batcher, n));
     const settling = ['a', 'b'].map(async (id) =>
@@ -660,7 +660,7 @@ describe('edits and work, together', () => {
     assert.deepEqual(transport.order, ['write', 'write']);
   });
 
-  it('sends outcomes by themselves when no edit waits, and edits beside them', async () => {
+  it('sends outcomes on their own when no edit is queued, and edits in parallel', async () => {
     const { transport, batcher } = setUp();
     const first = forget(batcher, 1);
     const settling = [batcher.settle(settlement('a'))];
@@ -676,7 +676,7 @@ describe('edits and work, together', () => {
     assert.deepEqual(transport.order, ['write', 'work', 'write']);
   });
 
-  it('takes up what waits with the next edits and outcomes, and tells the worker first', async () => {
+  it('claims with the next edits and outcomes, and calls the worker before it replies', async () => {
     const { transport, batcher, worker, heard } = setUp();
     worker.offers.push(offer(1), offer(3));
     worker.claims.push(offer(2));
@@ -704,7 +704,7 @@ describe('edits and work, together', () => {
     assert.deepEqual(transport.order, ['write', 'write'], 'the worker takes no more');
   });
 
-  /** On the way is an edit, and a claim with it. */
+  /** With an edit in flight, and a claim in the same batch. */
   async function claiming(): Promise<ReturnType<typeof setUp> & { second: Promise<unknown> }> {
     const on = setUp();
     on.worker.claims.push(offer(1));
@@ -716,7 +716,7 @@ describe('edits and work, together', () => {
     return { ...on, second };
   }
 
-  it('takes up what waits with edits that take no leases, and no publish goes beside it', async () => {
+  it('claims with edits that take no leases, and sends no publish in parallel', async () => {
     const { transport, batcher, second } = await claiming();
     assert.deepEqual(transport.sent[1]?.takeUp, { claim: offer(1), fanOut: undefined });
     const third = publish(batcher, 'a');
@@ -728,7 +728,7 @@ describe('edits and work, together', () => {
     await third;
   });
 
-  it('takes nothing up with edits after that has failed, until it has gone well by itself', async () => {
+  it('stops claiming with edits after a failure, until a claim on its own succeeds', async () => {
     const { transport, batcher, worker } = setUp();
     const failure = { kind: 'unavailable', message: 'a bad sector', trace: '' } as const;
     worker.claims.push(offer(1), offer(2), offer(3), offer(4));
@@ -774,7 +774,7 @@ describe('edits and work, together', () => {
     },
   };
   for (const [why, reply] of Object.entries(nothingTaken)) {
-    it(`tells the worker that nothing of a batch was taken up when ${why}`, async () => {
+    it(`tells the worker that a batch claimed nothing when ${why}`, async () => {
       const { transport, heard, second } = await claiming();
       heard.length = 0;
       transport.answer(reply);
@@ -783,7 +783,7 @@ describe('edits and work, together', () => {
     });
   }
 
-  it('keeps outcomes out of edits that the store refuses, until it takes some again', async () => {
+  it('keeps outcomes out of edits that the store refuses, until it accepts some again', async () => {
     const { transport, batcher } = setUp();
     const first = [batcher.settle(settlement('a')), forget(batcher, 1)];
     transport.finish();
@@ -807,7 +807,7 @@ describe('edits and work, together', () => {
     await Promise.all([first[0], third, fourth]);
   });
 
-  it('takes at most batchEditsMax of each, and says of how many a batch was', async () => {
+  it('takes at most batchEditsMax of each, and reports the size of the batch', async () => {
     const sizes: unknown[] = [];
     const onBatch = ({ kind, size }: BatchFacts): number => sizes.push([kind, size]);
     const { transport, batcher } = setUp({ batchEditsMax: 2, onBatch });
@@ -860,7 +860,7 @@ describe('edits and work, together', () => {
     },
   };
   for (const [what, reply] of Object.entries(failures)) {
-    it(`rejects outcomes and edits of a batch ${what}, then goes on`, async () => {
+    it(`rejects outcomes and edits of a batch ${what}, then continues`, async () => {
       const { transport, batcher } = setUp();
       const first = forget(batcher, 1);
       const both = [batcher.settle(settlement('a')), forget(batcher, 2)];
@@ -891,7 +891,7 @@ describe('edits and work, together', () => {
   });
 });
 
-/** Any verb would do; `forget` carries a number there and back. */
+/** Any verb would do; `forget` returns the number that it was given. */
 async function forget(batcher: Batcher, n: number): Promise<{ deleted: number }> {
   return batcher.edit('forget', { idempotencyBeforeMs: 0, limit: n });
 }
@@ -922,7 +922,7 @@ function offer(lease: number): Offer {
   return { lease, room: 10, free: new Map(), underWay: new Map(), laneRoom: 8 };
 }
 
-/** Lets everything happen that waits for nothing. */
+/** Lets all work run that waits for nothing else. */
 async function turn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
@@ -956,7 +956,7 @@ function setUp(options: Sizes = {}, attached?: 'without a worker') {
   return { transport, batcher, clock, worker, heard };
 }
 
-/** Offers what the test has laid out, and writes down what it hears. */
+/** Offers what the test has prepared, and records its calls. */
 class FakeWorker implements Worker {
   readonly offers: (Offer | undefined)[] = [];
   readonly claims: (Offer | undefined)[] = [];
@@ -1014,7 +1014,7 @@ class FakeTransport implements Transport {
   readonly sent: Batch[] = [];
   readonly worked: Work[] = [];
   readonly order: ('write' | 'work')[] = [];
-  /** Batches that are on their way: a packet leaves when nothing more can join it. */
+  /** Batches in transit: a packet is sent when nothing more can join it. */
   left = 0;
   closed = 0;
   #flying: PromiseWithResolvers<BatchReply> | undefined;
@@ -1054,7 +1054,7 @@ class FakeTransport implements Transport {
     this.answer({ kind: 'written', settled, edits, born, outlook, ...worked });
   }
 
-  /** Every settlement of the work is settled, and nothing else happened. */
+  /** Replies that every settlement is settled, and nothing else happened. */
   finish(): void {
     const settled = this.worked.at(-1)?.settlements.map(() => isSettled) ?? [];
     this.answerWork({ kind: 'worked', settled, ...nothing });

@@ -1,8 +1,8 @@
-// Group commit: one batch is being written while the next one gathers, so that many edits share one
-// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once, or after a turn or some of the
-// event loop, as the pace has it. To a store with one writer all that waits goes together, outcomes, edits and the
-// work of deliveries. To another one outcomes have a way of their own, and what takes leases takes turns, since
-// both would be offered the same room.
+// Group commit: one batch is written while the next one collects edits, so that many edits share
+// one fsync. There are no timers: a batch is whatever arrived meanwhile. A lone edit is sent at
+// once, or after one or more turns of the event loop, depending on the pace. For a store with one
+// writer, outcomes, edits and delivery work go into one batch. For other stores outcomes are sent
+// separately, and batches that take leases alternate, since both would be offered the same room.
 import { strict as assert } from 'node:assert';
 import { atOnce, type HandOut, type MakePace, type Pace } from '../core/pace.ts';
 import { answerAll, refuseAll, type Awaiting } from './answer-all.ts';
@@ -20,7 +20,7 @@ import { StoreUnavailable } from './store.ts';
 
 export interface BatcherOptions extends QueueLimits {
   nowMs: () => number;
-  /** Told of every batch that was sent, once it was answered. */
+  /** Called for every batch that was sent, once it was answered. */
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
   pace?: MakePace | undefined;
@@ -29,25 +29,25 @@ export interface BatcherOptions extends QueueLimits {
 export interface Batcher {
   edit: <V extends EditVerb>(verb: V, input: EditInput<V>) => Promise<EditOutput<V>>;
   settle: (settlement: Settlement) => Promise<Settled>;
-  /** Asks for a cycle of work, even if there is nothing to settle. */
+  /** Requests a work cycle, even if there is nothing to settle. */
   work: () => void;
   attach: (worker: Worker) => void;
   handOut: HandOut;
   waiting: () => Waiting;
-  /** Refuses what is new, finishes what was taken, then closes the transport. */
+  /** Refuses new calls, finishes accepted ones, then closes the transport. */
   close: () => Promise<void>;
 }
 
 type Kind = 'write' | 'work';
 
-/** Whether a batch under way was offered room. */
+/** Whether a batch in flight was offered room. */
 type Taking = 'leases' | 'nothing';
 
 type WaitingSettlement = Awaiting<SettleReply> & { settlement: Settlement };
 
 /**
- * Measured (bench/parts/store-edits.ts, 512 callers, 2 cores shared with other work, 8 runs): 9,900 to 17,300
- * subscribes/s gathered, 1,650 to 4,050 with a transaction each; 4.0 to 6.0 times as many, median 4.4.
+ * Sharing a transaction between hundreds of callers gives several times the rate of one transaction
+ * per edit (bench/parts/store-edits.ts).
  */
 export function createBatcher(transport: Transport, options: BatcherOptions): Batcher {
   const cycle = new Cycle(transport, options);
@@ -87,13 +87,15 @@ class Cycle {
   readonly #options: BatcherOptions;
   readonly #pace: Pace;
   readonly #edits: EditQueue;
-  /** Whether the store refused the last edits, and the last batch that was to take something up. */
+  /**
+   * Whether the store refused the last edits, and the last batch with a claim or a fan-out step.
+   */
   #isRefused = false;
   #isTakeUpRefused = false;
   readonly #settlements: WaitingSettlement[] = [];
   #worker: Worker | undefined;
   #isWorkAsked = false;
-  /** Whose turn it was last. */
+  /** Whose turn was last. */
   #last: Kind = 'work';
   readonly #underWay = new Map<Kind, Taking>();
   #isDrained = false;
@@ -150,14 +152,17 @@ class Cycle {
     }
   }
 
-  /** Hands over whatever may go now. The pace calls it when something came in, and when a batch was answered. */
+  /**
+   * Sends whatever may be sent now. The pace calls it after new work arrived and after a batch was
+   * answered.
+   */
   #start(): void {
     for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
       void (turn === 'write' ? this.#writeBatch() : this.#workBatch());
     }
     if (this.#closed === undefined || this.#underWay.size > 0 || this.#isDrained) return;
     this.#isDrained = true;
-    this.handOut(() => this.#drained.resolve()); // Behind the last answers.
+    this.handOut(() => this.#drained.resolve()); // After the last replies.
   }
 
   #end(kind: Kind): void {
@@ -175,7 +180,10 @@ class Cycle {
     return this.#isWorkAsked && this.#last === 'write' && !this.#isAllJoined();
   }
 
-  /** Not beside work that takes leases: the same room would be offered twice. Nor before work that is due to. */
+  /**
+   * Not in parallel with work that takes leases, since the same room would be offered twice; nor
+   * before work whose turn it is.
+   */
   #mayWrite(): boolean {
     if (this.#edits.isEmpty() || this.#underWay.has('write')) return false;
     if (!this.#underWay.has('work')) return true;
@@ -184,19 +192,22 @@ class Cycle {
 
   #mayWork(): boolean {
     if (this.#underWay.has('work')) return false;
-    if (this.#isJoined() && this.#underWay.has('write')) return false; // What waits goes with the next one.
+    if (this.#isJoined() && this.#underWay.has('write')) return false; // Queued work joins the next batch of edits.
     return this.#settlements.length > 0 || (this.#isWorkAsked && this.#mayLease());
   }
 
   /**
-   * Outcomes go with edits. But after a failure each goes for itself: on a disk that is full for what is published
-   * there may be room to write down what was delivered.
+   * Outcomes join edits. But after a failure each is sent on its own: a disk that is too full for
+   * publishes may have room to record deliveries.
    */
   #isJoined(): boolean {
     return this.#options.kinds !== 'apart' && !this.#isRefused;
   }
 
-  /** So does what is taken up, if that did not fail: what waits may be where the disk is bad, or want more room. */
+  /**
+   * Claims and fan-out steps join too, unless they failed: their rows may be on a damaged part of
+   * the disk, or need more space.
+   */
   #isAllJoined(): boolean {
     return this.#isJoined() && !this.#isTakeUpRefused;
   }
@@ -279,7 +290,7 @@ class Cycle {
 
   #taking(kind: Kind, offer: Offer | undefined): void {
     this.#underWay.set(kind, offer === undefined ? 'nothing' : 'leases');
-    // Edits that keep work away, where it goes for itself, have had their turn, too.
+    // Edits that delay work, where it is sent on its own, have had their turn, too.
     if (offer !== undefined || (kind === 'write' && this.#isJoined())) this.#last = kind;
   }
 
@@ -291,7 +302,7 @@ class Cycle {
     };
   }
 
-  /** Nothing new is leased once the store is closing: nobody would be there to deliver it. */
+  /** Leases nothing once the store is closing: this node would not deliver it. */
   #ask(what: 'offer' | 'claim' | 'fanOut'): Offer | undefined {
     return this.#closed === undefined ? this.#worker?.[what]() : undefined;
   }

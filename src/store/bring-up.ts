@@ -1,5 +1,5 @@
-// Brings a database up to this program without anybody working on it, or says what is due. Every kind of
-// database has a migrator; the rules which migrations are due are the same for all of them.
+// Migrates a database without starting a service, or lists the pending migrations. Each kind of
+// database has a migrator; the rules for which migrations are pending are the same for all.
 import { CannotOpenStore } from './cannot-open-store.ts';
 import type { AppliedMigration } from './migrate.ts';
 import { readMigrations } from './migrate.ts';
@@ -10,11 +10,14 @@ import { postgresMigrationsDir } from './postgres/transport.ts';
 import { openSqlite } from './sqlite/adapter.ts';
 import { readDueMigrations } from './sqlite/apply-migrations.ts';
 
-/** Both reject with CannotOpenStore. */
+/** Both methods reject with CannotOpenStore. */
 export interface Migrator {
-  /** What is due, in order; nothing is touched. */
+  /** The pending migrations, in order. Changes nothing. */
   due(): Promise<readonly AppliedMigration[]>;
-  /** Applies what is due, and gives it. Refuses while a process is using the database. */
+  /**
+   * Applies the pending migrations, and returns them. Refuses while a process is using the
+   * database.
+   */
   apply(nowMs: number, onMigrated?: () => void): Promise<readonly AppliedMigration[]>;
   /** The last migration that this program knows. */
   last: number;
@@ -24,7 +27,7 @@ export function migratorOf(database: Database): Migrator {
   return 'url' in database ? postgresMigrator(database.url) : sqliteMigrator(database.dataDir);
 }
 
-/** Other nodes may be at work meanwhile: a migration must leave them their tables. */
+/** Other nodes may be running meanwhile, so a migration must stay compatible with them. */
 function postgresMigrator(url: string): Migrator {
   const means = { url, migrationsDir: postgresMigrationsDir };
   return {

@@ -1,5 +1,5 @@
-// What crosses the border between the engine and a database: calls, batches and replies as plain
-// values, so that a thread, a socket or a simulation can stand in between.
+// What passes between the engine and a database: calls, batches and replies as plain values, so
+// that a thread, a socket or a simulation can be in between.
 import type {
   Born,
   Offer,
@@ -19,24 +19,27 @@ export type ReadCall<V extends ReadVerb = ReadVerb> = {
   [K in V]: { verb: K; input: ReadInput<K> };
 }[V];
 
-/** Of the app that asks; undefined where the service itself does. */
+/** The app of the call; undefined for calls of the service itself. */
 export function appNoOf({ input }: ReadCall): number | undefined {
   return 'appNo' in input ? input.appNo : undefined;
 }
 
-/** What is written together, at one time: outcomes, then edits, then what is taken up. */
+/**
+ * What is written in one transaction, at one time: outcomes, then edits, then a claim and a fan-out
+ * step.
+ */
 export interface Batch {
   nowMs: number;
-  /** None for a store with other writers: see QueueLimits. */
+  /** Empty for a store with several writers: see QueueLimits. */
   settlements: readonly Settlement[];
   edits: readonly EditCall[];
-  /** Fresh deliveries may be born with this lease. */
+  /** Fresh deliveries may be inserted with this lease. */
   offer: Offer | undefined;
-  /** To one writer: to another store it goes as work of its own. */
+  /** Only for a store with one writer; for others it is sent as separate work. */
   takeUp?: TakeUp | undefined;
 }
 
-/** Replies stand in the order of the calls. */
+/** Replies are in the order of the calls. */
 export type BatchReply =
   | {
       kind: 'written';
@@ -44,13 +47,13 @@ export type BatchReply =
       edits: readonly EditReply[];
       born: readonly Born[];
       outlook: Outlook;
-      /** Where something was to be taken up. */
+      /** Present if the batch had a claim or a fan-out step. */
       worked?: Worked | undefined;
     }
   | StoreFailure;
 export type EditReply = { kind: 'done'; output: EditOutput<EditVerb> } | VerbFailure;
 
-/** Replies to settlements stand in their order. */
+/** Replies to settlements are in their order. */
 export type WorkReply =
   | ({ kind: 'worked'; settled: readonly SettleReply[] } & Worked)
   | StoreFailure;
@@ -58,15 +61,18 @@ export type SettleReply = { kind: 'done'; output: Settled } | VerbFailure;
 
 export type ReadReply = { kind: 'done'; output: ReadOutput<ReadVerb> } | VerbFailure | StoreFailure;
 
-/** This one call broke a rule of the database or of the program; its neighbours did not suffer. */
+/**
+ * Only this call violated a rule of the database or of the program; the rest of its batch
+ * succeeded.
+ */
 export interface VerbFailure {
   kind: 'failed';
   message: string;
-  /** The stack where it happened, for the log. */
+  /** The stack of the original error, for the log. */
   trace: string;
 }
 
-/** The store itself failed. Fatal: what is on the disk is in doubt, and the process must end. */
+/** The store itself failed. Fatal: the state of the disk is unknown, and the process must end. */
 export interface StoreFailure {
   kind: 'unavailable' | 'fatal';
   message: string;
@@ -75,13 +81,16 @@ export interface StoreFailure {
 
 export type Foretell = (born: readonly Born[]) => void;
 
-/** The way to a database. It rejects only when the way itself breaks. */
+/** The connection to a database. Rejects only when the connection itself fails. */
 export interface Transport {
-  /** `foretell` is told what will be born, if all goes well; if it does at this try, the reply holds the very same list. */
+  /**
+   * Calls `foretell` before the commit with the deliveries about to be inserted leased. If this try
+   * commits, the reply holds the same list.
+   */
   send(batch: Batch, foretell?: Foretell): Promise<BatchReply>;
   work(work: Work): Promise<WorkReply>;
   read(call: ReadCall): Promise<ReadReply>;
-  /** Answers what was sent, then lets go of the database. */
+  /** Replies to what was sent, then releases the database. */
   close(): Promise<void>;
 }
 
@@ -93,7 +102,7 @@ export function readCall<V extends ReadVerb>(verb: V, input: ReadInput<V>): Read
   return follow({ verb, input });
 }
 
-/** The output as what `verb` gives. The reply must be the one at the place of that verb's call. */
+/** Types an output as that of `verb`. The reply must be the one for that verb's call. */
 export function editOutput<V extends EditVerb>(
   _verb: V,
   output: EditOutput<EditVerb>,
@@ -108,8 +117,8 @@ export function readOutput<V extends ReadVerb>(
   return follow(output);
 }
 
-// TypeScript cannot follow one verb of many through a list and back. The four functions above say
-// what is known: a call is made of one verb's parts, and its reply answers that verb.
+// TypeScript cannot follow one verb of many through a list and back. The four functions above
+// assert what is known: a call is made of one verb's parts, and its reply answers that verb.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it is what an assertion is
 function follow<T>(value: unknown): T {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place; see above

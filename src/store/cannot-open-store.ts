@@ -1,4 +1,4 @@
-// Why a store could not be opened at all, in words meant for the person who starts Ringback.
+// Why a store could not be opened, in words for the user who starts Ringback.
 
 export type CannotOpenCode = 'in_use' | 'newer_schema' | 'bad_migrations' | 'missing' | 'failed';
 

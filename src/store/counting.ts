@@ -1,5 +1,5 @@
-// What a transaction does, noted fact by fact while it is done. At its end the facts become figures, in
-// the same transaction; what is undone takes its facts with it.
+// Facts about what a transaction does, recorded while it runs. At its end they become figures in
+// the same transaction; a rollback discards them.
 import type { CountName, Figures } from '../core/figures.ts';
 import { noFigures } from '../core/figures.ts';
 import { bucketOf } from '../core/latency.ts';
@@ -8,11 +8,11 @@ import type { EndState } from './verbs/end-states.ts';
 
 export interface Fact {
   appNo: number;
-  /** Of the delivery; an event has none. */
+  /** Lane of the delivery; an event has none. */
   lane: number | undefined;
   what: CountName;
   times: number;
-  /** Of the attempt, where one was made. */
+  /** Duration of the attempt, if one was made. */
   tookMs: number | undefined;
 }
 
@@ -30,7 +30,10 @@ export function publishedFact(appNo: number, events: number): Fact {
   return { appNo, lane: undefined, what: 'published', times: events, tookMs: undefined };
 }
 
-/** `state`: how it ended; undefined when it goes back. One that was given back was not even tried. */
+/**
+ * `state`: how the delivery ended; undefined when it becomes pending again. A released one was not
+ * attempted, and is not counted.
+ */
 export function noteSettled(
   facts: Fact[],
   { appNo, lane }: Owner,
@@ -42,7 +45,7 @@ export function noteSettled(
   facts.push({ appNo, lane, what, times: 1, tookMs: attempt?.tookMs });
 }
 
-/** What an item noted goes when the item is undone, of which its error tells. */
+/** Discards the facts of an item that throws, because it is rolled back. */
 export function unlessUndone<T>(facts: Fact[], item: () => T): T {
   const before = facts.length;
   try {
@@ -53,14 +56,14 @@ export function unlessUndone<T>(facts: Fact[], item: () => T): T {
   }
 }
 
-/** Figures by app, in the order of their numbers. */
+/** Figures by app, in the order of app numbers. */
 export function figuresByApp(facts: readonly Fact[]): [appNo: number, figures: Figures][] {
   const found = new Map<number, Figures>();
   for (const fact of facts) count(figuresIn(found, fact.appNo), fact);
   return [...found].sort(([a], [b]) => a - b);
 }
 
-/** The figures under a key, made when missing. */
+/** The figures under a key, created when missing. */
 export function figuresIn(found: Map<number, Figures>, key: number): Figures {
   const known = found.get(key);
   if (known !== undefined) return known;

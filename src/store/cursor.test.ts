@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { belowCursor, belowPosition, cursorAt, cursorAtPosition, isCursor } from './cursor.ts';
 
 describe('belowCursor', () => {
-  it('goes on where a page ended', () => {
+  it('continues where a page ended', () => {
     assert.equal(belowCursor(cursorAt(42)), 42);
     assert(isCursor(cursorAt(42)));
   });
@@ -12,7 +12,7 @@ describe('belowCursor', () => {
     assert.equal(belowCursor(undefined), Number.MAX_SAFE_INTEGER);
   });
 
-  it('refuses what is no cursor', () => {
+  it('refuses text that is not a cursor', () => {
     for (const text of ['', '0', '-1', '1.5', '1e3', ' 1', '9999999999999999', 'abc']) {
       assert.equal(isCursor(text), false, text);
       assert.throws(() => belowCursor(text), TypeError);
@@ -23,7 +23,7 @@ describe('belowCursor', () => {
 describe('belowPosition', () => {
   const event = '01kabcdefghjkmnpqrstvwxyz0';
 
-  it('goes on where a page ended, within an event or before it', () => {
+  it('continues where a page ended, within an event or before it', () => {
     for (const position of [
       { event, n: 12 },
       { event, n: 0 },
@@ -40,7 +40,7 @@ describe('belowPosition', () => {
     assert(belowPosition(undefined).event > 'zzzzzzzzzzzzzzzzzzzzzzzzzz');
   });
 
-  it('refuses what is no position', () => {
+  it('refuses text that is not a position', () => {
     for (const text of ['', '5', `1_${event}_0`, event, `${event}_`, `${event}_-1`, 'x_0', '_0']) {
       assert.equal(isCursor(text, 'position'), false, text);
       assert.throws(() => belowPosition(text), TypeError);

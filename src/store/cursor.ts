@@ -1,7 +1,7 @@
-// Cursors of lists: where the last row examined stands, as text. To callers they are opaque. Most lists
-// are in the order of row numbers; events and deliveries are in the order of their names.
+// Cursors of lists: the position of the last examined row, as text. Callers must treat them as
+// opaque. Most lists are ordered by row number; events and deliveries by name.
 
-/** Where an event or a delivery stands among all. */
+/** The position of an event or a delivery in its list. */
 export interface Position {
   event: string;
   n: number;
@@ -14,7 +14,7 @@ const shapes: Readonly<Record<CursorKind, RegExp>> = {
   position: /^([0-7][0-9a-hjkmnp-tv-z]{25})_(0|[1-9][0-9]{0,8})$/,
 };
 
-/** Whether a text from outside can be a cursor, of any list or of one kind of list. */
+/** Whether text from outside can be a cursor, of any kind of list or of one kind. */
 export function isCursor(cursor: string, kind?: CursorKind): boolean {
   const kinds: readonly CursorKind[] = kind === undefined ? ['row', 'position'] : [kind];
   return kinds.some((one) => shapes[one].test(cursor));
@@ -24,7 +24,7 @@ export function cursorAt(no: number): string {
   return String(no);
 }
 
-/** Where to go on, newest first: rows below this number. */
+/** Where to continue, newest first: rows below this number. */
 export function belowCursor(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   if (!isCursor(cursor, 'row')) throw noCursor(cursor);
@@ -35,7 +35,7 @@ export function cursorAtPosition({ event, n }: Position): string {
   return `${event}_${n}`;
 }
 
-/** Where to go on, newest first: names below this one. */
+/** Where to continue, newest first: names below this one. */
 export function belowPosition(cursor: string | undefined): Position {
   if (cursor === undefined) return { event: '~', n: 0 };
   const found = shapes.position.exec(cursor);

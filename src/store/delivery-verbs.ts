@@ -1,5 +1,5 @@
 // The part of the Store port that moves events to callbacks: publish, claim, settle, fan out, look.
-// A delivery is leased to a node by a token; whatever comes with another token changes nothing.
+// A delivery is leased to a node with a fencing token; a call with another token changes nothing.
 import type { AppSlots } from '../core/app-share.ts';
 import type { Attempt } from '../core/attempt.ts';
 import type { Controls } from '../core/controls.ts';
@@ -8,53 +8,62 @@ import type { Event } from '../core/event.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Page, PageInput } from './page.ts';
 
-/** Who gets an event: all that hear its name, one subscription, or every callback of it (a ping). */
+/**
+ * Who receives an event: all callbacks that match its name, those of one subscription, or every
+ * callback of it (a ping).
+ */
 export type Audience =
   | { kind: 'everyone' }
   | { kind: 'subscription'; id: string }
   | { kind: 'all_callbacks'; id: string };
 
-/** A node's readiness to take fresh deliveries straight to the wire, as of the moment of writing. */
+/** How many fresh deliveries a node can take straight to the wire, at the time of writing. */
 export interface Offer {
   lease: number;
-  /** Deliveries that may be born with this lease. */
+  /** Deliveries that may be inserted with this lease. */
   room: number;
-  /** Free slots of lanes that have deliveries on this node; any other lane has `laneRoom`. */
+  /** Free slots of lanes with deliveries on this node; any other lane has `laneRoom`. */
   free: ReadonlyMap<number, number>;
   /**
-   * Deliveries under way on this node, of the same lanes. A subscription may have been given a smaller
-   * cap that the node has not heard of, so free slots alone do not tell the store enough.
+   * Deliveries in flight on this node, for the same lanes. A subscription may have a smaller cap by
+   * now than the node knows of, so free slots alone are not enough.
    */
   underWay: ReadonlyMap<number, number>;
   laneRoom: number;
-  /** Of the lanes above, those whose receiver has not answered in time lately; any other lane is unproven, too. */
+  /**
+   * Lanes among these whose receiver has not answered in time recently; lanes that are not listed
+   * are unproven, too.
+   */
   unproven?: ReadonlySet<number>;
-  /** What each app may take that has deliveries on this node; any other app has `appRoom`. Undefined: no limit. */
+  /**
+   * Slots of each app with deliveries on this node; any other app has `appRoom`. Undefined: no
+   * limit.
+   */
   apps?: ReadonlyMap<number, AppRoom>;
   appRoom?: AppSlots;
-  /** Of a fan-out: how many callbacks a step may look at, if others wait for it. */
+  /** For a fan-out: how many callbacks a step may read while other work waits for it. */
   stepMax?: number;
 }
 
 export interface AppRoom extends AppSlots {
-  /** What `laneRoom` is for lanes of this app. */
+  /** Overrides `laneRoom` for lanes of this app. */
   laneRoom: number;
 }
 
-/** A delivery that a publish or a fan-out made and leased to the node that offered. */
+/** A delivery that a publish or a fan-out inserted already leased to the offering node. */
 export interface Born extends DeliveryName {
   appNo: number;
   lane: number;
   callback: number;
   version: number;
-  /** Of the lane: see Leased. */
+  /** Concurrency of the lane: see Leased. */
   concurrency: number | undefined;
 }
 
 export interface DeliveryEdits {
   /**
-   * Events with their deliveries, or with the cursor that will make them: all or nothing. Matching
-   * happens inside the transaction, so no subscription that was answered before is ever missed.
+   * Inserts events with their deliveries, or with the cursor of a fan-out: all or nothing. Matching
+   * happens inside the transaction, so it never misses a subscription that was acknowledged before.
    */
   publish: {
     input: {
@@ -62,25 +71,27 @@ export interface DeliveryEdits {
       contract: string;
       events: readonly { id: string; name: string; payload: Uint8Array }[];
       audience: Audience;
-      /** Where in a trace they are published. */
+      /** Trace context of the publish. */
       trace?: string | undefined;
       idempotency: Idempotency | undefined;
-      /** The entry of the inbox that this is; it leaves the inbox in the same transaction. */
+      /** The inbox entry that this publishes; it is deleted in the same transaction. */
       inbox?: number;
-      /** The notice that this is; it goes in the same transaction. */
+      /** The notice that this publishes; it is deleted in the same transaction. */
       notice?: number;
     };
     output:
       | { kind: 'accepted'; events: readonly Accepted[] }
-      /** The same request was answered before, with these. */
+      /** The same request succeeded before, with these events. */
       | { kind: 'repeated'; events: readonly Accepted[] }
       | { kind: 'mismatch' }
-      /** The addressed subscription is unknown, another app's, or has ended. */
+      /** The addressed subscription is unknown, belongs to another app, or has ended. */
       | { kind: 'not_found' }
-      /** Somebody else has dealt with this entry of the inbox, or with this notice. */
+      /** Another node has already processed this inbox entry or notice. */
       | { kind: 'taken' };
   };
-  /** Sends a delivery again: a dead one goes on, a delivered or cancelled one gets a successor. */
+  /**
+   * Sends a delivery again: a dead one becomes due, a delivered or cancelled one gets a successor.
+   */
   retryDelivery: {
     input: { appNo: number } & DeliveryName;
     output:
@@ -89,13 +100,14 @@ export interface DeliveryEdits {
       | { kind: 'ended' }
       | { kind: 'not_found' };
   };
-  /** Cancels waiting deliveries of ended subscriptions, at most `limit`. */
+  /** Cancels pending deliveries of ended subscriptions, at most `limit`. */
   sweep: { input: { limit: number }; output: { cancelled: number; isMore: boolean } };
   /**
-   * Ends what is older than its time: deliveries of events before `beforeMs` that still wait become
-   * dead, reason `expired` (in a lane that has ended: cancelled); then the history goes, and
-   * subscriptions that ended before that. In steps of at most `limit` rows (SQLite) or a day
-   * (PostgreSQL); never while a delivery of it is still pending. `deleted` counts rows of any kind.
+   * Deletes what is older than the retention. Pending deliveries of events before `beforeMs` become
+   * dead with the reason `expired` (in an ended lane: cancelled); then history is deleted, and
+   * subscriptions that ended before that time. In steps of at most `limit` rows (SQLite) or one day
+   * (PostgreSQL); never deletes an event with a pending delivery. `deleted` counts rows of any
+   * kind.
    */
   retain: {
     input: { beforeMs: number; limit: number };
@@ -105,12 +117,12 @@ export interface DeliveryEdits {
 
 export interface Accepted {
   id: string;
-  /** Undefined for a large fan-out: it goes on after the answer. */
+  /** Undefined for a large fan-out, which continues after the response. */
   deliveries: number | undefined;
 }
 
 export interface DeliveryReads {
-  /** What sending needs to know of callbacks; unknown ones are left out. */
+  /** What sending needs to know about callbacks; unknown ones are left out. */
   targets: { input: { callbacks: readonly number[] }; output: readonly Target[] };
   event: { input: { appNo: number; id: string }; output: Event | undefined };
   events: {
@@ -123,14 +135,16 @@ export interface DeliveryReads {
     input: { appNo: number; page: PageInput; filter: DeliveryFilter };
     output: Page<Delivery>;
   };
-  /** Accepted = delivered + dead + cancelled + pending, at one instant, over all apps. For tests. */
+  /**
+   * Accepted = delivered + dead + cancelled + pending, in one snapshot, over all apps. For tests.
+   */
   tally: { input: Record<string, never>; output: Readonly<Record<DeliveryState, number>> };
 }
 
 export interface Target {
   callback: number;
   lane: number;
-  /** The subscription's version: whoever holds a delivery of a later one must read again. */
+  /** Version of the subscription: a holder of a delivery with a later version must read again. */
   version: number;
   isActive: boolean;
   subscription: string;
@@ -149,9 +163,9 @@ export interface Target {
 }
 
 export interface EventFilter {
-  /** A name, or a pattern; `*` is any. */
+  /** A name, or a pattern; `*` matches any. */
   name: string | undefined;
-  /** When it was published, as its id says: from the first, up to but not including the second. */
+  /** Publish time, taken from the id: from `fromMs`, before `untilMs`. */
   fromMs?: number | undefined;
   untilMs?: number | undefined;
 }
@@ -161,9 +175,9 @@ export interface DeliveryFilter extends EventFilter {
   state: DeliveryState | 'pending' | 'retrying' | 'ended' | undefined;
   event: string | undefined;
   subscription: string | undefined;
-  /** Of the last answer: a class (`4xx`) or a code (`404`). */
+  /** Of the last response: a class (`4xx`) or a code (`404`). */
   status?: string | undefined;
-  /** Of the last attempt; or why it is dead: `expired`, `exhausted`. */
+  /** Error of the last attempt; or why it is dead: `expired`, `exhausted`. */
   error?: string | undefined;
 }
 
@@ -181,45 +195,55 @@ export interface Delivery extends DeliveryName {
   endedMs: number | undefined;
 }
 
-/** What a write leaves behind: when the next lane is ready, and whether a fan-out has begun. */
+/** The state after a write: when the next lane is ready, and whether a fan-out has begun. */
 export interface Outlook {
   readyMs: number | undefined;
   isFanningOut: boolean;
 }
 
 /**
- * The dispatcher as the store sees it. Asked just before each batch is written, so that what it offers
- * is what it has; of those that take leases at most one is under way, so nothing is offered twice.
+ * The dispatcher as the store sees it. It is asked just before each batch is written, so that its
+ * offer is current. Of the batches that take leases at most one is in flight, so nothing is offered
+ * twice.
  */
 export interface Worker {
-  /** Before a write: room for fresh deliveries. */
+  /** Called before a write: room for fresh deliveries. */
   offer(): Offer | undefined;
   /**
-   * While a write is under way: what will be born, if all goes well. Nothing may begin yet, but what can be made
-   * ready can be. The very same comes with `take`, unless the store had to try again.
+   * Called while a write is in flight, with the deliveries that will be inserted leased if it
+   * commits. Nothing may be sent yet, but requests can be prepared. `take` passes the same objects,
+   * unless the store had to retry.
    */
   foresee?: ((deliveries: readonly Leased[]) => void) | undefined;
-  /** After a write, before anything of it resolves: what was born with the offered lease. */
+  /**
+   * Called after a write, before its edits resolve: the deliveries inserted with the offered lease.
+   */
   take(deliveries: readonly Leased[], outlook: Outlook): void;
-  /** Before work, or a write that does it as well: a claim, a step of a fan-out, or neither. */
+  /**
+   * Called before work, or before a write that includes work: a claim, a step of a fan-out, or
+   * neither.
+   */
   claim(): Offer | undefined;
   fanOut(): Offer | undefined;
-  /** Somebody else made deliveries ready, or a fan-out began: there may be something to claim. */
+  /** Another node made deliveries ready, or a fan-out began: there may be something to claim. */
   wake(): void;
-  /** Instead of `worked`, when the store failed: nothing is known to have happened, and it may be asked again. */
+  /**
+   * Called instead of `worked` when the store failed: nothing is known to have happened, and it may
+   * be retried.
+   */
   refused(): void;
-  /** After it, and after `take`, before anything of it resolves. */
+  /** Called after work, and after `take`, before any of its settlements resolve. */
   worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
 }
 
-/** Deliveries for a node to begin with: a claim, then a piece of a fan-out. */
+/** Deliveries for a node to start: a claim, then a step of a fan-out. */
 export interface TakeUp {
   claim: Offer | undefined;
-  /** Makes the next deliveries of the oldest large fan-out. */
+  /** Inserts the next deliveries of the oldest large fan-out. */
   fanOut: Offer | undefined;
 }
 
-/** What a node hands in at once: settlements come first. */
+/** What a node submits in one call: settlements come first. */
 export interface Work extends TakeUp {
   nowMs: number;
   settlements: readonly Settlement[];
@@ -234,33 +258,34 @@ export interface Settlement extends DeliveryName {
     /** The receiver wants no more: ends the subscription in the same transaction. */
     | { kind: 'gone' }
     | { kind: 'cancelled' }
-    /** Given back without an attempt, due at `dueMs`. */
+    /** Released without an attempt, due at `dueMs`. */
     | { kind: 'released'; dueMs: number };
   attempt: AttemptRecord | undefined;
 }
 
-/** An attempt as it is written; its number follows from those before. */
+/** An attempt as it is stored; its number follows from the earlier ones. */
 export type AttemptRecord = Omit<Attempt, 'k'> & { node: number };
 
 export interface Worked {
   claimed: readonly Leased[];
-  /** `failure`: why a fan-out cannot go on; it is passed over. */
+  /** `failure`: why a fan-out cannot continue; it is skipped. */
   fannedOut: { deliveries: readonly Leased[]; isMore: boolean; failure?: string };
   /**
-   * When the next lane is ready; undefined when none ever is. Lanes that the offer calls full do not count:
-   * whoever frees a slot asks again. Where nothing was offered nobody knows which are full, and only the lanes
-   * that settlements changed count: one that is full would be claimed for nothing each time. One receiver of
-   * a hundred that said nothing took a third of their rate from the others so.
+   * When the next lane is ready; undefined when no lane will be. Lanes that are full according to
+   * the offer are ignored, because a slot that becomes free triggers another claim. Without an
+   * offer it is not known which are full, so only lanes changed by settlements count: otherwise
+   * each call would lead to a useless claim of a full lane. docs/performance.md shows what that
+   * costs.
    */
   readyMs: number | undefined;
 }
 
 export type Settled =
-  /** `concurrency`: of its lane as it is now, if it has one. So a node hears of a new one. */
+  /** `concurrency`: the present cap of its lane, if any, so that the node learns of changes. */
   | { kind: 'settled'; concurrency?: number }
   /** Settled, and the lane has failed for so long that its subscription should be disabled. */
   | { kind: 'overdue'; appNo: number; lane: number }
-  /** The subscription has ended with it: nothing more may start on these lanes. */
+  /** The subscription ended with it: nothing more may start on these lanes. */
   | { kind: 'gone'; subscription: string; lanes: readonly number[] }
-  /** The lease was not the present one; nothing changed. */
+  /** The lease was stale; nothing changed. */
   | { kind: 'stale' };

@@ -1,5 +1,5 @@
-// Edits that wait for their batch, bounded by number and by the bytes of their payloads. Those of one app stay in
-// order; where not all fit into a batch apps take turns, so that none waits behind the flood of another.
+// The queue of edits, bounded by number and by payload bytes. Edits of one app stay in order. When
+// not all fit into a batch, apps take turns, so that none waits behind a flood of another.
 import type { Awaiting } from './answer-all.ts';
 import type { EditCall, EditReply } from './call.ts';
 import { inTurns } from './fair-order.ts';
@@ -12,10 +12,10 @@ export interface QueueLimits {
   batchPayloadBytesMax: number;
   payloadBytesWaitingMax: number;
   /**
-   * `apart`: a batch holds edits of one kind, and outcomes go beside it. For a database with other
-   * writers: one that locks lanes to publish and then an app to subscribe meets another node that does it
-   * the other way round. Three nodes with three publishes to a subscribe: 41 deadlocks in 720 calls, 34 s; apart none, 1 s.
-   * One writer alone gains from one batch for all, outcomes included, which is the default.
+   * `apart`: a batch holds edits of one kind, and outcomes are sent in parallel. For a database
+   * with several writers: a node that locks lanes to publish and then an app to subscribe deadlocks
+   * with another node that does it in the opposite order. A single writer gains from one batch for
+   * everything, outcomes included, which is the default.
    */
   kinds?: 'together' | 'apart';
 }
@@ -27,9 +27,9 @@ export interface WaitingEdit extends Awaiting<EditReply> {
 export interface EditQueue {
   isEmpty(): boolean;
   size(): number;
-  /** Throws StoreUnavailable when too much waits already. */
+  /** Throws StoreUnavailable when the queue is full. */
   push(edit: WaitingEdit): void;
-  /** The next batch: at least one, if there is one. */
+  /** The next batch: at least one edit, if there is any. */
   take(): WaitingEdit[];
 }
 
@@ -77,7 +77,7 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
   };
 }
 
-/** What is of no app is as if of one more. A publish stays behind the subscribe that came before it. */
+/** Edits without an app share a queue of their own. A publish stays behind an earlier subscribe. */
 function appOf({ edit: { call } }: Waiting): number | undefined {
   if (call.verb === 'subscribe') return call.input.subscription.appNo;
   return 'appNo' in call.input ? call.input.appNo : undefined;
@@ -88,9 +88,9 @@ function ofAnyKind(waiting: readonly Waiting[]): readonly Waiting[] {
 }
 
 /**
- * Of the kind that came first. Publishes overtake nothing: one that came after a subscribe must find
- * the subscription. Other edits may overtake publishes, which nobody has had an answer to yet, so that
- * a mixture of both makes few batches.
+ * Edits of the kind that came first. Publishes overtake nothing: one that came after a subscribe
+ * must find the subscription. Other edits may overtake publishes that are not acknowledged yet, so
+ * that a mixture of both makes few batches.
  */
 function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
   const [first] = waiting;
@@ -102,8 +102,9 @@ function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
 }
 
 /**
- * A rescue and a sweep go through lanes of any app, and a step of a replay through many of one, in their
- * own order: nothing is locked before. Figures are of many apps, too.
+ * These must not share a transaction with edits that lock rows first: a rescue and a sweep lock
+ * lanes of any app, and a step of a replay many lanes of one, in their own order. Figures belong to
+ * many apps, too.
  */
 const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'publish',
@@ -118,7 +119,7 @@ function kindOf({ edit: { call } }: Waiting): EditVerb | 'other' {
   return aloneOfKind.has(call.verb) ? call.verb : 'other';
 }
 
-/** A node that cannot say that it is there, because much waits, would be taken for dead. */
+/** A node whose heartbeat is refused because the queue is full would be declared gone. */
 function isVital({ verb }: EditCall): boolean {
   return verb === 'heartbeat' || verb === 'startNode' || verb === 'stopNode';
 }

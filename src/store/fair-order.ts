@@ -1,5 +1,6 @@
-// Apps in turn. A claim takes one lane of each app after the other, the app with the most room first, so that no app
-// fills a claim while others are ready; within an app the order of lanes stays.
+// Fair order of apps. A claim takes one lane of each app in turn, beginning with the app with the
+// most room, so that no app fills a claim while others are ready. The order of lanes within an app
+// is kept.
 import type { Slots } from './slots.ts';
 
 export function fairOrder<L extends { appNo: number }>(
@@ -12,7 +13,7 @@ export function fairOrder<L extends { appNo: number }>(
   return inTurns(queues.map(([, queue]) => queue));
 }
 
-/** One of each queue after the other, until all are empty. */
+/** One item of each queue in turn, until all are empty. */
 export function inTurns<T>(queues: Iterable<readonly T[]>): T[] {
   const all = [...queues];
   const longest = Math.max(...all.map(({ length }) => length));
@@ -23,7 +24,7 @@ export function inTurns<T>(queues: Iterable<readonly T[]>): T[] {
   return ordered;
 }
 
-/** Both may have no limit, and their difference is no number then. */
+/** Both may be infinite, and their difference would be NaN. */
 function compare(a: number, b: number): number {
   return a === b ? 0 : a - b;
 }

@@ -15,7 +15,7 @@ function always(): boolean {
 }
 
 describe('FairQueue', () => {
-  it('gives one of each app in turn, each app in its own order', () => {
+  it('yields one item of each app in turn, each app in order', () => {
     const queue = new FairQueue<string>();
     for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) queue.add(item.charCodeAt(0), item);
     assert.equal(queue.size, 6);
@@ -23,7 +23,7 @@ describe('FairQueue', () => {
     assert.equal(queue.size, 0);
   });
 
-  it('puts an app that comes later behind those that wait, not behind all their items', () => {
+  it('queues a later app behind the waiting apps, not behind all their items', () => {
     const queue = new FairQueue<string>();
     for (let n = 0; n < 200; n += 1) queue.add(1, `a${n}`);
     queue.take(always);
@@ -31,14 +31,14 @@ describe('FairQueue', () => {
     assert.deepEqual(drain(queue).slice(0, 2), ['a1', 'b']);
   });
 
-  it('lets others go first before an app that has just had a turn', () => {
+  it('lets other apps go first before an app that has just had a turn', () => {
     const queue = new FairQueue<string>();
     for (const item of ['a', 'b']) queue.add(item.charCodeAt(0), item);
     queue.letOthersFirst('a'.charCodeAt(0));
     assert.deepEqual(drain(queue), ['b', 'a']);
   });
 
-  it('passes over apps that may not have one, and they keep their turn', () => {
+  it('skips apps that are not eligible, and keeps their turn', () => {
     const queue = new FairQueue<string>();
     queue.add(1, 'a');
     queue.add(undefined, 'own');

@@ -1,5 +1,6 @@
-// Calls of several apps that wait for the same resource, taken in turn: one of each app, then the next of each. A
-// backlog of one app delays the others by one call of it at a time, however long it is.
+// A queue of calls from several apps for one resource, served in turn: one call of each app, then
+// the next of each. A backlog of one app delays the others by one of its calls at a time, however
+// long it is.
 
 /** Undefined: a call of the service itself. */
 export type AppNo = number | undefined;
@@ -20,7 +21,7 @@ export class FairQueue<T> {
     this.#size += 1;
   }
 
-  /** Its turn comes after those of all apps that wait now: it has just had one. */
+  /** Moves the app behind all that wait now, because it has just had a turn. */
   letOthersFirst(app: AppNo): void {
     const waiting = this.#byApp.get(app);
     if (waiting === undefined) return;
@@ -28,7 +29,7 @@ export class FairQueue<T> {
     this.#byApp.set(app, waiting);
   }
 
-  /** Of the first app whose turn it is and that may have one; it is then the last. */
+  /** Takes an item of the first eligible app, which then goes to the end. */
   take(mayHave: (app: AppNo) => boolean): { app: AppNo; item: T } | undefined {
     for (const [app, waiting] of this.#byApp) {
       if (!mayHave(app)) continue;

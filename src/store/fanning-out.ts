@@ -1,4 +1,4 @@
-// A large fan-out and how far it has come, as its row says.
+// A large fan-out and its progress, as stored in its row.
 import { strict as assert } from 'node:assert';
 import { limits } from '../core/limits.ts';
 import type { Row } from './row.ts';
@@ -9,30 +9,33 @@ export interface FanningOut {
   event: string;
   appNo: number;
   contract: string;
-  /** Of the app when it was accepted: who listened then gets it. */
+  /** Version of the app when the event was accepted: the subscribers of that version receive it. */
   version: number;
-  /** Patterns that hear the event, one after the other. */
+  /** Patterns that match the event, in the order they are processed. */
   names: readonly string[];
   cursor: Cursor;
   slice: number;
-  /** Deliveries that were made so far. */
+  /** Deliveries inserted so far. */
   made: number;
   sent: { eventName: string; payload: Uint8Array; trace: string | undefined };
 }
 
-/** The next callback is the first one after `callback` that hears `names[step]`. */
+/** The next callback is the first one after `callback` that has the pattern `names[step]`. */
 export interface Cursor {
   step: number;
   callback: number;
 }
 
-/** The next listeners, and where to go on; undefined: that was the last of them. */
+/** The next matching callbacks, and where to continue; undefined after the last one. */
 export interface Piece<L> {
   listeners: L[];
   after: Cursor | undefined;
 }
 
-/** How many callbacks a step looks at: what has no room is claimed later, at twice the cost. */
+/**
+ * How many callbacks a step reads. Deliveries beyond the room must be claimed later, at twice the
+ * cost.
+ */
 export function stepFor(
   { room, ofApp, stepMax }: Pick<Slots, 'room' | 'ofApp' | 'stepMax'>,
   { appNo, sent: { payload } }: Pick<FanningOut, 'appNo' | 'sent'>,

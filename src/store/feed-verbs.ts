@@ -1,16 +1,17 @@
-// The part of the Store port behind the live view: what changed, told by every node, and who watches.
+// The part of the Store port behind the live view: changes, reported by every node, and which apps
+// are watched.
 import type { DeliveryName } from '../core/delivery.ts';
 import type { Delivery } from './delivery-verbs.ts';
 
 export interface FeedRow {
   node: number;
-  /** Rises with every row of the node, in the order in which they were written. */
+  /** Increases with every row of the node, in the order of writing. */
   seq: number;
   digest: string;
 }
 
 export interface FeedEdits {
-  /** Repeating it changes nothing: its answer may have been lost. */
+  /** Idempotent: the caller repeats it when the reply was lost. */
   appendFeed: {
     input: {
       node: number;
@@ -18,19 +19,19 @@ export interface FeedEdits {
     };
     output: { kind: 'appended' };
   };
-  /** Apps are watched through a node until then. */
+  /** Marks apps as watched through a node until `untilMs`. */
   watch: {
     input: { node: number; apps: readonly number[]; untilMs: number };
     output: { kind: 'watched' };
   };
-  /** Deletes what is older, at most `limit` rows of each kind; `deleted`: of the kind that had more. */
+  /** Deletes older rows, at most `limit` of each kind; `deleted`: of the kind that had more. */
   forgetFeed: { input: { beforeMs: number; limit: number }; output: { deleted: number } };
 }
 
 export interface FeedReads {
   /**
-   * The newest number of each node, and the rows after those that are given: of each node at most
-   * `limit`, the oldest first. A node that is not given begins at its first row.
+   * The newest number of each node, and the rows after the given ones: at most `limit` of each
+   * node, oldest first. A node that is not given starts at its first row.
    */
   feed: {
     input: { appNo: number; after: ReadonlyMap<number, number> | undefined; limit: number };
@@ -38,7 +39,7 @@ export interface FeedReads {
   };
   /** Apps that are watched through any node at this time. */
   watched: { input: { nowMs: number }; output: readonly number[] };
-  /** Those of the app that are there. */
+  /** The named deliveries that exist in the app. */
   deliveriesNamed: {
     input: { appNo: number; names: readonly DeliveryName[] };
     output: readonly Delivery[];

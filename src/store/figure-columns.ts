@@ -1,5 +1,6 @@
-// The columns that hold figures, and how figures become values of them and back. Both tables of figures
-// have the same ones, except that a subscription publishes nothing and nobody counts its revivals.
+// The columns of figures, and the conversion in both directions. The tables of apps and of
+// subscriptions have the same columns, except that subscriptions count neither publishes nor
+// revivals.
 import type { CountName, Figures } from '../core/figures.ts';
 import { countNames, noFigures } from '../core/figures.ts';
 import { bucketCount } from '../core/latency.ts';
@@ -21,7 +22,10 @@ export const subscriptionColumns: FigureColumns = {
   all: [...ofSubscription, ...buckets],
 };
 
-/** `do update set` of what is there already: always increments, because a commit may be in doubt. */
+/**
+ * The `do update set` clause for an existing row. Always increments, since a repeated write after a
+ * commit in doubt must not overwrite.
+ */
 export function increments(table: string, columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ');
 }
@@ -35,7 +39,7 @@ export function figureValues({ counts }: FigureColumns, figures: Figures): numbe
   return [...counts.map((name) => figures.counts[name]), ...figures.took];
 }
 
-/** Columns that the row does not have count as nothing. */
+/** Columns that the row does not have count as 0. */
 export function toFigures(row: Row, { counts }: FigureColumns): Figures {
   const figures = noFigures();
   for (const name of counts) figures.counts[name] = integer(row, name);

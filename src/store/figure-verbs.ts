@@ -1,15 +1,16 @@
-// The part of the Store port for statistics. Figures of an app are exact, and written in the transaction
-// that does what they count; those of a subscription are gathered and written now and then.
+// The part of the Store port for statistics. Figures of an app are exact, and written in the
+// transaction that they count. Those of a subscription accumulate in memory and are written
+// periodically.
 import type { Counts, Figures } from '../core/figures.ts';
 import type { Span } from '../core/stats-span.ts';
 
 export interface FigureEdits {
-  /** Writes figures of subscriptions that were gathered, at most `limit` rows. */
+  /** Writes accumulated figures of subscriptions, at most `limit` rows. */
   keepFigures: { input: { limit: number }; output: { written: number; isMore: boolean } };
   /**
-   * Puts minutes of apps together that are over, makes half hours of subscriptions' minutes that are
-   * older than `subscriptionFineMs`, and deletes what is older than its time; at most `limit` rows of
-   * each kind. What an app did in all stays known.
+   * Merges past minutes of apps, merges minutes of subscriptions older than `subscriptionFineMs`
+   * into half hours, and deletes expired ones; at most `limit` rows of each kind. Totals of apps
+   * are kept.
    */
   tidyFigures: {
     input: {
@@ -23,7 +24,7 @@ export interface FigureEdits {
 }
 
 export interface FigureReads {
-  /** What an app did in all: the same as counting its rows, at every instant. */
+  /** Totals of an app: at every instant the same as counting its rows. */
   counts: { input: { appNo: number }; output: Counts };
   appFigures: { input: { appNo: number; span: Span }; output: AppFigures };
   /** In the order of the ids; unknown ones are left out. */
@@ -34,7 +35,7 @@ export interface FigureReads {
 }
 
 export interface StepFigures {
-  /** From 0: its place in the span. Steps in which nothing happened are left out. */
+  /** Index of the step in the span, from 0. Empty steps are left out. */
   step: number;
   figures: Figures;
 }
@@ -43,7 +44,7 @@ export interface AppFigures {
   steps: readonly StepFigures[];
   /** Of all time. */
   counts: Counts;
-  /** The event of the oldest delivery that has not ended. */
+  /** The event of the oldest pending delivery. */
   oldestPending: string | undefined;
   attention: readonly Attention[];
 }
@@ -52,17 +53,17 @@ export interface SubscriptionFigures {
   id: string;
   steps: readonly StepFigures[];
   pending: number;
-  /** There are at least so many: counting stopped there. */
+  /** The count stopped at its limit: there are at least this many. */
   isCapped: boolean;
-  /** Where counting stopped, the oldest of those that are due first. */
+  /** If the count stopped: the oldest among the deliveries that are due first. */
   oldestPending: string | undefined;
 }
 
-/** Something that a person should look at. */
+/** Something that an operator should look at. */
 export interface Attention {
   kind: 'disabled' | 'failing';
   subscription: string;
-  /** Empty where there is no target. */
+  /** Empty without a target. */
   url: string;
   sinceMs: number | undefined;
   failures: number;

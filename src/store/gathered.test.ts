@@ -9,7 +9,7 @@ const shown = (some: readonly LaneFigures[]): number[][] =>
   some.map(({ lane, minute, figures }) => [lane, minute, figures.counts.made]);
 
 describe('createGathered', () => {
-  it('adds up by lane and minute, and gives the oldest minute first', () => {
+  it('sums by lane and minute, and returns the oldest minute first', () => {
     const gathered = createGathered();
     gathered.add([made(1), made(2), made(1)], 7);
     gathered.add([made(1)], 8);
@@ -22,7 +22,7 @@ describe('createGathered', () => {
     assert(gathered.isEmpty());
   });
 
-  it('is one for transactions beside each other, of which each keeps or gives back its own', () => {
+  it('is shared by parallel transactions, each of which commits or restores its own part', () => {
     const one = createGathered();
     const other = one.beside();
     one.add([made(1), made(2), made(3)], 7);
@@ -37,14 +37,14 @@ describe('createGathered', () => {
     ]);
   });
 
-  it('leaves out what belongs to no lane', () => {
+  it('ignores facts without a lane', () => {
     const gathered = createGathered();
     gathered.add([{ ...made(1), lane: undefined }], 7);
     assert(gathered.isEmpty());
     assert.deepEqual(gathered.take(9), []);
   });
 
-  it('takes no more than asked for', () => {
+  it('takes no more than requested', () => {
     const gathered = createGathered();
     gathered.add([made(1), made(2)], 7);
     gathered.add([made(3), made(4)], 8);
@@ -58,7 +58,7 @@ describe('createGathered', () => {
     assert(gathered.isEmpty());
   });
 
-  it('puts back what was not written, beside what came meanwhile', () => {
+  it('restores what was not written, merged with newer figures', () => {
     const gathered = createGathered();
     gathered.add([made(1)], 7);
     gathered.take(1);
@@ -71,7 +71,7 @@ describe('createGathered', () => {
     assert(gathered.isEmpty());
   });
 
-  it('is full when so many wait', () => {
+  it('is full at its limit', () => {
     const gathered = createGathered(3);
     gathered.add([made(1), made(1)], 7);
     gathered.add([made(1)], 8);

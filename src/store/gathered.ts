@@ -1,6 +1,7 @@
-// Figures of subscriptions, gathered in memory between two writes: a row for each subscription in every
-// batch would cost more than the batch. They are kept by lane, because that is what a batch knows; who a
-// lane belongs to is found out when they are written. What a crash takes with it was never written.
+// Accumulates figures of subscriptions in memory between two writes: a row for each subscription in
+// every batch would cost more than the batch. They are kept by lane, because that is what a batch
+// knows; the subscription of a lane is looked up when they are written. A crash loses the unwritten
+// part.
 import type { Figures } from '../core/figures.ts';
 import { addFigures } from '../core/figures.ts';
 import { limits } from '../core/limits.ts';
@@ -14,17 +15,17 @@ export interface LaneFigures {
 }
 
 export interface Gathered {
-  /** Facts of a transaction that was committed. */
+  /** Adds the facts of a committed transaction. */
   add(facts: readonly Fact[], minute: number): void;
   isEmpty(): boolean;
-  /** So much that the next batch should write some of it. */
+  /** Whether there are enough that the next batch should write some. */
   isFull(): boolean;
-  /** The oldest, for a transaction that is under way; of each view at most one is at a time. */
+  /** The oldest figures, for a transaction in progress; at most one at a time per view. */
   take(most: number): readonly LaneFigures[];
-  /** What was taken is on the disk; or it is not, and stays. */
+  /** The taken figures were committed (`done`), or were not and are restored (`undo`). */
   done(): void;
   undo(): void;
-  /** Another view of the same, for a transaction beside the first. */
+  /** Another view of the same figures, for a parallel transaction. */
   beside(): Gathered;
 }
 

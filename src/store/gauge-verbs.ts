@@ -1,29 +1,29 @@
-// The part of the Store port for metrics: how much there is of everything, over all apps. Nothing here
-// names an app, and no read costs more the more deliveries wait.
+// The part of the Store port for metrics: how much there is of everything, over all apps. No result
+// names an app, and no read costs more when more deliveries are pending.
 import type { Counts } from '../core/figures.ts';
 
 export interface GaugeReads {
   gauges: { input: Record<string, never>; output: Gauges };
-  /** Lanes after a number, so many that it takes a moment: those of a pass add up. */
+  /** A bounded number of lanes after a number; the pieces of a pass add up. */
   laneCensus: { input: { after: number; nowMs: number; dueMost: number }; output: LaneCensus };
   subscriptionCensus: { input: { after: number }; output: SubscriptionCensus };
 }
 
 export interface Gauges {
-  /** Of all apps, in all. */
+  /** Over all apps and all time. */
   counts: Counts;
   running: number;
-  /** The event of the oldest delivery that has not ended, whatever it waits for. */
+  /** The event of the oldest pending delivery, for whatever reason it is pending. */
   oldestPending: string | undefined;
-  /** Under way; counted up to a limit. */
+  /** In progress; counted up to a limit. */
   fanOuts: number;
   replays: number;
-  /** Own events that are yet to be published. */
+  /** Own events that have not been published yet. */
   notices: number;
 }
 
 export interface LaneCensus extends LaneSums {
-  /** Where the next piece begins; undefined when this was the last one. */
+  /** Where the next piece begins; undefined for the last one. */
   last: number | undefined;
 }
 
@@ -34,12 +34,18 @@ export interface LaneSums {
   held: number;
   ordered: number;
   limited: number;
-  /** So many failures that one delivery at a time goes: before its next one, and when it may go. */
+  /**
+   * Lanes with an open breaker, which get one delivery at a time: still closed (`broken`), and
+   * ready for a probe (`probing`).
+   */
   broken: number;
   probing: number;
-  /** Deliveries whose time has come, also of lanes that may not go on; counted up to a limit. */
+  /** Due deliveries, including those of lanes that are closed; counted up to a limit. */
   due: number;
-  /** When the delivery became due that waits longest: of all, and of lanes that could go on now. */
+  /**
+   * Due time of the delivery that has been due longest: over all lanes, and over lanes that could
+   * proceed now.
+   */
   oldestDueMs: number | undefined;
   oldestReadyMs: number | undefined;
 }

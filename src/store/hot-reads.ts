@@ -1,4 +1,5 @@
-// Reads that deliveries and requests wait for, each of a row or a few. No number of lists may stop them.
+// Reads that deliveries and requests wait for, each of one or a few rows. Lists must never delay
+// them.
 import type { ReadVerb } from './store.ts';
 
 export const hotReads: ReadonlySet<ReadVerb> = new Set([

@@ -1,14 +1,15 @@
-// The part of the Store port for events that were published by SQL, inside somebody's own transaction.
-// They wait in an inbox until a node has checked them; SQLite has no such door, so its inbox is empty.
+// The part of the Store port for events published by SQL, inside a client's own transaction. They
+// stay in an inbox until a node has validated them. SQLite does not offer this, so its inbox is
+// always empty.
 import type { Quotas } from '../core/quotas.ts';
 
-/** An event as it was handed in; nobody has looked at it yet. */
+/** An event as it was inserted, not validated yet. */
 export interface InboxEntry {
   no: number;
-  /** The event's id, which the caller was told. */
+  /** The event's id, which the publisher already has. */
   id: string;
   appNo: number;
-  /** The app's own. */
+  /** Quotas of the app itself. */
   quotas: Quotas;
   name: string;
   payload: Uint8Array;
@@ -16,15 +17,16 @@ export interface InboxEntry {
 
 export interface InboxEdits {
   /**
-   * The oldest entries, at most `limit`, for this node alone for `forMs`; then they may be taken again.
+   * The oldest entries, at most `limit`. They are reserved for this node for `forMs`; then they may
+   * be taken again.
    */
   takeInbox: {
     input: { limit: number; forMs: number };
     output: { entries: readonly InboxEntry[] };
   };
   /**
-   * Keeps an entry as an event that was rejected, without deliveries, for people to see.
-   * `taken`: somebody else has dealt with it.
+   * Stores an entry as a rejected event, without deliveries, so that it can be inspected. `taken`:
+   * another node has already processed it.
    */
   rejectInbox: {
     input: { no: number; reason: string };

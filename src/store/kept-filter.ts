@@ -1,5 +1,5 @@
-// The filters of subscriptions, as a publish asks them: read by their own column, and never with what
-// else a subscription keeps, which is nobody's business then and may be large.
+// The filters of subscriptions as a publish needs them: read from their own column, without the
+// other settings of a subscription, which may be large.
 import { decodeFilter } from '../core/controls.ts';
 import type { Rules } from '../core/filter.ts';
 import { rulesOf } from '../core/filter.ts';
@@ -9,7 +9,7 @@ import type { Listener } from './listener.ts';
 import type { Row } from './row.ts';
 import { integer, maybe, text } from './row.ts';
 
-/** A listener as it was found: it is known whether it filters, and not yet what. */
+/** A matching callback: it is known whether it has a filter, but the filter is not read yet. */
 export interface Found extends Omit<Listener, 'rules'> {
   /** The subscription, if it has a filter. */
   filteredBy: number | undefined;
@@ -21,10 +21,12 @@ export function toFound(row: Row, lane: Lane): Found {
   return { callback: integer(row, 'callback'), lane, filteredBy };
 }
 
-/** By the store's number of the subscription. One that is asked for and has no filter any more has none. */
+/**
+ * By the store's number of the subscription. Undefined: it was read, and no longer has a filter.
+ */
 export type KnownRules = Map<number, Rules | undefined>;
 
-/** Of rows with `no` and `filter`. */
+/** Adds rows with `no` and `filter`. */
 export function learnRules(known: KnownRules, rows: readonly Row[]): void {
   for (const row of rows) known.set(integer(row, 'no'), rulesIn(row));
 }
@@ -33,7 +35,7 @@ export function toListener({ callback, lane, filteredBy }: Found, known: KnownRu
   return { callback, lane, rules: filteredBy === undefined ? undefined : known.get(filteredBy) };
 }
 
-/** Of a row with `filter`; undefined: it has none. */
+/** The rules in the column `filter`; undefined: the row has none. */
 export function rulesIn(row: Row): Rules | undefined {
   const filter = maybe(text, row, 'filter');
   if (filter === undefined) return undefined;
@@ -45,9 +47,9 @@ export function rulesIn(row: Row): Rules | undefined {
 }
 
 /**
- * A filter that cannot be read lets everything pass: the delivery is made and waits until somebody mends
- * the row, because its sender cannot read it either. Anything else would drop events in silence, or
- * refuse them to all who listen besides.
+ * An unreadable filter matches everything: the delivery is created, and stays pending until the row
+ * is repaired, because its sender cannot read the filter either. Anything else would silently drop
+ * events, or refuse them for all other subscribers.
  */
 function readRules(filter: string): Rules | undefined {
   try {
@@ -58,9 +60,9 @@ function readRules(filter: string): Rules | undefined {
 }
 
 /**
- * By the whole text, which says itself when it is another one: there is nothing to take back when a
- * transaction fails or another node writes. The oldest goes first: whoever brings a thousand of his own
- * makes others parse again one by one, not all at once.
+ * A cache keyed by the whole text, so that it never needs invalidation, whether a transaction fails
+ * or another node writes. The oldest entry is dropped first: an app with a thousand filters of its
+ * own makes others parse again one by one, not all at once.
  */
 const remembered = new Map<string, Rules>();
 let rememberedChars = 0;

@@ -8,7 +8,7 @@ import { encryptionKeyBytes, keyFileIn, readOrMakeKeyFile } from './key-file.ts'
 const world = { randomBytes: (count: number) => new Uint8Array(count).fill(7) };
 
 describe('readOrMakeKeyFile', () => {
-  it('makes a key once, for its owner only, and leaves nothing else behind', (t) => {
+  it('creates a key once, readable by its owner only, and leaves no other file behind', (t) => {
     const dataDir = join(newFolder(t), 'a', 'b');
     const made = readOrMakeKeyFile(dataDir, world);
     assert.deepEqual([made.isNew, made.key.length], [true, encryptionKeyBytes]);
@@ -18,7 +18,7 @@ describe('readOrMakeKeyFile', () => {
     assert.deepEqual([again.isNew, Buffer.from(again.key)], [false, made.key]);
   });
 
-  it('gets past what a crash has left of a key that was never used', (t) => {
+  it('ignores the leftover of a crash before the key was used', (t) => {
     const dataDir = newFolder(t);
     writeFileSync(`${keyFileIn(dataDir)}.new`, 'BwcH');
     assert.equal(readOrMakeKeyFile(dataDir, world).key.length, encryptionKeyBytes);

@@ -1,5 +1,5 @@
-// The key that wraps signing secrets, where the operator sets none: made once, in a file of its own
-// beside the database, so that a copied database alone opens nothing.
+// The key that seals signing secrets, if the operator sets none: generated once, in a file of its
+// own beside the database, so that a copy of the database alone opens nothing.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { World } from '../core/world.ts';
@@ -11,23 +11,24 @@ export const encryptionKeyBytes = 32;
 export interface KeyFile {
   path: string;
   key: Uint8Array;
-  /** The file was not there before. */
+  /** The file did not exist before. */
   isNew: boolean;
 }
 
-/** Where the key is, if it is there. */
+/** The path of the key, whether it exists or not. */
 export function keyFileIn(dataDir: string): string {
   return join(dataDir, 'encryption.key');
 }
 
-/** For whoever holds the store's lock: nobody else may be making one. */
+/** The caller must hold the store's lock, so that no other process creates a key. */
 export function readOrMakeKeyFile(dataDir: string, world: Pick<World, 'randomBytes'>): KeyFile {
   const path = keyFileIn(dataDir);
   if (existsSync(path)) return { path, key: readKeyFile(path), isNew: false };
   makeLastingFolder(dataDir);
   const key = Buffer.from(world.randomBytes(encryptionKeyBytes));
-  // Under another name first: a crash in its middle would leave a file that is no key, and no start would
-  // ever get past it. And a key whose name is lost in a power cut opens no secret any more.
+  // Written under another name first: a crash in between would leave an incomplete key, and every
+  // later start would fail. The folder is synced, because a key whose name is lost in a power cut
+  // would make all secrets unreadable.
   const unfinished = `${path}.new`;
   writeFileSync(unfinished, `${key.toString('base64')}\n`, { mode: 0o600, flush: true });
   renameSync(unfinished, path);

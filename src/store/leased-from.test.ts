@@ -26,7 +26,7 @@ function bornOf(event: string, n: number): Born {
 const offer: Offer = { lease: 7, room: 100, free: new Map(), underWay: new Map(), laneRoom: 10 };
 
 describe('fresh deliveries', () => {
-  it('meet the payloads of their events, in whatever order they come', () => {
+  it('get the payloads of their events, in any order', () => {
     const names = fc.uniqueArray(fc.nat({ max: 999 }).map(String), { minLength: 1 });
     const batch = names.chain((ids) =>
       fc.record({
@@ -63,7 +63,7 @@ describe('fresh deliveries', () => {
     );
   });
 
-  it('of an event that is not of the batch are a mistake', () => {
+  it('throw if their event is not in the batch', () => {
     const fresh = freshFrom({ edits: [published(['a', 'b'])], offer }, () => undefined);
     assert.throws(() => fresh.of([bornOf('a', 0), bornOf('c', 0)]), /event "c": it is not of this/);
   });

@@ -1,4 +1,4 @@
-// A delivery that a claim has leased, from its row and the lane that it was taken from.
+// Converts the row of a claimed delivery, with the lane that it was claimed from.
 import type { Leased } from '../core/delivery.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Row } from './row.ts';

@@ -1,6 +1,6 @@
-// Who hears an event: a callback, and the lane that its deliveries wait in. Of those the event is meant
-// for whose filter it fits: the filters that hold when its deliveries are made. Nobody else pays for
-// them: a payload is parsed only if a listener has one.
+// A callback that matches an event, and the lane of its deliveries. The filters that apply are
+// those in force when the deliveries are created. A payload is parsed only if one of the callbacks
+// has a filter.
 import type { Rules } from '../core/filter.ts';
 import { payloadJudge } from '../core/filter.ts';
 import type { Lane } from '../core/lane.ts';
@@ -8,11 +8,11 @@ import type { Lane } from '../core/lane.ts';
 export interface Listener {
   callback: number;
   lane: Lane;
-  /** What the payload must fit; undefined: it takes all. */
+  /** The filter that the payload must match; undefined: any payload. */
   rules: Rules | undefined;
 }
 
-/** Those of the listeners whom an event with this payload is meant for. */
+/** The callbacks whose filter matches the payload. */
 export function fitting<L extends Pick<Listener, 'rules'>>(
   listeners: readonly L[],
   payload: Uint8Array,

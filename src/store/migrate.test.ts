@@ -15,11 +15,11 @@ const known = ['init', 'events', 'replays'].map((name, i) => ({
 const numbers = (list: readonly { number: number }[]) => list.map(({ number }) => number);
 
 describe('dueMigrations', () => {
-  it('gives all to an empty database, in order', () => {
+  it('returns all migrations for an empty database, in order', () => {
     assert.deepEqual(numbers(dueMigrations({ database, known, applied: [] })), [1, 2, 3]);
   });
 
-  it('gives only what the database has not had', () => {
+  it('returns only those that the database has not had', () => {
     const applied = known.slice(0, 2);
     assert.deepEqual(numbers(dueMigrations({ database, known, applied })), [3]);
     assert.deepEqual(dueMigrations({ database, known, applied: known }), []);
@@ -52,7 +52,7 @@ describe('dueMigrations', () => {
     assert.throws(() => dueMigrations({ database, known, applied: gap }), refusal);
   });
 
-  it('refuses two migrations of one number', () => {
+  it('refuses two migrations with one number', () => {
     const [first] = known;
     assert(first !== undefined);
     const twice = [first, { ...first, name: 'again' }];
@@ -90,7 +90,7 @@ describe('dueMigrations', () => {
 });
 
 describe('readMigrations', () => {
-  it('reads files in order of their numbers', () => {
+  it('reads files in the order of their numbers', () => {
     withFiles({ '0002_b.sql': 'two', '0001_a.sql': 'one' }, (dir) => {
       assert.deepEqual(readMigrations(dir), [
         { number: 1, name: 'a', sql: 'one' },
@@ -99,7 +99,7 @@ describe('readMigrations', () => {
     });
   });
 
-  it('refuses a file that is no migration', () => {
+  it('refuses a file that is not a migration', () => {
     withFiles({ '1_a.sql': '' }, (dir) => {
       assert.throws(() => readMigrations(dir), { message: /found file "1_a.sql", expected/ });
     });

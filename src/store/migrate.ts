@@ -1,5 +1,5 @@
-// Migrations: numbered .sql files, applied in order, each once, never edited. This file decides which
-// ones are due; running them, each in its own transaction, is the adapter's part.
+// Migrations: numbered .sql files, applied in order, each once, never edited. This file decides
+// which ones are pending; the adapters run them, each in its own transaction.
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,21 +13,26 @@ export interface Migration {
 
 export type AppliedMigration = Pick<Migration, 'number' | 'name'>;
 
-/** What the database remembers of a migration. */
+/** What the database records of a migration. */
 export interface RecordedMigration extends AppliedMigration {
-  /** Of its file as it was applied; undefined: by a program that did not record it. */
+  /**
+   * Hash of its file when it was applied; undefined: applied by a version that did not record it.
+   */
   hash?: string | undefined;
 }
 
 export interface MigrationState {
-  /** What the database is called in messages. */
+  /** The database's name in messages. */
   database: string;
   /** All migrations of this program, and those that the database has had, by number. */
   known: readonly Migration[];
   applied: readonly RecordedMigration[];
 }
 
-/** The migrations that the database still needs, in order; refuses a database it cannot know. */
+/**
+ * The migrations that the database still needs, in order. Refuses a database with an unknown
+ * history.
+ */
 export function dueMigrations({ database, known, applied }: MigrationState): Migration[] {
   refuseGaps('the program', known);
   refuseGaps(`"${database}"`, applied);
@@ -42,12 +47,14 @@ export function dueMigrations({ database, known, applied }: MigrationState): Mig
   return known.slice(applied.length);
 }
 
-/** Of a migration's file, whatever ends its lines. */
+/** The hash of a migration's file, independent of line endings. */
 export function migrationHash(sql: string): string {
   return hash('sha256', sql.replaceAll('\r\n', '\n'));
 }
 
-/** A migration that was changed after it was applied made other tables than this program works with. */
+/**
+ * A migration that was changed after it was applied created other tables than this program expects.
+ */
 function refuseOther(database: string, found: RecordedMigration, known?: Migration): void {
   const { number, name } = found;
   if (name !== known?.name) {
@@ -70,7 +77,7 @@ function shortened(text: string): string {
   return text.slice(0, 12);
 }
 
-/** Reads `0001_init.sql`, `0002_…` from a folder, in order of their numbers. */
+/** Reads `0001_init.sql`, `0002_…` from a folder, in the order of their numbers. */
 export function readMigrations(dir: string): Migration[] {
   return readdirSync(dir)
     .sort()

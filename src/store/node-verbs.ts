@@ -1,5 +1,6 @@
-// The part of the Store port that keeps nodes apart: who is there, who has gone silent, and whose work
-// is free again. A node is one incarnation of a process; its number is the upper half of its leases.
+// The part of the Store port for cluster membership: which nodes are alive, which have gone silent,
+// and which leases are released. A node is one incarnation of a process; its number is the upper
+// half of its leases.
 
 export type NodeRole = 'api' | 'worker' | 'all';
 
@@ -14,19 +15,20 @@ export interface Node {
 
 export interface NodeEdits {
   /**
-   * A new incarnation of a node. `aloneHere` (SQLite): every lease of an older one is freed at once.
+   * Registers a new incarnation of a node. `aloneHere` (SQLite): releases every lease of an older
+   * one at once.
    */
   startNode: {
     input: { name: string; role: NodeRole; version: string; aloneHere: boolean };
     output: { node: number; freed: number };
   };
-  /** The node is there. One that was declared gone stays gone, and must start anew. */
+  /** Renews the heartbeat. A node that was declared gone stays gone, and must register again. */
   heartbeat: { input: { node: number }; output: { kind: 'alive' | 'gone' } };
-  /** The node says goodbye: whatever it still held is free at the next rescue. */
+  /** A clean shutdown: its remaining leases are released by the next rescue. */
   stopNode: { input: { node: number }; output: { kind: 'gone' } };
   /**
-   * Declares nodes gone that were silent for `silentMs`, and frees all that is leased to any node that
-   * is not alive: also what a node wrote after it was declared gone.
+   * Declares nodes gone that were silent for `silentMs`, and releases everything leased to nodes
+   * that are not alive, including leases that a node wrote after it was declared gone.
    */
   rescue: { input: { silentMs: number }; output: { gone: number; freed: number } };
 }

@@ -1,8 +1,9 @@
-// The part of the Store port for Ringback's own events: notices are written in the transaction of what
-// they tell, and wait here until they are published. Also how receivers do, and when one is given up.
+// The part of the Store port for Ringback's own events. A notice is written in the transaction that
+// causes it, and stays until it is published. Also the health of receivers, and the end of failing
+// ones.
 import type { Health } from '../core/health.ts';
 
-/** An own event that is yet to be published. */
+/** An own event that has not been published yet. */
 export interface WaitingNotice {
   no: number;
   appNo: number;
@@ -12,24 +13,24 @@ export interface WaitingNotice {
 
 export interface NoticeEdits {
   /**
-   * Disables the subscription of a lane that has failed for so long (core/lane.ts), unless another of its
-   * receivers has had something since. Its deliveries wait.
+   * Disables the subscription of a lane that has failed for too long (core/lane.ts), unless another
+   * of its receivers had a success since. Its deliveries stay pending.
    */
   disableFailing: {
     input: { appNo: number; lane: number };
     output:
       | { kind: 'disabled'; subscription: string }
-      /** It works again, or somebody else was faster. */
+      /** It works again, or another node was first. */
       | { kind: 'kept' };
   };
 }
 
 export interface NoticeReads {
-  /** The oldest ones of those that were written by `writtenByMs`, at most `limit`. */
+  /** The oldest notices written by `writtenByMs`, at most `limit`. */
   notices: {
     input: { writtenByMs: number; limit: number };
     output: readonly WaitingNotice[];
   };
-  /** Of a subscription; of one that is unknown nothing is known to fail. */
+  /** The health of a subscription; an unknown one has no failures. */
   subscriptionHealth: { input: { appNo: number; id: string }; output: Health };
 }

@@ -1,5 +1,6 @@
-// Opens a store: a file in a folder, served by threads; memory, for tests; or PostgreSQL, which other
-// nodes may use as well. An adapter is loaded by whoever uses it: for a file that is its threads.
+// Opens a store: SQLite in a folder, served by threads; SQLite in memory, for tests; or PostgreSQL,
+// which other nodes may share. An adapter is loaded only when it is used: for a file, by its
+// threads.
 import { join } from 'node:path';
 import { byTurns, untilQuiet } from '../core/pace.ts';
 import { limits } from '../core/limits.ts';
@@ -16,32 +17,32 @@ import { startThreads, type StartedThreads } from './sqlite/thread.ts';
 import type { ReadOutput, ReadVerb, Store } from './store.ts';
 import { makeLastingFolder } from './sync-folder.ts';
 
-/** Where the data is kept. */
+/** Where the data is stored. */
 export type Database =
-  /** SQLite: the folder of the file, made when missing; or ':memory:', gone when closed. */
+  /** SQLite: the folder of the file, created when missing; or ':memory:', gone when closed. */
   | { dataDir: string }
-  /** PostgreSQL. Holds a password: never to be shown or logged. */
+  /** PostgreSQL. Contains a password: never show or log it. */
   | { url: string };
 
 export interface StoreMeans {
   world: World;
-  /** Nothing more can be written and what is on the disk is in doubt: end the process. */
+  /** Nothing more can be written and the state of the disk is unknown: end the process. */
   onFatal: (error: Error) => void;
-  /** Told of every batch. */
+  /** Called for every batch. */
   onBatch?: (batch: BatchFacts) => void;
 }
 
-/** Rejects with CannotOpenStore, whose message is meant for the person who starts Ringback. */
+/** Rejects with CannotOpenStore, whose message is for the user who starts Ringback. */
 export type OpenStore = (options: Database & StoreMeans) => Promise<Store>;
 
 export const openStore: OpenStore = async (options) => openBy(startThreads, options);
 
 export interface PreparedStore extends AsyncDisposable {
-  /** Once, for the database that it was prepared for. */
+  /** Call once, for the database that was prepared. */
   open: OpenStore;
 }
 
-/** For a quick start: threads load their program while the caller loads its own. Opens nothing yet. */
+/** Speeds up a start: threads load their code while the caller loads its own. Opens nothing yet. */
 export function prepareStore(database: Database): PreparedStore {
   if ('url' in database || database.dataDir === inMemory) {
     return { open: openStore, [Symbol.asyncDispose]: async () => undefined };
@@ -69,7 +70,7 @@ export type EmbeddedOptions = { dataDir: string; world: StoreClock } & Pick<
   'onFatal' | 'onBatch'
 >;
 
-/** How long a batch took is known where the world has the clock for it. */
+/** The duration of a batch is measured if the world has a monotonic clock. */
 type StoreClock = Pick<World, 'nowMs'> & Partial<Pick<World, 'monotonicMs'>>;
 
 export async function openEmbedded(
@@ -94,7 +95,7 @@ export async function openEmbedded(
 export interface ClusterOptions {
   url: string;
   world: World;
-  /** For tests that are the world themselves; see PostgresOptions. */
+  /** For tests that control the clock themselves; see PostgresOptions. */
   clock?: 'database' | 'given';
   lingerMs?: { least: number; most: number };
   onBatch?: (batch: BatchFacts) => void;
@@ -105,8 +106,8 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   const onHeard = (): void => heard.by?.();
   const { openPostgres } = await import('./postgres/transport.ts');
   const transport = await openPostgres({ ...options, onHeard });
-  // The engine says all its times by the clock that all nodes share, and they are written as it says them: by this
-  // machine's own the next attempt would be off by as much as that is.
+  // The engine uses the clock that all nodes share, and times are written as given: by this
+  // machine's own clock, a retry would be off by the difference.
   const world = { ...options.world, nowMs: () => transport.nowMs() };
   const store = storeOver(transport, world, { kinds: 'apart', pace: untilQuiet(), onBatch });
   return {
@@ -129,7 +130,7 @@ interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 
   onBatch?: StoreMeans['onBatch'] | undefined;
 }
 
-/** The port over any transport. */
+/** The Store port on top of any transport. */
 export function storeOver(
   transport: Transport,
   world: StoreClock,

@@ -2,12 +2,12 @@
 
 export interface PageInput {
   limit: number;
-  /** Where the page before ended, as its `next` said. */
+  /** The `next` of the previous page. */
   after: string | undefined;
 }
 
 export interface Page<T> {
   items: T[];
-  /** Present while there may be more, even when this page is short. */
+  /** Set while there may be more, even if this page is short. */
   next: string | undefined;
 }

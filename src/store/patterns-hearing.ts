@@ -1,8 +1,8 @@
-// Which patterns hear an event of a name.
+// The patterns that match an event name.
 import { ownPrefix } from '../core/event.ts';
 import { patternsFor } from '../core/pattern.ts';
 
-/** Ringback's own events are heard only by those who ask for them by name. */
+/** `*` does not match Ringback's own events; a pattern must name them. */
 export function patternsHearing(name: string): string[] {
   const patterns = patternsFor(name);
   return name.startsWith(ownPrefix) ? patterns.filter((pattern) => pattern !== '*') : patterns;

@@ -1,4 +1,4 @@
-// What a publish was answered with, as it is kept under an idempotency key.
+// The result of a publish as it is stored with its idempotency key.
 import { AssertionError } from 'node:assert';
 import type { Accepted } from './delivery-verbs.ts';
 

@@ -1,4 +1,4 @@
-// What came back from the store: its reply, or that the way there broke.
+// The reply of the store, or the failure of the transport.
 import type { StoreFailure } from './call.ts';
 import { rebuild, unreachable } from './rebuild.ts';
 import { StoreUnavailable } from './store.ts';

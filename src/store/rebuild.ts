@@ -1,4 +1,4 @@
-// Failures cross the border as plain values; here they become the errors of the port again.
+// Converts failures, which cross the transport as plain values, to the errors of the Store port.
 import type { StoreFailure, VerbFailure } from './call.ts';
 import { StoreUnavailable, VerbFailed } from './store.ts';
 
@@ -8,7 +8,7 @@ export function rebuild(failure: StoreFailure | VerbFailure): StoreUnavailable |
   return new StoreUnavailable(`The store failed: ${message}`, { cause: trace });
 }
 
-/** For what a transport rejects with: the way to the store is broken. */
+/** For a rejection of a transport: the connection to the store failed. */
 export function unreachable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
   return new StoreUnavailable('Cannot reach the store', { cause: error });

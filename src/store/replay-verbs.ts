@@ -1,5 +1,5 @@
-// The part of the Store port that replays: jobs that send ended deliveries again. What is to be sent is
-// looked for by a read; the step that sends it is fenced by the cursor that the read went out from.
+// The part of the Store port for replays: jobs that send ended deliveries again. A read finds the
+// deliveries; the step that sends them is fenced by the cursor that the read started from.
 import type { DeliveryName } from '../core/delivery.ts';
 import type { Replay, ReplayCursor, ReplayFilter } from '../core/replay.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -17,10 +17,10 @@ export interface ReplayEdits {
     input: { replay: NewReplay; runningMax: number; idempotency: Idempotency | undefined };
     output:
       | { kind: 'created'; replay: Replay }
-      /** The same request was answered before, with this one. */
+      /** The same request succeeded before, with this replay. */
       | { kind: 'repeated'; replay: Replay }
       | { kind: 'mismatch' }
-      /** So many of the app run already. */
+      /** The app has too many running replays. */
       | { kind: 'too_many' };
   };
   /** Cancelling again changes nothing. */
@@ -29,8 +29,8 @@ export interface ReplayEdits {
     output: { kind: 'cancelled'; replay: Replay } | { kind: 'done' } | { kind: 'not_found' };
   };
   /**
-   * One step: sends these deliveries again, as `retryDelivery` does, and moves the cursor on, all or
-   * nothing. `moved`: the cursor is not where it was any more, or the replay has ended.
+   * One step: sends these deliveries again, as `retryDelivery` does, and moves the cursor, all or
+   * nothing. `moved`: the cursor has changed, or the replay has ended.
    */
   advanceReplay: {
     input: {
@@ -39,21 +39,24 @@ export interface ReplayEdits {
       to: DeliveryName;
       /** In the order of the walk, at most `replayStepMax`. */
       names: readonly DeliveryName[];
-      /** Behind `to` there is nothing. */
+      /** There is nothing after `to`. */
       isLast: boolean;
     };
     output: { kind: 'stepped'; replay: Replay } | { kind: 'moved' };
   };
-  /** Deletes replays that ended before a time: at most `limit`. */
+  /** Deletes replays that ended before a time, at most `limit`. */
   forgetReplays: { input: { endedBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
 export interface ReplayReads {
   replay: { input: { appNo: number; id: string }; output: Replay | undefined };
   replays: { input: { appNo: number; page: PageInput }; output: Page<Replay> };
-  /** Running ones of any app, those first whose next step is due first. */
+  /** Running replays of any app, those first whose next step is due first. */
   runningReplays: { input: { limit: number }; output: readonly Replay[] };
-  /** What a walk over ended deliveries finds next, oldest first. It looks at so many rows at most. */
+  /**
+   * The next matching deliveries of a walk over ended ones, oldest first. Examines a bounded number
+   * of rows.
+   */
   replayable: { input: ReplayWalk & { limit: number }; output: Replayable };
   /** Where such a walk begins and ends; undefined when there is nothing. */
   replayRange: { input: ReplayScope; output: ReplayRange | undefined };
@@ -70,7 +73,7 @@ export interface ReplayRange {
 }
 
 export interface ReplayWalk extends ReplayScope {
-  /** What ended later is left alone. */
+  /** Deliveries that ended later are ignored. */
   endedByMs: number;
   after: ReplayCursor;
   lastEvent: string;
@@ -78,7 +81,7 @@ export interface ReplayWalk extends ReplayScope {
 
 export interface Replayable {
   names: readonly DeliveryName[];
-  /** The last one that was looked at. */
+  /** The last delivery that was examined. */
   reached: DeliveryName;
   isLast: boolean;
 }

@@ -1,4 +1,4 @@
-// Rows become types here, once, with a check of every value. What does not fit is a broken invariant.
+// Converts rows to types, once, checking every value. A mismatch is a broken invariant.
 import { AssertionError } from 'node:assert';
 import type { App } from '../core/app.ts';
 import { decodeControls, decodeFilter, type Controls } from '../core/controls.ts';
@@ -20,7 +20,7 @@ export function toApp(row: Row): App {
   };
 }
 
-/** Of an app: what its settings say. */
+/** The quotas in the settings of an app. */
 export function toQuotas(row: Row): Quotas {
   const settings: unknown = JSON.parse(text(row, 'settings'));
   const quotas = memberOf(settings, 'quotas');
@@ -130,7 +130,7 @@ export function maybe<T>(
   return row[column] === null ? undefined : parse(row, column);
 }
 
-/** The row that a statement must have given. */
+/** Asserts that the statement returned a row. */
 export function one(row: Row | undefined): Row {
   return row ?? broken('Cannot read a row: the statement gave none, expected one');
 }

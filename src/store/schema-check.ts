@@ -1,12 +1,13 @@
-// Databases made before migrations were recorded with their hashes. What they hold is compared with the schema of
-// migration 18, the last one of that time: a table that differs would fail later, in the middle of a request.
+// Checks databases created before migrations were recorded with hashes. Their schema is compared
+// with that of migration 18, the last one of that time: a table that differs would fail later, in
+// the middle of a request.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageFolder } from '../core/package-folder.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
 import type { RecordedMigration } from './migrate.ts';
 
-/** The last migration that was applied without its hash by a released program. */
+/** The last migration that a release applied without recording its hash. */
 export const lastUnhashed = 18;
 
 const missingShown = 5;
@@ -14,16 +15,16 @@ const missingShown = 5;
 export interface FoundSchema {
   database: string;
   kind: 'sqlite' | 'postgres';
-  /** Its tables and columns, one a line, as in `migrations/schema-0018-*.txt`. */
+  /** Its tables and columns, one per line, as in `migrations/schema-0018-*.txt`. */
   columns: readonly string[];
 }
 
-/** Whether its schema is to be compared now. An older one is brought to migration 18 first. */
+/** Whether its schema must be compared now. An older database is migrated to 18 first. */
 export function isUnhashed(applied: readonly RecordedMigration[]): boolean {
   return applied.length === lastUnhashed && applied.some(({ hash }) => hash === undefined);
 }
 
-/** More than is expected is no harm: an operator may have added something. */
+/** Additional columns are allowed: an operator may have added something. */
 export function refuseOtherSchema({ database, kind, columns }: FoundSchema): void {
   const found = new Set(columns);
   const missing = schemaColumns(kind).filter((line) => !found.has(line));
@@ -37,7 +38,7 @@ export function refuseOtherSchema({ database, kind, columns }: FoundSchema): voi
   );
 }
 
-/** As migration 18 of a release has them. */
+/** The schema that migration 18 of a release creates. */
 export function schemaColumns(kind: FoundSchema['kind']): string[] {
   const path = join(packageFolder, 'migrations', `schema-0018-${kind}.txt`);
   return readFileSync(path, 'utf8').trimEnd().split('\n');

@@ -1,34 +1,37 @@
-// The part of the Store port that knows who is signed in to the console. It is given hashes of tokens,
-// never a token.
+// The part of the Store port for sessions of the console. It receives hashes of tokens, never a
+// token.
 import type { Session, SessionKind } from '../core/session.ts';
 
-/** A key, and the hash of the one of its secrets that is meant. */
+/** A key, and the hash of the secret of it that is meant. */
 export type KeySecret = Pick<Session, 'keyId' | 'keyHash'>;
 
 export interface SessionEdits {
-  /** For the key with this id; there may be none. */
+  /** For the key with this id, which may not exist. */
   createSession: {
     input: { hash: Uint8Array; kind: SessionKind; expiresMs: number } & KeySecret;
     output: { kind: 'created' } | { kind: 'not_found' };
   };
-  /** Deletes a ticket that has not expired: of all who come with it, one gets the key. */
+  /**
+   * Deletes a ticket that has not expired. If it is presented several times, only one call gets the
+   * key.
+   */
   takeTicket: {
     input: { hash: Uint8Array };
     output: ({ kind: 'taken' } & KeySecret) | { kind: 'not_found' };
   };
-  /** A session that has ended meanwhile stays so. Never shortens one. */
+  /** Extends a session; never shortens one, nor revives one that has ended. */
   prolongSession: {
     input: { hash: Uint8Array; expiresMs: number };
     output: { kind: 'prolonged' };
   };
   endSession: { input: { hash: Uint8Array }; output: { kind: 'ended' } };
-  /** Deletes tickets and sessions that expired before: at most `limit`. */
+  /** Deletes tickets and sessions that expired earlier, at most `limit`. */
   forgetSessions: { input: { beforeMs: number; limit: number }; output: { deleted: number } };
 }
 
 export interface SessionReads {
-  /** A session, not a ticket. Whether it has expired is not decided here. */
+  /** A session, not a ticket. The caller checks its expiry. */
   session: { input: { hash: Uint8Array }; output: Session | undefined };
-  /** The oldest key of the app that may manage it and opens the door at this time. */
+  /** The oldest valid key of the app that may manage it. */
   adminKey: { input: { appNo: number; nowMs: number }; output: KeySecret | undefined };
 }

@@ -1,4 +1,4 @@
-// What an outcome means for the delivery and for its lane, as both databases settle it. Pure.
+// What an outcome means for the delivery and its lane, the same on both databases. Pure.
 import type { Lane, LaneOutcome, LaneTimes } from '../core/lane.ts';
 import { isOverdue, never } from '../core/lane.ts';
 import type { Settled, Settlement } from './delivery-verbs.ts';
@@ -6,7 +6,7 @@ import type { EndState } from './verbs/end-states.ts';
 
 type Outcome = Settlement['outcome'];
 
-/** Undefined when it goes back to wait; in a lane that has ended there is nothing to wait for. */
+/** Undefined when the delivery becomes pending again; in an ended lane it is cancelled instead. */
 export function endStateOf(outcome: Outcome, lane: Pick<Lane, 'state'>): EndState | undefined {
   switch (outcome.kind) {
     case 'delivered':
@@ -21,31 +21,31 @@ export function endStateOf(outcome: Outcome, lane: Pick<Lane, 'state'>): EndStat
   }
 }
 
-/** When it is due again. An ordered delivery keeps its place: its lane waits for it. */
+/** When it is due again. An ordered delivery keeps its order number: its lane waits for it. */
 export function dueAgainMs(outcome: Outcome, lane: Pick<Lane, 'ordered'>): number | undefined {
   return 'dueMs' in outcome && !lane.ordered ? outcome.dueMs : undefined;
 }
 
-/** Why it ended, as people see it. */
+/** Why it ended, as shown to users. */
 export function errorOf({ outcome, attempt }: Settlement): string | undefined {
   return attempt?.error ?? (outcome.kind === 'dead' ? outcome.reason : undefined);
 }
 
-/** What the node is told: how many of the lane it may have under way. */
+/** The reply to the node, with the lane's limit of deliveries in flight. */
 export function settledIn({ concurrency }: Pick<Lane, 'concurrency'>): Settled {
   return concurrency === undefined ? { kind: 'settled' } : { kind: 'settled', concurrency };
 }
 
-/** By their numbers: lanes that outcomes have changed, as they are then. */
+/** By lane number: the times of lanes that outcomes have changed. */
 export type Changes = Map<number, LaneTimes>;
 
-/** When the first of them is ready; undefined when none ever is. */
+/** When the first of them is ready; undefined when none will be. */
 export function firstReadyMs(changes: Changes): number | undefined {
   const firstMs = changes.values().reduce((ms, { readyMs }) => Math.min(ms, readyMs), never);
   return firstMs === never ? undefined : firstMs;
 }
 
-/** Whether a settlement was the failure after which the subscription of the lane should be disabled. */
+/** Whether a settlement was the failure after which the lane's subscription should be disabled. */
 export function isLast(lane: Lane, times: LaneTimes | undefined, nowMs: number): boolean {
   if (times === undefined || times.failures <= lane.failures) return false;
   return isOverdue({ ...lane, ...times }, nowMs);

@@ -1,29 +1,36 @@
-// What is left of a node's offer while a batch uses it up: deliveries in all, for each app and for each lane.
+// Tracks what is left of a node's offer while a batch uses it: deliveries in total, per app and per
+// lane.
 import type { AppSlots } from '../core/app-share.ts';
 import type { Lane } from '../core/lane.ts';
 import type { AppRoom, Born, Offer } from './delivery-verbs.ts';
 
 type LaneName = Pick<Lane, 'no' | 'appNo'>;
 
-/** Of a lane: its subscription may want fewer at a time than the node would take. */
+/** A lane whose subscription may limit it further than the node. */
 type Capped = LaneName & Pick<Lane, 'concurrency'>;
 
 export interface Slots {
   readonly lease: number;
-  /** Deliveries that the node takes yet, and those it takes of one lane. */
+  /** Deliveries that the node can still take in total, and of one lane. */
   room(): number;
   free(lane: Capped): number;
   take(lane: LaneName): void;
-  /** What the node takes yet of an app. */
+  /** Deliveries that the node can still take of an app. */
   ofApp(appNo: number): AppSlots;
-  /** Full lanes wait until a slot is released; `fullMax` is how many there can be, but for full apps. */
+  /**
+   * Full lanes wait until a slot is released. `fullMax` is an upper bound of their number, apart
+   * from full apps.
+   */
   isFull(lane: Capped): boolean;
   fullMax(): number;
   fullApps(): FullApps;
-  /** By lane: free slots, and deliveries in flight. Any other lane has `laneRoom` and none. */
+  /**
+   * By lane: free slots, and deliveries in flight. Any other lane has `laneRoom` and none in
+   * flight.
+   */
   left(): ReadonlyMap<number, readonly [free: number, inFlight: number]>;
   readonly laneRoom: number;
-  /** Of a fan-out: see Offer. */
+  /** For a fan-out: see Offer. */
   readonly stepMax: number;
 }
 
@@ -31,7 +38,7 @@ export interface Slots {
 export interface FullApps {
   whole: readonly number[];
   unproven: readonly number[];
-  /** All proven lanes that this node knows; of apps with room, too. */
+  /** All proven lanes that this node knows, including those of apps with room. */
   proven: readonly number[];
 }
 
@@ -66,7 +73,8 @@ export function slotsOf(offer: Offer): Slots {
       apps.take(lane.appNo, isProven(lane));
     },
     ofApp: (appNo) => apps.left(appNo),
-    // An app without deliveries here is never full: who waits for it would not be asked again.
+    // An app without deliveries on this node is never full: no released slot would trigger a claim
+    // for it.
     isFull: (lane) => inLane(lane) <= 0 || (apps.isKnown(lane.appNo) && inApp(lane) <= 0),
     fullMax: () => left.size,
     fullApps: () => {
@@ -136,7 +144,7 @@ export function laneOf({ lane, appNo }: Pick<Born, 'lane' | 'appNo'>): LaneName 
   return { no: lane, appNo };
 }
 
-/** Slots for fresh deliveries, and those that took one. */
+/** Slots for fresh deliveries, and the deliveries that took one. */
 export interface Births {
   slots: Slots;
   born: Born[];

@@ -1,17 +1,17 @@
-// Verbs that both databases can run are written once, as scripts: generators that hand out statements
-// and are given back rows. SQLite runs a script in one go, PostgreSQL awaits each of its statements.
+// Verbs that both databases share are written once, as scripts: generators that yield statements
+// and receive rows. SQLite runs a script synchronously, PostgreSQL awaits each statement.
 import type { Row } from './row.ts';
 import { one } from './row.ts';
 
 export type Value = string | number | Uint8Array | null;
 
 export interface Statement {
-  /** Parameters are written ?1, ?2, … so that each database can read them in its own way. */
+  /** Parameters are written ?1, ?2, … and each database translates them. */
   sql: string;
   values: readonly Value[];
 }
 
-/** One statement for many values: a round trip in all, where there are round trips. */
+/** One statement for many sets of values: a single round trip on PostgreSQL. */
 export interface Repeated {
   sql: string;
   each: readonly (readonly Value[])[];
@@ -19,12 +19,12 @@ export interface Repeated {
 
 export type Script<T> = Generator<Statement | Repeated, T, readonly Row[]>;
 
-/** All rows that the statement gives; none for one that gives no rows. */
+/** All rows of the statement; empty for a statement that returns none. */
 export function* all(sql: string, ...values: readonly Value[]): Script<readonly Row[]> {
   return yield { sql, values };
 }
 
-/** The rows of all values, one after the other: each must say itself to what it belongs. */
+/** The rows of all sets of values, concatenated: each row must identify its set. */
 export function* forEach(sql: string, each: readonly (readonly Value[])[]): Script<readonly Row[]> {
   return each.length === 0 ? [] : yield { sql, each };
 }
@@ -34,7 +34,7 @@ export function* first(sql: string, ...values: readonly Value[]): Script<Row | u
   return row;
 }
 
-/** The row that there must be. */
+/** The row, which must exist. */
 export function* only(sql: string, ...values: readonly Value[]): Script<Row> {
   return one(yield* first(sql, ...values));
 }

@@ -1,6 +1,7 @@
-// The Store port: what the engine may ask of a database, as named verbs with plain values.
-// Edits gather into batches and are on stable storage when they resolve; reads see every edit that
-// resolved before. An expected refusal is a value; a rejected promise means the store itself failed.
+// The Store port: what the engine may ask of a database, as named verbs with plain values. Edits
+// are collected into batches and are on stable storage when they resolve. Reads see every edit that
+// resolved before. An expected refusal is a value; a rejected promise means that the store itself
+// failed.
 import type { App } from '../core/app.ts';
 import type { Controls } from '../core/controls.ts';
 import type { HandOut } from '../core/pace.ts';
@@ -30,41 +31,43 @@ export type { Idempotency, Page, PageInput };
 export interface Store {
   edit<V extends EditVerb>(verb: V, input: EditInput<V>): Promise<EditOutput<V>>;
   read<V extends ReadVerb>(verb: V, input: ReadInput<V>): Promise<ReadOutput<V>>;
-  /** What became of a leased delivery. Always taken while the store is open. */
+  /** Records the outcome of a leased delivery. Always accepted while the store is open. */
   settle(settlement: Settlement): Promise<Settled>;
-  /** How often to ask for work although nobody said there is some. */
+  /** How often to poll for work without a notification. */
   readonly pollMs: number;
   /** The time by which the store judges ages: on a shared database the same for all nodes. */
   nowMs(): number;
   /** Whether other nodes may use the same database. */
   readonly isShared: boolean;
-  /** Asks for a cycle of work: the worker will be asked what it can take. */
+  /** Requests a work cycle: the store will ask the worker what it can take. */
   work(): void;
-  /** Who takes fresh and claimed deliveries. Once. */
+  /** Sets the receiver of fresh and claimed deliveries. Call once. */
   attach(worker: Worker): void;
-  /** Runs what an answer of the store begins: at once, or when the next batch has left. */
+  /** Runs the continuation of a reply: at once, or after the next batch was sent. */
   handOut: HandOut;
-  /** How much was handed over and waits for its batch: a number that grows is a store that is too slow. */
+  /** The queue length: a number that keeps growing means that the store is too slow. */
   waiting(): Waiting;
-  /** Finishes what was handed over, then lets go of the database. Safe to call twice. */
+  /** Finishes accepted calls, then releases the database. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** What waits for its batch. */
+/** Calls that are queued for a batch. */
 export interface Waiting {
   edits: number;
   settlements: number;
 }
 
 /**
- * The store cannot take the work now: full, broken, closed or out of reach. Nothing was promised; when
- * the connection broke during the commit, what was asked may still have happened.
+ * The store cannot accept the work now: full, broken, closed or unreachable. Nothing was promised;
+ * but if the connection broke during the commit, the operation may have happened.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** This one call broke a rule of the database: a bug of its caller, not a state of the store. */
+/**
+ * Only this call violated a rule of the database: a bug of its caller, not a state of the store.
+ */
 export class VerbFailed extends Error {
   override readonly name = 'VerbFailed';
 }
@@ -92,7 +95,7 @@ export interface NewSubscription {
 
 export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
 
-/** What each edit takes and gives. Every edit runs inside the batch's transaction. */
+/** Input and output of each edit. Every edit runs inside the transaction of its batch. */
 export interface Edits
   extends
     DeliveryEdits,
@@ -110,7 +113,9 @@ export interface Edits
       | { kind: 'name_taken' }
       | { kind: 'key_taken' };
   };
-  /** A new name, or new quotas: a number, or null for what all apps have. Absent: as it was. */
+  /**
+   * Sets a new name, or new quotas: a number, or null for the service default. Absent: unchanged.
+   */
   editApp: {
     input: { appNo: number; name: string | undefined; quotas: QuotaEdits };
     output: { kind: 'edited'; app: App } | { kind: 'name_taken' } | { kind: 'not_found' };
@@ -128,37 +133,40 @@ export interface Edits
     input: { appNo: number; id: string };
     output: { kind: 'revoked'; key: Key } | { kind: 'not_found' };
   };
-  /** Notes when keys were last used. */
+  /** Records when keys were last used. */
   touchKeys: { input: { ids: readonly string[] }; output: { kind: 'touched' } };
   subscribe: {
     input: {
       subscription: NewSubscription;
       idempotency: Idempotency | undefined;
-      /** How many an app may have that has no quota of its own; absent: any number. */
+      /** The quota of an app that has none of its own; absent: unlimited. */
       subscriptionsMax?: number | undefined;
     };
     output:
       | { kind: 'created'; subscription: Subscription }
-      /** The same request was answered before, with this subscription. */
+      /** The same request succeeded before, with this subscription. */
       | { kind: 'repeated'; subscription: Subscription }
       /** The idempotency key belongs to another request. */
       | { kind: 'mismatch' }
-      /** It would have ended before it began. */
+      /** Its expiry is already in the past. */
       | { kind: 'expired' }
-      /** The app has as many subscriptions as it may have. */
+      /** The app has reached its quota of subscriptions. */
       | { kind: 'full'; quota: number };
   };
-  /** Ends it with all its callbacks; ending it again changes nothing. */
+  /** Ends the subscription with all its callbacks; ending it again changes nothing. */
   unsubscribe: {
     input: { appNo: number; id: string };
     output: { kind: 'ended'; subscription: Subscription } | { kind: 'not_found' };
   };
-  /** Ends it if its time is over; a change may have prolonged it since it was seen. */
+  /** Ends the subscription if it has expired; an edit may have extended it since it was read. */
   expireSubscription: {
     input: { appNo: number; id: string };
     output: { kind: 'ended' } | { kind: 'kept' };
   };
-  /** Changes what is named, all or nothing, if it still has the version that the caller saw. */
+  /**
+   * Applies the named changes, all or nothing, if the version is still the one that the caller
+   * read.
+   */
   editSubscription: {
     input: {
       appNo: number;
@@ -166,25 +174,25 @@ export interface Edits
       version: number;
       state: Exclude<SubscriptionState, 'ended'> | undefined;
       urls: readonly { position: number; url: string }[];
-      /** The patterns of a callback, in place of those it had. */
+      /** Replaces the patterns of a callback. */
       events?: readonly { position: number; events: readonly string[] }[];
       secrets: Uint8Array | undefined;
-      /** All of them, in place of those it had, with the sealed headers that belong to them. */
+      /** Replaces all controls, with the sealed headers that belong to them. */
       chosen?: { controls: Controls; headers: Uint8Array | undefined } | undefined;
     };
     output:
       | { kind: 'edited'; subscription: Subscription }
-      /** It would have ended before the change. */
+      /** The new expiry is already in the past. */
       | { kind: 'expired' }
       | { kind: 'stale' }
       | { kind: 'ended' }
       | { kind: 'not_found' };
   };
-  /** Keeps a value under a name unless there is one already; gives the one that is kept. */
+  /** Stores a value under a name unless there is one already; returns the stored one. */
   keepSetting: { input: { name: string; value: Uint8Array }; output: { value: Uint8Array } };
-  /** Deletes patterns that died before that, and that no fan-out under way looks for. */
+  /** Deletes patterns that ended earlier and that no fan-out in progress needs. */
   forgetPatterns: { input: { beforeMs: number; limit: number }; output: { deleted: number } };
-  /** Deletes what is older than its time: at most `limit` rows. */
+  /** Deletes expired rows, at most `limit`. */
   forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
 }
 
@@ -209,14 +217,14 @@ export interface Reads
       appNo: number;
       page: PageInput;
       state: SubscriptionState | undefined;
-      /** A name: those with a callback that hears it. */
+      /** An event name: only subscriptions with a callback that matches it. */
       event?: string | undefined;
-      /** Those with a callback whose URL contains this text; upper and lower case are the same. */
+      /** Only subscriptions with a callback whose URL contains this text, ignoring case. */
       url?: string | undefined;
     };
     output: Page<Subscription>;
   };
-  /** Subscriptions whose time is over, the oldest first, and when that of the next one is. */
+  /** Expired subscriptions, oldest first, and when the next one expires. */
   expiring: {
     input: { beforeMs: number; limit: number };
     output: {
@@ -224,7 +232,7 @@ export interface Reads
       nextMs: number | undefined;
     };
   };
-  /** Proves that the database answers, and says which migration it is at. */
+  /** Proves that the database answers, and returns its last migration. */
   health: { input: Record<string, never>; output: { schema: number } };
 }
 

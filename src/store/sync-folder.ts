@@ -1,9 +1,9 @@
-// Puts the names in a folder on stable storage. Syncing a file saves its bytes; that it can be found again
-// after a power cut is promised only for a folder that was synced as well.
+// Puts the names in a folder on stable storage. Syncing a file saves its bytes, but only syncing
+// its folder guarantees that the file can be found after a power cut.
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Makes a folder that only its owner may read, with those above it, unless it is there. */
+/** Creates a folder that only its owner may read, with its parents, unless it exists. */
 export function makeLastingFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -17,7 +17,8 @@ export function syncFolder(path: string): void {
     folder = openSync(path, 'r');
     fsyncSync(folder);
   } catch (error) {
-    // Not every system can open or sync a folder, and there nobody promises more. A disk that fails can.
+    // Some systems cannot open or sync a folder, and guarantee no more than this. A failing disk is
+    // an error.
     if (error instanceof Error && 'code' in error && error.code === 'EIO') throw error;
   } finally {
     if (folder !== undefined) closeSync(folder);

@@ -10,7 +10,7 @@ function mistakesIn(env: Record<string, string>): readonly string[] {
 }
 
 describe('readTracing', () => {
-  it('is off unless somebody names a collector', () => {
+  it('is off unless a collector is set', () => {
     assert.deepEqual(readTracing({}), { kind: 'off' });
     assert.deepEqual(readTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }), { kind: 'off' });
     assert.deepEqual(readTracing({ OTEL_TRACES_EXPORTER: 'otlp' }), { kind: 'off' });
@@ -50,7 +50,7 @@ describe('readTracing', () => {
     }
   });
 
-  it('names all mistakes at once, and no password', () => {
+  it('reports all mistakes at once, and no password', () => {
     const mistakes = mistakesIn({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'ftp://me:swordfish@collector?token=swordfish',
       OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf',

@@ -1,6 +1,6 @@
-// The OTEL_* variables that Ringback itself reads. Those of the exporter (headers, timeout, compression,
-// certificates) and of the resource are read by OpenTelemetry. A mistake is said at the start, since a
-// service that silently traces nothing is found out in the night when the traces are needed.
+// The OTEL_* variables that Ringback itself reads. OpenTelemetry reads those of the exporter
+// (headers, timeout, compression, certificates) and of the resource. A mistake is reported at
+// start: a service that silently traces nothing would be noticed only when the traces are needed.
 import { plainUrl } from '../core/redact.ts';
 
 export const samplers = [
@@ -25,7 +25,7 @@ export interface TracingSettings {
 
 export type TracingReading =
   | { kind: 'on'; settings: TracingSettings }
-  /** Nobody asked for traces. */
+  /** Tracing is not configured. */
   | { kind: 'off' }
   | { kind: 'mistakes'; mistakes: readonly string[] };
 
@@ -62,7 +62,7 @@ export function readTracing(env: Environment): TracingReading {
 const endpointNames = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 const protocolNames = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'];
 
-/** The first that is given; an empty one counts as not given, as OpenTelemetry says. */
+/** The first variable that is set; an empty one counts as unset, as OpenTelemetry defines. */
 function first(
   env: Environment,
   names: readonly string[],

@@ -26,7 +26,7 @@ const span: Span = {
   error: undefined,
 };
 const sizes = { queueMax: 8, batchMax: 8, delayMs: 60_000, timeoutMs: 60_000 };
-/** Patience is over at once. */
+/** A sleep that is over at once. */
 const world = { sleep: async () => Promise.resolve() };
 
 async function tracerWith(sampler: SamplerName, ratio = 1): Promise<RunningTracer> {
@@ -35,7 +35,7 @@ async function tracerWith(sampler: SamplerName, ratio = 1): Promise<RunningTrace
 }
 
 describe('startTracer', () => {
-  it('honours the flag of the caller, and decides itself where there is none', async () => {
+  it('honours the sampled flag of the caller, and decides itself without one', async () => {
     const sampled = context;
     const unsampled = { ...context, isSampled: false };
     const expected: Record<SamplerName, readonly boolean[]> = {
@@ -53,7 +53,7 @@ describe('startTracer', () => {
     }
   });
 
-  it('takes a share of all traces, the same on every node', async () => {
+  it('samples a share of all traces, the same on every node', async () => {
     await using one = await tracerWith('parentbased_traceidratio', 0.5);
     await using other = await tracerWith('traceidratio', 0.5);
     const ids = Array.from({ length: 200 }, (_, i) => traceIdOf(`event ${i}`));
@@ -65,7 +65,7 @@ describe('startTracer', () => {
     );
   });
 
-  it('neither waits for a collector that says nothing nor fails for it', async () => {
+  it('neither waits for an unresponsive collector nor fails because of it', async () => {
     const server = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -76,7 +76,7 @@ describe('startTracer', () => {
       const tracer = await tracerWith('always_on');
       for (let i = 0; i < 1_000; i += 1) tracer.record(span); // Far more than the queue holds.
       await tracer[Symbol.asyncDispose]();
-      tracer.record(span); // Too late, and nobody minds.
+      tracer.record(span); // Too late, and ignored.
     } finally {
       delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT'];
       delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'];
@@ -84,7 +84,7 @@ describe('startTracer', () => {
     }
   });
 
-  it('loads the SDK only when it is called', () => {
+  it('loads the SDK only when it starts', () => {
     const source = readFileSync(join(import.meta.dirname, 'tracer.ts'), 'utf8');
     const imports = source.split('\n').filter((line) => /^import .*@opentelemetry/.test(line));
     assert.ok(imports.length > 0);

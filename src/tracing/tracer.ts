@@ -1,6 +1,6 @@
-// The tracer over OpenTelemetry's SDK: finished spans go into its bounded queue, and it sends them by OTLP.
-// The SDK is loaded only where traces are wanted. A collector that is slow or away costs its spans, nothing
-// else: nobody here waits for it, but for a short while at the end.
+// The tracer on top of OpenTelemetry's SDK: finished spans go into its bounded queue and are sent
+// by OTLP. The SDK is loaded only when tracing is on. A slow or absent collector costs its spans
+// and nothing else: the service never waits for it, except briefly at shutdown.
 import type { TraceState } from '@opentelemetry/api';
 import type { ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
 import { limits } from '../core/limits.ts';
@@ -12,7 +12,7 @@ import type { TracingSettings } from './settings.ts';
 export interface TracerMeans {
   world: Pick<World, 'sleep'>;
   settings: TracingSettings;
-  /** Of this node, among those of its service. */
+  /** Identifies this node among the nodes of the service. */
   nodeName: string;
   onError: (message: string) => void;
 }
@@ -24,7 +24,7 @@ const quiet = (): void => undefined;
 export async function startTracer(means: TracerMeans): Promise<RunningTracer> {
   const sdk = await loadSdk();
   const { settings, onError } = means;
-  // It speaks of every failed export here. Never of what was in it.
+  // The SDK reports failed exports here, never their content.
   sdk.diag.setLogger(
     { error: onError, warn: onError, info: quiet, debug: quiet, verbose: quiet },
     { logLevel: sdk.DiagLogLevel.WARN, suppressOverrideMessage: true },
@@ -61,7 +61,7 @@ export async function startTracer(means: TracerMeans): Promise<RunningTracer> {
   };
 }
 
-/** Loading it takes 120 ms of CPU and 14 MB: only where it is wanted. */
+/** Loading it is expensive, so it is loaded only when tracing is on. */
 async function loadSdk() {
   const [api, trace, otlp, resources] = await Promise.all([
     import('@opentelemetry/api'),

@@ -1,5 +1,5 @@
-// The store in SQLite, synchronous: no clock, no thread, no promise. Time comes in the batch. A
-// thread, a test or a simulation puts itself around it.
+// The SQLite store, synchronous: it has no clock, no thread and no promises. Time comes with the
+// batch. A thread, a test or a simulation wraps it.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch, BatchReply, Foretell, StoreFailure, WorkReply } from '../call.ts';
 import { minuteOf } from '../../core/stats-span.ts';
@@ -30,13 +30,15 @@ export interface SqliteOptions {
   /** The database file, or ':memory:'. */
   path: string;
   migrationsDir: string;
-  /** When migrations are said to be applied. */
+  /** The time that is recorded for applied migrations. */
   nowMs: number;
-  /** After each of them. Stays in this thread. */
+  /** Called after each migration, on the same thread. */
   onMigrated?: () => void;
 }
 
-/** Opens for writing, alone: takes the lock, then brings the schema up. Throws CannotOpenStore. */
+/**
+ * Opens for writing, exclusively: takes the lock, then migrates the schema. Throws CannotOpenStore.
+ */
 export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
   return explained(path, () => {
     const lock = path === ':memory:' ? noLock : takeLock(path);
@@ -109,7 +111,7 @@ export function adapterOn(
   };
 }
 
-/** What was committed to a file that the next start will not find is not written. */
+/** A commit to a file that the next start will not find counts as failed. */
 function committed<R>(written: Written<R>, inPlace: InPlace): Written<R> {
   const elsewhere = written.kind === 'written' ? inPlace() : undefined;
   return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };

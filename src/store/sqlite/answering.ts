@@ -1,5 +1,5 @@
-// What a store thread does: opens its connections when told to, answers questions in their order, and ends
-// when told to close. It decides nothing.
+// The message loop of a store thread: opens its connections on request, answers calls in order, and
+// ends when told to close. It contains no logic of the store.
 import { strict as assert } from 'node:assert';
 import { parentPort } from 'node:worker_threads';
 import type { CannotOpenCode } from '../cannot-open-store.ts';
@@ -14,14 +14,14 @@ export type ToThread<Options, Question> =
 export type FromThread<Answer, Word> =
   | { kind: 'opened' }
   | { kind: 'refused'; code: CannotOpenCode; message: string }
-  /** Before the answer to the same question. */
+  /** Sent before the answer to the same question. */
   | { kind: 'ahead'; id: number; word: Word }
   | { kind: 'answer'; id: number; answer: Answer };
 
 export interface Answering<Question, Answer, Word = never> {
-  /** `ahead`: for what can be said before. */
+  /** `ahead` sends a message before the answer. */
   answer: (question: Question, ahead: (word: Word) => void) => Answer | Promise<Answer>;
-  /** After what was asked before is answered. */
+  /** Called after all earlier questions are answered. */
   close: () => void | Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export function answerParent<Options, Question, Answer, Word>(
         break;
     }
   };
-  // What fails here is no answer of the store: the thread ends with it.
+  // An exception here is not a reply of the store: it ends the thread.
   port().on('message', (message: ToThread<Options, Question>) => void hear(message));
 }
 

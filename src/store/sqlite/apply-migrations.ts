@@ -1,4 +1,5 @@
-// Brings a SQLite database up to this program: each due migration in a transaction of its own.
+// Migrates a SQLite database to this program's schema: each pending migration in a transaction of
+// its own.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Migration, RecordedMigration } from '../migrate.ts';
@@ -30,7 +31,10 @@ export function applyMigrations(db: DatabaseSync, options: MigrateOptions): void
   }
 }
 
-/** Records what was applied without its hash, once its tables were found to be the right ones. */
+/**
+ * Records the hashes of migrations that were applied before hashes existed, after checking the
+ * schema.
+ */
 function adoptUnhashed(
   db: DatabaseSync,
   { database, known }: { database: string; known: readonly Migration[] },
@@ -44,7 +48,7 @@ function adoptUnhashed(
     record.run(migrationHash(sql), number);
 }
 
-/** The migrations that are due in the file at `path`, without touching it; it need not exist. */
+/** The pending migrations of the file at `path`, without touching it; it need not exist. */
 export function readDueMigrations({
   path,
   migrationsDir,
@@ -92,7 +96,9 @@ function recordsHashes(db: DatabaseSync): boolean {
   return db.prepare(column).get() !== undefined;
 }
 
-/** Every column, and every index with its definition: some statements name the index that they need. */
+/**
+ * Every column, and every index with its definition: some statements name the index that they need.
+ */
 export function columnsOf(db: DatabaseSync): string[] {
   const rows = db
     .prepare(

@@ -1,5 +1,5 @@
-// A backup in a thread of its own, so that somebody can be told how far it is: SQLite itself says nothing
-// while it copies, but its copy grows. The thread costs 0.1 s; a gigabyte takes some seconds.
+// Runs a backup on a thread of its own, so that progress can be reported: SQLite reports none while
+// it copies, but the size of the copy grows.
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -14,7 +14,10 @@ export interface BackupWish {
   path: string;
   /** The copy, which must not exist yet. */
   file: string;
-  /** Called every now and then. The copy may end smaller than the database: what is free is left out. */
+  /**
+   * Called from time to time. The copy may end smaller than the database, since free pages are left
+   * out.
+   */
   onProgress: (progress: { bytes: number; bytesTotal: number }) => void;
   world: Pick<World, 'sleep'>;
 }
@@ -43,7 +46,7 @@ export async function backUpInThread({
   }
 }
 
-/** Rejects with what the thread died of. */
+/** Rejects with the error that ended the thread. */
 async function answerOf(worker: Worker): Promise<BackupReply> {
   const [reply] = await once(worker, 'message');
   return reply;
@@ -60,7 +63,7 @@ async function watch(
   }
 }
 
-/** What is not there yet, or has got its name already, has no size. */
+/** 0 while the file does not exist yet, or was already renamed. */
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

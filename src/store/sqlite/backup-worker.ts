@@ -1,4 +1,4 @@
-// The entry of the thread that makes a backup. It decides nothing.
+// The entry of the thread that makes a backup. It contains no logic.
 import { strict as assert } from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { backUp, CannotBackUp, type Backup } from './backup.ts';

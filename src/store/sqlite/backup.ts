@@ -1,5 +1,5 @@
-// A copy of the database as it was at one moment, made beside a service that goes on writing. It takes no
-// lock that the service needs, and gives the copy its name only when it is whole, checked and on the disk.
+// Copies the database as of one moment, while a service goes on writing. It takes no lock that the
+// service needs, and gives the copy its name only once it is complete, checked and on the disk.
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,11 +10,11 @@ import { integer, one } from '../row.ts';
 
 export interface Backup {
   bytes: number;
-  /** The migration that the copy is at. */
+  /** The last migration of the copy. */
   schema: number;
 }
 
-/** Why there is no backup, in words meant for the person who asked for it. */
+/** Why there is no backup, in words for the user who asked for it. */
 export class CannotBackUp extends Error {
   override readonly name = 'CannotBackUp';
 }
@@ -42,12 +42,12 @@ export function backUp({ path, file }: { path: string; file: string }): Backup {
   }
 }
 
-/** How the copy is called until it is whole. */
+/** The name of the copy until it is complete. */
 export function partOf(file: string): string {
   return `${resolve(file)}.part`;
 }
 
-/** Only its owner may read it; and two backups to one place are refused. */
+/** Only its owner may read it. Fails when another backup to the same place is running. */
 function createPart(part: string): void {
   try {
     closeSync(openSync(part, 'wx', 0o600));
@@ -60,11 +60,9 @@ function createPart(part: string): void {
 }
 
 /**
- * One read of one snapshot: writers go on, only their log grows meanwhile. Measured beside a writer with
- * 250 batches of 20 events a second, 0.9 GB, 2 cores, 3 runs: 2.6 to 6.2 s here, 2.4 to 3.2 s by
- * node:sqlite's backup() in one piece; the writer's batches took 1.2 to 10 ms (p50), at worst 390 ms, as
- * with the other. backup() in small pieces begins again at every write, and never ended. This one leaves
- * out what is free in the file.
+ * Reads one snapshot in one statement: writers continue, and only their WAL grows meanwhile.
+ * node:sqlite's backup() is no better: in one piece it delays writers as much, and in small pieces
+ * it starts over at every write and never ends. This one also leaves out free pages.
  */
 function copy(path: string, part: string): void {
   const db = connect({ path, access: 'read' });
@@ -75,7 +73,7 @@ function copy(path: string, part: string): void {
   }
 }
 
-/** SQLite does not wait for the disk here. A folder too has to be told to keep a name. */
+/** SQLite does not sync the copy. The folder must be synced too, to keep the file's name. */
 function sync(path: string): void {
   const file = openSync(path, 'r');
   try {
@@ -85,10 +83,10 @@ function sync(path: string): void {
   }
 }
 
-/** Reads every page of it; gives the migration that it is at. */
+/** Reads every page; returns the last migration. */
 function check(part: string): number {
   const url = pathToFileURL(part);
-  url.searchParams.set('immutable', '1'); // Nobody else has it, so no file is made beside it.
+  url.searchParams.set('immutable', '1'); // No other process has it open, so SQLite need not create a file beside it.
   const db = new DatabaseSync(url, { readOnly: true });
   try {
     const found = db.prepare('pragma quick_check(1)').get()?.['quick_check'];

@@ -1,5 +1,6 @@
-// Claim: leases waiting deliveries to a node, lane by lane, apps in turn, of each those first that have been ready
-// for the longest. It never sees the rows of a lane that is full, held, broken or waiting for its time.
+// Claim: leases pending deliveries to a node, lane by lane. Apps take turns, and of each app the
+// lanes come first that have been ready longest. It never reads rows of lanes that are full, held,
+// broken or not ready.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -12,7 +13,7 @@ import { fairOrder } from '../fair-order.ts';
 import { integer } from '../row.ts';
 import type { Slots } from '../slots.ts';
 
-// A partial index is used only if its condition stands in the query word for word.
+// A partial index is used only if its condition appears verbatim in the query.
 export const claimSql = {
   lanes: `
     select ${laneColumns} from lane where ready_ms <= ? and ready_ms < 9007199254740991
@@ -40,7 +41,7 @@ export function prepareClaim(db: DatabaseSync): Claim {
   const takeFrom = prepareTake(db);
   return (slots, nowMs) => {
     const open = fairOrder(readyLanes(slots, nowMs), slots).slice(0, limits.claimLanesMax);
-    // A few rows of each lane; when few lanes are ready, they share all the room there is.
+    // A few rows of each lane; when few lanes are ready, they share all the room.
     const share = Math.floor(slots.room() / Math.max(open.length, 1));
     const quantum = Math.max(limits.lookRowsMax, share);
     const claimed: Leased[] = [];
@@ -52,13 +53,13 @@ export function prepareClaim(db: DatabaseSync): Claim {
   };
 }
 
-/** Ready lanes with room. If not all of them are looked at, then some of every app in turn. */
+/** The ready lanes that have room. If there are too many to look at, some of every app in turn. */
 function prepareReadyLanes(db: DatabaseSync): (slots: Slots, nowMs: number) => Lane[] {
   const first = db.prepare(claimSql.lanes);
   const nextApp = db.prepare(claimSql.nextApp);
   const lanesOfApp = db.prepare(claimSql.lanesOfApp);
   const readyLane = db.prepare(claimSql.readyLane);
-  /** The last app that was looked at, where there are too many for one claim. */
+  /** The app that the last claim ended with, if there are too many apps for one claim. */
   let lastApp = 0;
   return (slots, nowMs) => {
     const most = limits.claimLanesMax + slots.fullMax();
@@ -87,7 +88,7 @@ interface Look {
   quantum: number;
 }
 
-/** One look at a lane: takes what it may, and writes down when to look again. */
+/** One look at a lane: leases what it may, and records when to look again. */
 function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
   const due = db.prepare(claimSql.due);
   const lease = db.prepare(claimSql.lease);

@@ -1,6 +1,6 @@
-// Makes an empty file that only its owner may read, unless there is a file already. SQLite gives its
-// log and index files the same mode. An existing file is not even opened: closing it again would
-// drop every lock that this process holds on it.
+// Creates an empty file that only its owner may read, unless it exists. SQLite gives its WAL and
+// index files the same mode. An existing file must not even be opened: closing it would drop every
+// lock that this process holds on it.
 import { closeSync, openSync } from 'node:fs';
 
 export function createPrivate(path: string): void {

@@ -1,5 +1,6 @@
-// The shape of an edit that only this adapter has, because it is hot or differs: it prepares its
-// statements once, on opening, and gives back the function that runs them.
+// The type of edits that only this adapter has, because they are hot or differ between databases.
+// Each prepares its statements once, when the database is opened, and returns the function that
+// runs them.
 import type { Fact } from '../counting.ts';
 import type { Known } from './known.ts';
 import type { Births } from '../slots.ts';
@@ -10,12 +11,12 @@ export interface BirthContext {
   nowMs: number;
   /** Room for fresh deliveries on the node that sent the batch. */
   births: Births;
-  /** What the batch does, to be counted. */
+  /** Receives the facts of the batch for statistics. */
   facts: Fact[];
 }
 
 export interface EditContext extends BirthContext {
-  /** What was read for the publishes right before this one. */
+  /** Results of reads for the publishes just before this one. */
   known: Known;
 }
 

@@ -1,4 +1,4 @@
-// All edits on a connection: those that both databases share, run as scripts, and SQLite's own.
+// All edits on a connection: those shared by both databases, run as scripts, and SQLite's own.
 import type { DatabaseSync } from 'node:sqlite';
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
@@ -52,7 +52,7 @@ function ownEdits(db: DatabaseSync, { keep, aside }: EditMeans): OwnEdits {
     rescue: prepareRescue(db),
     keepFigures: ({ limit }) => keep(limit),
     tidyFigures: prepareTidyFigures(db),
-    // Nobody else can write into this database, so nothing ever waits in its inbox.
+    // No other process can write to this database, so its inbox is always empty.
     takeInbox: () => ({ entries: [] }),
     rejectInbox: () => ({ kind: 'taken' }),
   };

@@ -1,4 +1,4 @@
-// Ends a delivery: its row moves from the queue to the history.
+// Ends a delivery: moves its row from the queue to the history.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Owner } from '../counting.ts';
@@ -16,7 +16,7 @@ export const endDeliverySql = {
 } as const;
 
 export interface Ending extends DeliveryName {
-  /** Its row, with those columns, where somebody has taken it out of the queue. */
+  /** The columns of its row, if the caller has already deleted it from the queue. */
   row?: Row | undefined;
   state: EndState;
   attempts: number;
@@ -25,7 +25,7 @@ export interface Ending extends DeliveryName {
   nowMs: number;
 }
 
-/** Gives whose it was. */
+/** Returns the app and lane of the delivery. */
 export type EndDelivery = (ending: Ending) => Owner;
 
 export function prepareEndDelivery(db: DatabaseSync): EndDelivery {

@@ -1,4 +1,4 @@
-// Looks at a database file without touching it, also beside a service that is using it.
+// Examines a database file without changing it, even while a service is using it.
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
@@ -10,18 +10,18 @@ import { isBusy } from './failure.ts';
 
 export interface Examined {
   fileBytes: number;
-  /** A service has it. */
+  /** A service has the database open. */
   isInUse: boolean;
   due: readonly AppliedMigration[];
-  /** `unchecked`: the file is so large that this would take too long. */
+  /** `unchecked`: the file is so large that the check would take too long. */
   state: 'sound' | 'unchecked' | { damage: string };
-  /** When a node last said that it was there, by the clock of that time. */
+  /** The last heartbeat of a node, by the clock of that time. */
   lastSeenMs: number | undefined;
-  /** What was kept under a name, see settings.ts. */
+  /** The value of a shared setting, see settings.ts. */
   setting: (name: string) => Uint8Array | undefined;
 }
 
-/** Throws CannotOpenStore for one that is newer than the program, and what SQLite says otherwise. */
+/** Throws CannotOpenStore when the database is newer than the program, and SQLite's own errors. */
 export function examine({
   path,
   migrationsDir,
@@ -59,7 +59,7 @@ function soundness(db: DatabaseSync): Examined['state'] {
   return found === 'ok' ? 'sound' : { damage: found };
 }
 
-/** Whoever has the lock keeps it for life, and lets nobody read meanwhile; see lock.ts. */
+/** A process holds the lock for life, which also blocks reads of the lock file; see lock.ts. */
 function hasLock(path: string): boolean {
   const lockPath = `${path}.lock`;
   if (!existsSync(lockPath)) return false;

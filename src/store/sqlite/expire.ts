@@ -1,5 +1,6 @@
-// Expiry: what waits although its event is older than the retention ends, so that it can be deleted. It
-// ends dead, reason `expired`; in a lane that has ended it is cancelled, as the sweep would have done.
+// Expiry: ends pending deliveries whose event is older than the retention, so that the event can be
+// deleted. They become dead with the reason `expired`; in an ended lane they are cancelled, as the
+// sweep would do.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -26,11 +27,11 @@ export interface Expiring {
   below: string;
   limit: number;
   nowMs: number;
-  /** What ends is noted here. */
+  /** Receives the facts of the deliveries that end. */
   facts: Fact[];
 }
 
-/** `expired`: those of `ended` that are dead now. */
+/** `expired`: how many of `ended` became dead. */
 export type Expire = (expiring: Expiring) => { ended: number; expired: number };
 
 export function prepareExpire(db: DatabaseSync): Expire {
@@ -62,7 +63,10 @@ export function prepareExpire(db: DatabaseSync): Expire {
   };
 }
 
-/** Whether an ordered lane waits for this one. One sent again by hand stands behind younger events. */
+/**
+ * Whether an ordered lane waits for this delivery. One that was sent again by hand is queued behind
+ * younger events.
+ */
 function prepareIsHead(db: DatabaseSync): (lane: Lane, name: DeliveryName) => boolean {
   const head = db.prepare(expireSql.head);
   return (lane, { event, n }) => {

@@ -1,9 +1,9 @@
-// What an error says about the store: one bad item, a store that cannot work now, or a disk whose
-// state is in doubt. Pure.
+// Classifies an error: one bad item, a store that cannot work now, or a disk whose state is
+// unknown. Pure.
 import type { StoreFailure, VerbFailure } from '../call.ts';
 
 const busy = 5;
-/** Primary result codes of the database itself: its file, its disk, its memory, its locks. */
+/** Primary result codes that concern the database itself: its file, disk, memory or locks. */
 const storeCodes = new Set([
   2, // internal
   3, // perm
@@ -23,12 +23,12 @@ const storeCodes = new Set([
   26, // notadb
 ]);
 /**
- * A failed fsync of the file (1034) or of its folder (1290). The kernel may have dropped the pages and
- * will report success next time, so nothing this process says about the disk can be believed.
+ * A failed fsync of the file (1034) or of its folder (1290). The kernel may have dropped the pages
+ * and will report success next time, so this process can no longer know what is on the disk.
  */
 const fatalCodes = new Set([1034, 1290]);
 
-/** A failure of the store as a whole, or undefined when the error belongs to one item. */
+/** A failure of the store as a whole; undefined when the error belongs to one item. */
 export function storeFailure(error: unknown): StoreFailure | undefined {
   const code = sqliteCode(error);
   if (code !== undefined && fatalCodes.has(code)) return { kind: 'fatal', ...describe(error) };
@@ -41,12 +41,12 @@ export function verbFailure(verb: string, error: unknown): VerbFailure {
   return { kind: 'failed', message: `Cannot run "${verb}": ${message}`, trace };
 }
 
-/** For errors of the steps around the items (begin, commit): they can only be the store's. */
+/** For errors of the steps around the items (begin, commit): these always concern the store. */
 export function unavailable(error: unknown): StoreFailure {
   return storeFailure(error) ?? { kind: 'unavailable', ...describe(error) };
 }
 
-/** For a broken invariant: this program can no longer be believed. */
+/** For a broken invariant: this process can no longer be trusted. */
 export function fatal(error: unknown): StoreFailure {
   return storeFailure(error) ?? { kind: 'fatal', ...describe(error) };
 }
@@ -62,7 +62,7 @@ function describe(error: unknown): { message: string; trace: string } {
   return { message, trace: error.stack ?? '' };
 }
 
-/** What to do about an error that keeps the store from opening; nothing is known of most. */
+/** Advice for an error that keeps the store from opening; empty for most errors. */
 export function adviceOn(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   switch ((sqliteCode(error) ?? sqliteCode(cause) ?? 0) & 0xff) {

@@ -1,5 +1,5 @@
-// The filters of subscriptions, those of all listeners of an event in one question, and each once for
-// whoever keeps what he knows. Whoever has no filter among his listeners asks nothing.
+// Reads the filters of subscriptions: those of all matching callbacks of an event in one query, and
+// each only once per batch. Without filters there is no query.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Found, KnownRules } from '../kept-filter.ts';
 import { learnRules, toListener } from '../kept-filter.ts';
@@ -10,7 +10,7 @@ export const filtersSql = {
     select no, filter from subscription where no in (select value from json_each(?))`,
 } as const;
 
-/** In their order. */
+/** In the order of `found`. */
 export type WithRules = (found: readonly Found[], known: KnownRules) => Listener[];
 
 export function prepareFilters(db: DatabaseSync): WithRules {

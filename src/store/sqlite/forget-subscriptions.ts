@@ -1,13 +1,14 @@
-// Deletes subscriptions that ended longer ago than the retention, with all that was made for them. Asked
-// only when no older event is left: nothing was published to a subscription after its end, so it has no
-// history either. The subscription itself goes last, so that the next step takes up what one left.
+// Deletes subscriptions that ended longer ago than the retention, with everything that belongs to
+// them. Runs only when no older event is left: nothing is published to a subscription after its
+// end, so it has no history by then either. The subscription row goes last, so that the next step
+// continues where one stopped.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Forgotten } from './forget-events.ts';
 import { integer } from '../row.ts';
 
 export const forgetSubscriptionsSql = {
-  // The newest numbers stay: SQLite would give them out again, and a node may remember whose they were.
-  // What waits in a lane is swept first.
+  // Keeps the rows with the highest numbers: SQLite would assign these numbers again, and a node
+  // may still have them cached. Lanes with pending deliveries are swept first.
   oldest: `
     select no from subscription as ended
     where ended_ms < ? and no < (select max(no) from subscription)
@@ -32,7 +33,7 @@ export type ForgetSubscriptions = (endedBeforeMs: number, limit: number) => Forg
 
 export function prepareForgetSubscriptions(db: DatabaseSync): ForgetSubscriptions {
   const oldest = db.prepare(forgetSubscriptionsSql.oldest);
-  // Each is spoken of by the one before it.
+  // Each references the one after it.
   const parts = [
     db.prepare(forgetSubscriptionsSql.patterns),
     db.prepare(forgetSubscriptionsSql.callbacks),

@@ -1,5 +1,5 @@
-// Which request an idempotency key belongs to, and what it was answered with. Written in the same
-// transaction as the thing itself, so a repeat finds either both or nothing.
+// The request of an idempotency key, and its result. Written in the same transaction as the
+// operation itself, so a repeated request finds both or neither.
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
 import type { Idempotency } from '../store.ts';
@@ -23,7 +23,7 @@ export interface IdempotencyInput {
 }
 
 export interface Idempotencies {
-  /** What became of this key before. One that is older than its time counts as none. */
+  /** The earlier use of this key. An expired one counts as none. */
   find(input: IdempotencyInput): Earlier;
   keep(input: IdempotencyInput & { result: string }): void;
 }

@@ -1,15 +1,19 @@
-// Whether the files that a connection writes are still those that the next start would open. SQLite goes on
-// with a file that was deleted or moved, and says nothing: whatever it commits then is lost.
+// Checks that the files a connection writes are still those that the next start would open. SQLite
+// silently keeps writing to a file that was deleted or moved, and everything it commits then is
+// lost.
 import { statSync } from 'node:fs';
 import type { StoreFailure } from '../call.ts';
 import { unavailable } from './failure.ts';
 
-/** Undefined: they are. Asked before and after each transaction, 8 µs of its milliseconds. */
+/**
+ * Undefined: they are. Checked before and after each transaction; this costs microseconds of its
+ * milliseconds.
+ */
 export type InPlace = () => StoreFailure | undefined;
 
 export const alwaysInPlace: InPlace = () => undefined;
 
-/** `path`: of a database that is open. */
+/** `path`: of an open database. */
 export function watchPlace(path: string): InPlace {
   const known = new Map<string, string>();
   const isThere = (file: string): boolean => {
@@ -25,7 +29,7 @@ export function watchPlace(path: string): InPlace {
     try {
       gone = [path, `${path}-wal`].find((file) => !isThere(file));
     } catch (error) {
-      return unavailable(error); // The disk or the folder cannot be asked now.
+      return unavailable(error); // The disk or the folder cannot be read now.
     }
     if (gone === undefined) return undefined;
     const message =

@@ -1,4 +1,4 @@
-// The adapter without a thread, for tests and simulation: the caller's own thread does the work.
+// The adapter without a thread, for tests and simulation: it runs on the caller's thread.
 import type { BatchReply, Transport, WorkReply } from '../call.ts';
 import { rebuild } from '../rebuild.ts';
 import type { Sqlite } from './adapter.ts';

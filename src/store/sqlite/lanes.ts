@@ -1,4 +1,4 @@
-// Lane rows on the hot path: read and written here, judged by the rules in core/lane.ts.
+// Lane rows on the hot path: read and written here, governed by the rules in core/lane.ts.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane, LaneTimes } from '../../core/lane.ts';
 import { wake } from '../../core/lane.ts';
@@ -17,9 +17,9 @@ export const lanesSql = {
 export interface Lanes {
   get(no: number): Lane;
   write(lane: Lane, times: LaneTimes): void;
-  /** Something waits in the lane, due then: also in what is known of it here. */
+  /** Makes the lane ready for a delivery that is due at `dueMs`, in its row and in `lane`. */
   wake(lane: Lane, dueMs: number): void;
-  /** When a delivery is due that joins the lane now: in an ordered one, its place in the order. */
+  /** The due time of a delivery that joins the lane now; in an ordered lane its order number. */
   join(lane: Lane, nowMs: number): number;
 }
 

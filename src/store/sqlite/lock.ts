@@ -1,5 +1,5 @@
-// The one-process lock: an exclusive transaction, held for life, on a database of its own beside the
-// data. The kernel lets go of it when the process dies, however it dies, so no stale lock exists.
+// The one-process lock: an exclusive transaction on a database of its own beside the data, held for
+// the life of the process. The kernel releases it however the process dies, so it is never stale.
 import { DatabaseSync } from 'node:sqlite';
 import { CannotOpenStore } from '../cannot-open-store.ts';
 import { createPrivate } from './create-private.ts';
@@ -9,13 +9,13 @@ export interface Lock {
   release(): void;
 }
 
-/** Takes the lock of the database at `path`, or refuses at once when another process has it. */
+/** Takes the lock of the database at `path`, or fails at once when another process holds it. */
 export function takeLock(path: string): Lock {
   const lockPath = `${path}.lock`;
   createPrivate(lockPath);
   const db = new DatabaseSync(lockPath, { timeout: 0 });
   try {
-    db.exec('pragma journal_mode = memory'); // Nothing is ever written, so no journal file either.
+    db.exec('pragma journal_mode = memory'); // Nothing is ever written, so it needs no journal file.
     db.exec('begin exclusive');
   } catch (error) {
     db.close();

@@ -1,5 +1,5 @@
-// Makes a delivery of an event: born with a lease when the node takes it straight to the wire, otherwise
-// waiting, and then its lane is woken.
+// Inserts a delivery of an event: already leased when the node sends it right away, otherwise
+// pending, and then its lane is made ready.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
 import { takesFresh } from '../../core/lane.ts';
@@ -19,7 +19,7 @@ export interface NewDelivery extends DeliveryName, Pick<Listener, 'callback' | '
   slice: number;
 }
 
-/** The lane as it was when the event was matched; nothing else was written to it since. */
+/** `lane` is as it was when the event was matched; nothing else has written to it since. */
 export type MakeDelivery = (delivery: NewDelivery, context: BirthContext) => void;
 
 export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {

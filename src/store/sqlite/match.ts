@@ -1,5 +1,5 @@
-// Who hears an event. Asked inside the publish transaction, so the answer is exact by construction: no
-// subscription that was answered before is missed, and none that has ended is found.
+// Finds the callbacks that match an event. It runs inside the publish transaction, so the result is
+// exact: it misses no subscription that was acknowledged before, and finds none that has ended.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
@@ -25,9 +25,12 @@ export const matchSql = {
 } as const;
 
 export interface Match {
-  /** More than `targetsAtOnceMax`: then there are too many to make at once, and not all are here. */
+  /**
+   * If there are more than `targetsAtOnceMax`, that is too many to insert at once, and not all are
+   * returned.
+   */
   everyone(input: Heard, lanes: LanesMet): Found[];
-  /** Of one subscription: callbacks that hear the name, or all of them. */
+  /** Callbacks of one subscription that match the name, or all of them. */
   ofSubscription(subscription: number, name: string | undefined, lanes: LanesMet): Listener[];
 }
 
@@ -37,18 +40,20 @@ export interface Heard {
   name: string;
 }
 
-/** The lanes that a call has met, each once, so that what one event does to it the next one sees. */
+/**
+ * The lanes that a call has read, each as one object, so that changes made for one event are
+ * visible to the next.
+ */
 export type LanesMet = Map<number, Lane>;
 
 /**
- * Filters are not asked here: whoever makes the deliveries asks them, at once or in the steps of a
+ * Does not apply filters: the code that inserts the deliveries does, at once or in the steps of a
  * fan-out.
  *
- * Alternatives: match in memory, guard by the app's version in the transaction, try again when it is
- * stale. Measured (bench/parts/store-deliveries.ts, an app with 10,000 subscriptions, four candidate patterns
- * of which one has a listener, 2 cores shared with other work, 4 runs): matching here costs 9 to 14 µs
- * an event, where publish and delivery together take 97 to 115 µs. For that tenth there is no cache, no
- * guard and no second try, so it stays here.
+ * Alternative: match in memory, check the app's version in the transaction, and retry when it is
+ * stale. Matching here takes about a tenth of a publish with its delivery
+ * (bench/parts/store-deliveries.ts). That does not justify a cache, a version check and a second
+ * try.
  */
 export function prepareMatch(db: DatabaseSync): Match {
   const listeners = db.prepare(matchSql.listeners);
@@ -58,7 +63,7 @@ export function prepareMatch(db: DatabaseSync): Match {
       const found = new Map<number, Found>();
       for (const pattern of patternsHearing(name)) {
         if (found.size > limits.targetsAtOnceMax) break;
-        // Not less for those found before: they may be the same ones.
+        // No smaller limit for what was found before: it may be the same callbacks.
         for (const row of listeners.all(appNo, contract, pattern, limits.targetsAtOnceMax + 1)) {
           const listener = toFound(row, meet(row, lanes));
           if (!found.has(listener.callback)) found.set(listener.callback, listener);

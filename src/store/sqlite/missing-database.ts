@@ -1,10 +1,11 @@
-// A data folder whose database is gone. SQLite would make an empty one, and a service that has lost everything would
-// look like a new one; so what only a database leaves behind is taken as a sign that one is missing.
+// Detects a data folder whose database is gone. SQLite would create an empty one, and a service
+// that lost everything would look like a new one. So files that only a database leaves behind are
+// taken as a sign that one is missing.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CannotOpenStore } from '../cannot-open-store.ts';
 
-/** Throws CannotOpenStore where the database at `path` is not there, but was. */
+/** Throws CannotOpenStore when the database at `path` existed once and is missing. */
 export function refuseMissing(path: string): void {
   if (existsSync(path)) return;
   const folder = dirname(path);

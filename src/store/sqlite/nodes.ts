@@ -1,5 +1,5 @@
-// Nodes: who is there and who is not. SQLite has one node at a time, so whatever is leased to another
-// one is free again, and the lanes of these deliveries are woken.
+// Nodes: which are alive. SQLite has one node at a time, so leases of any other node are released,
+// and the lanes of these deliveries are made ready.
 import type { DatabaseSync } from 'node:sqlite';
 import { settled } from '../../core/lane.ts';
 import { prepareLanes } from './lanes.ts';
@@ -59,7 +59,7 @@ export function prepareRescue(db: DatabaseSync): Edit<'rescue'> {
   };
 }
 
-/** Frees all that is leased to nodes that are not alive. */
+/** Releases all deliveries that are leased to nodes that are not alive. */
 function prepareFree(db: DatabaseSync): (nowMs: number) => number {
   const running = db.prepare(nodesSql.lanes);
   const free = db.prepare(nodesSql.free);

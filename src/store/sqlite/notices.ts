@@ -1,4 +1,4 @@
-// Tells of dead deliveries, if anybody listens.
+// Writes notices of dead deliveries, if any callback is subscribed to them.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeadDelivery } from '../verbs/notices.ts';
 import { noticesOfDead, writeNotice } from '../verbs/notices.ts';

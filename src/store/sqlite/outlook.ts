@@ -1,4 +1,4 @@
-// What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
+// The outlook: when the next lane is ready, and whether a large fan-out is in progress.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
@@ -25,7 +25,10 @@ export const outlookSql = {
 } as const;
 
 export interface LooksAhead {
-  /** Full lanes do not count: whoever frees a slot asks again. Undefined: none is ever ready. */
+  /**
+   * Ignores full lanes: a slot that becomes free triggers another claim. Undefined: no lane will
+   * become ready.
+   */
   readyMs(slots: Slots): number | undefined;
   isFanningOut(): boolean;
 }
@@ -50,7 +53,10 @@ export function prepareOutlook(db: DatabaseSync, aside: Aside): LooksAhead {
   };
 }
 
-/** Where the first lanes that are ready belong to apps that are full: app by app, past all their lanes. */
+/**
+ * Used when the first ready lanes belong to apps that are full: app by app, skipping all their
+ * lanes.
+ */
 function prepareReadyOfApps(db: DatabaseSync): (slots: Slots) => number | undefined {
   const nextApp = db.prepare(outlookSql.nextApp);
   const readyOfApp = db.prepare(outlookSql.readyOfApp);

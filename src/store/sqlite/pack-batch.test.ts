@@ -13,7 +13,7 @@ import {
 } from './pack-batch.ts';
 import type { Parcel } from './parcel.ts';
 
-/** As to a thread and there. */
+/** Sends a parcel as to a thread. */
 function sent(parcel: Parcel): Parcel {
   return structuredClone(parcel, { transfer: [parcel.bytes] });
 }
@@ -33,7 +33,7 @@ function publish(about: Partial<EditInput<'publish'>>): Batch['edits'][number] {
   return { verb: 'publish', input };
 }
 
-/** As it comes out: no Buffer, no view of a pool. */
+/** The form in which bytes arrive: no Buffer, no view of a pool. */
 function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
@@ -46,7 +46,7 @@ const outcome: Settlement = {
   attempt: undefined,
 };
 
-/** One that has a member of each name there is: a new one is to be packed, and then to stand here. */
+/** Has every member there is: when one is added, pack it, and add it here. */
 const complete: Required<EditInput<'publish'>> = {
   appNo: 1,
   contract: 'Ringback',
@@ -128,12 +128,12 @@ describe('a batch', () => {
     },
   };
   for (const [what, batch] of Object.entries(cases)) {
-    it(`${what} arrives as it left`, () => {
+    it(`${what} arrives unchanged`, () => {
       assert.deepStrictEqual(unpackBatch(sent(packBatch(batch))), { takeUp: undefined, ...batch });
     });
   }
 
-  it('has all its bytes in one buffer of their size, and leaves the originals alone', () => {
+  it('holds all its bytes in one buffer of exact size, and does not detach the originals', () => {
     const edits = [pool.subarray(2, 5), pool.subarray(8)].map((payload) =>
       publish({ events: [{ id: 'e', name: 'a', payload }] }),
     );
@@ -147,8 +147,8 @@ describe('a batch', () => {
   });
 });
 
-describe('what a batch was answered with', () => {
-  it('arrives as it left', () => {
+describe('the reply to a batch', () => {
+  it('arrives unchanged', () => {
     const reply: Extract<BatchReply, { kind: 'written' }> = {
       kind: 'written',
       outlook: { readyMs: 5, isFanningOut: true },

@@ -1,4 +1,4 @@
-// A batch on its way to the thread that writes, and its answers on their way back.
+// Packs a batch for the write thread, and its replies for the way back.
 import { strict as assert } from 'node:assert';
 import type { Batch, BatchReply, EditCall, EditReply } from '../call.ts';
 import { editCall } from '../call.ts';
@@ -56,7 +56,7 @@ function packPublish(to: Packing, publish: Publish): void {
   }
 }
 
-/** Members stand in the order of the list: they are read as they are written here. */
+/** Members in the order in which the other side packs them. */
 function unpackPublish(from: Unpacking): Publish {
   const publish: Publish = {
     appNo: from.next(),
@@ -93,7 +93,7 @@ export function unpackForetold(parcel: Parcel): Born[] {
   return unpackBorn(new Unpacking(parcel));
 }
 
-/** `foretold`: what has gone before; if that was born it does not go again. */
+/** `foretold`: the deliveries that were announced before; they are not sent twice. */
 export function packWritten(
   { settled, edits, born, outlook, worked }: Written,
   foretold?: readonly Born[],
@@ -145,7 +145,7 @@ function unpackBorn(from: Unpacking): Born[] {
   }));
 }
 
-/** An event that was accepted, as nearly all are, goes by its members; anything else as it is. */
+/** An accepted event, as nearly all are, is packed by its members; any other reply as an object. */
 function packEdited(to: Packing, reply: EditReply): void {
   const events = acceptedIn(reply);
   to.list.push(events === undefined ? reply : undefined);

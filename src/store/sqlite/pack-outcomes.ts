@@ -1,4 +1,4 @@
-// Outcomes on their way to the thread that writes, with edits or with a claim, and what was made of them.
+// Packs outcomes for the write thread, sent with edits or with a claim, and their results.
 import type { Header } from '../../core/attempt.ts';
 import type { SettleReply } from '../call.ts';
 import type { AttemptRecord, Settlement } from '../delivery-verbs.ts';
@@ -13,7 +13,7 @@ export function packSettlements(to: Packing, settlements: readonly Settlement[])
   }
 }
 
-/** Members stand in the order of the list, here and below: they are read as they are written. */
+/** Members in the order in which the other side packs them, here and below. */
 export function unpackSettlements(from: Unpacking): Settlement[] {
   return from.nextFew((): Settlement => ({
     event: from.next(),
@@ -56,7 +56,10 @@ function unpackResponse(from: Unpacking): AttemptRecord['response'] {
   };
 }
 
-/** One that was settled, as nearly all are, goes as the concurrency of its lane; anything else as it is. */
+/**
+ * A settled outcome, as nearly all are, is packed as the concurrency of its lane; any other reply
+ * as an object.
+ */
 export function packSettled(to: Packing, replies: readonly SettleReply[]): void {
   to.list.push(replies.length);
   for (const reply of replies) {

@@ -30,7 +30,7 @@ function arrived(targets: readonly Target[]): Target[] {
 }
 
 describe('targets', () => {
-  it('arrive as they left', () => {
+  it('arrive unchanged', () => {
     const targets = [
       target({}),
       target({ isActive: false, headers: new Uint8Array([3]) }),
@@ -41,7 +41,7 @@ describe('targets', () => {
     assert.deepStrictEqual(arrived([]), []);
   });
 
-  it('do not hold the bytes of each other', () => {
+  it('do not retain the bytes of each other', () => {
     const [first] = arrived([target({}), target({ secrets: new Uint8Array(1_000) })]);
     assert.equal(first?.secrets.buffer.byteLength, 2);
   });

@@ -1,4 +1,5 @@
-// Targets on their way back from the thread that reads: of a large fan-out each delivery asks for another one.
+// Packs targets on their way back from the read thread: each delivery of a large fan-out reads
+// another one.
 import { isWithoutControls, noControls } from '../../core/controls.ts';
 import type { Target } from '../delivery-verbs.ts';
 import { Packing, Unpacking, type Parcel } from './parcel.ts';
@@ -18,7 +19,7 @@ export function packTargets(targets: readonly Target[]): Parcel {
   return to.parcel();
 }
 
-/** Members stand in the order of the list: they are read as they are written here. */
+/** Members in the order in which the other side packs them. */
 export function unpackTargets(parcel: Parcel): Target[] {
   const from = new Unpacking(parcel);
   return from.nextFew((): Target => ({
@@ -34,7 +35,7 @@ export function unpackTargets(parcel: Parcel): Target[] {
     definition: from.next(),
     method: from.next(),
     url: from.next(),
-    // Copies: a target is remembered for long, and must not hold the bytes of all others.
+    // Copies: a target is cached for long, and must not retain the bytes of all others.
     secrets: from.nextBytes().slice(),
     controls: from.next<Target['controls'] | undefined>() ?? noControls,
     headers: from.next<boolean>() ? from.nextBytes().slice() : undefined,

@@ -7,7 +7,7 @@ import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch
 import type { Parcel } from './parcel.ts';
 import { asBatch } from './work.ts';
 
-/** As to a thread and there. */
+/** Sends a parcel as to a thread. */
 function sent(parcel: Parcel): Parcel {
   return structuredClone(parcel, { transfer: [parcel.bytes] });
 }
@@ -71,13 +71,13 @@ describe('work', () => {
   const offer = { lease: 7, room: 3, free: new Map([[1, 2]]), underWay: new Map(), laneRoom: 4 };
 
   for (const [what, settlement] of Object.entries(settlements)) {
-    it(`with ${what} arrives as it left`, () => {
+    it(`with ${what} arrives unchanged`, () => {
       const work: Work = { nowMs: 1, settlements: [settlement], claim: undefined, fanOut: offer };
       assert.deepStrictEqual(unpackBatch(sent(packBatch(asBatch(work)))), asBatch(work));
     });
   }
 
-  it('with all of them arrives as it left, all bytes in one buffer of their size', () => {
+  it('with all of them arrives unchanged, with all bytes in one buffer of exact size', () => {
     const work: Work = {
       nowMs: 1,
       settlements: Object.values(settlements),
@@ -89,7 +89,7 @@ describe('work', () => {
     assert.deepStrictEqual(unpackBatch(sent(parcel)), asBatch(work));
   });
 
-  it('does not take the memory that a body is a part of', () => {
+  it('does not detach the memory that a body is a part of', () => {
     const pool = Buffer.from('0123456789');
     const response = { headers: [], body: pool.subarray(1, 3), cut: false };
     const settlement = { ...named, outcome: { kind: 'delivered' }, attempt: attempt({ response }) };
@@ -103,7 +103,7 @@ describe('work', () => {
   });
 });
 
-describe('what work was answered with', () => {
+describe('the reply to work', () => {
   const payload = new TextEncoder().encode('{}');
   const leased = (about: Partial<Leased>): Leased => ({
     event: 'e',
@@ -121,7 +121,7 @@ describe('what work was answered with', () => {
     payload,
     ...about,
   });
-  // Of which everything is said: a new member is to be packed, and then to stand here.
+  // Has every member there is: when one is added, pack it, and add it here.
   const complete: Required<Extract<Settled, { kind: 'settled' }>> = {
     kind: 'settled',
     concurrency: 1,
@@ -147,11 +147,11 @@ describe('what work was answered with', () => {
     ],
   };
 
-  it('arrives as it left', () => {
+  it('arrives unchanged', () => {
     assert.deepStrictEqual(unpackWritten(sent(packWritten(reply))), reply);
   });
 
-  it('has the payload of a fan-out once', () => {
+  it('contains the payload of a fan-out only once', () => {
     const [first, second] =
       unpackWritten(sent(packWritten(reply))).worked?.fannedOut.deliveries ?? [];
     assert(first !== undefined && first.payload === second?.payload);

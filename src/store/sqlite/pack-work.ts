@@ -1,4 +1,4 @@
-// What a batch has taken up, on its way back from the thread that writes.
+// Packs the deliveries that a batch claimed or fanned out, on their way back from the write thread.
 import type { Leased } from '../../core/delivery.ts';
 import type { Worked } from '../delivery-verbs.ts';
 import type { Packing, Unpacking } from './parcel.ts';
@@ -12,7 +12,7 @@ export function packWorked(to: Packing, { claimed, fannedOut, readyMs }: Worked)
   }
 }
 
-/** Members stand in the order of the list: they are read as they are written. */
+/** Members in the order in which the other side packs them. */
 export function unpackWorked(from: Unpacking): Worked {
   const readyMs = from.next<number | undefined>();
   const rest = from.next<Omit<Worked['fannedOut'], 'deliveries'>>();
@@ -26,7 +26,8 @@ export function unpackWorked(from: Unpacking): Worked {
 function packLeased(to: Packing, leased: Leased): void {
   const { event, n, appNo, lane, callback, version, concurrency, lease, tries, attempts } = leased;
   to.list.push(event, n, appNo, lane, callback, version, concurrency, lease, tries, attempts);
-  // As it is: those of a fan-out share one, and one that is long under way must not hold those of all others.
+  // Not copied into the shared buffer: deliveries of a fan-out share one payload, and a long
+  // attempt must not retain those of all others.
   to.list.push(leased.eventName, leased.trace, leased.payload);
 }
 

@@ -1,5 +1,5 @@
-// Publish: events with their deliveries, or with the cursor that will make them, and the idempotency
-// key; all of it or nothing.
+// Publish: inserts events with their deliveries, or with the cursor of a fan-out, and the
+// idempotency key; all or nothing.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Rules } from '../../core/filter.ts';
 import { payloadJudge } from '../../core/filter.ts';
@@ -92,14 +92,14 @@ function prepareAccept(db: DatabaseSync): Accept {
     const question = `${appNo} ${name} ${contract}`;
     if (known.heard.has(question)) return known.heard.get(question);
     const found = match.everyone({ appNo, contract, name }, known.lanes);
-    // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
+    // Counted before filtering: applying that many filters is also the work of a fan-out.
     const isMany = found.length > limits.targetsAtOnceMax;
     const listeners = isMany ? undefined : withRules(found, known.rules);
     known.heard.set(question, listeners);
     return listeners;
   };
 
-  /** Undefined: so many hear it that a fan-out must ask them. */
+  /** Undefined: so many callbacks match that a fan-out must handle them. */
   const listenersOf = (
     { name, payload }: NewEvent,
     input: Addressed,

@@ -1,4 +1,4 @@
-// The entry of the thread that reads. It loads nothing that writes.
+// The entry of the read thread. It must load nothing that writes.
 import { scheduler } from 'node:timers/promises';
 import { limits } from '../../core/limits.ts';
 import type { ReadCall, ReadReply } from '../call.ts';
@@ -10,12 +10,12 @@ import type { Parcel } from './parcel.ts';
 import { createReadTurns } from './read-turns.ts';
 import { openSqliteReader, type ReaderOptions } from './reader.ts';
 
-/** Targets go as a parcel. */
+/** Targets are packed into a parcel. */
 export type ReadAnswer = ReadReply | { kind: 'targets'; parcel: Parcel };
 
 /**
- * Lists go on in turn (read-turns.ts), and after each statement those that deliveries wait for come first: a search
- * takes up to 100 ms, a statement of it one or a few.
+ * Lists run in turns (read-turns.ts), and after each of their statements the reads that deliveries
+ * wait for come first: a search takes up to 100 ms, one of its statements a few.
  */
 answerParent((options: ReaderOptions): Answering<ReadCall, ReadAnswer> => {
   const hot = openSqliteReader(options);

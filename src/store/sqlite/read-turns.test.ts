@@ -7,13 +7,13 @@ import { createReadTurns, type ReadTurns } from './read-turns.ts';
 
 interface Stage {
   turns: ReadTurns;
-  /** Names of reads, in the order of their statements and of their ends. */
+  /** Names of reads, in the order of their statements and of their replies. */
   statements: string[];
   answered: string[];
   ask: (app: number, name: string, statements: number) => Promise<void>;
 }
 
-/** Readers that take as many statements as a call says. */
+/** Readers that run as many statements as a call says. */
 function stage(count: number): Stage {
   const [statements, answered]: [string[], string[]] = [[], []];
   const reader = (): Pick<SqliteReader, 'readInSteps'> => {
@@ -53,13 +53,13 @@ describe('createReadTurns', () => {
     assert.deepEqual(answered.slice(0, 3), ['b', 'a0', 'a1']);
   });
 
-  it('reads one thing of an app at a time, in the order in which it was asked for', async () => {
+  it('runs one read of an app at a time, in the order of the calls', async () => {
     const { ask, statements } = stage(3);
     await Promise.all([ask(1, 'a', 2), ask(1, 'b', 2), ask(1, 'c', 2)]);
     assert.deepEqual(statements, ['a', 'a', 'b', 'b', 'c', 'c']);
   });
 
-  it('gives apps that are more than the connections their turn, too', async () => {
+  it('serves more apps than there are connections', async () => {
     const { ask, answered } = stage(2);
     const apps = [1, 2, 3, 4];
     await Promise.all(
@@ -72,7 +72,7 @@ describe('createReadTurns', () => {
     );
   });
 
-  it('is drained when all that was asked for is answered', async () => {
+  it('is drained when all reads are answered', async () => {
     const { ask, answered, turns } = stage(1);
     const asked = [ask(1, 'a', 2), ask(2, 'b', 2), ask(1, 'c', 2)];
     await turns.drained();

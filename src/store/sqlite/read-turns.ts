@@ -1,13 +1,13 @@
-// Shares the reading thread between apps: each app has one list read at a time, on a connection of its own, and the
-// reads that are in progress go on in turn, a statement each. So a short read of one app waits for a few statements of
-// the others, not for their backlogs.
+// Shares the read thread between apps. Each app has one list read in progress, on a connection of
+// its own, and the reads in progress take turns, a statement each. So a short read of one app waits
+// for a few statements of others, not for their backlogs.
 import { appNoOf, type ReadCall, type ReadReply } from '../call.ts';
 import { FairQueue, type AppNo } from '../fair-queue.ts';
 import type { SqliteReader } from './reader.ts';
 
 export interface ReadTurns {
   read: (call: ReadCall) => Promise<ReadReply>;
-  /** All that was asked for is answered. */
+  /** Resolves when all reads are answered. */
   drained: () => Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface Waiting {
   answer: PromiseWithResolvers<ReadReply>;
 }
 
-/** `pause`: lets others do something between two statements. */
+/** `pause` lets other work run between two statements. */
 export function createReadTurns(
   readers: readonly Pick<SqliteReader, 'readInSteps'>[],
   pause: () => Promise<void>,

@@ -1,4 +1,4 @@
-// Reads on a connection, synchronous: each in one snapshot.
+// Synchronous reads on a connection, each in one snapshot.
 import type { DatabaseSync } from 'node:sqlite';
 import type { ReadCall, ReadReply } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
@@ -9,7 +9,7 @@ import { prepareScripts, prepareSteps } from './run-script.ts';
 
 export interface SqliteReader {
   read: (call: ReadCall) => ReadReply;
-  /** The same, with a pause after each statement. One at a time: it holds a transaction. */
+  /** The same, but pauses after each statement. One at a time, since it holds a transaction. */
   readInSteps: (call: ReadCall) => Generator<undefined, ReadReply>;
   close: () => void;
 }
@@ -19,7 +19,7 @@ export interface ReaderOptions {
   path: string;
 }
 
-/** A second connection for reads, beside one that `openSqlite` holds. Throws CannotOpenStore. */
+/** Opens another connection for reads, beside the one of `openSqlite`. Throws CannotOpenStore. */
 export function openSqliteReader({ path }: ReaderOptions): SqliteReader {
   return explained(path, () => {
     const db = connect({ path, access: 'read' });
@@ -59,7 +59,7 @@ export function readerOn(db: DatabaseSync): SqliteReader {
   };
 }
 
-/** The connection does not outlive what fails on it. */
+/** Closes the connection if `body` fails. */
 export function closing<T>(db: DatabaseSync, body: () => T): T {
   try {
     return body();
@@ -69,7 +69,7 @@ export function closing<T>(db: DatabaseSync, body: () => T): T {
   }
 }
 
-/** As CannotOpenStore, whatever it was. */
+/** Turns any error into CannotOpenStore. */
 export function explained<T>(path: string, body: () => T): T {
   try {
     return body();

@@ -1,9 +1,11 @@
-// A clock that was set back. On SQLite the machine's clock is the only one, so times that were stored while it was
-// ahead would lie in the future: a rate-limited lane, a broken one or a retry would wait for as long as the clock was
-// wrong. The first batch after the step moves them back by as much, in its own transaction.
+// Handles a clock that was set back. On SQLite the machine's clock is the only one, so times that
+// were stored while it was ahead lie in the future: a rate-limited lane, a broken one or a retry
+// would wait for as long as the clock was wrong. The first batch after the step moves these times
+// back by the same amount, in its own transaction.
 //
-// Only times that hold work back are moved. What lies in the past stays; so do order numbers, which need no clock, and
-// times that somebody chose or was promised (the end of a subscription, a key, an old secret).
+// Only times that hold back work are moved. Times in the past stay. So do order numbers, which are
+// not times, and times that a user chose or was promised (the end of a subscription, a key, an old
+// secret).
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
 import { integer, maybe, one } from '../row.ts';
@@ -24,7 +26,8 @@ export const rebaseSql = {
     update lane set gate_ms = ${moved('gate_ms')}, ready_ms = ${moved('ready_ms')},
       tat_ms = ${moved('tat_ms')}
     where ${isAhead('gate_ms')} or ${isAhead('ready_ms')} or tat_ms > ?1`,
-  // Leased ones, too: if their node is gone they wait again, as if they had never been leased.
+  // Includes leased deliveries: if their node is gone they become pending again, as if never
+  // leased.
   deliveries: `
     update delivery_live set due_ms = max(?1, due_ms - ?2)
     where due_ms > ?1 and lane in (select no from lane where ordered = 0)`,
@@ -36,9 +39,9 @@ export const rebaseSql = {
 } as const;
 
 export interface Rebase {
-  /** In the transaction of every batch, with its time. */
+  /** Runs in the transaction of every batch, with its time. */
   apply(nowMs: number): void;
-  /** That one was committed. */
+  /** That transaction was committed. */
   done(nowMs: number): void;
 }
 
@@ -46,9 +49,9 @@ export interface Rebase {
 export const neverRebase: Rebase = { apply: () => undefined, done: () => undefined };
 
 /**
- * The latest time is remembered, and at a start it is when a node was last there: heartbeats are ten seconds apart,
- * and a step forward is written down with the first batch after it. A step back while no service ran looks smaller by
- * that time, and what waits, waits as if it had not passed.
+ * Remembers the latest time. At a start that is the last heartbeat of a node: heartbeats are ten
+ * seconds apart, and a step forward is recorded by the next batch. A step back while no service ran
+ * looks smaller by the time in between, so pending work waits as if that time had not passed.
  */
 export function prepareRebase(db: DatabaseSync): Rebase {
   const { latest, nodes, seen, lanes, deliveries, replays, sessions } = rebaseSql;
@@ -62,10 +65,10 @@ export function prepareRebase(db: DatabaseSync): Rebase {
       if (-backMs > limits.heartbeatEveryMs) raise.run(nowMs);
       if (backMs < limits.clockBackMs) return;
       for (const move of moves) move.run(nowMs, backMs);
-      lower.run(nowMs); // Or the next start would move them again.
+      lower.run(nowMs); // Otherwise the next start would move the times again.
     },
     done: (nowMs) => {
-      // A smaller step is not forgotten: many of them are a large one.
+      // Smaller steps add up, so the latest time is kept until they do.
       const isNear = nowMs < latestMs && latestMs - nowMs < limits.clockBackMs;
       if (!isNear) latestMs = nowMs;
     },

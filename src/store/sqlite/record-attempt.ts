@@ -1,7 +1,6 @@
-// Writes an attempt down, with what was sent and what came back; if that is long, in a row of its own: the table of
-// attempts has no rowid, and long rows would fill its inner pages and spill over. Measured with 600,000 attempts: in one
-// row an answer of 230 bytes takes 5.0 µs and 317 bytes of the file, in two rows 8.4 and 392. One of 1,324 takes 13.1 µs
-// and 4,682 bytes in one row, 12.1 and 2,152 in two.
+// Records an attempt with its request and response. A long response gets a row of its own: the
+// table of attempts has no rowid, and long rows would fill its inner pages and overflow. Short ones
+// are smaller and faster in the row of the attempt: docs/decisions/0024.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';

@@ -1,6 +1,6 @@
-// Retention: what is older than its time goes, oldest first, a bounded number of rows at a time. What
-// still waits ends dead first, so that nothing ever disappears while it is pending. Every step stands
-// alone: what one left half done, the next takes up.
+// Retention: deletes what is older than the retention, oldest first, a bounded number of rows at a
+// time. Pending deliveries become dead first, so nothing disappears while it is pending. Every step
+// is independent: the next one continues where it stopped.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { firstIdAt } from '../../core/id.ts';
@@ -31,9 +31,9 @@ export function prepareRetain(db: DatabaseSync, aside: Aside): Edit<'retain'> {
     const below = firstIdAt(beforeMs);
     const { ended, expired } = expire({ below, limit, nowMs, facts });
     runScript(endFanOuts(aside, { below, limit }));
-    // Events stay from the first one on of which something runs or is yet to be made. What runs ends
-    // within a minute, or waits again and expires, and what cannot be made was just given up: so nothing is
-    // held up for long, and nobody needs to look behind it.
+    // Deletes only events older than the first one with a pending delivery or a fan-out. The rest
+    // ends soon: a leased delivery ends within a minute, or becomes pending again and expires, and
+    // stuck fan-outs were ended above. So nothing holds up retention for long.
     const pending = firstPending();
     const isHeldUp = pending !== undefined && pending < below;
     const events = forgetEvents(isHeldUp ? pending : below, limit - ended);

@@ -1,4 +1,4 @@
-// Runs a script on a connection, statement by statement, without ever waiting.
+// Runs a script on a connection, statement by statement, synchronously.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Row } from '../row.ts';
 import type { Script } from '../statement.ts';
@@ -18,7 +18,7 @@ export function prepareScripts(db: DatabaseSync): RunScript {
   };
 }
 
-/** The same, with a pause after each statement, for whoever has something else to do. */
+/** The same, but pauses after each statement so that other work can run. */
 export type RunInSteps = <T>(script: Script<T>) => Generator<undefined, T>;
 
 export function prepareSteps(db: DatabaseSync): RunInSteps {

@@ -1,5 +1,5 @@
-// Settle: what an attempt led to is written down, and the delivery ends or goes back to wait. The lease
-// is the proof: with another one than the present nothing is written at all.
+// Settle: records an attempt, and ends its delivery or makes it pending again. The lease is the
+// fencing token: with a stale one, nothing is written.
 import type { DatabaseSync } from 'node:sqlite';
 import { settled, type Lane } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
@@ -20,7 +20,7 @@ export const settleSql = {
   find: `
     select app, lane, callback, slice, due_ms, tries, attempts from delivery_live
     where event = ? and n = ? and lease = ?`,
-  /** For one that ends in any case: its row need not be found twice. */
+  /** For an outcome that always ends the delivery: finds and deletes its row in one statement. */
   take: `
     delete from delivery_live where event = ? and n = ? and lease = ?
     returning app, lane, callback, slice, attempts`,
@@ -31,11 +31,11 @@ export const settleSql = {
 
 interface SettleContext {
   nowMs: number;
-  /** What it leads to is noted here. */
+  /** Receives the facts of the settlement. */
   facts: Fact[];
-  /** Those that settlements before it have met, as they are now. */
+  /** Lanes that earlier settlements have read, with their changes. */
   met: Map<number, Lane>;
-  /** What it changes in its lane is noted here, if anybody wants to know. */
+  /** Receives the changes of lanes, if the caller needs them. */
   changes?: Changes;
 }
 
@@ -57,7 +57,7 @@ export function prepareOutcomes(db: DatabaseSync): PlanOutcomes {
     return settlements.map((settlement) => ({
       verb: 'settle',
       apply: () => {
-        if (way === 'alone') context.met.clear(); // The one before may have been undone.
+        if (way === 'alone') context.met.clear(); // The previous item may have been rolled back.
         return unlessUndone(context.facts, () => settle(settlement, context));
       },
     }));
@@ -103,7 +103,7 @@ function prepareSettle(db: DatabaseSync): Settle {
     if (times !== undefined) lanes.write(lane, times);
     Object.assign(lane, times);
     if (outcome.kind === 'gone') {
-      met.clear(); // All lanes of the subscription end with it.
+      met.clear(); // All lanes of the subscription end as well.
       return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
     }
     if (times !== undefined) changes?.set(laneNo, times);

@@ -1,6 +1,6 @@
-// Slices: runs of a few thousand rows in the order they were published. The counter lives in memory; a
-// batch that is undone leaves a short slice behind, which harms nobody. What a search trusts, the span of
-// a slice, is written with its events.
+// Slices: runs of a few thousand rows in the order they were published. The counter is kept in
+// memory; a rolled-back batch leaves a short slice behind, which is harmless. The span of a slice,
+// which searches rely on, is written together with its events.
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
 import { integer, maybe, one, text } from '../row.ts';
@@ -19,7 +19,7 @@ export const slicesSql = {
       last_event = max(last_event, excluded.last_event)`,
 } as const;
 
-/** The slice of an event that is written next, with that many rows. */
+/** Returns the slice of the next event, which writes that many rows. */
 export type TakeSlice = (
   written: { event: string; rows: number },
   context: Pick<EditContext, 'nowMs' | 'known'>,
@@ -48,7 +48,7 @@ export function prepareSlices(db: DatabaseSync): TakeSlice {
     const { span } = known;
     if (span === undefined || event < span.first || event > span.last) {
       widen.run({ slice, event, reach: reachOf(event, nowMs - sinceMs) });
-      known.span = undefined; // Wider now, and so to be read anew.
+      known.span = undefined; // The span has changed, so it must be read again.
     }
     return slice;
   };

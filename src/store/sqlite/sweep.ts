@@ -1,4 +1,5 @@
-// Sweep: cancels what waits in the lanes of ended subscriptions, a bounded number of rows at a time.
+// Sweep: cancels pending deliveries in the lanes of ended subscriptions, a bounded number of rows
+// at a time.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { factOf } from '../counting.ts';

@@ -1,4 +1,4 @@
-// What a batch takes up after its outcomes and edits: a claim, and then one step of a large fan-out.
+// What a batch does after its outcomes and edits: a claim, and then one step of a large fan-out.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../core/delivery.ts';
 import type { Aside } from '../aside.ts';
@@ -11,11 +11,14 @@ import { prepareFanOut } from './fan-out.ts';
 export interface TakenUp {
   claimed: readonly Leased[];
   fannedOut: readonly Leased[];
-  /** What is left of what was offered; undefined when nothing was. */
+  /** Slots of the offer that are left; undefined when there was no offer. */
   slots: Slots | undefined;
 }
 
-/** `born`: deliveries that the edits of the batch have made and leased. All offers are of one window. */
+/**
+ * `born`: deliveries that the edits of the batch inserted already leased. All offers share one
+ * window.
+ */
 type Taking = Pick<BirthContext, 'nowMs' | 'facts'> & { born: readonly Born[] };
 
 export function prepareTakeUp(

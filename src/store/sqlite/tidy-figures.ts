@@ -1,5 +1,5 @@
-// Tidies figures up: minutes that are over are put where they stay, and what is older than its time goes.
-// The row of minute 0 keeps the sum of all that is over, so that what an app did in all stays exact.
+// Compacts figures: past minutes move to their final rows, and expired ones are deleted. The row of
+// minute 0 keeps the sum of all past minutes, so an app's totals stay exact.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { coarseMinutes, minuteMs, minuteOf } from '../../core/stats-span.ts';

@@ -1,6 +1,6 @@
 // Runs the items of a batch in one transaction, so that they share one fsync. A savepoint around
-// every item would cost 1 to 5 µs each, so the first try goes without: only after a bad item is the
-// batch run again, with savepoints, and then the culprit alone fails.
+// every item would be expensive, so the first try has none. Only if an item fails is the batch run
+// again with savepoints, and then that item alone fails.
 import type { DatabaseSync } from 'node:sqlite';
 import type { EditReply, SettleReply, StoreFailure, VerbFailure } from '../call.ts';
 import type { Settled } from '../delivery-verbs.ts';
@@ -15,12 +15,12 @@ export interface Item<T> {
 export type ItemReply<T> = { kind: 'done'; output: T } | VerbFailure;
 export type Written<R> = ({ kind: 'written' } & Done<R>) | StoreFailure;
 
-/** Of items that run alone one may be undone: nothing of what it found may stay in memory. */
+/** `alone`: an item may be rolled back, so nothing that it read may stay in memory. */
 export type Way = 'together' | 'alone';
 
 /**
- * What to do in one try: outcomes, edits, and what comes last. Asked anew for each try, because what the items
- * of a first one gathered in memory was undone with them.
+ * What to do in one try: outcomes, edits, and the final part. Planned again for each try, because
+ * the in-memory state of the first one is void.
  */
 export type Plan<R> = (way: Way) => {
   outcomes: readonly Item<Settled>[];
@@ -29,8 +29,8 @@ export type Plan<R> = (way: Way) => {
 };
 
 /**
- * All items that can be written are on stable storage when this returns `written`. `beforeCommit` is told what came
- * last, if nothing was wrong so far.
+ * When it returns `written`, all items that succeeded are on stable storage. `beforeCommit`
+ * receives the result of the final part, if nothing failed.
  */
 export function writeTogether<R>(
   db: DatabaseSync,
@@ -40,7 +40,7 @@ export function writeTogether<R>(
   const first = transact(db, () => carriedOut(plan('together'), apply), beforeCommit);
   if (first.kind !== 'bad_item') return first;
   const second = transact(db, () => carriedOut(plan('alone'), (item) => applyAlone(db, item)));
-  // No item can be the cause now, so it is what came last: a broken invariant of our own.
+  // No item can be the cause now, so it is the final part: a broken invariant of our own.
   return second.kind === 'bad_item' ? fatal(second.error) : second;
 }
 
@@ -55,7 +55,9 @@ interface Done<R> {
   last: R;
 }
 
-/** In this order: whom an outcome has ended, an event that is published after it must not reach. */
+/**
+ * In this order: an event must not reach a subscription that an outcome of the same batch ended.
+ */
 function carriedOut<R>(
   { outcomes, edits, last }: ReturnType<Plan<R>>,
   applied: <T>(item: Item<T>) => ItemReply<T>,
@@ -71,7 +73,7 @@ function apply<T>(item: Item<T>): ItemReply<T> {
   return { kind: 'done', output: item.apply() };
 }
 
-/** Begins, runs and commits; whatever goes wrong, nothing of it stays. */
+/** Begins, runs and commits; rolls back everything on any error. */
 function transact<R>(
   db: DatabaseSync,
   body: () => Done<R>,
@@ -100,7 +102,7 @@ function transact<R>(
   return { kind: 'written', ...done };
 }
 
-/** One that breaks a rule takes nothing else with it; a failure of the store is thrown. */
+/** A constraint violation rolls back only this item; a failure of the store is thrown. */
 export function applyAlone<T>(db: DatabaseSync, item: Item<T>): ItemReply<T> {
   db.exec('savepoint item');
   try {
@@ -115,7 +117,7 @@ export function applyAlone<T>(db: DatabaseSync, item: Item<T>): ItemReply<T> {
   }
 }
 
-/** A grave error has ended the transaction already; then there is nothing left to undo. */
+/** A serious error has already ended the transaction; then there is nothing to roll back. */
 function undo(db: DatabaseSync): void {
   try {
     if (db.isTransaction) db.exec('rollback');

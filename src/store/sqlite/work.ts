@@ -1,4 +1,4 @@
-// Work is a batch without edits: one writer has one way to write.
+// Treats work as a batch without edits, so that the writer has one code path.
 import { strict as assert } from 'node:assert';
 import type { Batch, BatchReply, WorkReply } from '../call.ts';
 import type { Work } from '../delivery-verbs.ts';

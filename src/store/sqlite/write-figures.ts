@@ -1,5 +1,5 @@
-// Writes figures: those of apps at the end of every transaction, in one row for each app that had
-// anything to do with it; those of subscriptions when they are asked for, or when too many wait.
+// Writes figures: those of apps at the end of every transaction, one row for each app involved;
+// those of subscriptions on request, or when too many have accumulated.
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../core/limits.ts';
 import { minuteOf } from '../../core/stats-span.ts';
@@ -22,7 +22,7 @@ export const writeFiguresSql = {
     set ${increments('stat_subscription', subscriptionColumns.all)}`,
 } as const;
 
-/** The one process that writes into this database. */
+/** The number of the only process that writes to this database. */
 export const writer = 1;
 
 export type KeepFigures = (limit: number) => { written: number; isMore: boolean };
@@ -39,9 +39,8 @@ export function prepareKeepFigures(db: DatabaseSync, gathered: Gathered): KeepFi
 }
 
 /**
- * The last thing that a transaction does. Measured with full batches of 256 deliveries of one app (CPU
- * time, 2 cores shared with others): noting, adding up and writing take 25 µs of 5,000 for a batch of
- * settlements; a batch that has to do with a hundred apps writes a hundred rows, 10 µs each.
+ * The last statement of a transaction. Its cost is negligible within a batch of one app, and grows
+ * with a row for each app involved.
  */
 export type WriteFigures = (facts: readonly Fact[], nowMs: number) => void;
 
@@ -54,7 +53,7 @@ export function prepareWriteFigures(
     for (const [appNo, figures] of figuresByApp(facts)) {
       write.run(appNo, minuteOf(nowMs), writer, ...figureValues(appColumns, figures));
     }
-    // As many as this batch may add, so that it can never become more and more.
+    // Writes as many as this batch may add, so that the accumulated figures stay bounded.
     if (gathered.isFull()) keep(Math.max(facts.length, limits.figuresRowsMax));
   };
 }

@@ -1,4 +1,4 @@
-// The entry of the thread that writes.
+// The entry of the write thread.
 import type { StoreFailure } from '../call.ts';
 import type { Born } from '../delivery-verbs.ts';
 import { openSqlite, type SqliteOptions } from './adapter.ts';
@@ -8,7 +8,7 @@ import type { Parcel } from './parcel.ts';
 
 export type WriteQuestion = Parcel;
 export type WriteAnswer = { kind: 'written'; parcel: Parcel } | StoreFailure;
-/** Ahead of it: what will be born, if it is committed. */
+/** Sent before the reply: deliveries that will be inserted leased, if the batch commits. */
 export type Foretold = Parcel;
 
 answerParent((options: SqliteOptions): Answering<WriteQuestion, WriteAnswer, Foretold> => {

@@ -1,4 +1,5 @@
-// A batch in one transaction, outcomes, edits and what is taken up; and what it leaves behind.
+// One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
+// leaves.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch } from '../call.ts';
 import type { Fact } from '../counting.ts';
@@ -21,7 +22,7 @@ export interface Left {
   born: readonly Born[];
   outlook: Outlook;
   worked: Worked | undefined;
-  /** What was counted, in the minute of the batch. */
+  /** Facts of the batch for statistics, in its minute. */
   facts: readonly Fact[];
 }
 
@@ -43,8 +44,9 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
   const ahead = prepareOutlook(db, aside);
   return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
     (way) => {
-      gathered.undo(); // What an earlier try has taken was not written.
-      // Of items that run alone one may be undone after a birth; so then nothing is born leased.
+      gathered.undo(); // The figures that an earlier try took were not written.
+      // When items run alone, one may be rolled back after it inserted a delivery; so then none is
+      // leased.
       const births = birthsFor(way === 'together' ? offer : undefined);
       const facts: Fact[] = [];
       const changes: Changes = new Map();
@@ -54,13 +56,15 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
         edits: calls.map((call) => ({
           verb: call.verb,
           apply: () => {
-            // Any other edit may change what was read; and of items that run alone, the last one may be undone.
+            // Any other edit may change what was read; and when items run alone, the last one may
+            // be rolled back.
             if (call.verb !== 'publish' || way === 'alone') context.known = nothingKnown();
             return unlessUndone(facts, () => applyEdit(call, context));
           },
         })),
         last: () => {
-          // After the outcomes: an attempt that ended just before the clock was set back says when the next is due.
+          // After the outcomes: an attempt that ended just before the clock was set back sets the
+          // due time of its retry.
           rebase.apply(nowMs);
           const { born } = births;
           const taken = takeUp && take(takeUp, { nowMs, facts, born });

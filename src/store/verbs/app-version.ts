@@ -1,6 +1,6 @@
-// The app's version, raised in every change of what its events can reach, and the number of its
-// subscriptions. The row's lock makes the order of versions the order of commits, on any number of nodes,
-// and the number exact.
+// The app's version, incremented by every change of what its events can reach, and its number of
+// subscriptions. The row lock makes the order of versions the order of commits on any number of
+// nodes, and keeps the number exact.
 import { integer, toQuotas } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
@@ -10,7 +10,8 @@ export const appVersionSql = {
   enter: `
     update app set version = version + 1, subscriptions = subscriptions + 1 where no = ?1
     returning version, subscriptions, settings`,
-  // A node of an older version may have counted nothing; that must not keep anybody from leaving.
+  // The number may be too low if a node of an older version did not count; ending a subscription
+  // must not fail because of that.
   leave: `
     update app set subscriptions = case when subscriptions > 0 then subscriptions - 1 else 0 end
     where no = ?1`,
@@ -22,7 +23,10 @@ export function* raiseVersion(appNo: number): Script<number> {
 
 export type Entry = { kind: 'entered'; version: number } | { kind: 'full'; quota: number };
 
-/** Raises the version for one more subscription, if the app's quota (else `fallback`) has room for it. */
+/**
+ * Increments the version for a new subscription, if the app's quota (else `fallback`) has room for
+ * it.
+ */
 export function* enterSubscription(appNo: number, fallback: number | undefined): Script<Entry> {
   const row = yield* only(appVersionSql.enter, appNo);
   const quota = toQuotas(row).subscriptions ?? fallback;
@@ -33,7 +37,9 @@ export function* enterSubscription(appNo: number, fallback: number | undefined):
   return { kind: 'full', quota };
 }
 
-/** One subscription less. Whoever calls it has raised the version, and so has the row's lock. */
+/**
+ * Counts one subscription less. The caller has incremented the version, and so holds the row lock.
+ */
 export function* leaveSubscription(appNo: number): Script<void> {
   yield* all(appVersionSql.leave, appNo);
 }

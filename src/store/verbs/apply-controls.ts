@@ -1,4 +1,4 @@
-// What a subscription chose for itself becomes rows: its own, and whatever else must see it, in the
+// Stores the controls of a subscription, and copies them to the other rows that need them, in the
 // transaction of the subscribe or the edit.
 import { encodeControls, encodeFilter, type Controls } from '../../core/controls.ts';
 import { text } from '../row.ts';
@@ -19,7 +19,7 @@ export interface Chosen {
   headers: Uint8Array | undefined;
 }
 
-/** `subscription`: the store's number of it. */
+/** `subscription`: its number in the store. */
 export function* keepControls(subscription: number, { controls, headers }: Chosen): Script<void> {
   const before = text(yield* only(applyControlsSql.before, subscription), 'settings');
   const settings = encodeControls(controls, before);
@@ -29,7 +29,7 @@ export function* keepControls(subscription: number, { controls, headers }: Chose
   yield* all(applyControlsSql.keep, subscription, settings, ...columns);
 }
 
-/** When its callbacks have the lanes and the patterns that they are to have. */
+/** Call this once the callbacks have their new lanes and patterns. */
 export function* spreadControls(subscription: number, controls: Controls): Script<void> {
   yield* markFiltered(subscription, controls.filter);
 }

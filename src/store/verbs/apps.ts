@@ -1,4 +1,4 @@
-// Apps: made together with their first key, so that there is never an app nobody can enter.
+// Apps: created together with their first key, so that no app ever exists without one.
 import { belowCursor } from '../cursor.ts';
 import { text, toApp } from '../row.ts';
 import { all, first, only } from '../statement.ts';
@@ -10,11 +10,11 @@ import type { Edit, Read } from './verb.ts';
 const columns = 'no, id, name, created_ms, settings, subscriptions';
 
 export const appsSql = {
-  // Nodes that start at the same time all want the first app; one of them makes it.
+  // Nodes that start at the same time all create the first app; only one insert succeeds.
   insert: `
     insert into app (id, name, created_ms) values (?1, ?2, ?3) on conflict (name) do nothing
     returning ${columns}`,
-  // Nobody else changes it until the end of the transaction.
+  // Locks the row until the end of the transaction.
   lock: `update app set settings = settings where no = ?1 returning ${columns}`,
   edit: `update app set name = ?2, settings = ?3 where no = ?1 returning ${columns}`,
   byId: `select ${columns} from app where id = ?1`,
@@ -44,7 +44,7 @@ export const editApp: Edit<'editApp'> = function* ({ appNo, name, quotas }) {
   return { kind: 'edited', app: toApp(edited) };
 };
 
-/** Quotas that are none are left out, as in the settings of an app that never had any. */
+/** Leaves out quotas that are not set, as in the settings of an app that never had any. */
 function settingsWith(settings: string, quotas: QuotaEdits): string {
   const numbers = Object.entries(quotas).filter(([, value]) => typeof value === 'number');
   const others = new Map(Object.entries(Object(JSON.parse(settings))));

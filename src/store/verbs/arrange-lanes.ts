@@ -1,5 +1,6 @@
-// Brings the lanes of a subscription to what its controls say, in the transaction that changes them. What
-// waits stays where it is, however much that may be: only rows of lanes, callbacks and patterns change.
+// Adapts the lanes of a subscription to its controls, in the transaction that changes them. Pending
+// deliveries stay where they are, however many there are: only rows of lanes, callbacks and
+// patterns change.
 import { strict as assert } from 'node:assert';
 import type { Lane, LaneTimes } from '../../core/lane.ts';
 import type { LaneControls } from '../../core/lane-plan.ts';
@@ -22,22 +23,23 @@ export const arrangeLanesSql = {
     where no = ?1`,
   callbacks: 'select no, position, lane from callback where subscription = ?1 order by position',
   move: 'update callback set lane = ?2 where no = ?1',
-  // Those that have died, too: a large fan-out of an earlier time still finds the callback by them.
+  // Includes ended patterns: a large fan-out that began before still finds the callback through
+  // them.
   movePatterns: 'update pattern set lane = ?2 where callback = ?1',
 } as const;
 
 export interface LaneOwner {
   appNo: number;
   subscription: number;
-  /** Held: its new lanes wait for the subscription to become active. */
+  /** Held: its new lanes stay held until the subscription becomes active. */
   state: 'open' | 'held';
   version: number;
   controls: LaneControls;
 }
 
 /**
- * For a subscription that is there: moves its callbacks, and gives the lanes by their positions.
- * `joining`: positions of those that get a target now.
+ * Rearranges an existing subscription: moves its callbacks, and returns their lanes by position.
+ * `joining`: positions of the callbacks that get a target now.
  */
 export function* rearrangeLanes(
   owner: LaneOwner,
@@ -67,10 +69,10 @@ export function* rearrangeLanes(
 }
 
 /**
- * The lane of each callback's new deliveries. `callbacks`: of each that has a target, in their order, its
- * present lane, if it has one yet. Lanes that are left drain in their old way. The rate and the
- * concurrency hold for all lanes from now on; those that drain have a share of their own until they are
- * empty. On PostgreSQL the caller has locked the lanes.
+ * Returns the lane for new deliveries of each callback. `callbacks`: the present lane of each
+ * callback that has a target, in order, if it has one yet. Abandoned lanes drain in their old
+ * order. The rate limit and the concurrency apply to all lanes from now on; each draining lane has
+ * its own share until it is empty. On PostgreSQL the caller has locked the lanes.
  */
 export function* arrangeLanes(
   owner: LaneOwner,
@@ -102,8 +104,8 @@ export function* arrangeLanes(
 }
 
 /**
- * Callbacks have other receivers now: whoever failed before says nothing of them. `renewed`: positions.
- * Lanes that drain may hold something for them; only those of other callbacks alone keep their breaker.
+ * Resets the failures of callbacks that have new receivers. `renewed`: their positions. Draining
+ * lanes may hold deliveries for them, so only lanes of other callbacks alone keep their breaker.
  */
 export function* meetAnew(
   { subscription, controls }: LaneOwner,
@@ -125,7 +127,7 @@ function laneOf(row: Row): number | undefined {
   return maybe(integer, row, 'lane');
 }
 
-/** Writes only what is new: a quiet lane stays so. */
+/** Writes only changes, so an idle lane stays idle. */
 function* arrange(
   lane: Lane,
   controls: LaneControls,
@@ -149,7 +151,7 @@ function* arrange(
   yield* all(arrangeLanesSql.arrange, lane.no, ...limit, ...times);
 }
 
-/** As the table `lane` writes them; 2 is ended. */
+/** The codes in the column `lane.state`; 2 is ended. */
 const laneState = { open: 0, held: 1 } as const;
 
 function* addLane(of: LaneOwner, tatMs: number): Script<number> {

@@ -1,4 +1,4 @@
-// Attempts: written once, when a delivery is settled; read by people who want to know what happened.
+// Attempts: written once, when a delivery is settled, and read to show its history.
 import { strict as assert } from 'node:assert';
 import type { Attempt, Header } from '../../core/attempt.ts';
 import { attemptErrors } from '../../core/attempt.ts';
@@ -12,8 +12,8 @@ export const attemptsSql = {
   owned: `
     select n from delivery_live where event = ?1 and n = ?2 and app = ?3
     union all select n from delivery_done where event = ?1 and n = ?2 and app = ?3`,
-  // The head and the body may have a row of their own: if they are long, or were written before migration 0016. Where
-  // retention has deleted it, the attempt is about to follow.
+  // Head and body have a row of their own if they are long or were written before migration 0016.
+  // If retention has deleted that row, the attempt is about to be deleted too.
   list: `
     select attempt.k, started_ms, took_ms, code, error,
       coalesce(attempt.head, response.head) as head, coalesce(attempt.body, response.body) as body
@@ -28,7 +28,7 @@ export const attempts: Read<'attempts'> = function* ({ appNo, event, n }) {
   return (yield* all(attemptsSql.list, event, n)).map(toAttempt);
 };
 
-/** The head of a response as it is kept; what is undefined is left out of the text. */
+/** The head of a response as it is stored; undefined members are left out. */
 export function printHead({ request, response, message, warning }: AttemptRecord): string {
   const { method, url } = request;
   const cut = response?.cut === true ? true : undefined;

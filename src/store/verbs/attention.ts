@@ -1,5 +1,5 @@
-// What a person should look at, the worst first: subscriptions that were switched off, and receivers
-// that fail. A few of each, found by indexes that hold nothing else.
+// What an operator should look at, most serious first: disabled subscriptions, and failing
+// receivers. A few of each, found by indexes that contain nothing else.
 import { limits } from '../../core/limits.ts';
 import type { Attention } from '../figure-verbs.ts';
 import type { Row } from '../row.ts';
@@ -7,7 +7,7 @@ import { integer, maybe, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, forEach } from '../statement.ts';
 
-// A lane that no callback has any more may have failed last, and nobody would ever put it right.
+// A lane that no callback uses any more may have failed last; nothing would ever clear it.
 export const attentionSql = {
   disabled: `
     select subscription.id,
@@ -26,7 +26,7 @@ export const attentionSql = {
       order by failures desc, no desc limit ?2 + 0) as failing
     join subscription on subscription.no = failing.subscription
     order by failures desc, lane desc`,
-  // What was tried waits for its next attempt, so it is due later than the rest.
+  // A delivery that was tried waits for its retry, so it is due later than the rest.
   lastTried: `
     select cast(?1 as bigint) as lane, attempt.code, attempt.error from (
       select event, n, attempts from delivery_live where lane = ?1 and lease is null

@@ -1,4 +1,4 @@
-// From one value up to another.
+// A range between two values.
 
-/** Both ends are among them. */
+/** Both ends are included. */
 export type Bounds<T> = readonly [least: T, most: T];

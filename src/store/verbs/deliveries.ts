@@ -1,5 +1,5 @@
-// Lists of deliveries, newest first, from the queue and the history together. Each filter has the way
-// that serves it best; whatever else was asked is looked at row by row, and only so many rows.
+// Lists of deliveries, newest first, from the queue and the history together. Each filter uses the
+// index that serves it best; other conditions are checked row by row, for a bounded number of rows.
 import { deliveryKey } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
 import type { Position } from '../cursor.ts';
@@ -33,7 +33,7 @@ export const deliveriesSql = {
     select count(*) as count from (
       select 1 from delivery_live indexed by delivery_retried
       where app = ?1 and attempts > 0 and event >= ?2 and event <= ?3 limit ?4 + 0) as few`,
-  // ?2: of one subscription, or 0.
+  // ?2: number of the subscription, or 0 for any.
   running: `
     select distinct slice from delivery_live indexed by delivery_running
     where lease is not null and app + 0 = ?1 and (cast(?2 as bigint) = 0
@@ -59,7 +59,7 @@ interface Search {
   range: Range;
 }
 
-/** All ways lead through names in the same order, so each page may choose its own. */
+/** All walks yield names in the same order, so each page may choose its own. */
 function* walk({ appNo, filter, range }: Search): Walk<Step> {
   const owner = filter.subscription;
   const found = owner === undefined ? 0 : yield* numberOf(appNo, owner);
@@ -95,7 +95,7 @@ function* numberOf(appNo: number, id: string): Script<number | undefined> {
   return row === undefined ? undefined : integer(row, 'no');
 }
 
-/** All that runs is little: what nodes have under way. */
+/** Leased deliveries are few: those in flight on the nodes. */
 function* slicesRunning(
   appNo: number,
   { states: [, most], subscription }: Sought,
@@ -105,7 +105,7 @@ function* slicesRunning(
   return new Set(rows.map((row) => integer(row, 'slice')));
 }
 
-/** Whether all that fit are dead, cancelled, or wait after a failed attempt. */
+/** Whether every match is dead, cancelled, or pending after a failed attempt. */
 function isOfFailures({ states: [least, most], attemptsMin, codes, error }: Sought): boolean {
   const isEndOfFailure = least > 1 && most <= 3;
   const isAnswerOfFailure = codes[0] >= 300 || (codes[0] > 0 && codes[1] < 200);
@@ -116,7 +116,7 @@ function isOneCode({ codes: [least, most] }: Sought): boolean {
   return least === most;
 }
 
-/** In an outage failures are many, and names or subscriptions are the better way. */
+/** During an outage there are many failures, and searching by name or subscription is better. */
 function* areFew(appNo: number, { below, from }: Range): Script<boolean> {
   let count = 0;
   for (const sql of [deliveriesSql.failed, deliveriesSql.retried]) {
@@ -142,7 +142,7 @@ interface ByEvents {
   places: Places;
 }
 
-/** Most events have few deliveries, and most of those fit. */
+/** Most events have few deliveries, and most of those match. */
 function walkByEvents({ appNo, range, sought: { names }, places }: ByEvents): Walk<Step> {
   const upTo = { event: aboveAll(range.below), n: 0 };
   const events = walkEvents({ appNo, names, range: { ...range, below: upTo } });
@@ -159,7 +159,7 @@ function* stretchesOf(events: Walk<Step>, below: Position): Walk<Stretch | Step>
   }
 }
 
-/** All deliveries of an event, or what is left of them where the page before ended. */
+/** All deliveries of an event, or the rest of them where the previous page ended. */
 function stretchOf(event: string, below: Position): Stretch {
   const isRest = event === below.event;
   return { below: isRest ? below : { event, n: newestN }, from: event, slices: [] };

@@ -1,4 +1,4 @@
-// Reading one delivery, wherever it is: in the queue or in the history.
+// Reads one delivery, from the queue or from the history.
 import type { DeliveryName } from '../../core/delivery.ts';
 import { deliveryKey } from '../../core/delivery.ts';
 import type { Delivery } from '../delivery-verbs.ts';
@@ -34,7 +34,7 @@ export const delivery: Read<'delivery'> = function* ({ appNo, event, n }) {
   return found.get(deliveryKey({ event, n }));
 };
 
-/** Those of an app that are there, by their keys. */
+/** Those of the named deliveries that exist in the app, by key. */
 export function* deliveriesNamed(
   appNo: number,
   names: readonly DeliveryName[],

@@ -1,7 +1,7 @@
-// Gives up a receiver that has failed for days: its subscription is disabled, and what is published for it
-// waits until somebody enables it again. Asked by whoever settled the failure, right after it, and not in
-// the same transaction: that has lanes locked, and a subscription is changed under the lock of its app,
-// which comes first. Should nobody come to ask, the next failure asks again.
+// Disables the subscription of a receiver that has failed for days; new deliveries stay pending
+// until it is enabled again. The node that settled the failure calls this right after it, in
+// another transaction: the settlement has lanes locked, and a subscription is changed under the
+// lock of its app, which must be taken first. If no call comes, the next failure makes one.
 import { isOverdue } from '../../core/lane.ts';
 import { disabledNotice } from '../../core/notice.ts';
 import { coarseMinutes, minuteOf } from '../../core/stats-span.ts';
@@ -20,20 +20,20 @@ export const disableFailingSql = {
       lane.state as lane_state
     from lane join subscription on subscription.no = lane.subscription
     where lane.no = ?1 and lane.app = ?2`,
-  // Only these can have had a success since: without them the figures are not asked, which would tell of its
-  // own successes shortly before.
+  // Only these lanes can have had a success since. Without them the figures are not read, which
+  // would contain the lane's own successes from shortly before.
   besides: `
     select no from lane
     where subscription = ?1 and no <> ?2 and state < 2
       and (failing_ms is null or failing_ms > ?3)
     limit 1`,
-  // Its lanes do not say when they had a success: a row for each would cost more than the settlement. The
-  // figures do, some seconds late, and by the half hour after a while.
+  // Lanes do not record the time of a success, which would cost a write per settlement. The figures
+  // do, some seconds late, and in half hours after a while.
   delivered: `
     select minute from stat_subscription
     where (subscription, minute) >= (?1, ?2) and (subscription, minute) < (?1 + 1, 0) and delivered > 0
     limit 1`,
-  // Held, so that it cannot succeed any more: from here on it is as it is.
+  // Held, so that no attempt can succeed any more and the result is final.
   hold: `
     update lane set state = 1, ready_ms = 9007199254740991, quiet_ms = null, quiet_xid = null
     where subscription = ?1 and state = 0 returning no, failures, failing_ms`,
@@ -42,7 +42,8 @@ export const disableFailingSql = {
   anyUrl: `
     select url from callback where subscription = ?1 and inactive is null
     order by position limit 1`,
-  // One that hears nothing but own events is disabled by them alone, which tells nothing.
+  // A subscription to nothing but own events is disabled without a notice: own events must not
+  // cause more of them.
   others: `
     select pattern.callback from callback join pattern on pattern.callback = callback.no
     where callback.subscription = ?1 and contract <> '' and coalesce(died, 0) = 0 limit 1`,
@@ -60,7 +61,7 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
     return { kind: 'kept' };
   }
   const version = yield* raiseVersion(appNo);
-  // Read again: from here on nobody else can change the subscription.
+  // Read again, now under the lock: from here on no other node can change the subscription.
   const found = one(yield* first(disableFailingSql.owner, lane, appNo));
   if (!mustEnd(found, nowMs)) return { kind: 'kept' };
   const held = (yield* all(disableFailingSql.hold, no)).find((row) => integer(row, 'no') === lane);
@@ -99,8 +100,9 @@ function isFailing(row: Row, nowMs: number): boolean {
 }
 
 /**
- * By then the figures of the half hour in which it began stand at its first minute. A success in it may have
- * come before, and may be its own: rather keep the subscription, until these figures are forgotten.
+ * By now the figures of the half hour in which the failures began may be merged into its first
+ * minute. A success among them may have come earlier, or from the lane itself. In doubt the
+ * subscription is kept, until these figures expire.
  */
 function* hasDelivered(subscription: number, sinceMs: number): Script<boolean> {
   const minute = minuteOf(sinceMs);

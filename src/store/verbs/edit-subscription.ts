@@ -1,5 +1,5 @@
-// Edits of a subscription: pause and resume, new targets, patterns, secrets and controls; all of one edit
-// or nothing.
+// Edits a subscription: pause and resume, targets, patterns, secrets and controls; all changes of
+// one edit or none.
 import { strict as assert } from 'node:assert';
 import { integer, maybe, text } from '../row.ts';
 import type { Script } from '../statement.ts';
@@ -19,17 +19,20 @@ export const editSubscriptionSql = {
   hold: `
     update lane set state = 1, ready_ms = 9007199254740991, quiet_ms = null, quiet_xid = null
     where subscription = ?1 and state = 0`,
-  // Something may have come in while it was held, so a claim must look as soon as the gate allows.
+  // Deliveries may have been added while it was held, so a claim must look as soon as the gate
+  // allows.
   resume: `
     update lane set state = 0, quiet_ms = null, quiet_xid = null,
       ready_ms = case when gate_ms > ?2 then gate_ms else ?2 end
     where subscription = ?1 and state = 1`,
-  // What was given up begins anew, or its next failure would be the last. A running head keeps its gate.
+  // Resets the failures, or the next one would disable the subscription again. A running head keeps
+  // its gate.
   mend: `
     update lane set failures = 0, failing_ms = null,
       gate_ms = case when gate_ms = 9007199254740991 then gate_ms else 0 end
     where subscription = ?1 and state <> 2`,
-  // Whoever gets a lease of the lane learns from it that there is something new.
+  // Every lease of the lane carries this version, which tells its holder to read the subscription
+  // again.
   renew: 'update lane set version = ?2 where subscription = ?1',
   callback: 'select no, event, url, lane from callback where subscription = ?1 and position = ?2',
   hears: 'update callback set event = ?2 where no = ?1',
@@ -40,7 +43,7 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   const seen = yield* findSubscription(input);
   if (seen === undefined) return { kind: 'not_found' };
   const version = yield* raiseVersion(input.appNo);
-  // Read again: from here on nobody else can change it.
+  // Read again, now under the lock: from here on no other node can change it.
   const { no, subscription } = yield* foundAgain(input);
   const { expiresMs } = subscription.controls;
   if (subscription.state === 'ended' || nowMs >= (expiresMs ?? Infinity)) return { kind: 'ended' };
@@ -62,7 +65,7 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   const owner = ownerOf(changed);
   const joining = new Set(input.urls.map(({ position }) => position));
   const lanes = yield* rearrangeLanes(owner, joining, nowMs);
-  // First the patterns: a callback that had no target begins to hear with these.
+  // Patterns first: a callback that had no target begins with the new ones.
   yield* setEvents(input.events ?? [], changed, nowMs);
   const renewed = yield* setTargets(input.urls, changed, lanes);
   if (renewed.size > 0) yield* meetAnew(owner, renewed, nowMs);
@@ -100,8 +103,8 @@ function* setEvents(
 }
 
 /**
- * A target for a callback that had none also makes it listen, from this version on. Gives the positions of
- * those that had another one.
+ * Sets targets. A callback that had none also becomes subscribed, from this version on. Returns the
+ * positions of those that had another target.
  */
 function* setTargets(
   urls: Input['urls'],

@@ -1,4 +1,4 @@
-// The edits that run alike on both databases, by name.
+// The edits that are the same on both databases, by name.
 import type { EditCall } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Script } from '../statement.ts';

@@ -1,5 +1,6 @@
-// Ending fan-outs that were passed over until their events were older than the retention. Nobody has mended
-// them, and they would hold up retention for ever: their events go, with what was made of them.
+// Ends fan-outs that were skipped until their events were older than the retention. They were not
+// repaired in time, and would block retention forever: their events are deleted, with the
+// deliveries made so far.
 import type { Aside } from '../aside.ts';
 import { text } from '../row.ts';
 import type { Script } from '../statement.ts';
@@ -14,7 +15,7 @@ export const endFanOutsSql = {
   end: 'delete from fanout where event = ?1 returning event',
 } as const;
 
-/** `below`: of events with lower ids. */
+/** `below`: ends fan-outs of events with lower ids. */
 export function* endFanOuts(
   aside: Pick<Aside, 'upTo' | 'events'>,
   { below, limit }: { below: string; limit: number },

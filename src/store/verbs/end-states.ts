@@ -1,4 +1,4 @@
-// How deliveries end, as the table `delivery_done` writes it.
+// The codes for how deliveries end, in the column `delivery_done.state`.
 import type { DeliveryState } from '../../core/delivery.ts';
 
 export type EndState = Exclude<DeliveryState, 'due' | 'running'>;

@@ -1,5 +1,5 @@
-// Ends a subscription: from this transaction on no publish finds its callbacks and no claim its lanes.
-// The deliveries that wait in the lanes, perhaps a million, are swept later and in small steps.
+// Ends a subscription: after this transaction no publish finds its callbacks and no claim its
+// lanes. Pending deliveries in the lanes, perhaps a million, are swept later in small steps.
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Settled } from '../delivery-verbs.ts';
 import { integer, text } from '../row.ts';
@@ -12,11 +12,11 @@ export const endSubscriptionSql = {
   end: `
     update subscription set state = 'ended', ended_ms = ?2, version = ?3
     where no = ?1 and state <> 'ended' returning no`,
-  // `died is null` would fit the index of all patterns of an app.
+  // `died is null` would let the planner use the index of all patterns of an app.
   endPatterns: `
     update pattern set died = ?2
     where callback in (select no from callback where subscription = ?1) and coalesce(died, 0) = 0`,
-  // Every lane is swept at least once: on PostgreSQL somebody may be adding to it at this moment.
+  // Every lane is swept at least once: on PostgreSQL another transaction may be adding to it now.
   endLanes: `
     update lane set state = 2, ready_ms = 9007199254740991, swept = 0, version = ?2,
       quiet_ms = null, quiet_xid = null
@@ -38,15 +38,15 @@ export interface EndingSubscription {
 export function* endSubscription({ no, appNo, nowMs }: EndingSubscription): Script<void> {
   const version = yield* raiseVersion(appNo);
   const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version);
-  if (ended === undefined) return; // Another node was faster.
+  if (ended === undefined) return; // Another node has ended it.
   yield* leaveSubscription(appNo);
   yield* all(endSubscriptionSql.endPatterns, no, version);
   yield* all(endSubscriptionSql.endLanes, no, version);
 }
 
 /**
- * The receiver of a delivery wants no more: the subscription of the callback ends, exactly as if it had
- * asked. Whoever listens is told.
+ * The receiver of a delivery wants no more: ends the subscription of the callback, as an
+ * unsubscribe would, and writes a notice if any callback is subscribed to it.
  */
 export function* endOwner(
   { callback, event, n }: DeliveryName & { callback: number },

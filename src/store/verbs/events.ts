@@ -1,4 +1,4 @@
-// Reading events, one and in lists, always within one app.
+// Reads events, single ones and lists, always within one app.
 import type { Event } from '../../core/event.ts';
 import { limits } from '../../core/limits.ts';
 import { belowPosition, cursorAtPosition } from '../cursor.ts';

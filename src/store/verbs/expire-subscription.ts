@@ -1,5 +1,5 @@
-// Ends subscriptions whose time is over: which ones is read, each is ended by an edit of its own, which
-// asks again whether it is so.
+// Ends expired subscriptions: a read finds them, and an edit ends each, after checking again that
+// it has expired.
 import { limits } from '../../core/limits.ts';
 import { integer, text } from '../row.ts';
 import { all } from '../statement.ts';
@@ -28,7 +28,7 @@ export const expiring: Read<'expiring'> = function* ({ beforeMs, limit }) {
 export const expireSubscription: Edit<'expireSubscription'> = function* (input, nowMs) {
   if (!isOver(yield* findSubscription(input), nowMs)) return { kind: 'kept' };
   yield* raiseVersion(input.appNo);
-  // Read again: from here on nobody else can prolong it.
+  // Read again, now under the lock: from here on no other node can extend it.
   const found = yield* findSubscription(input);
   if (!isOver(found, nowMs)) return { kind: 'kept' };
   yield* endSubscription({ no: found.no, appNo: input.appNo, nowMs });

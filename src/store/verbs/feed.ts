@@ -1,4 +1,4 @@
-// The feed of changes: rows of many nodes, read on from where one stopped at each of them.
+// The feed of changes: rows written by many nodes, each read from its own cursor.
 import { strict as assert } from 'node:assert';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
@@ -10,7 +10,7 @@ export const feedSql = {
   append: `
     insert into change_feed (app, node, seq, at_ms, digest) values (?1, ?2, ?3, ?4, ?5)
     on conflict (app, node, seq) do nothing`,
-  // From node to node: by the primary key, and not through all rows of each.
+  // Jumps from node to node by the primary key, instead of reading all rows of each.
   heads: `
     with recursive teller (node) as (
       select min(node) from change_feed where app = ?1

@@ -1,8 +1,6 @@
-// Reading figures: what an app did in all, and what it or its subscriptions did in each step of a span.
-// Nothing here counts deliveries, except those of one subscription that wait, and of them only so many.
-// Measured over HTTP with a million deliveries of a week (bench/parts/overview.ts, 2 cores with four times as much
-// to do): an app's hour in 3 ms on SQLite and 11 on PostgreSQL, its week in 17 and 38; a trivial read took 2
-// and 8. Fifty subscriptions with their day take 50 to 100 ms on both.
+// Reads figures: the totals of an app, and what it or its subscriptions did in each step of a span.
+// It never counts deliveries, except the pending ones of one subscription, and of those only a
+// bounded number. bench/parts/overview.ts measures it.
 import type { Counts } from '../../core/figures.ts';
 import { noFigures } from '../../core/figures.ts';
 import type { Span } from '../../core/stats-span.ts';
@@ -19,12 +17,12 @@ import type { Read } from './verb.ts';
 
 const { counts: countColumns } = appColumns;
 const ofSubscription = 'lane in (select no from lane where subscription = ?1)';
-/** SQLite takes numbers from outside for fractions, and so divides. */
+/** SQLite binds numbers as floating point, so the division needs a cast. */
 const step = (from: string, length: string): string =>
   `cast((minute - ${from}) / ${length} as integer) as step`;
 
 export const figuresSql = {
-  // Minutes that are over are in the row of minute 0; the others are few.
+  // Past minutes are in the row of minute 0; the other rows are few.
   counts: `
     select ${countColumns.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', ')}
     from (
@@ -36,7 +34,8 @@ export const figuresSql = {
     select ${step('?2', '?4')}, ${sums(appColumns.all)} from stat_app
     where app = ?1 and minute > 0 and minute >= ?2 and minute < ?3 group by step`,
   subscription: 'select no, id from subscription where id = ?1 and app = ?2',
-  // Compared as one, which only fits the primary key: by the minute alone all subscriptions are read.
+  // Compares row values, which only the primary key can serve: by minute alone, all subscriptions
+  // would be read.
   ofSubscription: `
     select cast(?1 as bigint) as subscription, ${step('?2', '?4')}, ${sums(subscriptionColumns.all)}
     from stat_subscription
@@ -46,7 +45,7 @@ export const figuresSql = {
     select cast(?1 as bigint) as subscription, count(*) as found, min(event) as event from (
       select event from delivery_live where ${ofSubscription} and lease is null
       limit ?2 + 0) as waiting`,
-  // The first of each lane, for where not all are counted: a good guess at the oldest.
+  // The head of each lane, for when not all deliveries are counted: a good estimate of the oldest.
   heads: `
     select cast(?1 as bigint) as subscription, min(event) as event from (
       select (

@@ -1,4 +1,4 @@
-// Fills one page of a list and stops after a bounded number of rows, however few of them fit.
+// Fills one page of a list. Stops after a bounded number of rows, however few of them match.
 import { strict as assert } from 'node:assert';
 import { limits } from '../../core/limits.ts';
 import { cursorAt } from '../cursor.ts';
@@ -7,7 +7,10 @@ import type { Row } from '../row.ts';
 import { integer } from '../row.ts';
 import type { Repeated, Script, Statement } from '../statement.ts';
 
-/** A page of rows that all fit. `rows`: one more than the page holds, each with its number as `no`. */
+/**
+ * A page of rows that all match. `rows`: up to one more than the page holds, each with its number
+ * as `no`.
+ */
 export function pageOf<T>(rows: readonly Row[], limit: number, toItem: (row: Row) => T): Page<T> {
   assertLimit(limit);
   const items = rows.slice(0, limit).map(toItem);
@@ -16,13 +19,13 @@ export function pageOf<T>(rows: readonly Row[], limit: number, toItem: (row: Row
   return { items, next: isMore ? cursorAt(integer(last, 'no')) : undefined };
 }
 
-/** One row that fits; or how far the walk has come, and how many rows it examined on the way. */
+/** A matching row, or how far the walk has come; and how many rows it examined on the way. */
 export interface Stepped {
   fits: boolean;
   cost: number;
 }
 
-/** A walk hands out statements like a script, and steps on its way; a step has no `sql`. */
+/** A walk yields statements like a script, and steps on its way; a step has no `sql`. */
 export type Walk<S> = Generator<Statement | Repeated | S, void, readonly Row[]>;
 
 export interface FillOptions<S, T> {
@@ -30,17 +33,17 @@ export interface FillOptions<S, T> {
   walk: Walk<S>;
   limit: number;
   toCursor: (step: S) => string;
-  /** The items that the steps lead to, each at its place; all of them fit. */
+  /** Reads the items of the steps, in the same order; all of them match. */
   toItems: (steps: readonly S[]) => Script<readonly (T | undefined)[]>;
-  /** Items that are read at once. Default: a page. */
+  /** How many items are read together. Default: a page. */
   atOnce?: number;
   /** Bytes of an item that count towards `pageBytesMax`. */
   weigh?: (item: T) => number;
 }
 
 /**
- * Looks for one more than the page holds, so that only a page that examined too much may be followed by
- * an empty one.
+ * Looks for one item more than the page holds, so that only a page that reached its row limit may
+ * be followed by an empty one.
  */
 export function* fillPage<S extends Stepped, T>(options: FillOptions<S, T>): Script<Page<T>> {
   const { walk, limit, toCursor, toItems, weigh = () => 0, atOnce = limit } = options;
@@ -65,7 +68,7 @@ export function* fillPage<S extends Stepped, T>(options: FillOptions<S, T>): Scr
       bytes += weigh(item);
     }
     if (isEnd) return { items, next: undefined };
-    // It examined enough. Between what fits and where it is now, there was nothing.
+    // The row limit was reached. Nothing matches between the last item and this place.
     if (steps.length < most)
       return { items, next: reached === undefined ? next : toCursor(reached) };
   }
@@ -74,14 +77,14 @@ export function* fillPage<S extends Stepped, T>(options: FillOptions<S, T>): Scr
 interface Spent {
   rows: number;
   statements: number;
-  /** The walk has come further than the page before, if only by a step. */
+  /** The walk has come further than the previous page, if only by a step. */
   hasStepped: boolean;
 }
 
 interface Gathered<S> {
-  /** Those that fit; fewer than asked for where the walk ends or has examined enough. */
+  /** Matching steps; fewer than requested if the walk ended or reached its limit. */
   steps: S[];
-  /** The last one, whether it fits or not. */
+  /** The last step, whether it matches or not. */
   reached: S | undefined;
   isEnd: boolean;
 }

@@ -1,5 +1,6 @@
-// Forgetting spans of slices whose events have all gone. One that is forgotten too early would hide events
-// from lists, so a span goes a day after the retention, and only when it lies below every event there is.
+// Deletes the spans of slices whose events are all deleted. A span that is deleted too early would
+// hide events from lists, so it is kept a day longer than the retention, and deleted only if it
+// lies below every existing event.
 import { firstIdAt } from '../../core/id.ts';
 import type { Script } from '../statement.ts';
 import { all } from '../statement.ts';

@@ -1,4 +1,4 @@
-// Forgetting: deletes what has outlived its time, a bounded number of rows at a time.
+// Deletes expired rows, a bounded number at a time.
 import { strict as assert } from 'node:assert';
 import { all, first } from '../statement.ts';
 import { timeOf } from '../../core/id.ts';
@@ -35,8 +35,9 @@ export const forgetPatterns: Edit<'forgetPatterns'> = function* ({ beforeMs, lim
 };
 
 /**
- * A fan-out looks for patterns that were alive when it was accepted. What died long before its event was
- * made is not among them, however long the transactions of that time took.
+ * A fan-out needs the patterns that were alive when its event was accepted. A pattern that ended
+ * long before the event was created is not among them, however long the transactions of that time
+ * took.
  */
 export function diedBefore(firstFanOut: Row | undefined, beforeMs: number): number {
   if (firstFanOut === undefined) return beforeMs;

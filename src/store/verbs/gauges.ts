@@ -1,5 +1,5 @@
-// Reading gauges: what there is over all apps, by indexes that hold just that; and a census of lanes and
-// subscriptions, piece by piece, because no index could count them.
+// Reads gauges over all apps: values that indexes of exactly these rows can count; and a census of
+// lanes and subscriptions, in pieces, because no index could count those.
 import { brokenAfter, never } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
 import { noFigures } from '../../core/figures.ts';
@@ -14,7 +14,7 @@ const sumIf = (condition: string, name: string): string =>
   `coalesce(sum(case when ${condition} then 1 else 0 end), 0) as ${name}`;
 
 export const gaugesSql = {
-  // A row for each app, and the fresh ones; see figures.ts.
+  // One row for each app, and the recent ones; see figures.ts.
   counts: `
     select ${countColumns.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', ')}
     from (
@@ -32,7 +32,8 @@ export const gaugesSql = {
     select count(*) as found from (
       select 1 from replay where state = 'running' order by next_ms, no limit ?1 + 0) as counted`,
   notices: 'select count(*) as found from (select 1 from notice limit ?1 + 0) as counted',
-  // The first one that waits is found as a claim finds it. In an ordered lane it is due when it was made.
+  // The first pending delivery is found as a claim finds it. In an ordered lane it is due when it
+  // was created.
   lanes: `
     select max(no) as last, count(*) as examined,
       ${sumIf('state = 0', 'open')},
@@ -49,8 +50,8 @@ export const gaugesSql = {
         select due_ms from delivery_live where delivery_live.lane = one.no and lease is null
         order by due_ms, event, n limit 1) as due_ms
       from lane as one where no > ?1 order by no limit ?4 + 0) as piece`,
-  // From lane to lane, each with what has been found before it: it reads nothing that is not due, however
-  // much waits for its time, and ends when there is enough.
+  // Walks from lane to lane with a running count: it reads nothing that is not due, however much is
+  // scheduled for later, and stops when it has counted enough.
   due: `
     with recursive walk (lane, found) as (
       select (

@@ -1,4 +1,4 @@
-// Health: a read that reaches the database, and the migration that it is at.
+// Health: a read that reaches the database, and returns its last migration.
 import { integer } from '../row.ts';
 import { only } from '../statement.ts';
 import type { Read } from './verb.ts';

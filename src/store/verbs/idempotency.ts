@@ -1,5 +1,5 @@
-// Which request an idempotency key belongs to, and what it was answered with. Written in the same
-// transaction as the thing itself, so a repeat finds either both or nothing.
+// The request of an idempotency key, and its result. Written in the same transaction as the
+// operation itself, so a repeated request finds both or neither.
 import { limits } from '../../core/limits.ts';
 import { bytes, text } from '../row.ts';
 import type { Script } from '../statement.ts';
@@ -8,7 +8,7 @@ import type { Idempotency } from '../store.ts';
 
 export const idempotencySql = {
   expire: 'delete from idem where app = ?1 and key = ?2 and created_ms < ?3',
-  // On PostgreSQL it waits for another node that is about to keep the same key.
+  // On PostgreSQL the insert waits for another node that is inserting the same key.
   keep: `
     insert into idem (app, key, print, result, created_ms) values (?1, ?2, ?3, ?4, ?5)
     on conflict (app, key) do nothing returning app`,
@@ -25,7 +25,7 @@ export interface KeptResult {
   result: string;
 }
 
-/** Keeps the key with its result, unless there is an earlier one. One past its time counts as none. */
+/** Keeps the key with its result, unless it exists already. An expired one counts as absent. */
 export function* keepOnce({ appNo, idempotency, nowMs, result }: KeptResult): Script<Earlier> {
   const { key, print } = idempotency;
   yield* all(idempotencySql.expire, appNo, key, nowMs - limits.idempotencyKeepMs);
@@ -36,7 +36,7 @@ export function* keepOnce({ appNo, idempotency, nowMs, result }: KeptResult): Sc
   return isSame ? { kind: 'same', result: text(row, 'result') } : { kind: 'other' };
 }
 
-/** Forgets a key that was kept for something that did not happen. */
+/** Deletes a key whose operation did not happen. */
 export function* dropKey(appNo: number, { key }: Idempotency): Script<void> {
   yield* all(idempotencySql.drop, appNo, key);
 }

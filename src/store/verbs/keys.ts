@@ -1,4 +1,5 @@
-// Keys: hashes of API keys and their dates. Whether a key lets anyone in is not decided here.
+// Keys: hashes of API keys and their dates. Whether a key admits a caller is decided in
+// core/key.ts.
 import { strict as assert } from 'node:assert';
 import type { Key } from '../../core/key.ts';
 import { limits } from '../../core/limits.ts';
@@ -26,7 +27,7 @@ export const keysSql = {
   rotate: `
     update key set old_hash = hash, old_until_ms = ?1, hash = ?2
     where id = ?3 and app = ?4 and revoked_ms is null`,
-  // Revoking again keeps the time of the first.
+  // Revoking again keeps the first time.
   revoke: `
     update key set revoked_ms = ?1 where id = ?2 and app = ?3 and revoked_ms is null`,
   touch: 'update key set used_ms = ?1 where id = ?2',
@@ -65,7 +66,7 @@ export const revokeKey: Edit<'revokeKey'> = function* ({ appNo, id }, nowMs) {
 
 export const touchKeys: Edit<'touchKeys'> = function* ({ ids }, nowMs) {
   assert(ids.length <= limits.keyCacheEntriesMax, 'Cannot touch so many keys at once');
-  // In one order on every node, or two of them could wait for each other.
+  // In the same order on every node, or two of them could deadlock.
   for (const id of ids.toSorted()) yield* all(keysSql.touch, nowMs, id);
   return { kind: 'touched' };
 };

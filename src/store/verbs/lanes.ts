@@ -1,4 +1,4 @@
-// Lane rows: read and written here, judged by the rules in core/lane.ts.
+// Lane rows: read and written here, governed by the rules in core/lane.ts.
 import type { Lane } from '../../core/lane.ts';
 import { wake } from '../../core/lane.ts';
 import type { Row } from '../row.ts';
@@ -6,13 +6,13 @@ import { integer, maybe, real } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';
 
-/** Of a lane called `lane`, everything that the rules ask for. */
+/** All columns that the rules need, of a lane aliased `lane`. */
 export const laneColumns = `lane.no as lane, lane.app as lane_app, lane.state as lane_state,
   lane.ordered, lane.gate_ms, lane.ready_ms, lane.interval_ms, lane.tat_ms, lane.concurrency, lane.failures, lane.failing_ms,
   lane.version as lane_version`;
 
 export const lanesSql = {
-  // Whoever writes to a lane takes back what looks have said about its quiet: `linger` in core/lane.ts.
+  // Every write to a lane clears the marks of earlier looks: see `linger` in core/lane.ts.
   lock: `
     update lane set quiet_ms = null, quiet_xid = null where no = ?1
     returning ${laneColumns.replaceAll('lane.', '')}`,
@@ -22,18 +22,18 @@ export const lanesSql = {
     where no = ?2 returning last_ms`,
 } as const;
 
-/** The lane, which nobody else can change until this transaction has ended. */
+/** Locks the lane until this transaction ends, and returns it. */
 export function* lockLane(no: number): Script<Lane> {
   return toLane(yield* only(lanesSql.lock, no));
 }
 
-/** Something waits in the lane, due then. */
+/** Makes the lane ready for a delivery that is due at `dueMs`. */
 export function* wakeLane(lane: Lane, dueMs: number): Script<void> {
   const readyMs = wake(lane, dueMs);
   if (readyMs !== lane.readyMs) yield* all(lanesSql.ready, readyMs, lane.no);
 }
 
-/** When a delivery is due that joins the lane now: in an ordered one, its place in the order. */
+/** The due time of a delivery that joins the lane now; in an ordered lane its order number. */
 export function* joinLane(lane: Lane, nowMs: number): Script<number> {
   if (!lane.ordered) return nowMs;
   return integer(yield* only(lanesSql.order, nowMs, lane.no), 'last_ms');
@@ -56,7 +56,7 @@ export function toLane(row: Row): Lane {
   };
 }
 
-/** As the table writes it. */
+/** Decodes the column `state`. */
 export function toLaneState(state: number): Lane['state'] {
   return laneStates[state] ?? 'ended';
 }

@@ -1,5 +1,5 @@
-// What makes a callback reachable: patterns that find it. A pattern lives from one version of its app to
-// another, so that a fan-out under way keeps the audience that it had.
+// Patterns make a callback reachable. A pattern is valid from one version of its app to another, so
+// that a fan-out in progress keeps the audience it began with.
 import { ownPrefix } from '../../core/event.ts';
 import { text } from '../row.ts';
 import type { Script } from '../statement.ts';
@@ -9,7 +9,7 @@ export const listenSql = {
   pattern: `
     insert into pattern (app, contract, pattern, callback, born, lane)
     values (?1, ?2, ?3, ?4, ?5, ?6)`,
-  // `died is null` would fit the index of all patterns of an app.
+  // `died is null` would let the planner use the index of all patterns of an app.
   alive: 'select pattern from pattern where callback = ?1 and coalesce(died, 0) = 0',
   end: `
     update pattern set died = ?3, died_ms = ?4
@@ -22,7 +22,7 @@ export interface Listening {
   events: readonly string[];
   callback: number;
   lane: number;
-  /** The app's version from which it hears. */
+  /** The first version of the app in which the pattern is valid. */
   born: number;
 }
 
@@ -35,7 +35,7 @@ export function* addPatterns(input: Listening): Script<void> {
   }
 }
 
-/** What it hears already goes on as it is; the rest ends or begins with this version. */
+/** Patterns that it already has stay as they are; the others end or begin with this version. */
 export function* changePatterns(input: Listening, nowMs: number): Script<void> {
   const { callback, events, born } = input;
   const rows = yield* all(listenSql.alive, callback);

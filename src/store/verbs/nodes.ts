@@ -1,4 +1,4 @@
-// Reading nodes: those that are there.
+// Reads the nodes that are alive.
 import type { Node } from '../node-verbs.ts';
 import type { Row } from '../row.ts';
 import { integer, oneOf, text } from '../row.ts';

@@ -1,6 +1,6 @@
-// Notices: Ringback's own events, from the transaction of what they tell to the one that publishes them.
-// Nothing is written where nobody listens, and what happens to an own event tells nothing,
-// except that a ping may end a subscription.
+// Notices: Ringback's own events, from the transaction that causes one to the transaction that
+// publishes it. Nothing is written if no callback is subscribed to it, and own events cause no
+// further ones, except that a ping may end a subscription.
 import type { DeliveryName } from '../../core/delivery.ts';
 import { deliveryKey } from '../../core/delivery.ts';
 import { ownPrefix, pingEvent } from '../../core/event.ts';
@@ -60,7 +60,7 @@ export interface DeadDelivery extends DeliveryName {
   appNo: number;
 }
 
-/** What there is to tell of deliveries that are dead now, in their order. */
+/** The notices of deliveries that just became dead, in order. */
 export function* noticesOfDead(
   dead: readonly DeadDelivery[],
   nowMs: number,
@@ -80,8 +80,8 @@ export function* noticesOfDead(
 }
 
 /**
- * The subscription of a delivery has ended, because the receiver wants no more. A ping may be what ended
- * it: nothing is bred by telling that, because a subscription ends once.
+ * A receiver ended the subscription of a delivery. The delivery may be a ping: its notice cannot
+ * cause a loop, because a subscription ends only once.
  */
 export function* noticeGone({ appNo, event, n }: DeadDelivery, nowMs: number): Script<void> {
   if (!(yield* isHeard(appNo, 'ringback.subscription.gone'))) return;
@@ -90,13 +90,13 @@ export function* noticeGone({ appNo, event, n }: DeadDelivery, nowMs: number): S
   yield* writeNotice({ appNo, ...goneNotice({ ...factsOf(one), atMs: nowMs }) }, nowMs);
 }
 
-/** An event that came by SQL broke the contract. */
+/** An event published by SQL violated the contract. */
 export function* noticeRejected(appNo: number, facts: RejectedFacts): Script<void> {
   if (!(yield* isHeard(appNo, 'ringback.event.rejected'))) return;
   yield* writeNotice({ appNo, ...rejectedNotice(facts) }, facts.atMs);
 }
 
-/** Whether the notice was still there; it is gone now. */
+/** Deletes the notice; returns whether it still existed. */
 export function* leaveNotice(no: number): Script<boolean> {
   return (yield* first(noticesSql.leave, no)) !== undefined;
 }
@@ -105,7 +105,7 @@ function isOwn({ eventName }: Pick<Delivery, 'eventName'>): boolean {
   return eventName.startsWith(ownPrefix);
 }
 
-/** Where no attempt was the last word, the reason stands in the place of its error. */
+/** If the delivery did not end with an attempt, its error column holds the reason. */
 function endOf({ error }: Delivery): { reason: string; error: string | undefined } {
   if (error === 'expired' || error === 'exhausted') return { reason: error, error: undefined };
   return { reason: 'exhausted', error };

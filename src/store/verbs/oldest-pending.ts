@@ -1,5 +1,6 @@
-// The oldest event of an app that has a delivery which has not ended: how far behind the app is. The queue
-// is in the order of events, but of all apps; behind a long backlog of others it is looked for by slices.
+// The oldest event of an app with a pending delivery: how far behind the app is. The queue is in
+// the order of events, but of all apps; behind a long backlog of other apps, the search goes by
+// slices.
 import { maybe, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { only } from '../statement.ts';
@@ -10,8 +11,8 @@ export const oldestPendingSql = {
     select min(event) as event from (
       select event, app from delivery_live order by event, n limit ?2 + 0) as oldest
     where app = ?1`,
-  // Slice after slice, each by one look, until a few have something of the app. Slices that several nodes
-  // fill at once overlap in time, so on PostgreSQL this may miss the very oldest by some minutes.
+  // Slice by slice, one probe each, until a few contain deliveries of the app. Slices that several
+  // nodes fill overlap in time, so on PostgreSQL this may miss the oldest event by some minutes.
   bySlices: `
     with recursive step (slice, depth) as (
       select min(slice), 1 from delivery_live where ${waits}
@@ -25,14 +26,15 @@ export const oldestPendingSql = {
         select 1 from delivery_live as found
         where found.slice = step.slice and found.app = ?1 and ${waits})
       order by slice limit 4)`,
-  // Of an expression: else PostgreSQL may go through all that waits, in the order of the primary key.
+  // Of an expression: otherwise PostgreSQL may scan everything pending in the order of the primary
+  // key.
   running: `
     select min(event || '') as event from delivery_live indexed by delivery_running
     where lease is not null and app + 0 = ?1`,
 } as const;
 
 const rowsMax = 1_000;
-/** At 4,096 rows each that is a backlog of millions. */
+/** At 4,096 rows per slice that is a backlog of millions. */
 const slicesMax = 1_000;
 
 export function* oldestPending(appNo: number): Script<string | undefined> {

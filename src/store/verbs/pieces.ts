@@ -1,27 +1,33 @@
-// Statements that look for deliveries in one place: each examines so many rows in the order of names and
-// gives those that fit, and the last one it saw. What does not fit never leaves the database.
+// Statements that search for deliveries through one index: each examines a bounded number of rows
+// in the order of names, and returns those that match and the last one it examined. Rows that do
+// not match never leave the database.
 import type { Value } from '../statement.ts';
 import type { Sought } from './sought.ts';
 import { valuesOf } from './sought.ts';
 import { waits } from './waits.ts';
 import type { Ask, Piece } from './walk.ts';
 
-/** ?1 tag, ?2 and ?3 below, ?4 from, ?5 rows; ?6 app, ?7 slice, ?8 lane; from ?9 on see `valuesOf`. */
-/** The row value first, or SQLite would begin above the last one of the event and step over the rest. */
+/**
+ * ?1 tag, ?2 and ?3 below, ?4 from, ?5 rows; ?6 app, ?7 slice, ?8 lane; from ?9 on see `valuesOf`.
+ */
+/**
+ * The row value comes first, or SQLite would begin above the last delivery of the event and step
+ * over the rest.
+ */
 const inStretch = '(event, n) < (?2, ?3) and event >= ?4 and event <= ?2';
 const newest = `${inStretch} order by event desc, n desc limit ?5 + 0`;
 /**
- * Sorted by an expression, which is at most a lane's part of a slice: else PostgreSQL may go through all
- * deliveries that are newer, in the order of the primary key.
+ * Sorts by an expression, over at most a lane's part of a slice: otherwise PostgreSQL may scan all
+ * newer deliveries in the order of the primary key.
  */
 const newestOfLane = `${inStretch} order by event || '' desc, n desc limit ?5 + 0`;
 
-/** All that runs is little, and any other index than its own may hold much. */
+/** Leased deliveries are few, and any index but their own may be large. */
 const newestAside = `(event || '', n) < (?2, ?3) and event || '' >= ?4
     order by event || '' desc, n desc limit ?5 + 0`;
 
-// Whatever is looked up aside is counted in a subquery: PostgreSQL cannot turn that into a join, and thus
-// never into one that reads a whole table; and of `(select …) between` it would make two of them.
+// Lookups in other tables are counted in a subquery, which PostgreSQL cannot turn into a join, and
+// so never into one that scans a whole table. `(select …) between` would be evaluated twice.
 const shared = `
     (?9 = 0 or (select subscription from lane where lane.no = seen.lane) = ?9)
     and (?10 = '' or 1 = (
@@ -65,7 +71,10 @@ export const piecesSql = {
   ),
 } as const;
 
-/** `examined` is 0 for what fits; the last row says how many there were, whether it fits or not. */
+/**
+ * `examined` is 0 for matching rows; the last row has the number of examined rows, whether it
+ * matches or not.
+ */
 function pieceSql(rows: string, fits: string): string {
   return `
     with seen as (${rows})
@@ -78,26 +87,26 @@ function pieceSql(rows: string, fits: string): string {
 export interface PieceInput {
   appNo: number;
   sought: Sought;
-  /** Of the subscription, if one is sought. */
+  /** Lanes of the subscription, if the search names one. */
   lanes: readonly number[];
 }
 
 export interface Places {
   /** In whole stretches. */
   byKey: Ask[];
-  /** `running`: slices in which something of it runs. */
+  /** `running`: slices that contain a leased delivery of the app. */
   ofLanes: (running: ReadonlySet<number>) => Ask[];
   failures: Ask[];
   running: Ask[];
 }
 
 /**
- * Measured over a million deliveries in SQLite, for a row that does not fit: 1.1 µs in the order of the
- * table, 2.3 by the index of failures, 7 to 10 where each is looked up somewhere else.
+ * The cost of a row that does not match, by access path, relative to reading in table order;
+ * derived from measurements on SQLite with a million deliveries.
  */
 const rowCosts = { inOrder: 1, indexed: 2, scattered: 6 } as const;
 
-/** Where to ask. What can have nothing that fits is left out. */
+/** The places to search. Leaves out those that cannot contain a match. */
 export function placesFor({ appNo, sought, lanes }: PieceInput): Places {
   const filter = valuesOf(sought);
   const attempts = [sought.attemptsMin];

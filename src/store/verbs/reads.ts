@@ -1,4 +1,4 @@
-// All reads, by name: they run alike on both databases.
+// All reads, by name: they are the same on both databases.
 import type { ReadCall } from '../call.ts';
 import type { Script } from '../statement.ts';
 import type { ReadOutput, ReadVerb } from '../store.ts';

@@ -1,6 +1,6 @@
-// Walks ended deliveries of an app, oldest first, for a replay or its dry run, and says which of them fit.
-// A walk looks at a bounded number of rows: what was not delivered has an index, which names an app's; all
-// others are few among many only where many apps share a database, and then the walk takes longer.
+// Walks the ended deliveries of an app, oldest first, for a replay or its dry run, and selects
+// those that match. It examines a bounded number of rows at a time. Failed deliveries have an index
+// by app; delivered ones do not, so the walk takes longer when many apps share the database.
 import { strict as assert } from 'node:assert';
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { EndedState } from '../../core/fits-delivery.ts';
@@ -17,11 +17,13 @@ import type { Read } from './verb.ts';
 
 const columns = 'event, n, app, lane, state, code, error, ended_ms';
 const between = 'event >= ?1 and event < ?2';
-// What a row of two says alone does not tell PostgreSQL which days to leave out.
+// The row comparison alone does not let PostgreSQL prune partitions, so the event bounds are
+// repeated.
 const behind = '(event, n) > (?1, ?2) and event >= ?1 and event <= ?3';
 
-// Dead or cancelled is judged afterwards: by the state, a statement could step over a million of the others.
-// SQLite does not see by itself that what is dead was not delivered, and would go through the whole history.
+// Dead or cancelled is distinguished later: filtering by state, one statement could step over a
+// million rows. The condition is explicit because SQLite does not infer it, and would scan the
+// whole history.
 const failed = 'delivery_done indexed by delivery_failed where state <> 1';
 
 export const replayableSql = {
@@ -71,7 +73,7 @@ function isOfFailures(state: EndedState): boolean {
   return state === 'dead' || state === 'cancelled';
 }
 
-/** How many deliveries an event has by now. */
+/** How many deliveries the event has by now. */
 export function* madeOf(event: string): Script<number> {
   const row = yield* first(replayableSql.made, event);
   return row === undefined ? 0 : (maybe(integer, row, 'made') ?? 0);
@@ -82,7 +84,7 @@ export const replayable: Read<'replayable'> = function* ({ limit, ...walk }) {
   const lanes = yield* lanesOf(walk);
   let reached: DeliveryName = walk.after;
   let left: number = limits.replayRowsExaminedMax;
-  // A few at first: they often suffice.
+  // A few rows at first, which often suffice.
   for (let most = Math.max(limit, rowsAtFirst); left > 0; most = Math.min(most * 2, left)) {
     const rows = yield* rowsBehind(walk, reached, most);
     const fitting = yield* ofEvents(walk, rows.filter(fitsOf(walk, lanes)));
@@ -112,7 +114,7 @@ function* rowsBehind(
     : yield* all(replayableSql.all, ...values);
 }
 
-/** Of the subscription that is asked for. */
+/** The lanes of the subscription in the filter. */
 function* lanesOf({
   appNo,
   filter: { subscription },
@@ -122,7 +124,7 @@ function* lanesOf({
   return new Set(found.map((row) => integer(row, 'no')));
 }
 
-/** By what its own row says. */
+/** Whether the delivery's own row matches. */
 function fitsOf(
   { appNo, filter, endedByMs, after }: ReplayWalk,
   lanes: ReadonlySet<number> | undefined,
@@ -137,7 +139,7 @@ function fitsOf(
   };
 }
 
-/** Events are looked up only where their names matter. */
+/** Events are read only if the filter names some. */
 function* ofEvents(
   { filter: { event: pattern } }: ReplayWalk,
   rows: readonly Row[],

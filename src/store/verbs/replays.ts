@@ -1,4 +1,5 @@
-// Replays as rows: made, read, listed, cancelled. Making one finds out where its walk begins and ends.
+// Replays as rows: created, read, listed, cancelled. Creating one determines where its walk begins
+// and ends.
 import { strict as assert } from 'node:assert';
 import type { EndedState } from '../../core/fits-delivery.ts';
 import { endedStates } from '../../core/fits-delivery.ts';
@@ -19,7 +20,7 @@ const columns = `no, id, app, wanted, name, subscription, status, error, from_ms
   first_event, last_event, event, n, below_n, matched, replayed, skipped, next_ms, created_ms, ended_ms`;
 
 export const replaysSql = {
-  // Of two nodes that make one at once the second waits, and counts the first one's.
+  // When two nodes create one at the same time, the second waits, and counts the first one's.
   lockApp: 'update app set settings = settings where no = ?1 returning no',
   running: `
     select id from replay where app = ?1 and state = 'running' limit ?2 + 0`,
@@ -53,7 +54,8 @@ export const createReplay: Edit<'createReplay'> = function* (input, nowMs) {
     if (earlier.kind === 'same') {
       const row = yield* first(replaysSql.byId, earlier.result, appNo);
       if (row !== undefined) return { kind: 'repeated', replay: toReplay(row) };
-      // Forgotten before its key, where deliveries are kept for less than a day: this is a new one.
+      // The replay was deleted before its key expired, as when deliveries are kept for less than a
+      // day: create a new one.
       yield* dropKey(appNo, idempotency);
       yield* keepOnce(kept);
     }
@@ -64,7 +66,7 @@ export const createReplay: Edit<'createReplay'> = function* (input, nowMs) {
   return { kind: 'created', replay: yield* insert(replay, range, nowMs) };
 };
 
-/** The key stays free: the same request may be made again when others have ended. */
+/** Frees the key, so that the same request can be repeated when other replays have ended. */
 function* refused(
   appNo: number,
   idempotency: Idempotency | undefined,
@@ -73,7 +75,7 @@ function* refused(
   return { kind: 'too_many' };
 }
 
-/** Without anything to walk over it is done as it begins. */
+/** A replay without matching deliveries is created as done. */
 function* insert(
   { id, appNo, filter, ratePerSecond }: NewReplay,
   range: ReplayRange | undefined,

@@ -1,5 +1,5 @@
-// Retry by hand: a dead delivery goes on where it stopped; a delivered or cancelled one stays what it
-// is, and the same event goes to the same callback once more.
+// Retry by hand: a dead delivery continues where it stopped. A delivered or cancelled one stays as
+// it is, and the same event is sent to the same callback as a new delivery.
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
@@ -14,13 +14,13 @@ import type { Edit } from './verb.ts';
 
 export const retryDeliverySql = {
   live: 'select n from delivery_live where event = ?1 and n = ?2 and app = ?3',
-  // It goes to the lane that its callback has now, which may be another one than it came from.
+  // It goes to the present lane of its callback, which may differ from its former one.
   done: `
     select callback.lane, delivery_done.callback, state, attempts, slice
     from delivery_done join callback on callback.no = delivery_done.callback
     where delivery_done.event = ?1 and n = ?2 and delivery_done.app = ?3`,
   remove: 'delete from delivery_done where event = ?1 and n = ?2 returning n',
-  // While a large fan-out is under way, the fan-out counts.
+  // While a large fan-out is in progress, the fan-out assigns the numbers.
   nextOfFanOut: 'update fanout set made = made + 1 where event = ?1 returning made - 1 as n',
   next: 'update event set deliveries = deliveries + 1 where id = ?1 returning deliveries - 1 as n',
   insert: `
@@ -42,13 +42,13 @@ export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs, fac
 
 export interface SendingAgain extends DeliveryName {
   appNo: number;
-  /** Of its end. */
+  /** Row of its end. */
   row: Row;
-  /** Locked. */
+  /** Locked by the caller. */
   lane: Lane;
 }
 
-/** Makes an ended delivery due, and gives its number; undefined when another node was faster. */
+/** Makes an ended delivery due, and returns its number; undefined when another node was first. */
 export function* sendAgain(
   { event, n: oldN, appNo, row, lane }: SendingAgain,
   nowMs: number,

@@ -1,4 +1,5 @@
-// Sessions of the console and the tickets that make them. Whether one lets anybody in is decided above.
+// Sessions of the console, and the tickets that create them. Whether one admits a caller is decided
+// by the API.
 import { strict as assert } from 'node:assert';
 import { isLive } from '../../core/key.ts';
 import { limits } from '../../core/limits.ts';
@@ -12,14 +13,14 @@ export const sessionsSql = {
     insert into session (hash, kind, key, key_hash, created_ms, expires_ms)
     select ?1, ?2, no, ?6, ?3, ?4 from key where id = ?5
     returning hash`,
-  // Several may come with one ticket; the row goes to the first, the others find none.
+  // A ticket may be presented several times at once; only the first delete returns the row.
   take: `
     delete from session where hash = ?1 and kind = 'ticket' and expires_ms > ?2
     returning (select id from key where key.no = session.key) as key_id, key_hash`,
   prolong: `
     update session set expires_ms = ?2 where hash = ?1 and kind = 'session' and expires_ms < ?2`,
   end: `delete from session where hash = ?1 and kind = 'session'`,
-  // In one order on every node, so that those who forget at the same time wait, but not for each other.
+  // In the same order on every node, so that concurrent deletes wait but cannot deadlock.
   forget: `
     delete from session where hash in
       (select hash from session where expires_ms < ?1 order by expires_ms limit ?2 + 0)

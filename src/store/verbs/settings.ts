@@ -1,4 +1,4 @@
-// Values that the whole installation shares, kept once under a name, by whoever comes first.
+// Values that the whole installation shares. The first writer of a name wins.
 import { bytes } from '../row.ts';
 import { all, only } from '../statement.ts';
 import type { Edit } from './verb.ts';

@@ -1,5 +1,5 @@
-// What a search asks for, as plain values that a statement takes: a filter that asks for nothing has a
-// value that all rows fit, so that there is one statement for all combinations.
+// The conditions of a search as plain parameters. An absent condition has a value that every row
+// matches, so one statement serves all combinations.
 import { firstIdAt } from '../../core/id.ts';
 import type { Position } from '../cursor.ts';
 import type { DeliveryFilter, EventFilter } from '../delivery-verbs.ts';
@@ -8,17 +8,17 @@ import type { Bounds } from './bounds.ts';
 import { endStates } from './end-states.ts';
 import type { Range } from './spans.ts';
 
-/** Written beside those of `delivery_done`, for filters only. */
+/** Extend the codes of `delivery_done`; used in filters only. */
 export const liveStates = { due: 4, running: 5 } as const;
 
 export interface Sought {
   states: Bounds<number>;
   attemptsMin: number;
-  /** Of the event. */
+  /** Names of the event. */
   names: Bounds<string>;
   codes: Bounds<number>;
   error: string;
-  /** The store's number, or 0. */
+  /** The number in the store, or 0. */
   subscription: number;
 }
 
@@ -55,7 +55,7 @@ function statesOf(state: DeliveryFilter['state']): Bounds<number> {
   }
 }
 
-/** Names that begin with `order.` lie between `order.` and `order.~`: no name holds a `~`. */
+/** Names that begin with `order.` lie between `order.` and `order.~`: no name contains a `~`. */
 export function namesOf({ name }: EventFilter): Bounds<string> {
   if (name === undefined || name === '*') return any.names;
   if (!name.endsWith('.*')) return [name, name];
@@ -63,7 +63,7 @@ export function namesOf({ name }: EventFilter): Bounds<string> {
   return [prefix, `${prefix}~`];
 }
 
-/** `4xx` is 400 to 499, `404` is itself. */
+/** `4xx` means 400 to 499, `404` only itself. */
 function codesOf(status: string): Bounds<number> {
   const isClass = status.endsWith('xx');
   const least = isClass ? Number(status.charAt(0)) * 100 : Number(status);
@@ -75,8 +75,8 @@ export function isAnyName([least]: Bounds<string>): boolean {
 }
 
 /**
- * Where the page before ended, but not above the time that is asked for; and down to an id, not to nothing:
- * where a walk ends, a cursor may stand.
+ * Begins where the previous page ended, or at `untilMs` if that is lower. Ends at an id, never at
+ * nothing, because the end of a walk becomes a cursor.
  */
 export function rangeOf(after: Position, { fromMs, untilMs }: EventFilter): Range {
   const until = untilMs === undefined ? '~' : firstIdAt(untilMs);
@@ -84,7 +84,7 @@ export function rangeOf(after: Position, { fromMs, untilMs }: EventFilter): Rang
   return { below, from: firstIdAt(fromMs ?? 0) };
 }
 
-/** In the order in which `fits` of `pieceSql` names them, from ?9 on. */
+/** In the order in which the conditions of `pieceSql` use them, from ?9 on. */
 export function valuesOf(sought: Sought): Value[] {
   const { subscription, names, codes, error, states } = sought;
   return [subscription, ...names, ...codes, error, ...states];

@@ -1,4 +1,5 @@
-// Subscribe: subscription, callbacks, lanes, patterns and the idempotency key, or nothing of it.
+// Subscribe: inserts the subscription, callbacks, lanes, patterns and the idempotency key; all or
+// nothing.
 import { strict as assert } from 'node:assert';
 import { noControls } from '../../core/controls.ts';
 import { limits } from '../../core/limits.ts';
@@ -81,7 +82,7 @@ interface Owner {
   contract: string;
   subscription: number;
   version: number;
-  /** Undefined for one that is inactive. */
+  /** Undefined for an inactive callback. */
   lane: number | undefined;
 }
 

@@ -1,4 +1,5 @@
-// How the receivers of a subscription do: its failing lanes, a bounded number, and what waits first in each.
+// Reads the health of a subscription's receivers: its failing lanes, a bounded number, and the head
+// of each.
 import { healthOf, type LaneHealth } from '../../core/health.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe } from '../row.ts';
@@ -21,7 +22,7 @@ export const subscriptionHealth: Read<'subscriptionHealth'> = function* ({ appNo
   return healthOf(rows.filter(isInUse).map(toLaneHealth));
 };
 
-/** A lane that no callback has any more says something only while something waits in it. */
+/** A lane that no callback uses any more only matters while deliveries are pending in it. */
 function isInUse(row: Row): boolean {
   return (
     maybe(integer, row, 'position') !== undefined || maybe(integer, row, 'due_ms') !== undefined

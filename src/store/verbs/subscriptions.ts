@@ -1,4 +1,4 @@
-// Reading subscriptions, one and in lists, always within one app.
+// Reads subscriptions, single ones and lists, always within one app.
 import { encodeFilter } from '../../core/controls.ts';
 import { ownPrefix } from '../../core/event.ts';
 import { limits } from '../../core/limits.ts';
@@ -25,8 +25,9 @@ export const subscriptionsSql = {
     select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms,
       settings, filter, ordered, expires_ms, headers
     from subscription where no = ?1`,
-  // The last row says how many were examined. A count and not `exists`: PostgreSQL might answer that by
-  // reading all callbacks. A callback has its patterns in one text, with a space between them.
+  // The last row has the number of examined rows. Counts instead of `exists`, which PostgreSQL
+  // might answer by scanning all callbacks. A callback's patterns are one text, separated by
+  // spaces.
   sought: `
     with recursive seen as (
       select no, state from subscription
@@ -47,7 +48,7 @@ export const subscriptionsSql = {
     select no, (select count(*) from seen) from (select no from seen order by no limit 1) as edge`,
 } as const;
 
-/** A subscription with the store's number for it. */
+/** A subscription with its number in the store. */
 export interface Found {
   no: number;
   subscription: Subscription;
@@ -84,7 +85,7 @@ export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, ..
   });
 };
 
-/** What a caller can make large; the rest of a subscription is small. */
+/** Size of the parts that a caller can make large; the rest of a subscription is small. */
 function weigh({ controls, callbacks }: Subscription): number {
   const { description = '', metadata = {}, filter } = controls;
   const filtered = filter === undefined ? '' : encodeFilter(filter);
@@ -108,7 +109,7 @@ function* walkRows(appNo: number, below: number, filter: Filter): Walk<Step> {
     const rows = yield* forEach(subscriptionsSql.sought, [[appNo, from, most, ...sought]]);
     const steps = rows.map((row): Step & { examined: number } => {
       const examined = integer(row, 'examined');
-      const cost = examined * limits.lookRows; // Its callbacks are looked at, too.
+      const cost = examined * limits.lookRows; // Its callbacks are examined, too.
       return { no: integer(row, 'no'), fits: examined === 0, cost, examined };
     });
     const edge = steps.find(({ fits }) => !fits);

@@ -1,9 +1,10 @@
-// The tally of all deliveries. It counts every row, so it is for tests, never for a running service.
+// Counts all deliveries. It reads every row, so it is for tests and must not be used in a running
+// service.
 import { integer } from '../row.ts';
 import { only } from '../statement.ts';
 import type { Read } from './verb.ts';
 
-// One statement, so that it is one instant on both databases.
+// One statement, so that it reads one snapshot on both databases.
 export const tallySql = {
   all: `
     select sum(due) as due, sum(running) as running, sum(delivered) as delivered,

@@ -1,5 +1,5 @@
-// What sending needs to know of callbacks. A callback that never had a target has no lane either, and
-// is as good as unknown.
+// What sending needs to know about callbacks. A callback that never had a target has no lane
+// either, and counts as unknown.
 import { strict as assert } from 'node:assert';
 import { limits } from '../../core/limits.ts';
 import type { Target } from '../delivery-verbs.ts';
@@ -34,7 +34,7 @@ function toTarget(row: Row): Target {
     callback: integer(row, 'no'),
     lane: integer(row, 'lane'),
     version: integer(row, 'version'),
-    // A paused one is active too: its deliveries wait, they are not cancelled.
+    // A paused one is active too: its deliveries stay pending and are not cancelled.
     isActive: text(row, 'state') !== 'ended',
     subscription: text(row, 'id'),
     appNo: integer(row, 'app'),

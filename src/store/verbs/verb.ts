@@ -1,10 +1,13 @@
-// The shape of a verb that both databases share. A limit is written `?n + 0`: SQLite plans for the value
-// of a bare parameter, and so compiles the statement again at each call (3 to 35 µs, measured).
+// The types of verbs that both databases share. Write a limit as `?n + 0`: SQLite plans for the
+// value of a bare parameter, and so would compile the statement again at each call.
 import type { Fact } from '../counting.ts';
 import type { Script } from '../statement.ts';
 import type { EditInput, EditOutput, EditVerb, ReadInput, ReadOutput, ReadVerb } from '../store.ts';
 
-/** `nowMs`: the time of the batch. `facts`: what it does to deliveries is noted here. */
+/**
+ * `nowMs`: the time of the batch. `facts`: receives what the edit does to deliveries, for
+ * statistics.
+ */
 export type Edit<V extends EditVerb> = (
   input: EditInput<V>,
   nowMs: number,

@@ -1,2 +1,5 @@
-/** Of a delivery of the queue: in the words of the index `delivery_waiting`, which no others lead to. */
+/**
+ * Must match the predicate of the partial index `delivery_waiting` exactly, or the planner ignores
+ * the index.
+ */
 export const waits = 'nullif(lease, 0) is null';

@@ -9,14 +9,14 @@ import type { Walk } from './fill-page.ts';
 import type { Ask, Step, Stretch } from './walk.ts';
 import { newestFirst, walkStretches } from './walk.ts';
 
-/** A row of a place, as a table would have it. */
+/** A row in one of the places, as in a table. */
 interface Placed extends Position {
   place: number;
   fits: boolean;
 }
 
 describe('walkStretches', () => {
-  it('gives what fits, newest first, nothing twice, whatever lies in which place', () => {
+  it('yields all matches once, newest first, whichever place has them', () => {
     const row = fc.record({
       event: fc.integer({ min: 0, max: 99 }).map(eventOf),
       n: fc.nat({ max: 400 }),
@@ -38,7 +38,7 @@ describe('walkStretches', () => {
     );
   });
 
-  it('examines few rows at first, and no more than so many at once', () => {
+  it('examines few rows at first, and never more than the limit at a time', () => {
     const table = Array.from({ length: 50_000 }, (_, n) => ({
       event: eventOf(5),
       n,
@@ -59,7 +59,7 @@ function keyOf({ event, n }: Position): string {
   return `${event} ${n}`;
 }
 
-/** From the newest to the oldest, cut at these events; steps in between fit nothing. */
+/** From the newest to the oldest, cut at these events; the steps between them match nothing. */
 function* stretchesFrom(bounds: readonly number[]): Walk<Stretch | Step> {
   let below: Position = { event: '~', n: 0 };
   for (const bound of [...bounds.toSorted((a, b) => b - a), 0]) {
@@ -72,7 +72,10 @@ function* stretchesFrom(bounds: readonly number[]): Walk<Stretch | Step> {
 
 interface Run {
   steps: Step[];
-  /** Rows of one statement, and the most that any was asked to examine in all its places. */
+  /**
+   * Rows of each statement, and the most that any statement was allowed to examine in all its
+   * places.
+   */
   sizes: number[];
   examined: number;
 }

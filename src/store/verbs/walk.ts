@@ -1,6 +1,6 @@
-// The way through events or deliveries, newest first: one stretch of time after the other, and in each of
-// them all places where something may be, in the order of names. It examines few rows at first, and more
-// when few of them fit.
+// Walks events or deliveries, newest first: one stretch of time after another, and in each of them
+// all places that may have matches, in the order of names. It examines few rows at first, and more
+// when few of them match.
 import { limits } from '../../core/limits.ts';
 import type { Position } from '../cursor.ts';
 import type { Row } from '../row.ts';
@@ -10,34 +10,37 @@ import { forEach } from '../statement.ts';
 import type { Stepped, Walk } from './fill-page.ts';
 import { nextStep } from './fill-page.ts';
 
-/** What fits; or how far the walk has come: nothing between this and the step before fits. */
+/** A match; or how far the walk has come: nothing between this and the previous step matches. */
 export interface Step extends Stepped, Position {}
 
-/** Names below one, from an event on; and the slices that reach into it. */
+/** A range of names, from an event to below a position, and the slices that overlap it. */
 export interface Stretch {
   below: Position;
   from: string;
   slices: readonly number[];
 }
 
-/** Asked about each stretch at each of its places. */
+/** A query that is run for each stretch, in each of its places. */
 export interface Ask {
-  /** See `pieceSql`: examines `most` rows at most, gives those that fit and the last one it saw. */
+  /**
+   * See `pieceSql`: examines at most `most` rows, and returns those that match and the last one
+   * examined.
+   */
   sql: string;
   values: (piece: Piece) => readonly (readonly Value[])[];
-  /** What a row costs, compared with one that is read in the order of its table. */
+  /** Cost of a row, relative to one that is read in table order. */
   rowCost: number;
 }
 
 export interface Piece extends Stretch {
-  /** What the rows have to say with their names, so that it is known where they belong. */
+  /** Returned with each row, to tell which stretch it belongs to. */
   tag: number;
   most: number;
 }
 
 /**
- * Stretches lie one below the other. Between them there may be steps that fit nothing. `looks`: how many
- * stretches are read at once, at first.
+ * The stretches follow each other downwards; steps without a match may come between them. `looks`:
+ * how many stretches are read together at first.
  */
 export function* walkStretches(
   stretches: Walk<Stretch | Step>,
@@ -72,7 +75,7 @@ export function* walkStretches(
       cost += read.cost;
       isCut = read.isCut;
       if (!isCut) continue;
-      // The rest of this stretch comes first; what was read of those after it is read once more.
+      // The rest of this stretch comes first; the stretches after it are read again.
       ahead.putBack([{ ...one, below: read.reached }, ...some.slice(tag + 1)]);
       break;
     }
@@ -80,7 +83,7 @@ export function* walkStretches(
   }
 }
 
-/** A row that fits; or the last one of a piece, with the number of rows that it was. */
+/** A match; or the last row of a piece, with the number of rows it examined. */
 interface Answer extends Position {
   tag: number;
   examined: number;
@@ -98,11 +101,11 @@ interface ReadPiece {
   steps: Step[];
   cost: number;
   reached: Position;
-  /** There is more in the stretch, below what was reached. */
+  /** The stretch continues below `reached`. */
   isCut: boolean;
 }
 
-/** Where one place gave as many rows as it may, what others gave below its last one must wait. */
+/** If one place reached its row limit, matches of other places below its last row must wait. */
 function readPiece(rows: readonly Answer[], { from }: Stretch, most: number): ReadPiece {
   const full = rows.filter(({ examined }) => examined === most).sort(newestFirst);
   const [{ event, n } = { event: from, n: 0 }] = full;
@@ -120,7 +123,10 @@ interface Size {
   looks: number;
 }
 
-/** Long stretches are read in longer pieces, the faster the less fits; short ones more at a time. */
+/**
+ * Long stretches are read in longer pieces, growing faster when little matches; short ones are read
+ * together.
+ */
 function grow(size: Size, { isCut, isDense }: { isCut: boolean; isDense: boolean }): void {
   if (isCut) size.rows = Math.min(size.rows * (isDense ? 2 : 4), limits.pieceRowsMax);
   else size.looks = Math.min(size.looks * 2, limits.pieceLooksMax);
@@ -129,13 +135,13 @@ function grow(size: Size, { isCut, isDense }: { isCut: boolean; isDense: boolean
 }
 
 interface Ahead {
-  /** The next so many, if there are. */
+  /** The next `most` items, or fewer at the end. */
   take(most: number): Script<(Stretch | Step)[]>;
-  /** They come first, in this order. */
+  /** The items are taken again first, in this order. */
   putBack(items: readonly (Stretch | Step)[]): void;
 }
 
-/** What lies ahead, as far as it was looked at. */
+/** Reads ahead in the source, and buffers the items. */
 function lookAhead(source: Walk<Stretch | Step>): Ahead {
   const known: (Stretch | Step)[] = [];
   let isEnd = false;

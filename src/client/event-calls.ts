@@ -1,4 +1,4 @@
-// Publishing, and looking at what was published.
+// Publishing events, and reading published ones.
 import type { Caller, PublishOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type {

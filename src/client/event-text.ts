@@ -1,5 +1,6 @@
-// An event to publish as JSON text. A payload that is given as text keeps its bytes: big integers, the
-// order of keys, escapes. It must be one JSON value, or it could say things besides. Pure.
+// Writes an event to publish as JSON text. A payload given as text keeps its bytes: big integers,
+// the order of keys, escapes. It must be a single JSON value, or it could add members to the
+// request. Pure.
 import type { NewEvent, PublishEventBody } from './contract/event.ts';
 
 export type EventWish = Pick<NewEvent, 'event'> &
@@ -20,7 +21,7 @@ export function eventText(
   { event, payload, payloadText }: EventWish,
   address: Pick<PublishEventBody, 'subscriberId' | 'contract'>,
 ): string {
-  // Without it the text below would be no JSON, or name another event.
+  // Without a string here, the text below would not be valid JSON, or would name another event.
   if (typeof event !== 'string') {
     throw new TypeError(
       `Cannot publish an event whose name is of type ${typeof event}: expected a text`,
@@ -58,6 +59,6 @@ function checked(text: string, refuse: Refuse): string {
   } catch (error) {
     return refuse('its payloadText is no JSON, expected the text of one JSON value', error);
   }
-  // It would be sent as another character than the one that was given.
+  // A lone surrogate would be sent as another character.
   return text.isWellFormed() ? text : refuse('its payloadText holds half a character');
 }

@@ -1,4 +1,4 @@
-// When a call is tried again, and after how long. Pure.
+// Decides whether and when a call is retried. Pure.
 import type { Operation } from './contract/operations.ts';
 import { clientLimits } from './limits.ts';
 
@@ -21,7 +21,7 @@ export function nextTryMs({ refusal, repeat, tries, retries, random }: Failed): 
   const { retryAfterMs } = refusal;
   if (retryAfterMs === undefined) return growing(tries, random);
   if (retryAfterMs > clientLimits.retryAfterMsMax) return undefined;
-  // Those who were sent away together should not come back together.
+  // Clients that were refused at the same time should not retry at the same time.
   return retryAfterMs + random * clientLimits.waitMs;
 }
 

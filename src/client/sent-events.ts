@@ -1,4 +1,4 @@
-// Reads server-sent events from text that comes in pieces cut anywhere, as the HTML standard has it. Pure.
+// Parses server-sent events from text in arbitrary pieces, as the HTML standard defines them. Pure.
 import { clientLimits } from './limits.ts';
 
 export interface SentEvent {

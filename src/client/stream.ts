@@ -1,5 +1,5 @@
-// The live view: what changes, as it changes. It comes back by itself where it was, as long as somebody
-// reads; it ends when the caller says so, and fails when the service will never let it in.
+// The live view: changes as they happen. It reconnects at its last position while it is read, ends
+// when the caller aborts it, and fails when the service will never accept it.
 import { refusalOf, readText, unreadable } from './answer.ts';
 import { fetchOnce, requestOf, unreached, type Request } from './caller.ts';
 import { patience, type CallOptions, type Connection } from './connection.ts';
@@ -123,7 +123,7 @@ async function* frames(
       place.againMs = sent.retryMs ?? place.againMs;
       if (sent.event === 'bye') return;
       if (sent.event !== 'changes' || sent.data === undefined) continue;
-      ending.untimed(); // While the caller is busy with it, silence means nothing.
+      ending.untimed(); // While the caller handles a frame, silence means nothing.
       const changes = readChanges(sent.data);
       if (changes === undefined) {
         const detail = 'a frame of the stream is no JSON';

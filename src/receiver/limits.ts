@@ -1,4 +1,4 @@
-// Every limit of the receiver library. What a stranger may make it do is bounded by these.
+// All limits of the receiver library. They bound what an unauthenticated sender can make it do.
 
 export const receiverLimits = {
   /** One callback. Ringback sends no more. */

@@ -1,5 +1,6 @@
-// Receiving callbacks: verifies that Ringback (or whoever signs by Standard Webhooks) sent them, just now,
-// and calls a handler. Runs wherever WebCrypto is, depends on nothing, and tells a forger nothing.
+// Receives callbacks: verifies that Ringback (or another sender with Standard Webhooks) has just
+// sent them, and calls a handler. Runs wherever WebCrypto exists, has no dependencies, and tells a
+// forger nothing.
 import {
   bytesWithin,
   givenBody,
@@ -16,7 +17,7 @@ import { readSecrets } from './secrets.ts';
 import { shareWork, type SeenIds } from './seen.ts';
 import { isSigned } from './signature.ts';
 
-// The entry of `ringback/receiver`: what its users need stands here, wherever it lives.
+// The entry of `ringback/receiver`: everything public is exported here.
 export type { NodeRequest } from './body.ts';
 export type { Callback } from './callback.ts';
 export { ForgeryError, type ForgeryCode } from './forgery.ts';
@@ -122,11 +123,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       settle(request.headers, read, handler)
         .then((status) => {
           response.statusCode = status;
-          // Node would read the rest of the body, however much comes.
+          // Otherwise Node would read the rest of the body, however long it is.
           if (!isBounded(request, bodyBytesMax)) response.setHeader('connection', 'close');
           response.end();
         })
-        .catch((error: unknown) => tell(report, error)); // Somebody else has answered.
+        .catch((error: unknown) => tell(report, error)); // Other code has answered already.
     },
     answer: async ({ headers, body }, handler) =>
       settle(headers, async () => givenBody(body, bodyBytesMax), handler),
@@ -175,7 +176,7 @@ function statusOf(error: unknown): number {
 
 function asBytes(body: unknown): unknown {
   if (typeof body !== 'string') return body;
-  // Half a pair has no UTF-8, and would be verified as something else than it is.
+  // A lone surrogate has no UTF-8, and would be verified as another character.
   if (body.isWellFormed()) return new TextEncoder().encode(body);
   throw new ForgeryError('signature_wrong', 'The text has halves of characters: nobody signed it');
 }

@@ -1,5 +1,6 @@
-// Handling an event once, though it may come several times: Ringback repeats what it has no answer to, and
-// a forger what he has heard. An id counts as seen when its handler has succeeded, and never before.
+// Handles an event once, though it may arrive several times: Ringback repeats what it has no answer
+// to, and a forger may replay what he has captured. An id counts as seen only after its handler has
+// succeeded.
 import { receiverLimits } from './limits.ts';
 
 /** Where ids of handled events are kept: in memory (`rememberIds`), or wherever all processes look. */
@@ -21,7 +22,7 @@ export function rememberIds({
   return {
     has: (id) => ids.has(id),
     remember: (id) => {
-      ids.delete(id); // Seen again: it becomes the youngest.
+      ids.delete(id); // Becomes the newest.
       ids.add(id);
       const [oldest] = ids;
       if (ids.size > max && oldest !== undefined) ids.delete(oldest);

@@ -63,10 +63,7 @@ export function createIdentifier(means: Means): Identifier {
     return { ...session, expiresMs };
   };
 
-  /**
-   * The session with its expiry time from the store, or a later one that this node has just
-   * written.
-   */
+  /** With the expiry time from the store, or a later one that this node has just written. */
   const findSession = async (hash: Uint8Array): Promise<Session | undefined> => {
     const id = idOf({ hash });
     const session = await sessions.find(id);

@@ -267,7 +267,7 @@ function audienceOf(subscriberId: string | undefined): Audience {
   return { kind: 'subscription', id };
 }
 
-/** Without a key nobody could tell a repetition from a second event. */
+/** Without an idempotency key, a repetition looks like a second event. */
 function inDoubt(cause: StoreSilent): Problem {
   const detail =
     'The store did not answer in time. The event may have been accepted all the same, and without an ' +

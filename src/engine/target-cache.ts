@@ -3,9 +3,9 @@
 //
 // A fan-out to very many subscriptions asks for each target once. In a plain LRU it would evict the
 // targets in regular use, and its own would grow old, so that V8 had to collect them from the old
-// generation. So targets seen once go into a small queue; one that is asked for again while its
-// name is still remembered moves to the main cache (the "2Q" algorithm of databases). Evicted
-// targets without settings of their own are packed.
+// generation. So targets seen once go into a small queue; one that was evicted from it and is asked
+// for again while its name is still known joins the main cache (the "2Q" algorithm of databases).
+// Evicted targets without settings of their own are packed.
 import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
 import { PackedTargets } from './packed-targets.ts';

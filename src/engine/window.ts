@@ -1,8 +1,9 @@
 // The window: the attempts that this node has in flight, and how many more it may start in all, per
 // app (app-shares.ts) and per lane. The cap of a lane adapts to its receiver: it grows by one with
 // each success and is halved by a failure. A new lane gets less the fewer slots its app has left,
-// so that many dead receivers cannot fill them at once; one that has been idle may double its
-// share. A subscription may set a lower cap. Times are arguments, never read from a clock.
+// so that many dead receivers cannot fill them at once; one that has shown its throughput gets up
+// to twice as much. A subscription may set a lower cap. Times are arguments, never read from a
+// clock.
 import { claimableOf } from '../core/app-share.ts';
 import { limits } from '../core/limits.ts';
 import type { Leased } from '../core/delivery.ts';
@@ -67,10 +68,7 @@ export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
   const resting = createResting(lanes);
   const shares = new AppShares();
-  /**
-   * What is left of the last offer by lane, and what it granted to new lanes of apps that it did
-   * not list.
-   */
+  /** What is left of the last offer by lane, and what it granted to unlisted apps' new lanes. */
   let told = new Map<number, Told>();
   let last: ReturnType<AppShares['offer']> = { apps: new Map(), appRoom: atFirst };
 
@@ -104,8 +102,7 @@ export function createWindow(nextLease: () => number): Window {
       const attempt = shares.enter({ appNo, lane, nowMs, wasProven: known.isProven });
       const slots = lanes.get(lane) ?? newSlots(known.free);
       setMost(slots, concurrency);
-      // The grant of an idle lane becomes its cap: many lanes that fail at once must not use up the
-      // rest as well.
+      // An idle lane's grant becomes its cap, so that many failing lanes cannot use up the rest.
       if (known.inFlight === 0) slots.cap = Math.min(slots.cap, Math.max(known.free, 1));
       slots.inFlight += 1;
       slots.isProven = !attempt.isAtRisk;

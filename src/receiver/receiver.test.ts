@@ -300,7 +300,7 @@ describe('answer', () => {
 });
 
 describe('seen', () => {
-  /** Counts its calls; each ends when it is told to. */
+  /** Counts its calls; each ends when the test says so. */
   function slowHandler(): { handler: Handler; calls: PromiseWithResolvers<void>[] } {
     const calls: PromiseWithResolvers<void>[] = [];
     const handler = async (): Promise<void> => {

@@ -101,7 +101,7 @@ describe('Expirer', () => {
     assert.deepEqual(on.ended, [id]);
   });
 
-  it('misses no expiry time that it is told during a look', async () => {
+  it('misses no expiry time that is announced during a look', async () => {
     await using on = await stage();
     const expirer = on.start();
     const told = on.until(500).then(() => expirer.expires(on.clock.ms + 500));

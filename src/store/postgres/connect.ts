@@ -137,8 +137,8 @@ async function open(options: ConnectOptions, start: string | undefined): Promise
     connectionTimeoutMillis: limits.databaseConnectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: limits.databaseKeepAliveMs,
-    // A client that only waits for an answer sends nothing that TCP would retransmit: without this
-    // timeout, a vanished server would go unnoticed for a quarter of an hour.
+    // TCP sends no keepalives while data is unacknowledged: without this timeout, a vanished server
+    // would go unnoticed until retransmission gives up, after a quarter of an hour.
     query_timeout: kind === 'schema' ? 0 : limits.databaseStatementMs + limits.databaseSilenceMs,
     pipeline,
   });

@@ -1,4 +1,4 @@
-// Generates docs/failures.md from the catalogue in src/core/failures.ts.
+// docs/failures.md, made from the catalogue in src/core/failures.ts.
 import { attemptErrors } from '../src/core/attempt.ts';
 import { endings, failures, statusFailures, type Failure } from '../src/core/failures.ts';
 
@@ -41,7 +41,7 @@ function table(rows: readonly string[]): string {
   return [head, '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-/** A title that begins with the status need not repeat it. */
+/** A title that begins with the status need not say it twice. */
 function row(name: string, { title, happened, receiver, operator }: Failure): string {
   const short = title.replace(/^\d{3}: /, '');
   const cells = [`\`${name}\``, short, happened, receiver, operator];

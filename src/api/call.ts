@@ -15,10 +15,7 @@ export interface Call {
   key: Key | undefined;
   /** Set for users signed in to the console; `key` is then the session's key. */
   session: OpenSession | undefined;
-  /**
-   * Why this may have been sent by a page of another origin; checked before a session cookie is
-   * set.
-   */
+  /** Why a page of another origin may have sent this (RULINGS 26); asked where a cookie is given. */
   crossOriginFault: () => string | undefined;
   /** Whether it arrived over https, at this server or at a trusted proxy. */
   isSecure: boolean;

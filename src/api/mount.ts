@@ -39,7 +39,7 @@ export function mount(server: FastifyInstance, means: MountMeans): Served[] {
   for (const one of all) mountOperation(server, one);
   const operations = routes.map(({ operation }) => operation);
   const nothing = means.role === 'worker' ? workerDetail : 'There is nothing at this path';
-  // Before the body is read, so that a wrong path uploads nothing.
+  // Before the body is read: nobody who has no business here uploads anything.
   server.addHook('onRequest', (request, reply, done) => {
     if (request.is404) refuseRoute({ operations, nothing }, request, reply);
     else done();

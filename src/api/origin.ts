@@ -4,7 +4,7 @@
 import { isJson } from '../contract/media.ts';
 import { readMediaType, type RawHead } from './raw-request.ts';
 
-/** Why the request is refused; undefined if it may pass. */
+/** Why the request is refused, or undefined when it may pass (RULINGS 26). */
 export function crossOriginFault(
   { method, head }: { method: string; head: RawHead },
   publicOrigin: string,

@@ -34,7 +34,7 @@ export async function listen(call: Invocation, terminal: Terminal): Promise<void
       receive(listener, incoming).then(
         (status) => answer.writeHead(status).end(),
         (error: unknown) => {
-          if (signal.aborted) return; // The connection is closed below.
+          if (signal.aborted) return; // Its connection is closed below.
           terminal.err(`Cannot take a callback: ${String(error)}\n`);
           answer.writeHead(500).end();
         },

@@ -18,7 +18,7 @@ export async function watchDeliveries(
   let isOpen = false;
   try {
     for await (const frame of client.stream({ signal })) {
-      // The first frame comes at once; from here on no change is missed.
+      // The first frame comes at once: from here on nothing is missed.
       if (!isOpen && !call.isJson) terminal.err('Watching deliveries. Ctrl+C ends it.\n');
       else if (frame.isReset && !call.isJson) terminal.err('Some changes may have been missed.\n');
       isOpen = true;

@@ -1,5 +1,4 @@
-// Builds the address of a call: the service's URL, the path of an operation with its values, the
-// query. Pure.
+// Where a call goes: the service's URL, the path of an operation with its values, the query. Pure.
 
 /** The URL below which the service is, without a slash at its end. */
 export function readUrl(url: string): string {
@@ -7,7 +6,7 @@ export function readUrl(url: string): string {
   if (typeof url !== 'string') {
     throw new TypeError(`Cannot use the url: it is of type ${typeof url}, ${expected}`);
   }
-  // The message never quotes a password or a key, not even from a URL that cannot be parsed.
+  // What is quoted never holds a password or a key, not even of a URL that cannot be read.
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) {
     const which = /[@?#]/.test(url) ? 'the url' : `"${url}" as url`;
@@ -35,7 +34,7 @@ export function readUrl(url: string): string {
 export function fillPath(path: string, values: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    // URL parsing removes `.` and `..`, however they are escaped.
+    // `.` and `..` go away when a URL is read, however they are escaped.
     if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {
       throw new TypeError(
         `Cannot use "${String(value)}" as ${name}: expected a text that names one`,

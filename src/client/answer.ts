@@ -1,4 +1,4 @@
-// Interprets answers: as text, or as a refusal with everything that a caller may want to know.
+// What an answer means: text, or a refusal with all that a caller may want to know of it.
 import type { Problem } from './contract/problem.ts';
 import type { Connection } from './connection.ts';
 import { quote, withoutKey, RingbackError, type OwnCode } from './failure.ts';
@@ -88,7 +88,7 @@ function refuse({ key }: Connection, said: Said): RingbackError {
 
 function readProblem(text: string, key: string | undefined): Problem | undefined {
   try {
-    // Removes the key from parsed values, not from the text, where escapes could hide it.
+    // Hidden in what was read and not in the text: escapes could hide it there.
     const value: Partial<Problem> | null = JSON.parse(text, (_, one: unknown) => hidden(one, key));
     if (typeof value !== 'object' || value === null) return undefined;
     const { type = '', title = '', status = 0, code, detail, requestId = '' } = value;

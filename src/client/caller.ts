@@ -1,5 +1,5 @@
-// Calls of operations: one request, retried where that is safe, and its answer. It never follows a
-// redirect, since the key would be sent along.
+// Calls of operations: one request, tried again where that is safe, and its answer. It never follows a
+// redirect, since the key would go along.
 import { fillPath, writeQuery } from './address.ts';
 import { readText, refusalOf, unreadable } from './answer.ts';
 import type { Calls } from './contract/calls.ts';
@@ -166,7 +166,7 @@ async function exchange(
   { timeoutMs, life }: { timeoutMs: number; life: Ending },
 ): Promise<Answered | RingbackError | UnreachableError> {
   const { action, operation, members: needed = [] } = request;
-  // The limit covers one try, not the wait after it or the next try.
+  // The limit is that of a try and not of the wait behind it, nor of the next one.
   const ending = createEnding([life.signal]);
   try {
     ending.within(timeoutMs, connection.platform.sleep);
@@ -219,7 +219,7 @@ export function unreached(
   if (ending.signal.aborted && !ending.isLate()) throw ending.signal.reason;
   const reason = reasonOf(error);
   const why = ending.isLate() ? 'it took longer than timeoutMs' : withoutKey(reason, key);
-  // The error of a custom fetch may contain the request.
+  // An error of somebody's own fetch may hold what it was given.
   const isClean = key === undefined || !`${reason}${String(error)}`.includes(key);
   return new UnreachableError(action, { url, why, cause: isClean ? error : undefined });
 }

@@ -1,4 +1,4 @@
-// Detects a list whose cursors form a cycle, which would be read forever.
+// Notices when a list leads back to where it was: a service that does so would be asked for ever.
 
 /**
  * Whether a cursor was there before. It remembers one of them, and a later one at twice the distance each

@@ -1,5 +1,5 @@
-// The entry of `ringback/client`: every operation of a Ringback service, typed by its contract. It
-// needs only web standards. Everything public is exported here and nowhere else.
+// `ringback/client`: every operation of a Ringback service, typed by its contract. It needs nothing but
+// web standards. What a program needs of it is exported here and nowhere else.
 import { createCaller } from './caller.ts';
 import { connect, type ClientOptions } from './connection.ts';
 import {

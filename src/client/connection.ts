@@ -1,4 +1,4 @@
-// The options of a client, read once, so that a mistake fails at once and not at the first call.
+// The options of a client, read once: a mistake in them is heard at once and not at the first call.
 import { readUrl } from './address.ts';
 import { clientLimits } from './limits.ts';
 import { webPlatform, type Fetch, type Platform, type Sleep } from './platform.ts';

@@ -1,4 +1,4 @@
-// Deliveries and replays: reading them, and sending again.
+// Deliveries and replays: looking at them, and sending again.
 import type { Caller, KeyedOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type {

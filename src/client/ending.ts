@@ -1,6 +1,5 @@
-// Combines all reasons to abort into one signal: the client's, the call's, and a time limit. It
-// releases its listeners when it is over, because a client's signal may live as long as the
-// program.
+// One signal for all reasons to end something: the client's, the call's, a time limit. It holds on to
+// nothing when it is over, so that a client's signal can live as long as the program.
 import type { Sleep } from './platform.ts';
 
 export interface Ending {
@@ -48,7 +47,7 @@ export function createEnding(signals: readonly (AbortSignal | undefined)[]): End
         promise.catch(() => undefined); // Its result is no longer needed.
         throw signal.reason;
       }
-      // Not `withResolvers`: publishing programs run on Node 20, too.
+      // Not `withResolvers`: programs that publish run on Node 20, too.
       const heard = new AbortController();
       const aborted = new Promise<never>((_resolve, reject) => {
         const options = { once: true, signal: heard.signal };

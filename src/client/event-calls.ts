@@ -1,4 +1,4 @@
-// Publishing events, and reading published ones.
+// Publishing, and looking at what was published.
 import type { Caller, PublishOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type {

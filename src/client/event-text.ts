@@ -1,6 +1,5 @@
-// Writes an event to publish as JSON text. A payload given as text keeps its bytes: big integers,
-// the order of keys, escapes. It must be a single JSON value, or it could add members to the
-// request. Pure.
+// An event to publish as JSON text. A payload that is given as text keeps its bytes: big integers, the
+// order of keys, escapes. It must be one JSON value, or it could say things besides. Pure.
 import type { NewEvent, PublishEventBody } from './contract/event.ts';
 
 export type EventWish = Pick<NewEvent, 'event'> &
@@ -21,7 +20,7 @@ export function eventText(
   { event, payload, payloadText }: EventWish,
   address: Pick<PublishEventBody, 'subscriberId' | 'contract'>,
 ): string {
-  // Without a string here, the text below would not be valid JSON, or would name another event.
+  // Without it the text below would be no JSON, or name another event.
   if (typeof event !== 'string') {
     throw new TypeError(
       `Cannot publish an event whose name is of type ${typeof event}: expected a text`,
@@ -59,6 +58,6 @@ function checked(text: string, refuse: Refuse): string {
   } catch (error) {
     return refuse('its payloadText is no JSON, expected the text of one JSON value', error);
   }
-  // A lone surrogate would be sent as another character.
+  // It would be sent as another character than the one that was given.
   return text.isWellFormed() ? text : refuse('its payloadText holds half a character');
 }

@@ -1,5 +1,5 @@
-// Extracts the text of one member of a JSON object, as it was sent. `JSON.parse` rounds integers
-// beyond 2^53 and forgets how numbers and strings were written. Pure.
+// The text of one member of a JSON object, as it was sent. `JSON.parse` rounds integers beyond 2^53 and
+// forgets how numbers and strings were written; this does not. Pure.
 
 /** `json` is the text of a valid object. Undefined when it has no such member. */
 export function memberText(json: string, name: string): string | undefined {
@@ -10,7 +10,7 @@ export function memberText(json: string, name: string): string | undefined {
     if (json[key.begin] !== '"') return found; // The end of the object.
     const colon = token(json, key.end);
     const value = valueAt(json, colon.end);
-    // The last of several counts, as in JSON.parse.
+    // Of several the last one counts, as in JSON.parse.
     if (JSON.parse(json.slice(key.begin, key.end)) === name) {
       found = json.slice(value.begin, value.end);
     }

@@ -1,4 +1,4 @@
-// All limits of the client. Callers may set `timeoutMs` and `retries`; the others are fixed.
+// Every bound of the client. Callers may set `timeoutMs` and `retries`; the rest is as it is here.
 
 export const clientLimits = {
   /** One try, from the first byte sent to the last byte read. */

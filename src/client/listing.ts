@@ -1,4 +1,4 @@
-// A list of the service: page by page, or item by item over all pages.
+// A list of the service: page by page, or one after the other over all pages.
 import { circleFinder } from './circle.ts';
 import { quote } from './failure.ts';
 import type { Page } from './page.ts';

@@ -1,4 +1,4 @@
-// One page of a list, the shape of every list answer of the service.
+// One page of a list, as every list of the service answers.
 
 export interface Page<T> {
   readonly items: readonly T[];

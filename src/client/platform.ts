@@ -1,5 +1,5 @@
-// What the client takes from the platform: web standards of Node, browsers and others. The only
-// file that uses clock, randomness and network directly; tests replace them.
+// What the client takes from the platform: web standards, found in Node, browsers and elsewhere. The one
+// file that touches clock, chance and network by itself; tests put their own in their place.
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -17,7 +17,7 @@ export interface Platform {
 }
 
 export const webPlatform: Platform = {
-  // Looked up at each call, so that a program may still replace it.
+  // Looked up at each call, so that a program may still put its own there.
   fetch: async (url, init) => globalThis.fetch(url, init),
   sleep,
   now: () => Date.now(),

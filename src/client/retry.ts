@@ -1,4 +1,4 @@
-// Decides whether and when a call is retried. Pure.
+// When a call is tried again, and after how long. Pure.
 import type { Operation } from './contract/operations.ts';
 import { clientLimits } from './limits.ts';
 
@@ -21,7 +21,7 @@ export function nextTryMs({ refusal, repeat, tries, retries, random }: Failed): 
   const { retryAfterMs } = refusal;
   if (retryAfterMs === undefined) return growing(tries, random);
   if (retryAfterMs > clientLimits.retryAfterMsMax) return undefined;
-  // Clients that were refused at the same time should not retry at the same time.
+  // Those who were sent away together should not come back together.
   return retryAfterMs + random * clientLimits.waitMs;
 }
 

@@ -1,4 +1,4 @@
-// Parses server-sent events from text in arbitrary pieces, as the HTML standard defines them. Pure.
+// Reads server-sent events from text that comes in pieces cut anywhere, as the HTML standard has it. Pure.
 import { clientLimits } from './limits.ts';
 
 export interface SentEvent {

@@ -1,5 +1,5 @@
-// The live view: changes as they happen. It reconnects at its last position while it is read, ends
-// when the caller aborts it, and fails when the service will never accept it.
+// The live view: what changes, as it changes. It comes back by itself where it was, as long as somebody
+// reads; it ends when the caller says so, and fails when the service will never let it in.
 import { refusalOf, readText, unreadable } from './answer.ts';
 import { fetchOnce, requestOf, unreached, type Request } from './caller.ts';
 import { patience, type CallOptions, type Connection } from './connection.ts';

@@ -1,4 +1,4 @@
-// Subscribing and unsubscribing, and operations on a subscription.
+// Subscribing and unsubscribing, and all that can be done with a subscription.
 import type { Caller, KeyedOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type { Accepted, EventName } from './contract/event.ts';
@@ -58,8 +58,7 @@ export function subscribing({ call, send }: Caller): Subscribing {
     subscribe: async (wish, options) => {
       const { event, ...body } = wish;
       const { callbackUrl, ...rest } = body;
-      // The contract's variant with a query takes its values there, and only `x-ringback` in a
-      // body.
+      // The contract's variant query has its values in the query, and only `x-ringback` in a body.
       const request =
         event === undefined
           ? { text: JSON.stringify(body) }

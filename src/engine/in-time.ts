@@ -1,5 +1,5 @@
-// A store for callers that must not wait indefinitely: an edit or read that is not answered in time
-// is given up. Giving up undoes nothing, so an edit may still be written.
+// The store for callers who must not wait for ever: what it does not answer in time is given up. That
+// takes nothing back: an edit that was handed over may still happen.
 import type { Deadlines } from '../egress/deadlines.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
 
@@ -19,13 +19,13 @@ export interface InTime {
   answerMs: number;
 }
 
-/** Edits and reads get a deadline; everything else passes through. */
+/** Edits and reads with a deadline; everything else as it is. */
 export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
   const silent = (kind: 'edit' | 'read'): StoreSilent => {
     const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
     return new StoreSilent(message, { mayHappen: kind === 'edit' });
   };
-  // One promise, settled by the answer or the deadline: Promise.race would allocate five more.
+  // One promise, settled by whoever comes first: a race makes five more of them.
   const answered = <T>(kind: 'edit' | 'read', asked: Promise<T>): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const deadline = deadlines.set(answerMs, { expire: () => reject(silent(kind)) });

@@ -1,5 +1,5 @@
-// Base64 with a single spelling for each value: no white space, no missing or superfluous padding,
-// no unused bits, and not the URL alphabet.
+// Base64 with one spelling for each value: no white space, no missing or superfluous padding, no bits that
+// decode to nothing, not the alphabet for URLs.
 
 /** The bytes, or undefined when the text is not how an encoder writes them. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {

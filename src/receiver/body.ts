@@ -1,5 +1,5 @@
-// Reads the bytes of a body as they came, from fetch or from Node. Never reads more than the limit:
-// a larger body is refused while it is read.
+// The bytes of a body as they came, from fetch or from Node, and never more than the limit: what is larger
+// is refused while it is read.
 import { ForgeryError } from './forgery.ts';
 
 /** What `node:http`, Express and the like hand over, as far as it matters here. */
@@ -20,7 +20,7 @@ export async function readFetchBody(request: Request, bytesMax: number): Promise
   try {
     return await gather(async () => reader.read(), bytesMax);
   } catch (error) {
-    // A sender of too much is not read further. The stream may have ended already.
+    // Whoever sends too much is not listened to further. That it has ended already is no news.
     await reader.cancel().catch(() => undefined);
     throw error;
   }
@@ -29,7 +29,7 @@ export async function readFetchBody(request: Request, bytesMax: number): Promise
 export async function readNodeBody(request: NodeRequest, bytesMax: number): Promise<Uint8Array> {
   if (request.body !== undefined && request.body !== null) return givenBody(request.body, bytesMax);
   if (request.readableDidRead === true) throw alreadyRead();
-  // Not `for await`: leaving it early destroys the connection, and the answer with it.
+  // Not `for await`: leaving it early destroys the connection, and with it the answer.
   const chunks = request[Symbol.asyncIterator]();
   return gather(async () => chunks.next(), bytesMax);
 }

@@ -1,4 +1,4 @@
-// A verified callback, as a handler gets it.
+// A callback that was verified, as a handler gets it.
 import type { Head } from './head.ts';
 
 export interface Callback {

@@ -1,5 +1,5 @@
-// Why a callback was refused. The reason is for the receiver's own log: the sender learns nothing
-// of it, and no message repeats what the sender wrote.
+// Why a callback was refused. The reason is for the receiver's own log: whoever sent it learns nothing of
+// it, and no message repeats what a stranger wrote.
 
 /**
  * - `header_missing`: one of `webhook-id`, `webhook-timestamp`, `webhook-signature` is not there

@@ -1,6 +1,5 @@
-// Reads the headers of a callback before its body. Refuses anything that is not in the exact form
-// in which a sender writes it, or not within the tolerance. Nothing is trimmed, repaired or
-// guessed.
+// The headers of a callback, read before its body: what is not of the exact shape that a sender gives it,
+// or not of this time, is refused here. Nothing is trimmed, repaired or guessed.
 import { ForgeryError } from './forgery.ts';
 import { receiverLimits } from './limits.ts';
 
@@ -38,7 +37,7 @@ export function readHead(
   const timestampS = Number(timestamp);
   const ageS = Math.floor(nowMs / 1000) - timestampS;
   const allowed = `at most ${toleranceS} are allowed`;
-  // Not `>`, so that NaN is refused too.
+  // Not `>`: what is no number is refused too.
   if (!(ageS <= toleranceS)) throw new ForgeryError('too_old', `It is ${ageS} s old: ${allowed}`);
   if (!(-ageS <= toleranceS)) {
     throw new ForgeryError('too_new', `It is from ${-ageS} s ahead: ${allowed}`);

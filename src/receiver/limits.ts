@@ -1,4 +1,4 @@
-// All limits of the receiver library. They bound what an unauthenticated sender can make it do.
+// Every limit of the receiver library. What a stranger may make it do is bounded by these.
 
 export const receiverLimits = {
   /** One callback. Ringback sends no more. */

@@ -1,6 +1,5 @@
-// Receives callbacks: verifies that Ringback (or another sender with Standard Webhooks) has just
-// sent them, and calls a handler. Runs wherever WebCrypto exists, has no dependencies, and tells a
-// forger nothing.
+// Receiving callbacks: verifies that Ringback (or whoever signs by Standard Webhooks) sent them, just now,
+// and calls a handler. Runs wherever WebCrypto is, depends on nothing, and tells a forger nothing.
 import {
   bytesWithin,
   givenBody,
@@ -17,7 +16,7 @@ import { readSecrets } from './secrets.ts';
 import { shareWork, type SeenIds } from './seen.ts';
 import { isSigned } from './signature.ts';
 
-// The entry of `ringback/receiver`: everything public is exported here.
+// The entry of `ringback/receiver`: what its users need stands here, wherever it lives.
 export type { NodeRequest } from './body.ts';
 export type { Callback } from './callback.ts';
 export { ForgeryError, type ForgeryCode } from './forgery.ts';
@@ -123,7 +122,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       settle(request.headers, read, handler)
         .then((status) => {
           response.statusCode = status;
-          // Otherwise Node would read the rest of the body, however long it is.
+          // Node would read the rest of the body, however much comes.
           if (!isBounded(request, bodyBytesMax)) response.setHeader('connection', 'close');
           response.end();
         })
@@ -176,7 +175,7 @@ function statusOf(error: unknown): number {
 
 function asBytes(body: unknown): unknown {
   if (typeof body !== 'string') return body;
-  // A lone surrogate has no UTF-8, and would be verified as another character.
+  // Half a pair has no UTF-8, and would be verified as something else than it is.
   if (body.isWellFormed()) return new TextEncoder().encode(body);
   throw new ForgeryError('signature_wrong', 'The text has halves of characters: nobody signed it');
 }

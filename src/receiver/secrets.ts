@@ -1,5 +1,5 @@
-// The keys that verify signatures: shared secrets (`whsec_…`) and public keys (`whpk_…`). Mistakes
-// are found when the receiver is created, and no message ever repeats a part of a secret.
+// What signatures are verified with: shared secrets (`whsec_…`) and public keys (`whpk_…`). A mistake is
+// found when the receiver is created, and no message ever repeats any part of a secret.
 import { decodeBase64 } from './base64.ts';
 import { receiverLimits } from './limits.ts';
 

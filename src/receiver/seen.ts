@@ -1,6 +1,5 @@
-// Handles an event once, though it may arrive several times: Ringback repeats what it has no answer
-// to, and a forger may replay what he has captured. An id counts as seen only after its handler has
-// succeeded.
+// Handling an event once, though it may come several times: Ringback repeats what it has no answer to, and
+// a forger what he has heard. An id counts as seen when its handler has succeeded, and never before.
 import { receiverLimits } from './limits.ts';
 
 /** Where ids of handled events are kept: in memory (`rememberIds`), or wherever all processes look. */

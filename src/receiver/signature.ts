@@ -1,5 +1,5 @@
-// Checks whether a signature in the header is by one of the secrets, over `id.timestamp.body`.
-// WebCrypto compares in constant time, and every pair is tried, so that timing reveals nothing.
+// Whether one of the signatures in the header is by one of the secrets, over `id.timestamp.body`. WebCrypto
+// compares, in constant time; all are tried whatever came out, so that time tells nobody which one fits.
 import { decodeBase64 } from './base64.ts';
 import type { Head, Signature } from './head.ts';
 import type { Verifier } from './secrets.ts';
@@ -14,7 +14,7 @@ export async function isSigned(
 ): Promise<boolean> {
   const signed = signedBytes(head, body);
   let isGood = false;
-  // Serially, because WebCrypto copies the whole body for each check.
+  // One after the other: WebCrypto copies the whole body for each.
   for (const verifier of verifiers) {
     for (const signature of head.signatures) {
       if (await isBy(verifier, signature, signed)) isGood = true;

@@ -306,7 +306,7 @@ describe('Liveness', () => {
     await stopping;
   });
 
-  it('stops even if the store does not answer', async () => {
+  it('stops although the store does not answer', async () => {
     const world = virtualWorld();
     const { liveness, asked } = alone(world);
     await world.pass(limits.heartbeatEveryMs);

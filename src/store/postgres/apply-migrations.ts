@@ -114,9 +114,8 @@ function isInTheWay(error: unknown): boolean {
 }
 
 /**
- * Applies the first migration that is due; undefined if there is none. The advisory lock belongs to
- * the transaction, not to the session, so that it works behind a pooler and a killed node leaves
- * none behind.
+ * The first migration that is due, or undefined when none is. The lock belongs to the transaction, not
+ * to the session, so that it also holds behind a pooler, and a killed node leaves none behind.
  */
 async function applyNext(client: ClientBase, state: Known): Promise<Migration | undefined> {
   await client.query('begin');

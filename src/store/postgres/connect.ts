@@ -23,11 +23,11 @@ export interface ConnectOptions {
 }
 
 /**
- * The settings travel in the start options, so that they hold from the first statement on, also on
- * every server connection that a pooler opens for us. A pooler may refuse such options or drop
- * them; what is not in force after connecting is set by a statement. Behind a pooler in transaction
- * mode that reaches only one of its server connections: the operator must let the options pass, or
- * set them for the role (`alter role … set …`).
+ * The settings travel in the start options, so that they hold from the first statement on, also on each
+ * server connection that a pooler opens for us. A pooler may refuse such options or drop them; what is
+ * not in force after connecting is set by a statement. Behind a pooler of transactions that reaches only
+ * one of its server connections: there the operator must let the options pass, or give the role these
+ * settings (`alter role … set …`).
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const settings = settingsOf(options);

@@ -5,7 +5,7 @@ import type { World } from '../../core/world.ts';
 import type { Link } from './link.ts';
 
 export interface EarOptions {
-  /** For LISTEN only: a listening connection must not be shared by a pooler. */
+  /** For LISTEN alone, because a connection that listens must not be shared by a pooler. */
   listening: Link;
   /** For NOTIFY after the commit: inside a transaction it would serialize all commits. */
   telling: Link;

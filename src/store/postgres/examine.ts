@@ -10,7 +10,7 @@ export interface ExaminedServer {
   /** Server settings that durability depends on and that no session can change. */
   fsync: string;
   fullPageWrites: string;
-  /** As in force in a session of ours; a pooler may have dropped the requested value. */
+  /** As it is in a session of ours; a pooler may have dropped what was asked for. */
   synchronousCommit: string;
   hasSchema: boolean;
   /** Whether the user may create the schema, or tables in it. */

@@ -25,11 +25,11 @@ export const keepKeysSql = {
 } as const;
 
 export interface Keyed {
-  /** Index of the call. */
+  /** Of the call. */
   index: number;
   appNo: number;
   idempotency: Idempotency;
-  /** Undefined if the call has no result: then its key is looked up, but not stored. */
+  /** Undefined when the call comes to nothing: then its key is looked up, but not kept. */
   result: string | undefined;
 }
 
@@ -75,7 +75,7 @@ function firstKept(keyed: readonly Keyed[]): Kept[] {
   return [...firsts.values()];
 }
 
-/** Returns the names of the keys that were new. */
+/** The names of those that nobody had kept before. */
 async function keep(
   tx: Tx,
   kept: readonly Kept[],

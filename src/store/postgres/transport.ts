@@ -1,6 +1,6 @@
-// The transport to PostgreSQL for a node of a cluster. Edits and work have a connection each, reads
-// have a few, one listens, one notifies, and two maintain partitions. Failures are returned in
-// replies, never thrown.
+// The way to PostgreSQL: a node of a cluster. Edits and work have a connection each, reads have a few,
+// one listens, one tells, two look after the house when it is needed. What fails is answered, never
+// thrown.
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import { limits } from '../../core/limits.ts';
@@ -47,10 +47,7 @@ export interface PostgresOptions {
   lingerMs?: { least: number; most: number };
   /** How far before the first lane of the last claim scans begin; such tests set it high, too. */
   floorMs?: number;
-  /**
-   * Edits, work and maintenance count figures in the same row and wait for each other; for such
-   * tests, too.
-   */
+  /** Edits, work and the house count figures in one row, where they wait for each other; for such tests, too. */
   isOneWriter?: boolean;
 }
 
@@ -101,10 +98,7 @@ class PostgresNode {
   readonly #held: Held;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
-  /**
-   * Edits lease deliveries that are not yet recorded as held, so freeing forgotten leases must not
-   * run at the same time.
-   */
+  /** Edits lease what is in nobody's hands yet: whoever frees such things must not meet them. */
   readonly #alone = inTurn();
   /**
    * Outcomes are sent once publishes are written, so that they go to disk while the deliveries of

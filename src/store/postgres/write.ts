@@ -1,5 +1,5 @@
-// Writes a batch of edits in one transaction: consecutive publishes are written together,
-// everything else one after the other, in the order of the calls.
+// A batch of edits in one transaction: publishes that stand side by side go down together, everything
+// else one after the other, in the order of the calls.
 import type { Aside } from '../aside.ts';
 import type { Batch, EditCall, EditReply, Foretell } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
@@ -128,7 +128,7 @@ async function applyRuns(
   return { replies, answered };
 }
 
-/** Splits edits into runs of publishes and runs of others. */
+/** Publishes that stand side by side, and what stands between them. */
 function runsOf(edits: readonly EditCall[]): EditCall[][] {
   const runs: EditCall[][] = [];
   for (const edit of edits) {

@@ -1,7 +1,7 @@
-// Load shedding: decides on the head of a request, before its key is looked up and its body is
-// read, whether the node has room for it. Publishes, other changes and reads have separate limits,
-// so that a flood of one kind leaves the others responsive. An app's share of publishes and reads
-// is bounded by the same rule as its share of the dispatch window (core/app-share.ts).
+// Who is let in while there is more to do than can be done: decided on the head of a request, before its
+// key is looked up and its body is read. Publishes, other changes and reads have room of their own, so
+// that a flood of one kind leaves the others answerable. No app may have so many publishes or reads that none is left
+// for the next one: the same rule as for the dispatch window (core/app-share.ts).
 import { nextLimit } from '../core/admission.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
@@ -29,7 +29,7 @@ export interface Ticket {
 }
 
 export interface AdmissionFigures {
-  /** The current limit of concurrent publishes. */
+  /** How many publishes may be under way at present. */
   publishLimit: number;
   underWay: Readonly<Record<Room, number>>;
   /** Large bodies in progress or being received, and those that arrive slowly. */
@@ -289,7 +289,7 @@ const shareTimesOf = {
   publish: limits.appShareTimes,
   change: Infinity,
   end: Infinity,
-  read: 1, // Reads can take long, so no app gets more than half of the places.
+  read: 1, // A read can take long: no app gets more than half.
 } as const;
 
 interface PublishLimit {
@@ -302,7 +302,7 @@ interface PublishLimit {
 }
 
 function createPublishLimit(): PublishLimit {
-  // Oldest first.
+  // In the order in which they began.
   const working = new LinkedList<Entered>();
   let limit: number = limits.publishesUnderWayStart;
   let seen = { longestMs: 0, refused: 0 };

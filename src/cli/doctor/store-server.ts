@@ -40,7 +40,7 @@ export async function checkStoreServer(means: StoreServer): Promise<Finding[]> {
   }
 }
 
-/** All findings about the server, or a single one that all is well. */
+/** All that is wrong with the server, or a word that nothing is. */
 export function judgeServer(name: string, found: ExaminedServer): Finding[] {
   const version = Math.floor(found.versionNumber / 10_000);
   const troubles = [...versionTroubles(version), ...settingTroubles(found), ...roomTroubles(found)];

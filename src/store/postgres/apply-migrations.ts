@@ -134,7 +134,7 @@ async function applyNext(client: ClientBase, state: Known): Promise<Migration | 
   }
 }
 
-/** "RING" in ASCII, and a number of its own beside the one of partitions.ts. */
+/** "RING" in ASCII, and a different number than in partitions.ts. */
 const advisoryLock = [0x52_49_4e_47, 1];
 
 async function applyFirstDue(

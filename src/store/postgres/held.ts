@@ -19,8 +19,8 @@ export interface Held {
   /** A cycle of work has leased and settled deliveries. */
   worked: (work: Work, reply: WorkReply) => void;
   /**
-   * In another life of the server than the last: frees what is leased to this node and is not in its
-   * hands.
+   * If the server has begun another life: frees deliveries that are leased to this node but not
+   * held by it.
    */
   freeForgotten: (nowMs: number) => Promise<StoreFailure | undefined>;
 }

@@ -1,4 +1,4 @@
-// Reads, each on a connection of its own while it lasts; those that look more than once see one instant.
+// Runs reads, each on a connection of its own. A read with several statements sees one snapshot.
 import { limits } from '../../core/limits.ts';
 import { appNoOf, type ReadCall, type ReadReply } from '../call.ts';
 import { FairQueue, type AppNo } from '../fair-queue.ts';

@@ -119,8 +119,8 @@ export class Dispatcher implements Worker {
   /**
    * Leaves room for fresh events, as a claim does; the store counts what a claim in the same work
    * took. A step makes as many deliveries as there is room for, since others would have to be
-   * claimed. Publishes wait for it, so steps are short while other publishers are active (one alone
-   * is the fan-out's own): see docs/performance.md.
+   * claimed. Publishes wait for it, so steps are short while others publish (a single recent
+   * publish is that of the fan-out): see docs/performance.md.
    */
   fanOut(): Offer | undefined {
     if (!this.#isFanningOut || !this.#mayTake()) return undefined;

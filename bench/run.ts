@@ -1,6 +1,6 @@
-// `npm run bench`: every scenario in turn, each with its baseline in the same run; prints tables and bounds, and
-// writes docs/benchmarks.md. Ends with 1 when a bound was not held.
-//   --only one-to-one,idle   these alone, without writing the page
+// `npm run bench`: runs every scenario in turn, each with its baseline in the same run; prints tables
+// and bounds, and writes docs/benchmarks.md. Exits with 1 if a bound was not met.
+//   --only one-to-one,idle   only these, without writing the page
 //   --page                   only writes the page again, from the figures of the last run
 //   --against ../before      another checkout takes part in one-to-one, too
 //   --rounds 3               of each, after a warm-up

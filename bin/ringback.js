@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// What `ringback` starts: the program from the source in a checkout, compiled in an installed package. Plain
-// JavaScript that any Node of the last years reads: one that is too old must get a sentence, no syntax error.
+// The `ringback` executable: runs the source in a checkout, the bundle in an installed package.
+// Plain JavaScript that old versions of Node can parse, so that they print a sentence and not a
+// syntax error.
 import { existsSync, readFileSync } from 'node:fs';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const needed = manifest.engines.node.replace('>=', '');
 
-/** Only the two numbers that `engines` names. */
+/** Compares only the two numbers that `engines` names. */
 function isOlder(running, than) {
   const [major, minor] = running.split('.').map(Number);
   const [majorNeeded, minorNeeded] = than.split('.').map(Number);
@@ -18,7 +19,7 @@ function refuse(why) {
   process.exitCode = 1;
 }
 
-// The source is never in the package, and what was compiled from it may be out of date in a checkout.
+// The package never contains the source; in a checkout the bundle may be outdated.
 const entry = ['../src/main.ts', '../dist/main.js']
   .map((path) => new URL(path, import.meta.url))
   .find((url) => existsSync(url));

@@ -1,5 +1,5 @@
-// Builds the console as it stands in console/src, if it has changed since: before a start, a test, a pack.
-// Who left out the development dependencies gets a service that works without it.
+// Builds the console from console/src if it has changed: before a start, a test, a pack. Without
+// the development dependencies the service runs without a console.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

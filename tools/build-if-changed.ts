@@ -1,4 +1,4 @@
-// Builds something if what it is made of is not what the last build was made of. One process builds at a time.
+// Builds a target if its sources differ from those of the last build. One process builds at a time.
 import { hash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
@@ -11,19 +11,19 @@ export const root = join(import.meta.dirname, '..');
 export interface Building {
   /** 'The console' */
   what: string;
-  /** What it is made of, as patterns. */
+  /** Its sources, as glob patterns. */
   sources: readonly string[];
   /** A file that each build writes. */
   built: string;
-  /** Where it is noted what the last build was made of. */
+  /** The file with the fingerprint of the last build's sources. */
   note: string;
-  /** A folder that is there while somebody builds. */
+  /** A folder that exists during a build. */
   lock: string;
   build: () => Promise<void>;
 }
 
 const turnMs = 180_000;
-/** Nothing builds for so long: whoever took the turn was ended meanwhile. */
+/** No build takes this long: the process that held the lock must have been killed. */
 const staleMs = 60_000;
 const askMs = 50;
 
@@ -33,7 +33,7 @@ export async function buildIfChanged(building: Building): Promise<void> {
   if (isBuilt(building)) return;
   const note = join(root, building.note);
   const made = madeOf(building);
-  await rm(note, { force: true }); // A build that ends halfway is none.
+  await rm(note, { force: true }); // An interrupted build does not count.
   await building.build();
   if (!existsSync(join(root, building.built))) throw new Error(`${building.what} was not built`);
   await mkdir(dirname(note), { recursive: true });
@@ -47,8 +47,8 @@ function isBuilt(building: Building): boolean {
 }
 
 /**
- * Not only whether something is newer than the build: another release that is unpacked over this one may be older,
- * and a file may be gone.
+ * A fingerprint, not just a comparison of times: another release that is unpacked over this one may
+ * have older files, and files may have been deleted.
  */
 function madeOf({ sources }: Building): string {
   const lines = globSync(sources, { cwd: root })

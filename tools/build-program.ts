@@ -1,6 +1,7 @@
-// Bundles the program into dist, if the source has changed since: before a start and a pack. Node takes half a
-// millisecond for each file that it loads, and a service has three hundred in its main thread alone (decision 0020).
-// Packages stay packages: whoever installs Ringback can replace one that has a hole.
+// Bundles the program into dist if the source has changed, before a start and a pack. Node takes
+// half a millisecond to load a file, and a service has three hundred in its main thread alone
+// (decision 0020). Dependencies stay packages, so that users of Ringback can replace a vulnerable
+// one.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
@@ -8,9 +9,12 @@ import { readDocument } from '../src/contract/document.ts';
 import { buildIfChanged, root } from './build-if-changed.ts';
 
 const dist = join(root, 'dist');
-/** Written last: where it is missing there is no bundle. */
+/** Written last: without it there is no bundle. */
 const ownContract = join(dist, 'openapi.json');
-/** The program, and its threads. What a thread shares with others is in its file as well: it loads one file. */
+/**
+ * The program and its threads. Each thread loads a single file, which includes the code it shares
+ * with others.
+ */
 const entries = [
   'src/main.ts',
   'src/store/sqlite/write-thread.ts',
@@ -35,7 +39,7 @@ export async function buildProgram(): Promise<void> {
 }
 
 export async function bundleProgram(): Promise<void> {
-  // What was deleted or renamed in the source must not stay.
+  // Removes files whose source was deleted or renamed.
   for (const path of globSync('dist/*.*', { cwd: root })) await rm(join(root, path));
   for (const entry of entries) await bundle(entry);
   for (const path of globSync('src/**/*.css', { cwd: root })) {
@@ -53,16 +57,18 @@ async function bundle(entry: string): Promise<void> {
     platform: 'node',
     external: (id) => !id.startsWith('.') && !isAbsolute(id),
   });
-  // All in one folder: the files find each other, and those that are copied, by where they stand.
+  // All in one folder: bundles and copied files find each other by relative path.
   await made.write({ dir: dist, entryFileNames: '[name].js', chunkFileNames: '[name].js' });
 }
 
-/** Without the development dependencies nothing is bundled. It runs all the same, a second later. */
+/**
+ * Without the development dependencies nothing is bundled. The program still runs, a second later.
+ */
 async function runTheSource(): Promise<void> {
   await mkdir(dist, { recursive: true });
   await rm(ownContract, { force: true });
   const main = join(dist, 'main.js');
   const text = "import '../src/main.ts';\n";
-  // Somebody else may be starting from it.
+  // Another process may be starting from it.
   if (!existsSync(main) || readFileSync(main, 'utf8') !== text) await writeFile(main, text);
 }

@@ -1,4 +1,5 @@
-// Runs before `npm pack`: the program, bundled, and the libraries, compiled file by file with their types.
+// Runs before `npm pack`: bundles the program, and compiles the libraries file by file with their
+// types.
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

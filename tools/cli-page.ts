@@ -1,4 +1,4 @@
-// docs/cli.md, made from the commands in src/cli/commands.
+// Generates docs/cli.md from the commands in src/cli/commands.
 import { groups, type Command } from '../src/cli/command.ts';
 import { commands } from '../src/cli/commands.ts';
 import { flagRows, shownSettings } from '../src/cli/help.ts';

@@ -1,5 +1,5 @@
-// `npm run docs`: what openapi.yaml says, as the TypeScript files of src/client/contract/. A test holds
-// them equal. Nothing in that folder is written by hand.
+// `npm run docs`: generates the TypeScript files of src/client/contract/ from openapi.yaml. A test
+// checks that they are current. Nothing in that folder is written by hand.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -10,8 +10,8 @@ import { declarationOf, treeAt, type Tree } from './schema-type.ts';
 const root = join(import.meta.dirname, '..');
 
 /**
- * Which file holds the types of which tags. A type stands in the first of them that needs it, so a file
- * imports from earlier ones only.
+ * Which file holds the types of which tags. A type is declared in the first file that needs it, so
+ * a file imports only from earlier ones.
  */
 const files: readonly { name: string; says: string; tags: readonly string[] }[] = [
   { name: 'problem', says: 'what an answer says that is a refusal', tags: [] },
@@ -28,7 +28,7 @@ const files: readonly { name: string; says: string; tags: readonly string[] }[] 
 
 interface Named {
   schema: Tree;
-  /** Callers give it: an absent field may be `undefined` there as well. */
+  /** Callers provide it, so absent fields may also be `undefined`. */
   isAsked: boolean;
 }
 
@@ -76,7 +76,7 @@ export async function clientContract(): Promise<Map<string, string>> {
   return new Map(await Promise.all(entries));
 }
 
-/** The given types and all that they name, each before what it names. */
+/** The given types and all that they refer to, each before its references. */
 function reach(roots: readonly [string, Named][], schemas: Tree): Map<string, Named> {
   const reached = new Map<string, Named>();
   const visit = (name: string, named: Named): void => {
@@ -89,11 +89,11 @@ function reach(roots: readonly [string, Named][], schemas: Tree): Map<string, Na
     }
   };
   for (const [name, named] of roots) visit(name, named);
-  reached.delete('NextCursor'); // Page has it.
+  reached.delete('NextCursor'); // Page declares it.
   return reached;
 }
 
-/** Imports of the types that a text names and other files hold. */
+/** Imports for the types that a text names and other files declare. */
 function importsOf(
   text: string,
   { homes, file }: { homes: ReadonlyMap<string, string>; file: string },

@@ -1,4 +1,4 @@
-// The operations of openapi.yaml that ringback/client offers: all but pages for people and sessions.
+// The operations of openapi.yaml that ringback/client offers: all except HTML pages and sessions.
 import { listAt, namesAt, textAt, treeAt, type Tree } from './schema-type.ts';
 
 export interface ClientOperation {
@@ -13,11 +13,11 @@ export interface ClientOperation {
   query: Given | undefined;
   body: Given | undefined;
   answer: { kind: 'json' | 'text' | 'nothing' | 'stream'; type: string };
-  /** Members that each good answer has. */
+  /** Members that every successful answer has. */
   members: string[];
-  /** Types that stand in the operation itself, by the names that they get. */
+  /** Types declared inline in the operation, by the names that they get. */
   named: Map<string, { schema: Tree; isAsked: boolean }>;
-  /** Types of the contract that it names. */
+  /** Named types of the contract that it refers to. */
   refs: string[];
 }
 
@@ -26,7 +26,7 @@ interface Given {
   isNeeded: boolean;
 }
 
-/** POST operations that say of themselves that doing them again changes nothing. */
+/** POST operations that are documented as idempotent. */
 const repeatable = ['unsubscribeOperation', 'cancelReplay'];
 
 export function clientOperations(document: Tree): ClientOperation[] {
@@ -55,7 +55,7 @@ function readOperation(
   const parameters = [...listAt(item, 'parameters'), ...listAt(operation, 'parameters')].map(
     (parameter) => follow(document, parameter),
   );
-  /** The name of a type: the contract's own, or a new one for what stands right here. */
+  /** The name of a type: the contract's own, or a new one for an inline schema. */
   const nameIt = (schema: Tree, name: string, isAsked: boolean): string => {
     const ref = textAt(schema, '$ref')?.split('/').at(-1);
     if (ref === undefined) named.set(name, { schema, isAsked });
@@ -87,7 +87,7 @@ function readOperation(
   };
 }
 
-/** What a schema requires, in all of its variants. */
+/** What a schema requires in all of its variants. */
 function membersOf(document: Tree, given: Tree): string[] {
   const schema = follow(document, given);
   const listed = (key: string): string[][] =>
@@ -120,7 +120,7 @@ function queryOf(parameters: readonly Tree[], nameIt: (schema: Tree) => string):
   const properties = parameters.map((parameter): [string, Tree] => {
     const schema = treeAt(parameter, 'schema');
     const description = textAt(parameter, 'description');
-    // What is said of the parameter is nearer than what is said of its type.
+    // The parameter's description is more specific than that of its type.
     return [nameOf(parameter), description === undefined ? schema : { ...schema, description }];
   });
   const required = parameters.filter(({ required: is }) => is === true).map(nameOf);
@@ -143,7 +143,7 @@ function bodyOf(
 
 interface Answer {
   status: string;
-  /** Of a response that several operations share. */
+  /** The name of a response component that several operations share. */
   component: string | undefined;
   media: string | undefined;
   schema: Tree;

@@ -1,5 +1,5 @@
-// The committed list of migrations and their hashes, in the form of `sha256sum`. A new migration adds a row; a row
-// never changes, because databases have recorded the hash of what they were given.
+// The committed list of migrations and their hashes, in the format of `sha256sum`. A new migration
+// adds a row; rows never change, because databases have recorded the hashes.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrationHash } from '../src/store/migrate.ts';
@@ -7,7 +7,7 @@ import { migrationHash } from '../src/store/migrate.ts';
 const migrations = join(import.meta.dirname, '..', 'migrations');
 export const frozenPath = join(migrations, 'SHA256SUMS');
 
-/** The list with a row for each new migration. Throws when one that is listed was changed or is gone. */
+/** The list including new migrations. Throws if a listed one was changed or is missing. */
 export function frozenMigrations(folder = migrations): string {
   const path = join(folder, 'SHA256SUMS');
   const rows = new Map(existsSync(path) ? readRows(path) : []);

@@ -1,9 +1,9 @@
-// `npm run mutate`: makes small mistakes in the source of what delivers, one at a time, and counts how many of
-// them the quick tests of that source notice. Sampled by seed. Ends with 0 whatever survives: a survivor is to
-// be looked at by a person.
+// `npm run mutate`: mutation testing of the delivery code. Makes small mistakes in its source, one at
+// a time, and counts how many of them its quick tests notice. Sampled by seed. Always exits with 0: a
+// person decides what a surviving mutant means.
 //   --only src/egress   one subject (test/proof/mutation/subjects.ts)
 //   --sample 10         mutants of each subject
-//   --seed 7            others
+//   --seed 7            another sample
 //   --keep              writes docs/proof/mutation.json, and the page that shows it
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,10 +23,13 @@ import { seededChance } from '../test/proof/sim/chance.ts';
 const world = realWorld();
 const root = join(import.meta.dirname, '..');
 const reporter = join(root, 'test', 'proof', 'mutation', 'first-failure.ts');
-/** Against the time of the same tests on the unchanged source, on a machine that has become busier. */
+/**
+ * Time limit relative to the tests of the unchanged source, since the machine may have become
+ * busier.
+ */
 const slowerMax = 3;
 const leastMs = 30_000;
-/** A mutant often makes one test wait for ever, and the runner with it. */
+/** A mutant often makes a test, and so the runner, wait forever. */
 const testMsMax = 60_000;
 const { values } = parseArgs({
   options: {
@@ -40,7 +43,7 @@ const { values } = parseArgs({
 endGroupsWithUs();
 const source = checkout();
 const folder = mkdtempSync(join(tmpdir(), 'ringback-mutants-'));
-process.env['TMPDIR'] = folder; // What is killed does not tidy up.
+process.env['TMPDIR'] = folder; // Killed processes do not clean up.
 await globalSetup();
 try {
   const scores: MutationScore[] = [];
@@ -100,7 +103,7 @@ async function noticedBy(
   return undefined;
 }
 
-/** How the tests fail; undefined: they do not. */
+/** How the tests fail; undefined if they pass. */
 async function failureOf(
   tests: readonly string[],
   mutant: Mutant | undefined,

@@ -1,8 +1,8 @@
-// `npm run proof`: runs every part of the proof at full size and every negative control, two at a time, and
-// writes docs/proof.md. Ends with 1 when a promise was broken or a control was not noticed.
-//   --only simulation,targets   these parts alone, without writing the page
+// `npm run proof`: runs every part of the proof at full size and every negative control, two at a
+// time, and writes docs/proof.md. Exits with 1 if a promise was broken or a control went unnoticed.
+//   --only simulation,targets   only these parts, without writing the page
 //   --small                     as small as in `npm test`, without writing the page
-//   --seed 7                    another chance
+//   --seed 7                    another seed
 //   --page                      only writes the page again, from the figures of the last run
 import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/world.ts';
@@ -31,7 +31,7 @@ else process.exitCode = await prove();
 async function prove(): Promise<number> {
   endGroupsWithUs();
   const beganMs = world.monotonicMs();
-  const source = checkout(); // What is changed while it runs was not what it began with.
+  const source = checkout(); // Recorded first, because files may change during the run.
   const jobs = jobsOf(values.only?.split(','));
   const results = await runAll(jobs);
   const run: ProofRun = {
@@ -51,7 +51,7 @@ async function prove(): Promise<number> {
   return conclude(run, failuresOf(run, isWhole ? keptLongRun() : undefined));
 }
 
-/** What stands last is what somebody reads. The page counts the same failures. */
+/** Printed last, where it is read. The page counts the same failures. */
 function conclude(run: ProofRun, failures: readonly string[]): number {
   const skipped = skippedOf(run);
   const { caught, tried } = caughtOf(run);
@@ -80,7 +80,7 @@ function jobsOf(only: readonly string[] | undefined): Job[] {
           { entry, breaks: true },
         ],
   );
-  // What wants the machine for itself comes last: it waits for nobody, and nobody waits for it.
+  // Jobs that need the machine for themselves come last, so that nothing runs beside them.
   return kinds.sort((one, other) => placeOf(one) - placeOf(other));
 }
 
@@ -94,8 +94,8 @@ function placeOf(job: Job): number {
 }
 
 /**
- * Two at a time; those that want the machine for themselves one by one, afterwards; and from the beginning
- * those that are content with what is left of it.
+ * Runs two jobs at a time, then those that need the machine for themselves one by one. Jobs that
+ * need little CPU run beside the others from the start.
  */
 async function runAll(jobs: readonly Job[]): Promise<JobResult[]> {
   const results: JobResult[] = [];

@@ -1,5 +1,6 @@
-// The fields of bodies and objects, as rows of a table. Objects without a name are shown where they stand, by
-// paths such as `callbacks[].url`; those with a name are put on the shelf, and shown once, at the end of the page.
+// The fields of bodies and objects, as rows of a table. Unnamed objects are shown in place, by
+// paths such as `callbacks[].url`; named ones are collected on the shelf and shown once, at the end
+// of the page.
 import type { JsonObject } from '../src/contract/document.ts';
 import { factsOf, schemaName, type SchemaFacts } from '../src/api/docs/schema.ts';
 import { printValue } from '../src/api/docs/value.ts';
@@ -25,7 +26,7 @@ export function rowsTable(heading: string, rows: readonly Row[]): string[] {
   return [`| ${heading} | type | |`, '|---|---|---|', ...lines, ''];
 }
 
-/** Of an object, whether it has a name or not; of one of several, those of each. */
+/** The rows of an object, named or not; of alternatives, the rows of each. */
 export function fieldRows(shelf: Shelf, schema: unknown, path = '', depth = 0): Row[] {
   const facts = factsOf(shelf.root, schema);
   const own = facts.properties.flatMap(({ name, schema: inner, isRequired }) => {
@@ -44,7 +45,7 @@ export function fieldRows(shelf: Shelf, schema: unknown, path = '', depth = 0): 
   return [...own, ...others.filter(({ name }) => !known.has(name) && known.add(name))];
 }
 
-/** The object without a name that a field holds, or that its items are. */
+/** The unnamed object that a field, or each of its items, holds. */
 function innerOf(shelf: Shelf, schema: unknown): { schema: unknown; mark: string } | undefined {
   const facts = factsOf(shelf.root, schema);
   const mark = facts.items === undefined ? '' : '[]';
@@ -58,7 +59,7 @@ export function isNamedObject({ root }: Shelf, schema: unknown): boolean {
   return schemaName(schema) !== undefined && factsOf(root, schema).properties.length > 0;
 }
 
-/** Type and meaning. A name that stands for an object is a link to it. */
+/** Type and meaning. The name of an object is a link to it. */
 export function schemaWords(
   shelf: Shelf,
   schema: unknown,

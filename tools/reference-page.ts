@@ -1,5 +1,5 @@
-// docs/reference.md, made from openapi.yaml: every operation with what it takes, who may call it, an example, and
-// what it answers. What is said of objects that several operations share is said once, at the end.
+// Generates docs/reference.md from openapi.yaml: every operation with its input, who may call it,
+// an example, and its answers. Shared objects are described once, at the end.
 import { join } from 'node:path';
 import { curl } from '../src/api/docs/curl.ts';
 import { groupByTag, type Group } from '../src/api/docs/groups.ts';
@@ -65,12 +65,12 @@ function contents(view: View, groups: readonly Group[]): string {
   return ['| operation | |', '|---|---|', ...rows, ''].join('\n');
 }
 
-/** Two operations may say the same of themselves; method and path are there once. */
+/** Method and path are unique, which summaries are not. */
 function headingOf({ method, path }: Operation): string {
   return `${method} ${path}`;
 }
 
-/** As GitHub makes them. */
+/** As GitHub generates anchors. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -133,7 +133,7 @@ function bodyText(shelf: Shelf, body: Readonly<Record<string, unknown>>): string
   return rowsTable(heading, rows);
 }
 
-/** Successes with what they hold; refusals in one line, since all of them look alike. */
+/** Successful answers with their fields; refusals in one line, since they all look alike. */
 function answersText(shelf: Shelf, responses: Readonly<Record<string, unknown>>): string[] {
   const all = entriesOf(responses).filter(([status]) => status !== 'default');
   const refusals = all.filter(([, value]) => isProblem(shelf, value)).map(([status]) => status);
@@ -168,10 +168,10 @@ function oneLine(text: string): string {
   return text.trim().replaceAll(/\s+/gu, ' ');
 }
 
-/** Objects that were referred to, and those that they refer to. */
+/** Objects that were referred to, including by each other. */
 function objectsText(shelf: Shelf): string {
   const done = new Map<string, string>();
-  // Each of them may put further ones on the shelf: a Map is walked to its end, wherever that is by then.
+  // Each may add further ones to the shelf: iterating a Map includes entries added during the loop.
   for (const [name, schema] of shelf.named) {
     const { says } = schemaWords(shelf, schema);
     const rows = rowsTable('field', fieldRows(shelf, schema));

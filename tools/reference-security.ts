@@ -1,4 +1,4 @@
-// Who may call an operation, in the words of the reference.
+// Describes who may call an operation, for the reference.
 import { scopeOf } from '../src/api/authenticate.ts';
 import type { Alternative, Operation } from '../src/contract/contract.ts';
 

@@ -1,9 +1,10 @@
-// Schemas of openapi.yaml as TypeScript. It knows what that document uses and refuses anything else.
+// Translates schemas of openapi.yaml into TypeScript. Supports what that document uses and refuses
+// anything else.
 
 export type Tree = Readonly<Record<string, unknown>>;
 
 export interface TypeOptions {
-  /** Callers give it, so that an absent field may be `undefined` as well. */
+  /** Callers provide it, so absent fields may also be `undefined`. */
   isAsked: boolean;
 }
 
@@ -22,7 +23,7 @@ export function typeOf(schema: Tree, options: TypeOptions): string {
   return schema['nullable'] === true && !type.endsWith('null') ? `${type} | null` : type;
 }
 
-/** Named parents and own fields, of an object that is made of them. */
+/** Named parents and own fields of an object composed by `allOf`. */
 function partsOf(schema: Tree): { parents: string[]; own: Tree | undefined } {
   const all = listAt(schema, 'allOf');
   if (all.length === 0) return { parents: [], own: 'properties' in schema ? schema : undefined };
@@ -74,7 +75,7 @@ function objectOf(schema: Tree, options: TypeOptions): string {
   return choices.length === 0 ? fields : `${fields} & (${choices.join(' | ')})`;
 }
 
-/** `anyOf: [{ required: [a] }, …]`: at least these fields are there. */
+/** `anyOf: [{ required: [a] }, …]`: at least these fields are present. */
 function needs(schema: Tree, choice: Tree, options: TypeOptions): string {
   const names = namesAt(choice, 'required');
   const properties = treeAt(schema, 'properties');
@@ -96,7 +97,7 @@ export function fieldsOf(schema: Tree, options: TypeOptions): string {
 
 const commentCharsMax = 90;
 
-/** The schema's description, in lines that fit. */
+/** The schema's description, wrapped. */
 function commentOf(schema: Tree): string {
   const description = textAt(schema, 'description');
   if (description === undefined) return '';

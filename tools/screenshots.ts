@@ -1,5 +1,5 @@
-// Takes the pictures of docs/images from the real service with real data: every page, wide and narrow, light
-// and dark. Fails where a page has a fault, and writes nothing but pictures.
+// Takes the pictures of docs/images from the real service with real data: every page, wide and
+// narrow, light and dark. Fails if a page has a fault; writes only pictures.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';

@@ -1,15 +1,15 @@
-// `npm run sim`: the deterministic simulation. One seed is one run; the same seed goes the same way. Ends with
-// 1 when anything was violated. What is simulated, and what is not, stands in test/proof/sim/README.md.
+// `npm run sim`: the deterministic simulation. A seed determines a run completely. Exits with 1 on any
+// violation. test/proof/sim/README.md says what is simulated, and what is not.
 //   --seeds 500 --from 1000   these seeds, on all cores
-//   --processes 1             on so many
+//   --processes 1             on this many
 //   --all                     goes on after a violation
 //   --seed 42                 one seed, with every step if it fails
-//   --shrink                  and looks for a smaller plan that fails the same way
-//   --with '{"nodes":2}'      and has this otherwise than the seed draws it
-//   --keep                    writes the figures into docs/proof/long-run.json; from seed 1,000,001 on, if
-//                             nothing else is said, so that no seed is one of the proof
+//   --shrink                  also looks for a smaller plan that fails the same way
+//   --with '{"nodes":2}'      overrides what the seed determines
+//   --keep                    writes the figures into docs/proof/long-run.json; by default from seed
+//                             1,000,001 on, so that no seed is one of the proof
 //   --controls                breaks the product on purpose, and shows when that is noticed
-//   --control no-fencing      any of the above with a product that is broken in this way
+//   --control no-fencing      any of the above with the product broken in this way
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -30,7 +30,9 @@ import { differences, planWith, shrink } from '../test/proof/sim/shrink.ts';
 const progressMs = 10_000;
 const linesMax = 20;
 const world = realWorld();
-/** `npm run proof` takes 1 to 5,000, and stays below this with --seed 2 to 10; with 11 it would not. */
+/**
+ * `npm run proof` uses seeds 1 to 5,000, and stays below this with --seed 2 to 10, but not with 11.
+ */
 const longRunFrom = '1000001';
 const { values, tokens } = parseArgs({
   tokens: true,
@@ -59,7 +61,7 @@ async function chosen(): Promise<number> {
 async function simulate(): Promise<number> {
   const from = Number(values.from ?? (values.keep ? longRunFrom : '1'));
   const seeds = Number(values.seeds);
-  const source = checkout(); // What is changed while it runs was not what it began with.
+  const source = checkout(); // Recorded first, because files may change during the run.
   const beganMs = world.monotonicMs();
   const rate = (count: number): string =>
     ((count * 1000) / (world.monotonicMs() - beganMs)).toFixed(1);
@@ -97,7 +99,7 @@ async function simulate(): Promise<number> {
   return violations.length === 0 ? 0 : 1;
 }
 
-/** One seed, with every step. */
+/** Runs one seed, and prints every step. */
 async function replay(seed: number): Promise<number> {
   const drawn = drawPlan(seed);
   const plan = planWith(drawn, values.with);
@@ -137,7 +139,7 @@ async function breakOnPurpose(): Promise<number> {
   return missed === 0 ? 0 : 1;
 }
 
-/** The same command again, in a process whose source is changed. */
+/** Runs the same command again, in a process with changed source. */
 async function withControl(name: string): Promise<number> {
   const control = simulationControls.find((one) => one.name === name);
   if (control === undefined) {

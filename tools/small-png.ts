@@ -1,5 +1,5 @@
-// Writes a screenshot again with a palette of at most 256 colours, which makes it about a third as large.
-// It knows the PNGs that Chromium writes, and refuses others.
+// Rewrites a screenshot with a palette of at most 256 colours, at about a third of its size.
+// Supports the PNGs that Chromium writes, and refuses others.
 import assert from 'node:assert/strict';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
@@ -19,7 +19,7 @@ export function smallPng(png: Buffer): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  head.set([8, 3, 0, 0, 0], 8); // 8 bits, palette.
+  head.set([8, 3, 0, 0, 0], 8); // 8 bits per pixel, palette.
   const colours = Buffer.from(palette.flatMap((one) => [one >> 16, (one >> 8) & 255, one & 255]));
   return Buffer.concat([
     signature,
@@ -100,8 +100,8 @@ function nearest(left: number, up: number, corner: number): number {
 }
 
 /**
- * The most frequent colour of each neighbourhood, so that a rare hue stays, then the most frequent of all;
- * any other becomes the nearest of them. Those are edges of letters.
+ * Takes the most frequent colour of each neighbourhood, so that rare hues stay, then the most
+ * frequent of the rest; others, mostly edges of letters, become the nearest of them.
  */
 function chooseColours(pixels: Uint32Array): { palette: number[]; indexOf: Map<number, number> } {
   const counts = new Map<number, number>();

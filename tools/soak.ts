@@ -1,7 +1,6 @@
-// `npm run soak`: what the tests do, for longer: kill -9 of one process; a cluster whose database is away
-// for twenty seconds; a cluster under all faults at once; ten times the capacity; everything that is drawn
-// at random, from another seed than the tests; the two databases side by side. SEED=… runs former rounds
-// again.
+// `npm run soak`: longer versions of the tests: kill -9 of one process; a cluster whose database is
+// down for twenty seconds; a cluster under all faults at once; ten times the capacity; all
+// randomized tests with another seed; both databases compared. SEED=… repeats former rounds.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

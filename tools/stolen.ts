@@ -1,14 +1,14 @@
-// How much of the time in which this machine had something to compute was given to others: on a virtual
-// machine whose host is crowded, limits of seconds mean little.
+// How much CPU time the hypervisor gave to others while this machine had work: on a crowded host,
+// time limits of seconds mean little.
 import { readFileSync } from 'node:fs';
 
-/** In ticks since the machine started, over all cores. */
+/** In ticks since boot, over all cores. */
 export interface CpuTimes {
   used: number;
   stolen: number;
 }
 
-/** Only Linux tells; elsewhere nothing is known to be stolen. */
+/** Only Linux reports it; elsewhere it counts as 0. */
 export function readCpuTimes(path = '/proc/stat'): CpuTimes {
   try {
     return parseCpuTimes(readFileSync(path, 'utf8'));
@@ -17,7 +17,10 @@ export function readCpuTimes(path = '/proc/stat'): CpuTimes {
   }
 }
 
-/** Its first line: cpu, user, nice, system, idle, iowait, irq, softirq, steal; what guests used is in user, too. */
+/**
+ * Fields of the first line: cpu, user, nice, system, idle, iowait, irq, softirq, steal; guest time
+ * is included in user.
+ */
 export function parseCpuTimes(text: string): CpuTimes {
   const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = (
     text.split('\n')[0] ?? ''

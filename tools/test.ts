@@ -1,7 +1,7 @@
-// `npm test`: all tests. Those of pure code run in one process that counts which lines they reach, and then those
-// that share one without harm; all others beside it, a process each, three at a time, and those that take longest
-// first: nothing is worse than to wait for one of them at the end. Files that fail while the machine is starved run
-// again, alone; on any other machine a failure is a failure.
+// `npm test`: all tests. Those of pure code run in one process that measures line coverage,
+// followed by those that can share a process; all others run beside them, a process each, three at
+// a time, the longest first, so that none of them is left at the end. If the machine was starved of
+// CPU, files that failed run again, alone; otherwise a failure is a failure.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
@@ -16,25 +16,31 @@ import { readCpuTimes, stolenShare } from './stolen.ts';
 const cwd = join(import.meta.dirname, '..');
 const concurrency = 3;
 const linesPercentMin = 95;
-/** The longest takes a minute on a quiet machine. One that waits for ever must fail, not hold all others. */
+/**
+ * The longest test takes a minute on a quiet machine. A hanging test must fail, not block the
+ * others.
+ */
 const testMsMax = 10 * 60_000;
 /**
- * For what no test can answer for, like a file that leaves a timer behind: nothing has ended for so long.
- * No limit for the whole: a starved machine has taken more than an hour, and was right.
+ * Catches hangs outside of tests, such as a file that leaves a timer: no test has ended for this
+ * long. There is no limit for the whole run, which on a starved machine may take over an hour.
  */
 const silentMsMax = testMsMax + 2 * 60_000;
 const againMax = 2;
-/** Of the time that the machine wanted to compute. A quiet one loses 1 to 5 %, one that fails by it 40 to 90 %. */
+/**
+ * The share of CPU time stolen by the hypervisor. A quiet machine loses 1 to 5 %, one that fails
+ * because of it 40 to 90 %.
+ */
 const stolenShareMax = 0.15;
-/** Pure code, of which 95 % of the lines must be reached. */
+/** Pure code, which must reach a line coverage of 95 %. */
 const pure = ['src/core', 'src/contract'];
 /**
- * Folders whose files share a process: half of what they need is the start of one, with all that it loads and
- * compiles. On 2 cores 37 s of CPU became 12 for the first, and 113 became 56 for the second.
+ * Folders whose files share a process, because half of their time is process start and compilation.
+ * On 2 cores this saved 25 of 37 s of CPU for the first, and 57 of 113 for the second.
  */
 const together = [['src', 'test/console'], ['test/api']];
 
-/** By the computing that they need, 10 to 60 s each. The first ones do not mind company. */
+/** By CPU time, 10 to 60 s each. The first ones tolerate load. */
 const longest = [
   'test/store/differential.test.ts',
   'test/store/postgres.test.ts',
@@ -77,7 +83,7 @@ async function runWithSetup(tests: () => Promise<boolean>): Promise<boolean> {
   }
 }
 
-/** The shared processes have the lane of the pure ones, when that is free. */
+/** The shared processes run after the pure ones, in their lane. */
 async function runRest(isPureDone: Promise<unknown>): Promise<boolean> {
   const isPure = new Set(testsIn(pure));
   const groups = together.map((folders) => testsIn(folders).filter((path) => !isPure.has(path)));
@@ -108,21 +114,21 @@ function testsIn(folders: readonly string[]): string[] {
   ).sort();
 }
 
-/** One after the other. Returns the files of those that failed. */
+/** Serially. Returns the files of groups that failed. */
 async function runGroups(groups: readonly string[][]): Promise<readonly string[]> {
   const failed: string[] = [];
   for (const paths of groups) if (!(await runInOne(paths))) failed.push(...paths);
   return failed;
 }
 
-/** What it prints is kept until it has ended, so that it does not stand between the lines of the others. */
+/** Buffers the output until the end, so that it does not mix with that of the others. */
 async function runInOne(args: readonly string[]): Promise<boolean> {
   const child = spawn(
     process.execPath,
     ['--test', '--test-isolation=none', `--test-timeout=${testMsMax}`, ...args],
     { cwd, stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  const silence = startTimer(() => child.kill('SIGKILL'), silentMsMax); // Of a kinder one it may end well.
+  const silence = startTimer(() => child.kill('SIGKILL'), silentMsMax); // SIGTERM might let it exit with success.
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => {
     silence.refresh();
@@ -134,7 +140,7 @@ async function runInOne(args: readonly string[]): Promise<boolean> {
   return child.exitCode === 0;
 }
 
-/** Returns those that failed, or were never begun. */
+/** Returns files that failed or never started. */
 async function runFiles(paths: readonly string[], atOnce: number): Promise<readonly string[]> {
   const silent = new AbortController();
   const silence = startTimer(() => silent.abort(), silentMsMax);
@@ -146,7 +152,8 @@ async function runFiles(paths: readonly string[], atOnce: number): Promise<reado
   events.on('test:summary', ({ file, success }) => {
     if (file !== undefined && success) passed.add(file);
   });
-  // A test may stand in a file that others import: `entryFile`, which the types do not know, is theirs.
+  // A test may be defined in an imported file: `entryFile`, which is missing in the types, is the
+  // importing one.
   events.on('test:fail', ({ entryFile, file }: { entryFile?: string; file?: string }) => {
     failed.add(entryFile ?? file ?? '');
   });
@@ -154,6 +161,6 @@ async function runFiles(paths: readonly string[], atOnce: number): Promise<reado
   report.pipe(process.stdout);
   await finished(report);
   clearTimeout(silence);
-  if (!failed.isSubsetOf(new Set(files))) return paths; // Something that stands in no file: nobody knows whose.
+  if (!failed.isSubsetOf(new Set(files))) return paths; // A failure outside of any file: it may be due to any of them.
   return paths.filter((path) => !passed.has(join(cwd, path)) || failed.has(join(cwd, path)));
 }

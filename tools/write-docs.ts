@@ -1,4 +1,5 @@
-// `npm run docs`: writes the pages that are made from code, and the code that is made from the contract. A test holds them equal.
+// `npm run docs`: generates pages from code, and code from the contract. A test checks that they
+// are current.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliPage } from './cli-page.ts';

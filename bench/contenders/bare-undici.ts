@@ -1,12 +1,12 @@
-// What undici alone sends from one process: signed requests to the same receivers, as many at a time as
-// Ringback has connections, from memory. The limit of any sender.
+// What undici alone sends from one process: signed requests from memory to the same receivers, with
+// as many connections as Ringback has. An upper bound for any sender.
 import { answering } from '../harness/ask.ts';
 import { samplePayload } from '../harness/numbered.ts';
 import { newId, receiversOf } from './receivers-of.ts';
 
 export interface Burst {
   ports: readonly number[];
-  /** Requests in all. */
+  /** The total number of requests. */
   count: number;
   atOnce: number;
 }

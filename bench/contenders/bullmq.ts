@@ -1,5 +1,5 @@
-// Callbacks on BullMQ: a job for each event, in Redis before the answer, and a worker with a hundred under way.
-// What is done is removed, so there is no log of attempts.
+// Callbacks on BullMQ: a job per event, in Redis before the answer, and a worker with a concurrency
+// of a hundred. Completed jobs are removed, so there is no log of attempts.
 import { Queue, Worker } from 'bullmq';
 import { answering } from '../harness/ask.ts';
 import type { Start } from './contender.ts';

@@ -1,18 +1,18 @@
-// Whatever takes an event over HTTP and brings it to a receiver, as the bench sees it.
+// A contender of the benchmark: takes events over HTTP and delivers them to receivers.
 import type { Load } from '../harness/load.ts';
 
 export interface Contender extends AsyncDisposable {
   name: string;
-  /** How to publish to it; each body of an event that one receiver hears, in turn. */
+  /** How to publish to it: the body of an event for each receiver, in turn. */
   publish: Pick<Load, 'port' | 'path' | 'headers' | 'bodies'>;
-  /** Of its own processes, without a database's: what CPU and memory are read of. */
+  /** Its own processes, without a database's: their CPU and memory are measured. */
   pids: readonly number[];
 }
 
-/** What the programs beside Ringback are asked when they start. */
+/** What the programs other than Ringback are started with. */
 export interface Start {
-  /** The i-th hears the event `e<i>`. */
+  /** The i-th receives the event `e<i>`. */
   ports: readonly number[];
-  /** Of the database, if it has one. */
+  /** The URL of its database, if it has one. */
   url: string;
 }

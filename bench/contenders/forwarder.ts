@@ -1,5 +1,5 @@
-// A bare forwarder: fastify in, undici out, signed, nothing stored. It answers before it sends, so what it
-// has accepted is lost when it ends: the limit of what a process can do, not a thing to use.
+// A bare forwarder: fastify in, undici out, signed, nothing stored. It answers before it sends, so
+// accepted events are lost when it ends: an upper bound for a process, not something to use.
 import { answering } from '../harness/ask.ts';
 import type { Start } from './contender.ts';
 import { receiversOf } from './receivers-of.ts';

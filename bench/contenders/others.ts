@@ -1,4 +1,5 @@
-// What a user would pick instead of Ringback, each in a process of its own with the same way in.
+// The alternatives to Ringback that a user would consider, each in its own process with the same
+// HTTP interface.
 import { join } from 'node:path';
 import { startAsked } from '../harness/ask.ts';
 import type { Contender, Start } from './contender.ts';

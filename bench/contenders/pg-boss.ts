@@ -1,5 +1,5 @@
-// Callbacks on pg-boss: a job for each event, in the database before the answer, and workers that fetch a
-// hundred at a time, send them side by side and report on each. With its settings for throughput.
+// Callbacks on pg-boss: a job per event, in the database before the answer, and workers that fetch
+// a hundred at a time, send them in parallel and complete each. Uses its settings for throughput.
 import { PgBoss } from 'pg-boss';
 import { answering } from '../harness/ask.ts';
 import type { Start } from './contender.ts';

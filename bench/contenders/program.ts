@@ -1,4 +1,5 @@
-// What `npm start` runs in a checkout, built as it would be; an older one runs its source.
+// The program that `npm start` runs in a checkout, built the same way; an older checkout runs its
+// source.
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { promisify } from 'node:util';
 
 const built = new Map<string, Promise<string>>();
 
-/** Built once: from then on a start takes as long as it takes. */
+/** Built once, so that later starts are timed without the build. */
 export async function programOf(root: string): Promise<string> {
   const program = built.get(root) ?? build(root);
   built.set(root, program);

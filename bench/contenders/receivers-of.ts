@@ -1,5 +1,5 @@
-// Sends a callback as Ringback does: a POST with the headers of Standard Webhooks, signed, on connections
-// that are kept. Shared by all contenders that are not Ringback.
+// Sends a callback like Ringback: a signed POST with the headers of Standard Webhooks, on
+// kept-alive connections. Shared by all contenders except Ringback.
 import { strict as assert } from 'node:assert';
 import { Pool } from 'undici';
 import { idMaker } from '../../src/core/id.ts';
@@ -20,7 +20,7 @@ export type Send = (sent: Sent) => Promise<void>;
 const world = realWorld();
 export const newId = idMaker(world);
 
-/** The i-th port hears the event `e<i>`. Rejects unless it was answered with 2xx. */
+/** The i-th port receives the event `e<i>`. Rejects unless it answers with 2xx. */
 export function receiversOf(ports: readonly number[]): Send {
   const connections = limits.connectionsPerOriginMax;
   const pools = new Map(

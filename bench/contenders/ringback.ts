@@ -1,4 +1,5 @@
-// Ringback as a user starts it, with all of its features on: as one process with its file, or on PostgreSQL.
+// Ringback as a user starts it, with all of its features: as one process with a file, or on
+// PostgreSQL.
 import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +19,7 @@ export interface Ringback extends Contender {
   url: string;
   call: Call;
   pid: number;
-  /** Resolves when it is gone. What it has in its folder or database stays. */
+  /** Resolves when the process is gone. Its folder or database stays. */
   kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
@@ -34,14 +35,14 @@ export interface RingbackOptions {
   name: string;
   /** On PostgreSQL; without it, on a file of its own. */
   databaseUrl?: string;
-  /** A folder with data to start on. */
+  /** A data folder to start on. */
   dataDir?: string;
   args?: readonly string[];
-  /** For Node itself. */
+  /** Arguments for Node itself. */
   nodeArgs?: readonly string[];
-  /** Of the checkout that is run; by default this one. */
+  /** The checkout to run; by default this one. */
   root?: string | undefined;
-  /** The source itself, for whoever wants to see where in it something happens. */
+  /** Runs the source, so that profiles name its functions. */
   isSource?: boolean;
 }
 
@@ -86,7 +87,7 @@ interface Program {
   nodeArgs: readonly string[];
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Its log goes to a file: whoever read it through a pipe would need a core for that. */
+  /** The log goes to a file: reading it through a pipe would take a core. */
   logPath: string;
 }
 
@@ -115,7 +116,7 @@ async function startProgram({
   return { url, pid, kill, [Symbol.asyncDispose]: async () => kill('SIGKILL') };
 }
 
-/** One subscription for each port; the i-th hears the event `e<i>`. */
+/** One subscription per port; the i-th receives the event `e<i>`. */
 export async function subscribed(
   ringback: Ringback,
   ports: readonly number[],
@@ -128,14 +129,14 @@ export async function subscribed(
     const { subscriberId } = await ringback.call('POST', `/subscribe?${query.toString()}`);
     subscriptions.push(String(subscriberId));
   }
-  owned.move(); // It is the caller's from here on.
+  owned.move(); // The caller owns it from here on.
   return { ...ringback, subscriptions, publish: { ...ringback.publish, bodies: bodiesFor(ports) } };
 }
 
-/** Events of one request; a batch may have more. */
+/** Events in each request; larger batches are possible. */
 export const perBatch = 100;
 
-/** Publishes a hundred events by each request. */
+/** Publishes a hundred events with each request. */
 export function inBatches<C extends Contender>(contender: C): C {
   const { publish } = contender;
   const events = Array.from({ length: perBatch }, (_, i) => {

@@ -1,8 +1,8 @@
-// A second app of a Ringback that runs, as a contender of its own: what it feels of the first one.
+// A second app of a running Ringback as a contender, to measure the effect of the first one on it.
 import type { Ringback, Subscribed } from './ringback.ts';
 import { callerOf, subscribed } from './ringback.ts';
 
-/** One subscription of the app for each port. It goes with the first one. */
+/** Subscribes the app once per port. It ends with the first app. */
 export async function secondApp(
   ringback: Ringback,
   { name, ports }: { name: string; ports: readonly number[] },

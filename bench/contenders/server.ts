@@ -1,10 +1,11 @@
-// The way in that all contenders but Ringback share: POST /events, answered with 202 and an id.
+// The HTTP interface that all contenders except Ringback share: POST /events, answered with 202 and
+// an id.
 import { strict as assert } from 'node:assert';
 import { fastify } from 'fastify';
 import type { Sent } from './receivers-of.ts';
 import { newId } from './receivers-of.ts';
 
-/** Resolves to its port. Answers when `accept` has. */
+/** Resolves to its port. Answers when `accept` resolves. */
 export async function listenForEvents(accept: (sent: Sent) => Promise<void>): Promise<number> {
   const server = fastify();
   server.post<{ Body: { event: string; payload: unknown } }>('/events', async (request, reply) => {

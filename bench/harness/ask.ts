@@ -1,4 +1,4 @@
-// Programs of the bench in processes of their own, that are asked one thing at a time.
+// Programs of the benchmark in processes of their own, which answer one question at a time.
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
 
@@ -30,7 +30,7 @@ export function startAsked<Question extends object, Answer>(file: string): Asked
   };
 }
 
-/** The other side. It ends with whoever started it. */
+/** The child's side. It exits with its parent. */
 export function answering(answer: (question: never) => Promise<unknown>): void {
   process.on('disconnect', () => process.exit());
   process.on('message', (question) => {

@@ -1,5 +1,5 @@
-// What one app feels of another: the rate at which its events arrive, and how long they take, against the same without
-// the other; with the bounds that both are held to.
+// The effect of one app on another: the rate at which its events arrive, and how long they take,
+// compared to a run without the other; with the bounds for both.
 import { quantile, ratiosOf, spreadOf } from './figures.ts';
 import type { Check, Row } from './outcome.ts';
 import type { Loaded } from './load.ts';
@@ -7,7 +7,7 @@ import type { Arrivals } from './receivers.ts';
 
 export interface Felt {
   rate: number;
-  /** From the publish to the receiver, ms. */
+  /** From publish to arrival, in ms. */
   p99: number;
 }
 

@@ -1,4 +1,4 @@
-// Numbers of several rounds as one: medians, quantiles, and how far apart they were.
+// Summarizes several rounds: medians, quantiles and spreads.
 
 export interface Spread {
   median: number;
@@ -10,7 +10,9 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: medianOf(values), low: Math.min(...values), high: Math.max(...values) };
 }
 
-/** Of an even number of rounds the mean of the two in the middle: the upper one would flatter. */
+/**
+ * With an even number of rounds, the mean of the two in the middle: the upper one would flatter.
+ */
 function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[sorted.length >> 1] ?? Number.NaN;
@@ -24,7 +26,7 @@ export function quantile(values: Iterable<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The ratios of neighbours: what else the machine does changes more slowly than the rounds. */
+/** Ratios of neighbouring rounds: the load of the machine changes more slowly than the rounds. */
 export function ratiosOf(values: readonly number[], baseline: readonly number[]): Spread {
   return spreadOf(values.map((value, round) => value / (baseline[round] ?? Number.NaN)));
 }

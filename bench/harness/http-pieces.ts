@@ -1,16 +1,16 @@
-// Cuts a stream of bytes into HTTP messages with a content length. The least that can tell where one ends:
-// receivers and the load take cores that whoever is measured needs.
+// Cuts a byte stream into HTTP messages with Content-Length. Does the minimum, because receivers
+// and load use cores that the measured program needs.
 
 const headEnd = Buffer.from('\r\n\r\n');
 const lengthField = /\r\ncontent-length: *(\d+)/i;
 
 export interface Piece {
-  /** First line and fields. */
+  /** First line and headers. */
   head: string;
   body: Buffer;
 }
 
-/** A message is given out when its last byte is there; `undefined` as a head is never. */
+/** Calls `onMessage` when the last byte of a message has arrived. */
 export function createCutter(onMessage: (piece: Piece) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {

@@ -1,6 +1,7 @@
-// The load, in a process of its own: so many connections that each ask again as soon as they are answered,
-// or a fixed rate that does not wait for answers. Requests are numbered, and it notes when each was sent
-// and answered. A request that had to wait for a free connection counts from when it was due.
+// The load generator, in a process of its own: connections that each send again as soon as they are
+// answered, or a fixed rate that does not wait for answers. Requests are numbered, and it records
+// when each was sent and answered. A request that had to wait for a free connection counts from its
+// due time.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { answering } from './ask.ts';
@@ -12,19 +13,19 @@ export interface Load {
   port: number;
   path: string;
   headers: Readonly<Record<string, string>>;
-  /** Taken in turn. Each holds the place for a number. */
+  /** Used in turn. Each contains the placeholder for a number. */
   bodies: readonly string[];
   connections: number;
   requests: number;
-  /** Undefined: as many as are answered. */
+  /** Undefined: as fast as answers come. */
   perSecond: number | undefined;
 }
 
 export interface Loaded {
-  /** By number, on the clock that all share. */
+  /** By number, on the clock that all processes share. */
   sentMs: Float64Array;
   answeredMs: Float64Array;
-  /** How often each status came. */
+  /** How often each status occurred. */
   statuses: Record<string, number>;
 }
 
@@ -43,7 +44,7 @@ async function run(load: Load): Promise<Loaded> {
   };
   const done = Promise.withResolvers<void>();
   const idle: ((n: number) => void)[] = [];
-  /** Connections in place of others. */
+  /** Replacements for closed connections. */
   const opening: Promise<void>[] = [];
   let due = perSecond === undefined ? requests : 0;
   let sent = 0;
@@ -58,7 +59,7 @@ async function run(load: Load): Promise<Loaded> {
     sent += 1;
     take(n);
   };
-  /** One connection, and another one in its place when the server says that it was the last answer on it. */
+  /** Opens a connection, and a replacement when the server has sent its last answer on it. */
   const talk = async (): Promise<Socket> => {
     const socket = await open(port);
     let under = 0;
@@ -111,7 +112,10 @@ async function run(load: Load): Promise<Loaded> {
   return loaded;
 }
 
-/** When the server has closed its side, too: the next load meets none of these connections. */
+/**
+ * Waits until the server has closed its side, too, so that these connections do not affect the next
+ * load.
+ */
 async function ended(socket: Socket): Promise<void> {
   if (socket.destroyed) return;
   socket.removeAllListeners('close');
@@ -126,7 +130,7 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** What goes over the wire for the n-th request. */
+/** The bytes of the n-th request. */
 function writerOf({ path, headers, bodies }: Load): (n: number) => string {
   const fields = Object.entries({ host: '127.0.0.1', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,

@@ -1,29 +1,29 @@
-// Payloads that say which one they are, at a length that does not change: load and receivers can name the
-// same event without anything between them having to help.
+// Numbered payloads of constant length: load and receivers can identify the same event without help
+// from the program in between.
 
 const digits = 8;
 const mark = '"n":"';
 const blank = '0'.repeat(digits);
 const place = mark + blank;
 
-/** About 500 bytes, as many callbacks are. */
+/** About 500 bytes, like many callbacks. */
 export function samplePayload(): { message: string; n: string } {
   return { message: 'x'.repeat(460), n: blank };
 }
 
-/** As long, and nobody counts it. */
+/** The same length, without a number. */
 export function plainPayload(): { message: string } {
   return { message: 'x'.repeat(474) };
 }
 
-/** How many payloads there are in a body. */
+/** The number of payloads in a body. */
 export function payloadsIn(body: string): number {
   return body.split(place).length - 1;
 }
 
 /**
- * Writes numbers into a copy of a body: the n-th of such bodies of k payloads has those from n × k on. One
- * without a place for them stays as it is.
+ * Writes numbers into copies of a body: the n-th body of k payloads gets those from n × k on. A
+ * body without placeholders stays unchanged.
  */
 export function numberer(body: string): (n: number) => string {
   const [first = '', ...rest] = body.split(place);
@@ -36,7 +36,7 @@ export function numberer(body: string): (n: number) => string {
   };
 }
 
-/** Undefined: it has none. */
+/** Undefined if there is none. */
 export function numberIn(body: Buffer): number | undefined {
   const at = body.indexOf(mark);
   if (at < 0) return undefined;

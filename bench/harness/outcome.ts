@@ -1,20 +1,20 @@
-// What a scenario has found: a table of figures, and the bounds that they are held to.
+// The outcome of a scenario: a table of figures, and the bounds that they must meet.
 import type { Spread } from './figures.ts';
 
 export interface Scenario {
-  /** As `--only` names it: that of its file. */
+  /** The name for `--only`: that of its file. */
   name: string;
   title: string;
-  /** What is done, and against what, in a sentence or two. */
+  /** What is measured, and against what, in a sentence or two. */
   about: string;
   run(size: Size): Promise<Outcome>;
 }
 
 export interface Size {
   rounds: number;
-  /** Ten times the rows, where the issue is whether costs grow with them. */
+  /** Ten times the rows, where the question is whether costs grow with them. */
   isLarge: boolean;
-  /** Another checkout of Ringback, to be measured beside this one. */
+  /** Another checkout of Ringback to measure beside this one. */
   against?: string | undefined;
 }
 

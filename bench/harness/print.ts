@@ -1,4 +1,4 @@
-// An outcome as text for a terminal.
+// Prints an outcome as text for a terminal.
 import type { Spread } from './figures.ts';
 import { isHeld, type Check, type Outcome } from './outcome.ts';
 
@@ -33,7 +33,7 @@ export function printCheck({ what, value, bound, aim }: Check): string {
   return `${what}: ${printSpread(value)}, expected ${expected}${aimed}`;
 }
 
-/** The median, and between which it lay. */
+/** The median and the range. */
 export function printSpread({ median, low, high }: Spread): string {
   return low === high
     ? printNumber(median)

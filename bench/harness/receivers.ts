@@ -1,5 +1,5 @@
-// Receivers, in a process of their own: each a port that answers 200 as fast as it can, late, or never. They
-// note when which event came first, and count what came again.
+// Receivers, in a process of their own: one port each, which answers 200 as fast as it can, late,
+// or never. They record when each event first arrived, and count repetitions.
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
@@ -10,26 +10,26 @@ import { sharedMs } from './shared-ms.ts';
 
 export type Question =
   | { kind: 'open'; receivers: number }
-  /** From now on: how they answer, and from whom events are counted. */
+  /** Sets how they answer, and whose events count. */
   | { kind: 'behave'; behaviours: readonly Behaviour[] }
-  /** Forgets everything, and then awaits events numbered from 0, each so many times. */
+  /** Resets, then expects events numbered from 0, each this many times. */
   | { kind: 'expect'; events: number; times: number }
-  /** Until the events that are expected are there, or nothing has come for so long. */
+  /** Waits until all expected events have arrived, or nothing has for `idleMs`. */
   | { kind: 'wait'; idleMs: number }
-  /** Until so many are there in all. */
+  /** Waits until this many have arrived in total. */
   | { kind: 'until'; count: number; idleMs: number };
 
 export type Behaviour = 'answers' | 'answers_503' | 'says_nothing';
 
 export interface Arrivals {
-  /** When each came first, by number, on the clock that all share; 0: it has not come. */
+  /** When each first arrived, by number, on the clock that all processes share; 0: it has not. */
   atMs: Float64Array;
-  /** When the last one came that was expected. */
+  /** When the last expected one arrived. */
   lastMs: number;
-  /** How many came of those that were expected. */
+  /** How many of the expected ones arrived. */
   came: number;
   expected: number;
-  /** Those that came more often. */
+  /** How many arrived more often than expected. */
   again: number;
 }
 

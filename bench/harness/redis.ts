@@ -1,4 +1,5 @@
-// A Redis of the bench's own, where a `redis-server` is found: on loopback, and written to disk every second.
+// Starts a Redis for the benchmark if a `redis-server` is installed: on loopback, with fsync every
+// second.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,7 +12,7 @@ export interface Redis extends AsyncDisposable {
   url: string;
 }
 
-/** Undefined: there is none on this machine. */
+/** Undefined if it is not installed. */
 export async function startRedis(): Promise<Redis | undefined> {
   if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'ringback-redis-'));

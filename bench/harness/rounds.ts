@@ -1,11 +1,12 @@
-// Several rounds in which all take part in turn.
+// Runs several rounds in which all contenders take turns.
 
-/** After a round that does not count, or each part sees to it. */
+/** Whether a first round is dropped, or each part warms up by itself. */
 export type WarmUp = 'in a round' | 'by themselves';
 
 /**
- * By name, what each round gave. Every second one goes backwards: nobody is always after the same, and neighbours
- * stay neighbours. What is compared should be next to each other: a machine changes its speed within a minute.
+ * Returns the results of each round, by name. Every second round runs backwards, so that no
+ * contender always follows the same one. Contenders to compare should be neighbours: a machine may
+ * change its speed within a minute.
  */
 export async function inRounds<T>(
   rounds: number,

@@ -1,4 +1,5 @@
-// Load and receivers, and one measurement with them: publish so many events, until the last has arrived.
+// Load and receivers, and one measurement with them: publish a number of events and wait for the
+// last arrival.
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import type { Contender } from '../contenders/contender.ts';
@@ -8,18 +9,18 @@ import { payloadsIn } from './numbered.ts';
 import type { Answer, Arrivals, Behaviour, Question, SoFar } from './receivers.ts';
 import { startedCpu } from './usage.ts';
 
-/** So long may nothing arrive before a measurement is given up. */
+/** A measurement is given up when nothing has arrived for this long. */
 const idleMs = 30_000;
 
 export interface Stage extends AsyncDisposable {
   ports: readonly number[];
   behave(behaviours: readonly Behaviour[]): Promise<void>;
-  /** Each so many times: once, if nothing else is said. */
+  /** Each this many times; once by default. */
   expect(events: number, times?: number): Promise<void>;
   load(load: Load): Promise<Loaded>;
-  /** All that are expected. */
+  /** Waits for all expected events. */
   arrived(): Promise<Arrivals>;
-  /** When so many of them are there. */
+  /** Waits until this many of them have arrived. */
   until(count: number): Promise<SoFar>;
 }
 
@@ -69,7 +70,7 @@ export interface Measured {
   /** From the first request to the last arrival. */
   tookMs: number;
   eventsPerSecond: number;
-  /** Of the contender's processes, by event. */
+  /** Of the contender's processes, per event. */
   cpuUs: number;
 }
 

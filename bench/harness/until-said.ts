@@ -1,7 +1,8 @@
-// Waits for what a program says when it is ready, and goes on reading afterwards, so that it never waits.
+// Waits for a program's ready message, and keeps reading afterwards, so that the program never
+// blocks on the pipe.
 import type { Readable } from 'node:stream';
 
-/** Rejects when it ends without that. */
+/** Rejects if the stream ends without it. */
 export async function untilSaid(stream: Readable, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let said: string | undefined = '';

@@ -1,11 +1,11 @@
-// What processes use, as Linux counts it.
+// CPU and memory of processes, as Linux counts them.
 import { readFileSync } from 'node:fs';
 
-/** Of a clock tick, which is what /proc counts in on every machine of today. */
+/** The clock tick of /proc, the same on all current machines. */
 const tickUs = 10_000;
 
 export interface StartedCpu {
-  /** Since then, by all of them, of all their threads. */
+  /** CPU time used since the start, by all threads of all processes. */
   usedUs(): number;
 }
 
@@ -17,7 +17,8 @@ export function startedCpu(pids: readonly number[]): StartedCpu {
 
 function cpuUs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // After the name, which may hold anything, in brackets: state is the 3rd field, utime and stime 14 and 15.
+  // After the name in parentheses, which may contain anything: state is field 3, utime and stime
+  // are 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * tickUs;
 }
@@ -27,7 +28,7 @@ export function rssMiB(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-/** The most since it was started. */
+/** The maximum since it was started. */
 export function peakRssMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024;

@@ -1,5 +1,5 @@
-// What others wait for the answer to their publishes, while something else goes on: events that nobody hears,
-// at times that do not wait for answers.
+// How long publishes of others wait for their answer during something else: events without
+// subscribers, at a fixed rate that does not wait for answers.
 import type { Contender } from '../contenders/contender.ts';
 import { quantile } from './figures.ts';
 import type { Loaded } from './load.ts';
@@ -12,7 +12,7 @@ export interface Others {
   perSecond: number;
 }
 
-/** The p99, in milliseconds. */
+/** The 99th percentile, in milliseconds. */
 export async function waitOfOthers(
   stage: Stage,
   { publish }: Pick<Contender, 'publish'>,

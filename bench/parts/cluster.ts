@@ -1,23 +1,15 @@
-// What a second node is worth when lanes are the limit: deliveries per second out of a backlog in two
-// lanes, whose receivers answer after 50 ms, by one worker and by two, in turns within one run. All
-// are real processes over one real PostgreSQL with fsync on. Fails below 1.5. Run: node bench/parts/cluster.ts
+// What a second node is worth when lanes are the limit: deliveries per second out of a backlog in
+// two lanes, whose receivers answer after 50 ms, by one worker and by two, in turns within one run.
+// All are real processes over a real PostgreSQL with fsync. Fails below 1.5.
+// Run: node bench/parts/cluster.ts
 //
-// The arithmetic. A node has at most `cap` deliveries of a lane under way, however many wait. Each is
-// under way from its claim to the end of its settlement: 50 ms at the receiver, and the store's time. So
-// a node delivers at most lanes × cap / (50 ms + store). The cap is a node's own, so two nodes deliver
-// twice that, as long as nothing else is short.
+// A node has at most `cap` deliveries of a lane in flight. Each is in flight from its claim to the
+// end of its settlement: 50 ms at the receiver, and the store's time. So a node delivers at most
+// lanes × cap / (50 ms + store). The cap is per node, so two nodes deliver twice that, as long as
+// nothing else is short.
 //
-// What must hold is measured with caps of 8, not with the program's own (limits.laneCapMax = 128, of all
-// lanes windowClaimedMax = 192), because there the lanes were not the limit on the machine where this
-// was written: two cores, shared with other work, load 7 to 12. Medians of each run there:
-//
-//   caps of 8     162 to 226/s by one, 248 to 357/s by two: 1.57, 1.58 and 1.63 (three runs). 16 under
-//                 way at 183/s are 87 ms each: the receiver's 50 and 37 of the store. 2 to 3 ms of CPU.
-//   caps of 128   745 to 1,316/s by one, 790 to 1,225/s by two: 0.82 to 1.20 (five runs, one of them with
-//                 a single lane). 192 under way at 811/s are 237 ms each, so most of it is not the
-//                 receiver's. 0.45 to 0.7 ms of CPU each; all processes together got 0.35 to 0.8 cores.
-//
-// Whether two nodes with the program's caps gain 1.5 on an idle machine was not measured; it is printed.
+// The bound is tested with caps of 8: with the program's own (limits.laneCapMax) the machine is the
+// limit and not the lanes, so that ratio is only printed. docs/performance.md has the figures.
 import { strict as assert } from 'node:assert';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -77,7 +69,7 @@ interface Load {
   rounds: number;
 }
 
-/** The median of the ratios of neighbours: what else the machine does changes more slowly. */
+/** The median ratio of neighbouring rounds: the load of the machine changes more slowly. */
 async function compare(stage: Stage, load: Load): Promise<number> {
   const { cap, backlog, rounds } = load;
   await using _first = await startWorker(stage.env, { name: 'first', cap });
@@ -88,7 +80,7 @@ async function compare(stage: Stage, load: Load): Promise<number> {
     const two = await drain(stage, backlog);
     second.signal('SIGTERM');
     assert.equal(await second.ended, 0);
-    if (round === 0) continue; // Warm up.
+    if (round === 0) continue; // Warm-up.
     rates.one.push(one);
     rates.two.push(two);
   }
@@ -114,7 +106,7 @@ async function startWorker(
   return child;
 }
 
-/** Fills the lanes while they are paused, lets go, and gives deliveries per second. */
+/** Fills the lanes while they are paused, resumes them, and returns deliveries per second. */
 async function drain(stage: Stage, backlog: number): Promise<number> {
   const { call, subscriptions, receiver } = stage;
   const setAll = async (state: 'paused' | 'active'): Promise<void> => {
@@ -155,9 +147,9 @@ function caller({ url }: Serving, key: string): Call {
 }
 
 /**
- * The receivers, in a process of their own: a server for each lane, because a node has at most
- * `connectionsPerOriginMax` connections to one. Told a backlog, it gives the rate from its first tenth to
- * its last, while the caps are grown and both lanes are full.
+ * The receivers, in a process of their own: a server per lane, because a node opens at most
+ * `connectionsPerOriginMax` connections to each. Given the size of a backlog, it reports the rate
+ * between its first and last tenth, while the caps are fully grown and both lanes are full.
  */
 async function receive(): Promise<void> {
   const count = { left: 0, of: 0, fromMs: 0, toMs: 0 };

@@ -1,6 +1,6 @@
-// Fills a database with a long history by plain SQL: events, deliveries in every state, attempts and
-// responses, of several apps and subscriptions. Its schema must be up to date and its tables empty; for
-// PostgreSQL the days are made here. For benchmarks only.
+// Fills a database with a long history by plain SQL: events, deliveries in every state, attempts
+// and responses, of several apps and subscriptions. Its schema must be current and its tables
+// empty; on PostgreSQL it creates the day partitions. For benchmarks only.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
 import { ensurePartitions } from '../../src/store/postgres/partitions.ts';
@@ -10,7 +10,7 @@ const never = 9_007_199_254_740_991;
 const payload = Buffer.from(JSON.stringify({ message: 'x'.repeat(200) }));
 const head = JSON.stringify({ method: 'post', url: 'https://receiver.example/', headers: [] });
 
-/** Rows that go down at once. */
+/** Rows per transaction. */
 const rowsAtOnce = 2_048;
 
 export function fillSqlite(db: DatabaseSync, options: FillOptions): void {
@@ -94,7 +94,7 @@ const spansSql = `
   insert into slice_span (slice, first_event, last_event)
   select slice, min(id), max(id) from event group by slice`;
 
-/** Apps, and for each callback a subscription and a lane of its own, all with the same number. */
+/** Apps, and for each callback a subscription and a lane, all with the same number. */
 function ownersSql(secrets: string): string[] {
   const apps = filledApps.map(({ name }, i) => `(${i + 1}, '${idOf(i + 1)}', '${name}', 1)`);
   const owners = filledApps.flatMap(({ callbacks }, app) => Array<number>(callbacks).fill(app + 1));

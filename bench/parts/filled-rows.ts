@@ -1,5 +1,5 @@
-// What a long history looks like, row by row and always the same: which app, event name, callback and
-// outcome the i-th event has. Usual traffic, with a few of everything that is rare. For benchmarks only.
+// A long synthetic history, row by row and deterministic: app, event name, callback and outcome of
+// the i-th event. Mostly ordinary traffic, with a few rare cases. For benchmarks only.
 import { firstIdAt } from '../../src/core/id.ts';
 
 export interface FillOptions {
@@ -7,9 +7,9 @@ export interface FillOptions {
   events: number;
   /** When the last one was published. */
   untilMs: number;
-  /** Over how long. */
+  /** The time span that they cover. */
   spanMs: number;
-  /** Every third delivery has failed, not every fiftieth. */
+  /** Every third delivery has failed instead of every fiftieth. */
   isOutage?: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface FilledRow {
   slice: number;
   app: number;
   name: string;
-  /** Number of its callback and of its lane, from 1. */
+  /** The number of its callback and of its lane, from 1. */
   lane: number;
   state: 'delivered' | 'dead' | 'cancelled' | 'retrying' | 'due';
   code: number | null;
@@ -27,7 +27,7 @@ export interface FilledRow {
   attempts: number;
 }
 
-/** Apps: a busy one, a small one, and one that is nearly silent; and the callbacks of each. */
+/** A busy app, a small one, and one that is nearly silent, with the number of their callbacks. */
 export const filledApps = [
   { name: 'busy', callbacks: 40 },
   { name: 'small', callbacks: 8 },
@@ -35,10 +35,10 @@ export const filledApps = [
 ] as const;
 
 export const rareName = 'audit.exported';
-/** The busy app's last callback hears hardly anything. */
+/** The busy app's last callback receives very few events. */
 export const rareCallback = filledApps[0].callbacks;
 
-/** Events of a slice: it counts their deliveries, too. */
+/** Events per slice, which also counts their deliveries. */
 const eventsPerSlice = 2_048;
 const names = ['order.created', 'order.paid', 'order.item.packed', 'user.signed_up', 'ping'];
 
@@ -86,7 +86,7 @@ function laneOf(app: number, i: number): number {
   return i % 40_009 === 5 ? rareCallback : 1 + (scatter(i + 3) % (rareCallback - 1));
 }
 
-/** The same for the same number, and like chance (a step of Knuth's generator, and its upper bits). */
+/** Deterministic pseudo-random bits of a number (a step of Knuth's generator). */
 function scatter(i: number): number {
   return (Math.imul(i + 0x9e37, 2_654_435_761) >>> 4) ^ ((i * 40_503) & 0xffff);
 }

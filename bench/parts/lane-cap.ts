@@ -1,5 +1,5 @@
-// Loaded before a node of bench/parts/cluster.ts starts (`--import`): gives its lanes another cap than the
-// program has. For that benchmark alone.
+// Preloaded by the nodes of bench/parts/cluster.ts (`--import`): overrides the lane cap of the
+// program. For that benchmark only.
 import { limits } from '../../src/core/limits.ts';
 
 const cap = Number(process.env['BENCH_LANE_CAP']);

@@ -1,4 +1,4 @@
-// An order as many would publish it, and its schema: nested, with formats, patterns and alternatives.
+// A realistic order and its schema: nested, with formats, patterns and alternatives.
 
 const money = {
   type: 'object',

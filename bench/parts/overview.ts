@@ -1,6 +1,6 @@
-// What the console's overview costs with a long history: a week with a million deliveries, filled by plain
-// SQL, then asked over HTTP. Prints medians and the slowest, and how many trivial reads each one is worth.
-// Run: node bench/parts/overview.ts [deliveries]
+// What the console's overview costs with a long history: a week with a million deliveries, filled
+// by plain SQL, then requested over HTTP. Prints medians and maxima, and the ratio to a trivial
+// read. Run: node bench/parts/overview.ts [deliveries]
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,13 +28,13 @@ const clock = { ms: 0 };
 const newId = idMaker({ ...world, nowMs: () => clock.ms });
 const key = 'k'.repeat(40);
 
-/** One row of each kind: the event, and where its delivery stands. */
+/** An event and its delivery. */
 interface Filled {
   id: string;
   atMs: number;
   lane: number;
   slice: number;
-  /** As in `delivery_done`; 0: it still waits. One in fifty is dead, one in a hundred waits. */
+  /** As in `delivery_done`; 0: pending. One in fifty is dead, one in a hundred pending. */
   state: number;
 }
 
@@ -51,7 +51,9 @@ function* filled(): Generator<Filled[]> {
   }
 }
 
-/** A row for every minute of the week of the app, and for every half hour of every subscription. */
+/**
+ * A row for every minute of the week for the app, and for every half hour for each subscription.
+ */
 function figuresSql(series: (name: string, to: number) => string): string[] {
   const [first, last] = [minuteOf(untilMs - weekMs), minuteOf(untilMs)];
   const minutes = last - first;
@@ -182,7 +184,10 @@ async function measure(service: Running, ids: readonly string[]): Promise<void> 
   }
 }
 
-/** The app `default` and its subscriptions come first, so that rows can speak of them by number. */
+/**
+ * Creates the app `default` and its subscriptions first, so that the rows can refer to them by
+ * number.
+ */
 async function compare(
   name: string,
   { env, fill }: { env: Record<string, string>; fill: () => Promise<void> | void },

@@ -1,4 +1,4 @@
-// Publishes over HTTP from a thread of its own, so that what it costs is not taken for the service's.
+// Publishes over HTTP from a thread of its own, so that its cost is not counted as the service's.
 import { parentPort } from 'node:worker_threads';
 import { Pool } from 'undici';
 

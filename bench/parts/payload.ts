@@ -1,6 +1,6 @@
-// What checking payloads against the contract costs a publisher: events per second over HTTP, through
-// the real server and store, with the checks and without, in turns within one run. Prints medians and
-// their ratio, by the wall clock and by the CPU of the thread that serves, which is what runs out first.
+// What checking payloads against the contract costs a publisher: events per second over HTTP,
+// through the real server and store, with and without the checks, in turns within one run. Prints
+// medians and their ratio, by wall clock and by CPU of the serving thread, which is the bottleneck.
 // Run: node bench/parts/payload.ts
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -71,7 +71,7 @@ const client = new Worker(new URL('payload-client.ts', import.meta.url));
 for (const warmUp of [servers.checked, servers.unchecked]) await measure(warmUp.url);
 const all = { checked: new Array<Rate>(), unchecked: new Array<Rate>() };
 for (let round = 0; round < rounds; round += 1) {
-  // Whoever comes second finds a larger database: they take turns.
+  // The second one finds a larger database, so they alternate.
   if (round % 2 === 0) all.checked.push(await measure(servers.checked.url));
   all.unchecked.push(await measure(servers.unchecked.url));
   if (round % 2 === 1) all.checked.push(await measure(servers.checked.url));
@@ -105,7 +105,7 @@ async function serve(contract: Contract): Promise<{ url: string; close: () => Pr
 
 interface Rate {
   perSecond: number;
-  /** Of the thread that serves: this one. */
+  /** Of the serving thread, which is this one. */
   perCpuSecond: number;
 }
 
@@ -129,7 +129,7 @@ function ratioOf(kind: keyof Rate): string {
   );
 }
 
-/** CPU of one check, in microseconds. */
+/** CPU time of one check, in microseconds. */
 function checkUs(): number {
   const count = 50_000;
   const start = process.threadCpuUsage();
@@ -144,7 +144,7 @@ function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }
 
-/** 40 callbacks by name, 5 by prefix, 3 for everything and 2 that the subscriber names. */
+/** 40 callbacks by name, 5 by prefix, 3 for everything and 2 named by the subscriber. */
 function makeDocument(): unknown {
   const events = [
     ...Array.from({ length: 40 }, (_, at) => `order.kind${at}.created`),
@@ -182,7 +182,7 @@ function makeDocument(): unknown {
   };
 }
 
-/** Those by name have the order; the others ask only for what every event has. */
+/** Callbacks by name use the order schema; the others require only what every event has. */
 function schemaFor(at: number): unknown {
   if (at < 40) return { $ref: '#/components/schemas/Order' };
   return { type: 'object', required: ['message'], properties: { message: { type: 'string' } } };

@@ -1,4 +1,4 @@
-// Searches that people make, over the history that filled-rows.ts describes. For benchmarks only.
+// Typical searches over the history of filled-rows.ts. For benchmarks only.
 import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
 import { idOf } from './fill-deliveries.ts';
 import { rareCallback, rareName } from './filled-rows.ts';

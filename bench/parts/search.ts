@@ -1,7 +1,7 @@
-// What a search costs over a million deliveries, on both databases: medians of its first page, and of all
-// pages up to the first 50 items, against a trivial read; then publishing and delivering with searches
-// going on beside it, against without. Takes some minutes.
-// Run: node bench/parts/search.ts [deliveries] [sqlite|postgres]
+// What a search costs over a million deliveries, on both databases: medians of its first page, and
+// of all pages up to the first 50 items, compared to a trivial read; then publishing and delivering
+// with concurrent searches, compared to without. Takes some minutes. Run: node
+// bench/parts/search.ts [deliveries] [sqlite|postgres]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const publishRounds = 4;
 
 if (which !== 'postgres') await onSqlite();
 if (which !== 'sqlite') await onPostgres();
-process.exit(); // The server of the tests, if it was started here, ends with the process.
+process.exit(); // A test server that was started here ends with the process.
 
 async function onSqlite(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ringback-bench-'));
@@ -99,13 +99,13 @@ async function follow(
   return { pages, items, slowestMs };
 }
 
-/** Rounds with and without searches in turn; one search at a time, one kind after the other. */
+/** Alternates rounds with and without searches; one search at a time, cycling through the cases. */
 async function besidePublishing(store: Store, cases: readonly SearchCase[]): Promise<void> {
   const appNo = await fill(store, 50);
   const driver = drive(store, { appNo, lanesInUse: 50 });
   const run = async (): Promise<number> =>
     rateOf(eventsPerRound, async () => driver.publish(eventsPerRound, 'fresh'));
-  await run(); // Warm up.
+  await run(); // Warm-up.
   const rates = { without: new Array<number>(), beside: new Array<number>() };
   let searches = 0;
   for (let round = 0; round < publishRounds; round += 1) {

@@ -1,6 +1,6 @@
-// What the promises of send() cost: requests per second of the sender and of a bare undici dispatch,
-// to one server in a process of its own, in turns within one run. Prints medians and their ratio,
-// also of the CPU time per request, which does not change so much with what else the machine does.
+// What the guarantees of send() cost: requests per second of the sender and of a bare undici
+// dispatch, to one server in a process of its own, in turns within one run. Prints medians and
+// their ratio, also of the CPU time per request, which depends less on the load of the machine.
 // Run: node bench/parts/send.ts
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
@@ -59,7 +59,7 @@ async function compare(): Promise<void> {
     assert(result.kind === 'answered' && result.status === 200);
   };
   process.on('exit', () => child.kill());
-  await measure(bare); // Warm up.
+  await measure(bare); // Warm-up.
   await measure(ours);
   const taken = { bare: new Array<Taken>(), ours: new Array<Taken>() };
   for (let round = 0; round < rounds; round += 1) {
@@ -84,7 +84,7 @@ async function compare(): Promise<void> {
   child.kill();
 }
 
-/** The least that still sends the request and reads the whole answer. */
+/** The minimum that still sends the request and reads the whole answer. */
 async function bareSend(pool: Pool): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const chunks: Buffer[] = [];
@@ -107,7 +107,7 @@ interface Taken {
   cpuUs: number;
 }
 
-/** Callers that each send again as soon as they are answered. */
+/** Each caller sends again as soon as it is answered. */
 async function measure(send: () => Promise<void>): Promise<Taken> {
   const startMs = performance.now();
   const startCpu = process.cpuUsage();
@@ -131,7 +131,7 @@ function signMicroseconds(): number {
   return ((performance.now() - startMs) * 1_000) / times;
 }
 
-/** Not an HTTP server: with node:http in its place the server would be what is measured. */
+/** Not an HTTP server: with node:http, the server would be the bottleneck. */
 async function serve(): Promise<void> {
   const ok = Buffer.from(
     'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok',
@@ -139,7 +139,7 @@ async function serve(): Promise<void> {
   const server = createServer((socket) => {
     socket.setNoDelay(true);
     socket.on('error', () => undefined);
-    // A request of this size comes in one piece, or its rest does not begin with a P.
+    // A request of this size arrives in one piece, or its rest does not begin with a P.
     socket.on('data', (data) => data[0] === 0x50 && socket.write(ok));
   });
   server.listen(0, '127.0.0.1');

@@ -1,6 +1,6 @@
-// What a delivery costs in the store, as ratios within one run: through the whole store behind its
-// threads, against the bare statements in batches; and a publish that matches inside its transaction,
-// against one that is told its targets; and one that asks 100 filters, of which one lets it pass. Prints
+// What a delivery costs in the store, as ratios within one run: the whole store behind its threads
+// against the bare statements in batches; a publish that matches inside its transaction against one
+// with given targets; and one that evaluates 100 filters, of which one lets it pass. Prints
 // medians. Run: node bench/parts/store-deliveries.ts
 import { nothingKnown } from '../../src/store/sqlite/known.ts';
 import { strict as assert } from 'node:assert';
@@ -72,7 +72,7 @@ for (let round = 0; round <= rounds; round += 1) {
     plain: measure(publishTo('plain')),
     filtered: measure(publishTo('filtered')),
   };
-  if (round === 0) continue; // Warm up.
+  if (round === 0) continue; // Warm-up.
   rates.bare.push(rate.bare);
   rates.fresh.push(rate.fresh);
   rates.claimed.push(rate.claimed);
@@ -114,7 +114,7 @@ async function measureStore(way: 'fresh' | 'claimed'): Promise<number> {
   return rateOf(eventsPerRound, async () => driver.publish(eventsPerRound, way));
 }
 
-/** The rows of a delivery's life, without a rule, a match or a thread: one batch in, one batch out. */
+/** The rows of a delivery without rules, matching or threads: one batch in, one batch out. */
 function prepareBare(db: DatabaseSync): (count: number) => void {
   const event = db.prepare(publishSql.event);
   const live = db.prepare(
@@ -153,7 +153,7 @@ function prepareBare(db: DatabaseSync): (count: number) => void {
   };
 }
 
-/** A publish in the transaction, with its match or with targets from a map; both look at the lane. */
+/** A publish in the transaction, either matching or with targets from a map; both read the lane. */
 function preparePublishes(db: DatabaseSync) {
   const event = db.prepare(publishSql.event);
   const match = prepareMatch(db);
@@ -186,7 +186,7 @@ function preparePublishes(db: DatabaseSync) {
   return { matched: publishing(matched), told: publishing(told) };
 }
 
-/** `plain` is heard by one callback, `filtered` by many that filter, of which one lets it pass. */
+/** `plain` matches one callback; `filtered` matches many with filters, of which one passes. */
 function addFilters(db: DatabaseSync): void {
   const hear = db.prepare(
     `insert into pattern (app, contract, pattern, callback, born, lane, filtered)
@@ -217,7 +217,7 @@ function preparePublishTo(db: DatabaseSync): (name: string) => (count: number) =
   };
 }
 
-/** So many publishes, each with its place in its batch; what they made is deleted again. */
+/** Publishes in batches, then deletes the deliveries. */
 function inBatches(
   db: DatabaseSync,
   count: number,

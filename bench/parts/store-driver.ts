@@ -1,5 +1,5 @@
-// Drives a store as the engine does, without the engine: callers that publish, and a dispatcher whose
-// receivers all answer at once. What is measured with it is the store alone. For benchmarks only.
+// Drives a store like the engine, without the engine: callers that publish, and a dispatcher whose
+// receivers answer at once. It measures the store alone. For benchmarks only.
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import type { Leased } from '../../src/core/delivery.ts';
@@ -22,11 +22,14 @@ export const onFatal = (error: unknown): void => {
 export type Driven = Pick<Store, 'edit' | 'settle' | 'work' | 'attach'>;
 
 export interface Driver {
-  /** Callers that publish and wait for the answer, again and again; resolves when all is delivered. */
+  /** Callers publish and wait for the answer, repeatedly; resolves when everything is delivered. */
   publish(count: number, way: 'fresh' | 'claimed'): Promise<void>;
-  /** Claims and settles so many out of what waits. */
+  /** Claims and settles this many pending deliveries. */
   drain(count: number): Promise<void>;
-  /** Of all that were finished since births were first offered: the part that was born leased. */
+  /**
+   * The share of deliveries that were inserted already leased, of all since leases were first
+   * offered.
+   */
   bornShare(): number;
 }
 
@@ -35,7 +38,7 @@ export interface DriverOptions {
   lanesInUse: number;
   /** Lanes that have no room on this node. */
   full?: readonly number[];
-  /** Of the node that the leases say. */
+  /** The node number of the leases. */
   node?: number;
 }
 
@@ -85,7 +88,7 @@ export function drive(store: Driven, options: DriverOptions): Driver {
     worked: ({ claimed, readyMs }) => {
       if (isFresh) offered.claimed += claimed.length;
       finishAll(claimed);
-      // Lanes that linger are looked at again when it is their time; here nobody waits for that.
+      // Lingering lanes are looked at again later; nothing here waits for that.
       if (underWay === 0 && left > 0 && (readyMs ?? Infinity) <= world.nowMs()) store.work();
     },
   });
@@ -124,7 +127,7 @@ export function drive(store: Driven, options: DriverOptions): Driver {
   };
 }
 
-/** Per second. */
+/** The rate per second. */
 export async function rateOf(count: number, run: () => Promise<void>): Promise<number> {
   const startMs = world.monotonicMs();
   await run();
@@ -155,7 +158,7 @@ export function nameOf(i: number): string {
   return `order.item.created${i}`;
 }
 
-/** An app with subscriptions, each of which hears one name. Gives the app's number. */
+/** Creates an app with subscriptions for one event name each. Returns the app's number. */
 export async function fill(store: Pick<Store, 'edit'>, subscriptions: number): Promise<number> {
   const id = newId();
   const hash = createHash('sha256').update(id).digest();

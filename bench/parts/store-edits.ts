@@ -1,6 +1,6 @@
-// How much group commit is worth: subscribes per second through one and the same thread, in batches
-// as they gather and one transaction each, in turns within one run. Prints medians and their ratio.
-// Run: node bench/parts/store-edits.ts
+// What group commit is worth: subscribes per second through the same thread, in batches and in one
+// transaction each, in turns within one run. Prints medians and their ratio. Run: node
+// bench/parts/store-edits.ts
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -36,7 +36,7 @@ const grouped = createBatcher(transport, { ...limits, nowMs, pace });
 const single = createBatcher(transport, { ...limits, nowMs, pace, batchEditsMax: 1 });
 
 const appNo = await addApp(grouped);
-await measure(grouped); // Warm up.
+await measure(grouped); // Warm-up.
 const rates = { grouped: new Array<number>(), single: new Array<number>() };
 for (let round = 0; round < rounds; round += 1) {
   rates.grouped.push(await measure(grouped));

@@ -1,7 +1,7 @@
-// What somebody else's open transaction costs claims and settlements on PostgreSQL, as ratios within one
-// run: it keeps every dead row alive, so looks would step over more and more of them. Floors leave out
-// what is some seconds old, so the rounds are that far apart (the time of a claim is what it is told); in
-// the last phase they are not. Run: node bench/parts/store-long-transaction.ts
+// What an open transaction of someone else costs claims and settlements on PostgreSQL, as ratios
+// within one run: it keeps every dead row, so scans would step over more and more of them. Floors
+// skip what is some seconds old, so the rounds are that far apart (claims take the time as an
+// argument); in the last phase they are not. Run: node bench/parts/store-long-transaction.ts
 import { strict as assert } from 'node:assert';
 import { Client } from 'pg';
 import { limits } from '../../src/core/limits.ts';
@@ -17,7 +17,7 @@ const eventsPerRound = 60;
 const claimRows = 128;
 const apartMs = limits.floorMs + 1_000;
 
-/** The time, as claims are told. */
+/** The time that claims are given. */
 const clock = { ms: world.nowMs() };
 
 const noFloors: FloorKeeper = {
@@ -39,9 +39,9 @@ for (const [name, rates] of Object.entries(phases)) {
   console.log(`${name}: ${all} claimed and settled a second; ${ratio} of alone`);
 }
 await stage[Symbol.asyncDispose]();
-process.exit(0); // A server of our own would keep us.
+process.exit(0); // A PostgreSQL server of our own would keep the process alive.
 
-/** Rates of the rounds, of which each claims and settles a backlog. */
+/** Returns the rates of the rounds, each of which claims and settles a backlog. */
 async function phase(floors: FloorKeeper, waitMs: number): Promise<number[]> {
   const rates: number[] = [];
   for (let i = 0; i < rounds; i += 1) {

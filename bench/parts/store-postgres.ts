@@ -1,6 +1,7 @@
-// What a delivery costs in the store on PostgreSQL, as ratios within one run: against SQLite, group commit
-// against a transaction each, a claim out of a long backlog against a short one, and with a transaction
-// of somebody else left open. fsync is on. Prints medians. Run: node bench/parts/store-postgres.ts
+// What a delivery costs in the store on PostgreSQL, as ratios within one run: against SQLite, group
+// commit against single transactions, a claim out of a long backlog against a short one, and with
+// an open transaction of someone else. fsync is on. Prints medians. Run: node
+// bench/parts/store-postgres.ts
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +30,7 @@ const lanesInUse = 50;
 const backlog = { rows: 200_000, lanes: 2_000, inTheHole: 100_000, shortRows: 4_000 };
 const drained = 4_000;
 
-/** Rows that wait, one for each event. $2: 1 for the hole alone, 0 for all other lanes. */
+/** Inserts pending deliveries, one per event. $2: 1 for the hole only, 0 for all other lanes. */
 const waiting = `
   with born as (
     select make_id(now_ms) as id, i, now_ms
@@ -55,7 +56,7 @@ const options = { world, onError: onFatal };
 await compareDatabases();
 await compareBacklogs();
 
-/** Both stores behind their own way: threads and a file, or connections and a server. */
+/** Both stores with their own transport: threads and a file, or connections and a server. */
 async function compareDatabases(): Promise<void> {
   await using here = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'ringback-bench-'));
@@ -99,8 +100,8 @@ async function compareDatabases(): Promise<void> {
 }
 
 /**
- * Claim and settle out of what waits. The hole is a lane without room on this node, with half of all
- * rows, the oldest ones: a claim must not see them.
+ * Claims and settles pending deliveries. The hole is a lane without room on this node that holds
+ * half of all rows, the oldest ones: a claim must not read them.
  */
 async function compareBacklogs(): Promise<void> {
   await using here = new AsyncDisposableStack();
@@ -121,8 +122,8 @@ async function compareBacklogs(): Promise<void> {
     `Claim and settle: ${backlog.rows} rows in ${backlog.lanes} lanes, a full one with half`,
   );
   print(await inTurns(ways), 'long', 'short');
-  // Somebody who reads as of an instant for long, as a backup does: from then on nothing in this database
-  // can be cleaned up. The other one does not feel it.
+  // A long-running snapshot, like that of a backup: from then on nothing in this database can be
+  // vacuumed. The other database is not affected.
   const reader = new Client({ connectionString: long.url });
   await reader.connect();
   await reader.query('begin isolation level repeatable read');
@@ -136,7 +137,7 @@ async function compareBacklogs(): Promise<void> {
 interface Backlog extends AsyncDisposable {
   url: string;
   driver: Driver;
-  /** So many more that wait, in all lanes but the hole. */
+  /** Adds pending deliveries to all lanes except the hole. */
   refill: (rows: number) => Promise<void>;
 }
 
@@ -173,7 +174,7 @@ async function openBacklog(
 
 type Rates = Readonly<Record<string, readonly number[]>>;
 
-/** One after the other, again and again; the first round is to warm up. */
+/** Runs all ways in turn, several times; the first round is a warm-up. */
 async function inTurns(ways: Readonly<Record<string, () => Promise<number>>>): Promise<Rates> {
   const rates: Record<string, number[]> = {};
   for (let round = 0; round <= rounds; round += 1) {
@@ -185,7 +186,10 @@ async function inTurns(ways: Readonly<Record<string, () => Promise<number>>>): P
   return rates;
 }
 
-/** Ratios of neighbours, since the machine changes from round to round; how far they lie apart is said. */
+/**
+ * Prints ratios of neighbouring rounds, because the machine changes from round to round, and their
+ * range.
+ */
 function print(rates: Rates, name: string, base: string): void {
   const [some = [], others = []] = [rates[name], rates[base]];
   const ratios = some.map((rate, i) => rate / (others[i] ?? Number.NaN));

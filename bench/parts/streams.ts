@@ -1,8 +1,8 @@
-// What the live view costs: deliveries per second with 100 open streams and without, in turns within one
-// run, and how much more memory the service has in the end. The service, its receiver and the clients of
-// the streams are processes of their own on loopback. Fails below 0.8. Run: node bench/parts/streams.ts
+// What the live view costs: deliveries per second with 100 open streams and without, in turns
+// within one run, and the memory of the service. The service, its receiver and the stream clients
+// are processes of their own on loopback. Fails below 0.8. Run: node bench/parts/streams.ts
 //
-// Measured: see src/engine/channel.ts.
+// docs/performance.md has the figures.
 import { strict as assert } from 'node:assert';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const streams = 100;
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12);
 const roundMs = Number(process.env['BENCH_ROUND_MS'] ?? 1_500);
 const ratioMin = 0.8;
-/** Publishers at a time, and events of each publish: enough for more than 2,000 events a second. */
+/** Concurrent publishers, and events per publish: enough for more than 2,000 events a second. */
 const publishers = 8;
 const batch = 25;
 const lanes = 8;
@@ -52,11 +52,11 @@ async function compare(): Promise<void> {
     const before = rssMegabytes(service);
     await using watching = new AsyncDisposableStack();
     const watcher = start(watching, 'watch', service.url);
-    await once(watcher, 'message'); // All are open.
+    await once(watcher, 'message'); // All streams are open.
     const with_ = await load(service, receiver);
     watcher.send('count');
     const [perSecond] = await once(watcher, 'message');
-    if (round === 0) continue; // Warm up.
+    if (round === 0) continue; // Warm-up.
     rates.without.push(without.perSecond);
     rates.with.push(with_.perSecond);
     cpu.without.push(without.cpuMs);
@@ -83,11 +83,11 @@ function start(cleanup: AsyncDisposableStack, ...args: readonly string[]): Child
 
 interface Load {
   perSecond: number;
-  /** Of the service, for each delivery. */
+  /** Of the service, per delivery. */
   cpuMs: number;
 }
 
-/** Publishes for a while as fast as it goes; gives what the receiver got in a second. */
+/** Publishes for a while as fast as it can; returns what the receiver got per second. */
 async function load(service: Serving, receiver: ChildProcess): Promise<Load> {
   const beforeMs = cpuMsOf(service);
   receiver.send('begin');
@@ -108,7 +108,7 @@ async function load(service: Serving, receiver: ChildProcess): Promise<Load> {
   return { perSecond: Number(rate), cpuMs: (cpuMsOf(service) - beforeMs) / Number(came) };
 }
 
-/** What is left goes before the next round. */
+/** Waits until the rest is delivered, before the next round. */
 async function drained(service: Serving): Promise<void> {
   for (const state of ['due', 'running']) {
     for (;;) {
@@ -144,7 +144,7 @@ function cpuMsOf({ pid }: Serving): number {
   return (user + system) * 10;
 }
 
-/** Counts callbacks between `begin` and `end`, and tells how many came in a second. */
+/** Counts callbacks between `begin` and `end`, and reports the rate per second. */
 async function receive(): Promise<void> {
   let came = 0;
   let fromMs = 0;

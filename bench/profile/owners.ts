@@ -1,10 +1,10 @@
-// Who a profile's time belongs to: the function of ours that is nearest on the stack. A library, or Node itself,
-// takes time because somebody of us called it; where nobody did, its own first function stands for it.
+// Attributes the time of a profile to the nearest function of ours on the stack, since libraries
+// and Node run because our code called them; without one, to the outermost function.
 
 export interface Profile {
   nodes: readonly ProfileNode[];
   samples: readonly number[];
-  /** In microseconds, one for each sample. */
+  /** In microseconds, one per sample. */
   timeDeltas: readonly number[];
 }
 
@@ -17,7 +17,7 @@ interface ProfileNode {
 export interface Owner {
   what: string;
   us: number;
-  /** Where in it the time was spent, most first. */
+  /** Where the time was spent within it, most first. */
   within: [name: string, us: number][];
 }
 
@@ -45,7 +45,7 @@ export function ownersIn({ nodes, samples, timeDeltas }: Profile): Owner[] {
     .sort((a, b) => b.us - a.us);
 }
 
-/** From the function that ran to the root. */
+/** From the running function to the root. */
 function stackOf(
   id: number,
   known: { byId: ReadonlyMap<number, ProfileNode>; parents: ReadonlyMap<number, number> },

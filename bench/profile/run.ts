@@ -1,6 +1,6 @@
-// `npm run bench:profile`: where the microseconds of an event go. A service under Node's profiler, one event to one
-// receiver; then, for each of its threads, the functions of ours that took most, with what they called in
-// libraries and in Node.
+// `npm run bench:profile`: where the microseconds of an event go. Runs a service under Node's
+// profiler, one event to one receiver; then prints, for each of its threads, our functions that took
+// most, including what they called in libraries and in Node.
 //   --postgres    on PostgreSQL
 //   --rounds 5    of 20,000 events, after one to warm up, which is in the profile too
 //   --top 40      lines for each thread
@@ -16,7 +16,7 @@ import { ownersIn, type Profile } from './owners.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
-/** Of the profiler, in microseconds. */
+/** The sampling interval, in microseconds. */
 const intervalUs = 500;
 
 const { values } = parseArgs({

@@ -1,4 +1,4 @@
-// A bar for each row of a table, as an SVG that can be read in light and in dark.
+// A bar chart of the rows of a table, as an SVG for light and dark backgrounds.
 import { printNumber } from '../harness/print.ts';
 
 export interface Bar {

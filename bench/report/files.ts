@@ -1,4 +1,4 @@
-// What is kept of a bench, in docs/: its figures, and the page and the chart made from them.
+// Files of a benchmark run in docs/: its figures, and the page and chart made from them.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { barChart } from './chart.ts';
@@ -14,7 +14,7 @@ export function keepRun(run: BenchRun): void {
   writeFileSync(runPath, `${JSON.stringify(run, undefined, 1)}\n`);
 }
 
-/** By path, as they must be by the figures that are kept. */
+/** The page and chart by path, as generated from the stored figures. */
 export function pagesOfFiles(): Map<string, string> {
   const run = JSON.parse(readFileSync(runPath, 'utf8')) as BenchRun;
   return new Map([

@@ -1,4 +1,4 @@
-// docs/benchmarks.md, made from the figures of a run. Nothing on the page is written by hand but sentences.
+// Generates docs/benchmarks.md from the figures of a run.
 import { isHeld, type Check, type Outcome } from '../harness/outcome.ts';
 import { printNumber, printSpread } from '../harness/print.ts';
 

@@ -1,4 +1,4 @@
-// All scenarios, in the order in which they are run and printed.
+// All scenarios, in the order in which they run and are printed.
 import type { Scenario } from '../harness/outcome.ts';
 import { batch } from './batch.ts';
 import { blackHole } from './black-hole.ts';

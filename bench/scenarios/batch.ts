@@ -1,4 +1,4 @@
-// A hundred events by one request, against one by one.
+// A hundred events per request, against one by one.
 import { inBatches, startRingback, subscribed } from '../contenders/ringback.ts';
 import { ratiosOf, spreadOf } from '../harness/figures.ts';
 import type { Scenario } from '../harness/outcome.ts';

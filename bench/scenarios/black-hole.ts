@@ -1,4 +1,4 @@
-// One receiver of a hundred that takes everything and says nothing: what the others feel of it.
+// One receiver of a hundred accepts requests and never answers: its effect on the others.
 import type { Subscribed } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
@@ -11,13 +11,13 @@ import { crowd } from './many-subscriptions.ts';
 
 const receivers = 100;
 const sending = { requests: 20_000, connections: 64 };
-/** For the one that says nothing. It comes beside those that are measured. */
+/** The load for the silent receiver, in addition to the measured one. */
 const hole = { requests: 500, connections: 8, perSecond: 200 };
 const [without, beside] = ['all of them answer', 'one says nothing'];
 
 interface Felt {
   rate: number;
-  /** From the answer to the publisher to the receiver, ms. */
+  /** From the answer to the publisher to the arrival, in ms. */
   p99: number;
 }
 
@@ -73,7 +73,10 @@ export const blackHole: Scenario = {
   },
 };
 
-/** Both are the same nearly, and the bound is near: of five rounds the median was 0.87 once, of eleven 1.02. */
+/**
+ * More rounds, because the ratio is close to its bound: the median of five rounds was once 0.87, of
+ * eleven 1.02.
+ */
 function roundsOf(rounds: number): number {
   return 2 * rounds + 1;
 }

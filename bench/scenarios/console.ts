@@ -1,4 +1,4 @@
-// What people who look at the console cost those who publish.
+// What users of the console cost publishers.
 import { startRingback, subscribed, type Subscribed } from '../contenders/ringback.ts';
 import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
 import type { Scenario } from '../harness/outcome.ts';
@@ -10,7 +10,7 @@ const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
 const [alone, watched] = ['nobody looks', 'four people look'];
 const people = 4;
-/** Each asks for these in turn, with a moment to look at it. */
+/** Each user requests these in turn, with a pause in between. */
 const looks = [
   '/stats',
   '/deliveries?limit=50',

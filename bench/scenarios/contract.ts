@@ -1,5 +1,5 @@
-// What it costs to check payloads against the contract: publishes to a service whose document says what an order
-// looks like, and to one whose document lets everything pass.
+// What checking payloads against the contract costs: publishes to a service whose document
+// describes an order, and to one whose document accepts anything.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

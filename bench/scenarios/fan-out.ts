@@ -1,4 +1,4 @@
-// One event to many subscribers: how fast they get it, and what others feel of it.
+// One event to many subscribers: how fast they receive it, and the effect on other publishers.
 import { join } from 'node:path';
 import type { Burst } from '../contenders/bare-undici.ts';
 import type { Ringback, Subscribed } from '../contenders/ringback.ts';
@@ -17,7 +17,7 @@ const receivers = 10;
 const large = 100_000;
 const small = 1_000;
 const smallEvents = 50;
-/** Publishes of others while it goes on. */
+/** Publishes of others during the fan-out. */
 const others = { requests: 1_500, connections: 32, perSecond: 300 };
 const atOnce = 128;
 const toAll = { event: 'all', events: 1, times: large };

@@ -1,4 +1,4 @@
-// One app publishes far more than the service can take: what another app that publishes a little feels of it.
+// One app publishes far more than the service can take: its effect on an app that publishes little.
 import { strict as assert } from 'node:assert';
 import { inBatches, startRingback, subscribed } from '../contenders/ringback.ts';
 import { secondApp } from '../contenders/second-app.ts';
@@ -11,7 +11,7 @@ import { startPostgres } from '../../test/postgres/server.ts';
 
 const receivers = 10;
 const sending = { requests: 2_000, connections: 32, perSecond: 200 };
-/** All ask again as soon as they are answered, most of them to be turned away. */
+/** Each connection sends again as soon as it is answered; most requests are refused. */
 const flood = { requests: 5_000, connections: 512, perSecond: undefined };
 
 export const floodingApp: Scenario = {
@@ -60,7 +60,7 @@ function namesOf(database: string): [without: string, beside: string] {
   return [`${database}, alone`, `${database}, beside a flood`];
 }
 
-/** Until it is disposed of. Some of it must have been turned away, or it was no flood. */
+/** Floods until disposed. Some requests must have been refused, or it was no flood. */
 function startFlood(stage: Stage, { publish }: Contender): AsyncDisposable {
   const over = new AbortController();
   let refused = 0;

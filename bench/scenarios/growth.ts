@@ -1,4 +1,5 @@
-// Whether costs grow with what is stored: a backlog of a million, a restart on it, and a log of a million rows.
+// Whether costs grow with stored data: a backlog of a million, a restart on it, and a log of a
+// million rows.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +24,7 @@ const sending = { requests: 20_000, connections: 64 };
 /** Deliveries of a backlog that are measured at a time. */
 const piece = 20_000;
 const largest = 10_000_000;
-/** Publishes of others while it drains. */
+/** Publishes of others while the backlog drains. */
 const others = { requests: 1_000, connections: 32, perSecond: 200 };
 const [fresh, grown] = ['an empty store', 'a grown one'];
 
@@ -92,7 +93,7 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-/** From now on all that comes is counted, whatever its number. */
+/** From now on every arrival counts, whatever its number. */
 async function countAll(stage: Stage): Promise<void> {
   await stage.expect(largest, Infinity);
 }
@@ -110,7 +111,7 @@ interface Pair {
   rounds: number;
 }
 
-/** Lets go of what waits until a piece of it has arrived; afterwards it waits again. */
+/** Resumes the backlog until a piece of it has arrived, then pauses it again. */
 async function drain(stage: Stage, ringback: Subscribed): Promise<{ rate: number; p99: number }> {
   await countAll(stage);
   const startMs = sharedMs();
@@ -185,7 +186,7 @@ async function logInRounds(stage: Stage, { empty, full, rounds }: Pair): Promise
 
 const lookEveryMs = 250;
 
-/** Nothing is due any more. */
+/** Waits until nothing is due. */
 async function untilDrained({ call }: Subscribed): Promise<void> {
   for (;;) {
     const { items } = await call('GET', '/deliveries?state=due&limit=1');

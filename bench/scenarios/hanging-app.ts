@@ -1,4 +1,4 @@
-// 640 receivers of one app that take everything and say nothing: what another app feels of it.
+// 640 receivers of one app accept requests and never answer: the effect on another app.
 import { startRingback, type Ringback } from '../contenders/ringback.ts';
 import { secondApp } from '../contenders/second-app.ts';
 import { checksOf, feltOf, rowsOf, type Felt } from '../harness/felt.ts';
@@ -11,7 +11,7 @@ import { crowd } from './many-subscriptions.ts';
 
 const receivers = 10;
 const holes = 640;
-/** To each of the holes: more than time out during a measurement. */
+/** For each silent receiver: more than can time out during a measurement. */
 const eventsToHoles = 3;
 const hangingMin = 64;
 const sending = { requests: 20_000, connections: 64 };

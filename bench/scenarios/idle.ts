@@ -1,4 +1,4 @@
-// What a service costs that has nothing to do, and how soon it is there.
+// What an idle service costs, and how fast it starts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ export const idle: Scenario = {
       const beganMs = sharedMs();
       const ringback = await startRingback({ name: 'again', dataDir });
       const readyMs = sharedMs() - beganMs;
-      await rest(restMs / 2); // What a start leaves behind is no part of it.
+      await rest(restMs / 2); // Excludes what a start leaves behind.
       const cpu = startedCpu(ringback.pids);
       await rest(restMs);
       if (round > 0) {

@@ -1,5 +1,5 @@
-// How long it takes at half load: from the request to its answer, and from the answer to the receiver, against a
-// bare request to the same receiver.
+// Latency at half load: from the request to its answer, and from the answer to the receiver,
+// compared to a bare request to the same receiver.
 import { strict as assert } from 'node:assert';
 import { startPostgres } from '../../test/postgres/server.ts';
 import { bodiesFor, startRingback, subscribed, type Ringback } from '../contenders/ringback.ts';
@@ -16,7 +16,7 @@ const half = { requests: 10_000, connections: 256 };
 interface Times {
   /** From the request to its answer. */
   answered: Quantiles;
-  /** From the answer to the receiver, or the way to it and back. */
+  /** From the answer to the receiver, or there and back for the bare request. */
   arrived: Quantiles;
 }
 
@@ -66,7 +66,7 @@ function bareOf({ name }: Ringback): string {
   return `bare request at the rate of ${name}`;
 }
 
-/** Twice: the first warms it up. */
+/** Measured twice; the first one is the warm-up. */
 async function rateOf(stage: Stage, contender: Ringback): Promise<number> {
   await measure(stage, contender, full);
   return (await measure(stage, contender, full)).eventsPerSecond;

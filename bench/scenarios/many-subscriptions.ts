@@ -1,4 +1,4 @@
-// A hundred thousand subscriptions of which one hears each event, against ten.
+// A hundred thousand subscriptions of which one matches each event, against ten.
 import { strict as assert } from 'node:assert';
 import type { Ringback } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
@@ -58,7 +58,7 @@ export const manySubscriptions: Scenario = {
 
 const subscribingAtOnce = 64;
 
-/** Subscriptions that hear an event of their own, which nobody publishes. */
+/** Subscriptions to event names that are never published. */
 export async function crowd(
   { call }: Ringback,
   { count, port, event }: { count: number; port: number; event?: string },

@@ -1,5 +1,5 @@
-// One, two and three nodes on one PostgreSQL. Here they share the cores of one machine: what this shows is what
-// working together costs, not what more machines bring.
+// One, two and three nodes on one PostgreSQL. They share the cores of one machine, so this shows
+// the cost of coordination, not the gain of more machines.
 import { startPostgres } from '../../test/postgres/server.ts';
 import { startRingback, subscribed, type Ringback } from '../contenders/ringback.ts';
 import { ratiosOf, spreadOf } from '../harness/figures.ts';

@@ -11,7 +11,7 @@ import { startPostgres, type Postgres } from '../../test/postgres/server.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
-/** Before that an event of Ringback takes half as much again. */
+/** Before this many, an event of Ringback takes half as much again. */
 const warmUp = { ...sending, requests: 30_000 };
 const forwarder = 'bare forwarder';
 const embedded = 'Ringback on SQLite';
@@ -75,7 +75,10 @@ export const oneToOne: Scenario = {
   },
 };
 
-/** Bounds are near: of five rounds the median on PostgreSQL was 0.57 of the forwarder once, and 0.45 another time. */
+/**
+ * More rounds, because the ratios are close to their bounds: medians of five rounds on PostgreSQL
+ * were 0.57 and 0.45.
+ */
 function roundsOf(rounds: number): number {
   return 2 * rounds - 1;
 }
@@ -86,14 +89,17 @@ interface Surroundings {
   ports: readonly number[];
   postgres: Postgres;
   redis: Redis | undefined;
-  /** Another checkout, to be measured beside this one. */
+  /** Another checkout to measure beside this one. */
   against: string | undefined;
 }
 
-/** What is compared is next to each other: a round takes a minute and a half, and pg-boss most of it. */
+/**
+ * Contenders to compare are neighbours: a round takes a minute and a half, most of it for pg-boss.
+ */
 function startsOf({ ports, postgres, redis, against }: Surroundings): Map<string, Start> {
   let databases = 0;
-  // A database goes with the contender: the server would go on to vacuum it in the turns of the others.
+  // A database is dropped with its contender, because the server would vacuum it during the turns
+  // of the others.
   const onDatabase = async (start: (url: string) => Promise<Contender>): Promise<Contender> => {
     databases += 1;
     const name = `bench_${databases}`;
@@ -128,9 +134,12 @@ function startsOf({ ports, postgres, redis, against }: Surroundings): Map<string
   return starts;
 }
 
-/** In each round a new process: two of one program differ by up to a tenth for as long as they live. */
+/**
+ * A new process in each round: two processes of one program differ by up to a tenth for as long as
+ * they live.
+ */
 async function measureNew(stage: Stage, start: Start): Promise<Measured> {
   await using contender = await start();
   await measure(stage, contender, warmUp);
-  return await measure(stage, contender, sending); // Awaited: it ends when this returns.
+  return await measure(stage, contender, sending); // Awaited, because the contender is disposed on return.
 }

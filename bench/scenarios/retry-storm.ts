@@ -1,4 +1,4 @@
-// All receivers come back after an outage, with two hundred thousand deliveries due.
+// All receivers recover from an outage with two hundred thousand deliveries due.
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { inBatches, perBatch, setAll } from '../contenders/ringback.ts';
 import { spreadOf } from '../harness/figures.ts';
@@ -10,7 +10,7 @@ import { peakRssMiB } from '../harness/usage.ts';
 
 const receivers = 10;
 const deliveries = 200_000;
-/** How long all of them answer with 503. */
+/** How long all receivers answer with 503. */
 const outageMs = 20_000;
 const others = { requests: 1_000, connections: 32, perSecond: 200 };
 

@@ -1,6 +1,6 @@
-// Puts the door of engine/admission.ts before the server. Whoever is turned away costs as little as
-// possible: no route, no key, no body, no log line of its own. Measured on one busy core: see
-// docs/operations.md, "Limits".
+// Puts the admission of engine/admission.ts in front of the server. A refused request must cost as
+// little as possible: no route, no key lookup, no body, no log line of its own. docs/operations.md,
+// "Limits", has the figures.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -28,25 +28,28 @@ export interface DoorMeans {
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Of a request that was let in. */
+    /** Set if the request was admitted. */
     ticket?: Ticket;
   }
 }
 
 declare module 'node:net' {
   interface Socket {
-    /** The app that last published by this connection. */
+    /** The app that last published on this connection. */
     publisher?: number | undefined;
   }
 }
 
 export interface Door {
-  /** Undefined: there is no room for it, and nothing more is to be said of it than `turnAway` does. */
+  /** Undefined: no room; answer with `turnAway` and nothing else. */
   enter(entrance: Entrance, bytes: number, socket: Socket): Ticket | undefined;
   turnAway(request: { id: string }): ProblemReply;
-  /** The key was checked: throws when its app has no share left, or the body no room. */
+  /**
+   * Call once the key was checked. Throws if its app has used up its share, or there is no room for
+   * the body.
+   */
   checkKey(checked: Checked): void;
-  /** Throws when a ticket says that there is no room any more. */
+  /** Throws if a ticket says that there is no room any more. */
   refuseUnless(hasRoom: boolean | undefined): void;
 }
 
@@ -57,7 +60,7 @@ interface Checked {
   bytes: number;
 }
 
-/** Gives the same door, for the fast path, which reads requests itself. */
+/** Returns the door for the fast path, which reads requests without this server. */
 export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   const { admission, newId } = means;
   const entranceOf = entrancesOf(means.contracts);
@@ -73,7 +76,8 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   };
   const checkKey: Door['checkKey'] = ({ arrival, ticket, socket, bytes }) => {
     const appNo = arrival?.caller?.key.appNo;
-    // The next request of the connection is likely to be of the same app: it can be refused without a look at its key.
+    // The next request of the connection is likely to be of the same app, and can then be refused
+    // without a key lookup.
     socket.publisher = appNo;
     if (appNo !== undefined) refuseUnless(ticket.ownedBy(appNo), tooManyOfApp);
     refuseUnless(ticket.expect(bytes));
@@ -86,7 +90,8 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
     say();
     return undefined;
   };
-  // Behind every look at the key: what comes without one is never read, so it takes nobody's bytes.
+  // After authentication: the body of a request without a valid key is never read, so it takes no
+  // bytes from others.
   server.addHook('preParsing', (request, _reply, _payload, done) => {
     const { arrival, raw } = request;
     const { ticket, socket } = raw;
@@ -106,7 +111,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
     raw.ticket?.answer({ bytes: answerBytes(payload), isPublic, cut });
     done();
   });
-  // Called below, once a request is let in. Whoever else hears of requests still does.
+  // Called below once a request is admitted. Other listeners for requests stay.
   // oxlint-disable-next-line typescript/unbound-method -- It is the listener itself that goes.
   server.server.off('request', server.routing);
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -126,7 +131,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
   return { enter, turnAway: turnedAway, checkKey, refuseUnless };
 }
 
-// One for all: to make one takes its stack, which is the dearest part of a refusal.
+// Shared, because creating an error captures a stack, the most expensive part of a refusal.
 const overloaded = new Problem(
   'overloaded',
   'There is more to do than can be done. Nothing was done: try again later, and more slowly',
@@ -161,7 +166,9 @@ function turnAway(
   response.end(body);
 }
 
-/** What was announced; a body of unknown length may be as large as any. Reads have none. */
+/**
+ * The announced size. A body of unknown length counts as the largest possible one; reads have none.
+ */
 function bodyBytes({ method, headers }: IncomingMessage, most: number): number {
   if (method === 'GET' || method === 'HEAD') return 0;
   if (headers['transfer-encoding'] !== undefined) return most;
@@ -169,19 +176,22 @@ function bodyBytes({ method, headers }: IncomingMessage, most: number): number {
   return Math.min(Number.isNaN(length) ? 0 : length, most);
 }
 
-/** The limit of a route is made anew whenever it is asked for; no route has one below a small body. */
+/**
+ * Fastify builds routeOptions on every access, so it is skipped for small bodies: no route has a
+ * lower limit.
+ */
 function bodyBytesOf(request: FastifyRequest): number {
   const bytes = bodyBytes(request.raw, Infinity);
   return bytes <= limits.smallBodyBytes ? bytes : Math.min(bytes, request.routeOptions.bodyLimit);
 }
 
-/** Of what is there as a whole; streams have limits of their own. */
+/** The size of a complete answer; streams have limits of their own. */
 function answerBytes(payload: unknown): number {
   if (typeof payload === 'string') return payload.length;
   return payload instanceof Uint8Array ? payload.byteLength : 0;
 }
 
-/** One line a second, however many are turned away. */
+/** Logs one line a second, however many requests are refused. */
 function createSaying({ admission, world, log }: DoorMeans): () => void {
   let saidMs = -Infinity;
   let since = 0;
@@ -197,20 +207,20 @@ function createSaying({ admission, world, log }: DoorMeans): () => void {
 
 export interface Entrance {
   kind: LoadKind;
-  /** Where it is known without a look at routes. */
+  /** Undefined if only routing would tell. */
   operation: string | undefined;
 }
 
-/** Undefined: always let in. These say how the service is, or have limits of their own. */
+/** Undefined: always admitted, because it reports on the service or has limits of its own. */
 type EntranceOf = (method: string, url: string) => Entrance | undefined;
 
 const free = new Set(['getHealth', 'getReadiness', 'getMetrics', 'openStream']);
 const publishing = new Set(['publishEvent', 'publishEvents']);
 
-/** By method and path as they are written: no route is looked up for those who are turned away. */
+/** By the literal method and path, so that refused requests cost no routing. */
 function entrancesOf({ management, executed }: Contracts): EntranceOf {
   const known = new Map<string, Entrance | undefined>();
-  // Methods by which something can be published, and what the router would make of other spellings.
+  // Methods of publishing, for paths whose spelling the router would normalize.
   const odd = new Map<string, Entrance>();
   for (const { operationId: operation, method, path } of management.operations) {
     if (publishing.has(operation)) {
@@ -234,7 +244,7 @@ function entrancesOf({ management, executed }: Contracts): EntranceOf {
   };
 }
 
-/** The router decodes, and leaves out an origin before the path and what comes behind a #. */
+/** The router decodes the path, and ignores an origin before it and a fragment after it. */
 function isOddlySpelled(path: string): boolean {
   return !path.startsWith('/') || path.includes('%') || path.includes('#');
 }

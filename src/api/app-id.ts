@@ -1,12 +1,12 @@
-// Refuses a request that names one app and carries the key of another. Without this, what was meant for one app
-// would happen in the other, because an operation that does not ask for an app id would ignore it.
+// Refuses a request that names one app and carries the key of another. Otherwise an operation that
+// takes no app id would ignore it and act on the wrong app.
 import type { Operation } from '../contract/contract.ts';
 import { withoutPrefix, withPrefix } from '../core/id.ts';
 import { Problem } from '../core/problem.ts';
 import { redact } from '../core/redact.ts';
 import type { RawHead } from './raw-request.ts';
 
-/** `appId`: of the app for which the request is executed, without its prefix. */
+/** `appId`: the app on whose behalf the request runs, without its prefix. */
 export type CheckAppId = (head: RawHead, appId: string) => void;
 
 export function appIdCheck(operation: Operation): CheckAppId {
@@ -15,7 +15,7 @@ export function appIdCheck(operation: Operation): CheckAppId {
     for (const { name, sentIn, isDeclared } of places) {
       for (const sent of sentIn(head)) {
         if (sent === '' || sent === withPrefix('app', appId)) continue;
-        // Where the document does not know the header, its value may be no app id at all.
+        // If the document does not declare the header, its value may be something else.
         if (!isDeclared && withoutPrefix('app', sent) === undefined) continue;
         throw wrongApp(name, sent);
       }
@@ -30,8 +30,8 @@ interface AppIdPlace {
 }
 
 /**
- * All schemes of the document that take an app id. X-APP-ID is one even where the document does not declare it,
- * unless the operation has a parameter of that name, which then means something of its own.
+ * All schemes of the document that carry an app id. X-APP-ID counts even if undeclared, unless the
+ * operation has a parameter of that name with another meaning.
  */
 function appIdPlaces({ schemes, parameters }: Operation): AppIdPlace[] {
   const declared = schemes.flatMap(({ credential, carrier }): AppIdPlace[] => {
@@ -55,7 +55,7 @@ function valuesIn(head: RawHead, place: 'header' | 'query' | 'cookie', name: str
   return pairs.filter(([each]) => each === name).map(([, value]) => value);
 }
 
-/** Does not say which app it is: the id that was sent may be a guess. */
+/** Does not reveal the key's app: the id that was sent may be a guess. */
 function wrongApp(name: string, sent: string): Problem {
   const shown = JSON.stringify(redact(sent));
   const detail =

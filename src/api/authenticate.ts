@@ -1,5 +1,5 @@
-// Who calls? Executes the security requirements of an operation: one alternative is enough, all
-// schemes of an alternative must hold, and whatever is wrong looks the same from outside.
+// Authentication: executes the security requirements of an operation. One alternative suffices, all
+// schemes of an alternative must hold, and every failure looks the same from outside.
 import type { Alternative, Carrier, Operation, Scheme } from '../contract/contract.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Key, Scope } from '../core/key.ts';
@@ -16,7 +16,7 @@ export type Caller = Known | undefined;
 
 interface Known {
   key: Key;
-  /** Where it was a session of the console that named the key. */
+  /** Set if the key was identified by a session of the console. */
   session: OpenSession | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Means {
   publicOrigin: () => string;
 }
 
-/** For one operation: what depends on it alone is worked out before the first request. */
+/** Prepares what depends on the operation alone once, before the first request. */
 export function authenticator(
   operation: Operation,
   { identifier, publicOrigin }: Means,
@@ -61,7 +61,10 @@ export function authenticator(
   };
 }
 
-/** Whoever needs no key could else fill the memory, and the room that large bodies have. */
+/**
+ * Anonymous callers get small bodies only; otherwise they could fill the memory and the room for
+ * large bodies.
+ */
 export function bodyBytesMaxOf(operation: Operation): number {
   return admitsAnybody(operation) ? limits.smallBodyBytes : limits.bodyBytesMax;
 }
@@ -70,10 +73,11 @@ function admitsAnybody({ security }: Operation): boolean {
   return security.length === 0 || security.some(({ schemes }) => schemes.length === 0);
 }
 
-/** One challenge per alternative, as RFC 9110 asks; what else must hold stands in its `and`. */
+/** One challenge per alternative, as RFC 9110 requires; its further schemes are listed in `and`. */
 export function challenges(security: readonly Alternative[]): string {
   const asking = security.filter(({ schemes }) => schemes.length > 0);
-  // Whoever can send a key needs no word of the console's sessions, which no other program can get.
+  // Challenges for console sessions are left out if a key works too, since other programs cannot
+  // get a session.
   const texts = (asking.some(isForPrograms) ? asking.filter(isForPrograms) : asking).map(
     ({ schemes }) => {
       const main = schemes.find(({ credential }) => credential === 'key') ?? schemes[0];
@@ -90,7 +94,7 @@ function isForPrograms({ schemes }: Alternative): boolean {
   return schemes.every(({ credential }) => credential !== 'session');
 }
 
-/** A subscribe or unsubscribe of a foreign contract names no scope; it is ours to name. */
+/** Subscribe and unsubscribe of a foreign contract declare no scope, so it is chosen here. */
 export function scopeOf({ scope, role }: Operation): Scope | undefined {
   return scope ?? (role.kind === 'managed' ? undefined : 'subscribe');
 }
@@ -102,12 +106,12 @@ interface Held extends Known {
   usesCookie: boolean;
 }
 
-/** Comes before a key in a cookie: that one may have been planted by a site of the same domain. */
+/** A session comes before a key in a cookie, which a site of the same domain may have planted. */
 function isSignedIn({ session }: Held): boolean {
   return session !== undefined;
 }
 
-/** An alternative: all that must be shown there. */
+/** A security alternative: every credential that it requires. */
 interface Door {
   keys: readonly Scheme[];
   appIds: readonly Scheme[];
@@ -122,14 +126,14 @@ function doorOf({ schemes }: Alternative): Door {
   };
 }
 
-/** What is shown at a door, all that must be. */
+/** The credentials presented for an alternative. */
 interface Shown {
   door: Door;
-  /** One for each scheme. */
+  /** One per scheme. */
   credentials: readonly string[];
 }
 
-/** Undefined when something is missing. Most doors are passed by. */
+/** Undefined if a credential is missing, which is the case for most alternatives. */
 function shownAt(door: Door, head: RawHead): Shown | undefined {
   const credentials: string[] = [];
   for (const scheme of door.keys) {
@@ -140,7 +144,10 @@ function shownAt(door: Door, head: RawHead): Shown | undefined {
   return credentials.length === 0 ? undefined : { door, credentials };
 }
 
-/** The key for which all schemes hold; several keys must belong to one app. After one that does not, none is asked. */
+/**
+ * The key for which all schemes hold; several keys must belong to one app. Stops at the first that
+ * does not hold.
+ */
 function knownBy(
   { door, credentials }: Shown,
   head: RawHead,
@@ -185,7 +192,7 @@ function find(
   );
 }
 
-/** What stands in the carrier; nothing when it is empty, missing or given twice. */
+/** The credential in the carrier; undefined if it is empty, missing or repeated. */
 function credentialIn({ carrier }: Scheme, head: RawHead): string | undefined {
   return valueIn(carrier, head) || undefined;
 }
@@ -234,7 +241,7 @@ function challenge({ carrier }: Scheme): string {
   return `ApiKey realm="ringback", in="${carrier.in}", name="${carrierName(carrier)}"`;
 }
 
-/** Fit for a quoted string: a document may call a parameter anything. */
+/** Safe for a quoted string: a document may use any name for a parameter. */
 function carrierName(carrier: Carrier): string {
   if (!('name' in carrier)) return carrier.in;
   return carrier.name.replaceAll(/[^!#-[\]-~]/gu, (char) =>

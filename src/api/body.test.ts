@@ -9,7 +9,7 @@ function readForm(bytes: Uint8Array): Body | undefined {
 }
 
 describe('readBody', () => {
-  it('reads + in a form as a space, and leaves the bytes as they came', () => {
+  it('reads + in a form as a space, and does not change the bytes', () => {
     const bytes = Buffer.from('a+b=c+%2B+%20d&e=+');
     const body = readForm(bytes);
     assert.deepEqual(body?.value, { 'a b': 'c +  d', e: ' ' });

@@ -1,5 +1,5 @@
-// The bytes of a body as the value that its media type says. Strict where being lenient would let two
-// programs read two different things.
+// Parses a body by its media type. Strict wherever lenience would let two programs read two
+// different values.
 import { bounds } from '../contract/bounds.ts';
 import { isJson } from '../contract/media.ts';
 import { readJson } from '../core/json.ts';
@@ -9,11 +9,11 @@ import { decoded, readMediaType, type RawHead } from './raw-request.ts';
 export interface Body {
   mediaType: string;
   value: unknown;
-  /** Members that are kept byte for byte, by their JSON pointer. */
+  /** Members that are kept byte for byte, by JSON pointer. */
   opaque: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Undefined when there is no body. Other media types than JSON and forms stay bytes. */
+/** Undefined if there is no body. Media types other than JSON and forms stay bytes. */
 export function readBody(
   bytes: Uint8Array,
   { header }: RawHead,
@@ -43,7 +43,7 @@ export function unsupported(reason: string): Problem {
   return new Problem('unsupported_media_type', `Cannot read the body: ${reason}`);
 }
 
-/** Names of UTF-8, and of the part of it that everybody shares. */
+/** Names of UTF-8, and of ASCII, its subset. */
 const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 function readJsonBody(
@@ -60,7 +60,7 @@ function malformed(field: string, message: string): Problem {
   return new Problem('malformed_request', `Cannot read the body: ${message}`, { faults });
 }
 
-/** A field that is given several times becomes a list. */
+/** A repeated field becomes a list. */
 function gather(fields: readonly (readonly [string, string])[]): Record<string, unknown> {
   const byName = Map.groupBy(fields, ([name]) => name);
   return Object.fromEntries(
@@ -71,7 +71,7 @@ function gather(fields: readonly (readonly [string, string])[]): Record<string, 
   );
 }
 
-/** As strict as a query: what is not validly encoded would become other characters. */
+/** As strict as a query: invalid encoding would turn into other characters. */
 function readFields(bytes: Uint8Array): [string, string][] {
   const pairs = textOf(withSpaces(bytes), 'body')
     .split('&', bounds.fieldsMax + 1)
@@ -89,7 +89,10 @@ function readFields(bytes: Uint8Array): [string, string][] {
   });
 }
 
-/** `+` stands for a space. Byte by byte: to replace a million of them in a text takes 150 ms. */
+/**
+ * `+` means a space. Replaced in the bytes, because replacing a million of them in a string takes
+ * 150 ms.
+ */
 function withSpaces(bytes: Uint8Array): Uint8Array {
   const spaced = new Uint8Array(bytes);
   for (let at = 0; at < spaced.length; at += 1) if (spaced[at] === plus) spaced[at] = space;

@@ -1,4 +1,5 @@
-// A call as handlers see it: read and checked against the contract, and who makes it.
+// A call as handlers see it: parsed and checked against the contract, with its authenticated
+// caller.
 import type { Variant } from '../contract/contract.ts';
 import type { Message } from '../contract/exchange.ts';
 import type { App } from '../core/app.ts';
@@ -12,37 +13,37 @@ export interface Call {
   /** The caller's app; for an anonymous caller the app `default`. */
   app: Pick<App, 'no' | 'id' | 'quotas'>;
   key: Key | undefined;
-  /** Of somebody who is signed in to the console; `key` is then its key. */
+  /** Set for users signed in to the console; `key` is then the session's key. */
   session: OpenSession | undefined;
   /** Why a page of another origin may have sent this (RULINGS 26); asked where a cookie is given. */
   crossOriginFault: () => string | undefined;
-  /** Whether it came by https, be it to a proxy that is trusted. */
+  /** Whether it arrived over https, at this server or at a trusted proxy. */
   isSecure: boolean;
-  /** The value of a cookie that came once; credentials too: never to be stored or logged. */
+  /** The value of a cookie that was sent once. It may be a credential: never store or log it. */
   cookie: (name: string) => string | undefined;
   request: Message;
-  /** Of a subscribe operation: the one that the request fits. */
+  /** For subscribe operations: the variant that the request matches. */
   variant: Variant | undefined;
-  /** Path and query as they came, credentials included: never to be stored or logged. */
+  /** Path and query as received, credentials included: never store or log it. */
   target: string;
-  /** Whether what the caller showed at the door would still open it: for answers that last. */
+  /** Whether the caller's credentials are still valid; for long-lived answers. */
   isStillWelcome: () => Promise<boolean>;
-  /** Where the caller is in a trace of its own. */
+  /** The caller's position in a trace of its own. */
   trace: TraceContext | undefined;
-  /** Adds what the call is about to its one log line. */
+  /** Adds facts to the log line of the request. */
   note: (facts: Facts) => void;
-  /** Ends with the answer. */
+  /** Sets the span of the request, which ends with the answer. */
   noteSpan: (span: Begun) => void;
-  /** The body as it came. */
+  /** The body as received. */
   bytes: Uint8Array;
-  /** The members of the body that are kept byte for byte, by their JSON pointer. */
+  /** Members of the body that are kept byte for byte, by JSON pointer. */
   opaque: ReadonlyMap<string, Uint8Array>;
 }
 
 export interface Reply {
   status: number;
   headers?: Readonly<Record<string, string>>;
-  /** JSON, unless a media type says otherwise: then a string, bytes, or a stream of bytes. */
+  /** JSON, unless `mediaType` is set: then a string, bytes, or a stream of bytes. */
   body?: unknown;
   mediaType?: string;
 }

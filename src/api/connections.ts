@@ -1,5 +1,6 @@
-// The connections of the server: who makes room when there are too many, in which order one hears its
-// answers, and when it ends. It never looks at what is asked, nor at who asks.
+// The connections of the server: which one is closed when there are too many, in which order
+// answers are sent, and when a connection ends. It must never look at what is requested, nor by
+// whom.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../core/limits.ts';
@@ -7,42 +8,44 @@ import type { World } from '../core/world.ts';
 
 export interface Connections {
   /**
-   * What a connection sent is no request, and `refuse` says so. It does when all that was asked before is
-   * answered: whoever sent several requests at once would take it for the answer to the first.
+   * The connection sent something that is not a request; `refuse` answers it. Earlier requests are
+   * answered first, because a pipelining client would take the refusal for the answer to its first
+   * request.
    */
   break(socket: Socket, refuse: () => void): void;
   /** A request on a connection that Node's HTTP server does not know. */
   visit(socket: Socket): Visit;
-  /** From now on Node's server knows the connection, and both count its requests from the first on. */
+  /** Node's server takes over the connection, and both count its requests from zero. */
   handedOver(socket: Socket): void;
-  /** All of them, at once. */
+  /** Destroys all connections. */
   cutAll(): void;
 }
 
 export interface Visit {
-  /** The connection may ask nothing more. */
+  /** No further request is accepted on the connection. */
   isLast: boolean;
-  /** It is answered. */
+  /** Call when the request is answered. */
   over(): void;
 }
 
 interface Line {
-  /** As it was accepted, below TLS. */
+  /** The accepted TCP socket, below TLS. */
   socket: Socket;
   asked: number;
-  /** Not answered yet, in the order of the requests. */
+  /** Unanswered requests, in order. */
   open: ServerResponse[];
   newest: ServerResponse | undefined;
-  /** When it was told the last thing; nothing is expected of it any more. */
+  /** When the last answer was sent; no further request is expected. */
   toldMs: number | undefined;
-  /** What it is to be told last, when it is its turn. */
+  /** The final refusal, sent when its turn comes. */
   refuse: (() => void) | undefined;
 }
 
 export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'>): Connections {
   const house: House = { all: new Set(), silent: new Set(), idle: new Set() };
   const lines = new WeakMap<Socket, Line>();
-  // The system's own limit closes whoever comes; it is for bursts that come between two looks at ours.
+  // The limit of Node's server closes new connections outright; it is for bursts between two checks
+  // of ours.
   server.maxConnections = limits.connectionsMax + limits.connectionsSpare;
   server.on('connection', (socket: Socket) => {
     const line = enter(house, socket);
@@ -80,9 +83,9 @@ export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'
 type Clock = Pick<World, 'monotonicMs'>;
 
 interface House {
-  /** By their last request, longest ago first. */
+  /** By their last request, oldest first. */
   all: Set<Line>;
-  /** Those that have asked nothing yet, and those whose requests are all answered: longest first. */
+  /** Connections without a request so far, and idle ones between requests: longest first. */
   silent: Set<Line>;
   idle: Set<Line>;
 }
@@ -107,8 +110,8 @@ function enter(house: House, socket: Socket): Line | undefined {
 }
 
 /**
- * Connections cost nothing to open, so many that ask nothing would keep everybody else out. Whoever has
- * said nothing for longest makes room; then who has nothing to ask any more, then who is still sending.
+ * Connections cost nothing to open, so many silent ones could keep others out. The one that has
+ * been silent for longest is closed first, then an idle one, then one that is still sending.
  */
 function makeRoom(house: House): boolean {
   const line =
@@ -137,7 +140,7 @@ function visit(house: House, line: Line | undefined): Visit {
   };
 }
 
-/** Another request; says whether it is the last one. */
+/** Counts a request; returns whether it is the last one. */
 function count(house: House, line: Line): boolean {
   leave(house, line);
   house.all.add(line);
@@ -153,7 +156,8 @@ function ask(
   const isLast = count(house, line);
   line.open.push(response);
   line.newest = response;
-  // The server says that it closes, but answers what comes behind with an empty 503, and stays open.
+  // Node's server sends `connection: close`, but answers further requests with an empty 503 and
+  // stays open.
   if (isLast) {
     response.prependListener('finish', () => {
       line.toldMs = world.monotonicMs();
@@ -179,7 +183,7 @@ function breakOff(
   refuseInTurn(line, world);
 }
 
-/** It goes on sending. Cut off at once, it might not have read what it was told last. */
+/** The client keeps sending. Destroyed at once, it might not have read the last answer. */
 function cutOff({ toldMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
   if (toldMs !== undefined && nowMs - toldMs >= limits.overLingerMs) socket.destroy();
 }
@@ -187,7 +191,7 @@ function cutOff({ toldMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: nu
 function refuseInTurn(line: Line, world: Clock): void {
   const { refuse, newest, open } = line;
   if (refuse === undefined) return;
-  // The request whose body is broken: nobody else will answer it, unless somebody has already.
+  // The request whose body is broken: this is its only answer, unless one was sent already.
   const broken = newest?.req.complete === false ? newest : undefined;
   const isAnswered = broken?.headersSent === true;
   const isTurn = open.every((response) => response === broken && !isAnswered);

@@ -31,9 +31,9 @@ export function contractHandler(means: ContractHandlerMeans): Handler {
   };
 }
 
-/** Empty, and so the id of nothing, where an optional parameter is absent. */
+/** Empty, and so no valid id, if an optional parameter is absent. */
 function idIn(request: Message, { in: place, name }: Parameter): string {
-  // Cookies are never ids: the message has none.
+  // Cookies are never ids, and a message has none.
   if (place === 'cookie') return '';
   const value = request[place].get(place === 'header' ? name.toLowerCase() : name);
   return typeof value === 'string' ? value : '';

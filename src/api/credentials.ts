@@ -1,7 +1,7 @@
-// Credentials in URLs: whatever leaves the request for a target, a log or the store must not hold them.
+// Removes credentials from URLs before they reach a target, a log or the store.
 import type { Contract } from '../contract/contract.ts';
 
-/** Path and query of a request without the query parameters that carry keys in this contract. */
+/** Path and query of a request, without the query parameters that carry keys in this contract. */
 export function withoutCredentials(target: string, { operations }: Contract): string {
   const mark = target.indexOf('?');
   if (mark < 0) return target;

@@ -6,7 +6,7 @@ import { commentBytes, createEventStream, eventBytes } from './event-stream.ts';
 
 const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Takes one piece, and holds the next until it is let go. */
+/** Takes one piece, and holds the next until it is released. */
 function stuck(): { writable: Writable; pieces: string[]; release: () => void } {
   const pieces: string[] = [];
   let release = (): void => undefined;
@@ -21,7 +21,7 @@ function stuck(): { writable: Writable; pieces: string[]; release: () => void } 
 }
 
 describe('createEventStream', () => {
-  it('is ready again when a piece has gone on its way', async () => {
+  it('is ready again once a piece was written', async () => {
     const stream = createEventStream();
     let readies = 0;
     stream.tell({ ready: () => (readies += 1), leave: () => undefined });
@@ -35,7 +35,7 @@ describe('createEventStream', () => {
     assert(readies >= 3);
   });
 
-  it('holds one piece at most while nobody reads', async () => {
+  it('holds at most one piece while the client does not read', async () => {
     const stream = createEventStream();
     const { writable, pieces, release } = stuck();
     stream.body.pipe(writable);
@@ -61,7 +61,7 @@ describe('createEventStream', () => {
     );
   });
 
-  it('ends after the last piece, and takes none after it', async () => {
+  it('ends after the last piece, and accepts none after it', async () => {
     const stream = createEventStream();
     let left = 0;
     stream.tell({ ready: () => undefined, leave: () => (left += 1) });
@@ -90,7 +90,7 @@ describe('eventBytes', () => {
 });
 
 describe('commentBytes', () => {
-  it('may move the place to go on from', () => {
+  it('may set the id to resume from', () => {
     assert.equal(commentBytes('still here', undefined).toString(), ': still here\n\n');
     assert.equal(commentBytes('still here', '7').toString(), ': still here\nid: 7\n\n');
   });

@@ -1,16 +1,16 @@
-// Server-sent events as the body of an answer. It takes one piece at a time: the next one when the client
-// has read the last, as far as the connection knows.
+// Server-sent events as the body of an answer. Holds one piece at a time: the next is taken when
+// the client has read the last, as far as the connection knows.
 import { Readable } from 'node:stream';
 
 export interface EventStream {
   body: Readable;
   isReady(): boolean;
   send(piece: Uint8Array): void;
-  /** After this piece it ends. */
+  /** Ends after this piece. */
   end(piece: Uint8Array): void;
-  /** Ends now. */
+  /** Ends at once. */
   cut(): void;
-  /** Who hears that it can take more, and that it is over. */
+  /** Sets the callbacks for "ready for more" and "closed". */
   tell(ears: { ready(): void; leave(): void }): void;
 }
 
@@ -58,7 +58,7 @@ export interface SentEvent {
   data: unknown;
 }
 
-/** JSON has no line breaks, so a line is enough. */
+/** JSON has no line breaks, so one data line is enough. */
 export function eventBytes({ event, id, data }: SentEvent): Buffer {
   const lines = [
     `event: ${event}`,
@@ -68,7 +68,7 @@ export function eventBytes({ event, id, data }: SentEvent): Buffer {
   return Buffer.from(`${lines.join('\n')}\n\n`);
 }
 
-/** A comment; with an id, which tells no event but moves the place to go on from. */
+/** A comment. With an id it sends no event, but moves the position to resume from. */
 export function commentBytes(comment: string, id: string | undefined): Buffer {
   return Buffer.from(`: ${comment}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
 }

@@ -1,5 +1,5 @@
-// Typed access to what the contract has already checked. A value of another type here means that the
-// contract and the handler disagree: a bug, so it crashes the request instead of guessing.
+// Typed access to values that the contract has already checked. A value of another type means that
+// contract and handler disagree: a bug, so it fails the request instead of guessing.
 import assert from 'node:assert/strict';
 import type { Message } from '../contract/exchange.ts';
 import { instantExpected, instantMs } from '../core/instant.ts';
@@ -10,7 +10,7 @@ import type { PageInput } from '../store/store.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The JSON object in the body; nothing there reads as an empty one. */
+/** The JSON object in the body; no body reads as an empty object. */
 export function bodyFields({ body }: Message): Fields {
   if (body === undefined) return {};
   return object(body, 'body');
@@ -55,7 +55,7 @@ export function pathText({ path }: Message, name: string): string {
   return text(Object.fromEntries(path), name);
 }
 
-/** `kind`: of the list's own cursors; one of another list is none. */
+/** `kind`: the cursor kind of this list; a cursor of another list is invalid. */
 export function pageInput({ query }: Message, kind: CursorKind = 'row'): PageInput {
   const fields = Object.fromEntries(query);
   const after = optionalText(fields, 'cursor');
@@ -80,8 +80,9 @@ export function timeRange({ query }: Message): {
 }
 
 /**
- * The contract has checked how it is written. RFC 3339 knows leap seconds all the same, and offsets that lead
- * out of its years: no number may come of these, above all not NaN. `field`: as errors call it.
+ * The contract has checked the syntax. RFC 3339 still allows leap seconds, and offsets that lead
+ * out of its range of years: these must be refused, and never become NaN. `field`: the name in
+ * errors.
  */
 export function optionalInstant(fields: Fields, name: string, field: string): number | undefined {
   const written = optionalText(fields, name);

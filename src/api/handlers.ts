@@ -28,12 +28,12 @@ export interface HandlerMeans {
   isLenient: boolean;
   /** This node. */
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
-  /** The store as the readiness probe asks it: impatiently. */
+  /** The store with the short deadlines of the readiness probe. */
   probed: ServiceMeans['store'];
   failures: ServiceMeans['failures'];
-  /** Without a slash at the end; known when the first request comes. */
+  /** Without a trailing slash; known by the first request. */
   publicUrl: () => string;
-  /** Undefined: it was not built. */
+  /** Undefined if the console was not built. */
   consoleFiles: ConsoleFiles | undefined;
   hub: Pick<StreamHub, 'open'>;
   metrics: () => Promise<readonly Family[]>;

@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type { Server } from './server.ts';
 
-/** Requests under way are finished, but nobody can hold up a stop for ever. */
+/** Current requests are finished, but only for a bounded time. */
 export async function closeServer(
   { server, connections }: Server,
   world: Pick<World, 'sleep'>,
@@ -19,7 +19,7 @@ export async function closeServer(
   await giveUp;
 }
 
-/** For people on this machine. */
+/** The URL for users on this machine. */
 export function localUrl(
   server: FastifyInstance,
   { host, isTls }: { host: string; isTls: boolean },

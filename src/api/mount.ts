@@ -1,5 +1,5 @@
-// Puts the operations of contracts on the server: a route each, by what the document says. Who calls
-// is settled before the body is read; what the request means is settled by the contract.
+// Mounts the operations of contracts on the server, one route each. Authentication happens before
+// the body is read; the contract interprets the request.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/contract.ts';
@@ -19,16 +19,19 @@ import { sendProblem, sendRefusal } from './server.ts';
 export interface MountMeans {
   context: Context;
   identifier: Identifier;
-  /** A worker delivers; of its operations it offers only those that say how it is. */
+  /** A worker offers only the operations for probes and metrics. */
   role: NodeRole;
   contracts: Contracts;
-  /** For the operations of our own document that are neither subscribe nor unsubscribe. */
+  /** For operations of our own document other than subscribe and unsubscribe. */
   handlers: Handlers;
-  /** Without a slash at the end. Asked for at each request: the port may be known only then. */
+  /**
+   * Without a trailing slash. A function, because the port may be known only once the server
+   * listens.
+   */
   publicUrl: () => string;
 }
 
-/** Gives all that is mounted. */
+/** Returns everything that was mounted. */
 export function mount(server: FastifyInstance, means: MountMeans): Served[] {
   const routes = routesOf(means).filter(({ operation }) => isOffered(operation, means.role));
   server.decorateRequest('arrival');
@@ -58,7 +61,9 @@ interface Mounted {
   handler: Handler;
 }
 
-/** Handlers of ours are for our own document alone: a foreign one cannot call for them by name. */
+/**
+ * Our handlers serve our own document only: a foreign contract cannot reach them by operationId.
+ */
 function routesOf(means: MountMeans): Mounted[] {
   const { contracts, handlers } = means;
   const managed = contracts.management.operations.flatMap((operation): Mounted[] => {
@@ -95,7 +100,7 @@ function send(
   { status, headers = {}, body, mediaType }: Reply,
 ): FastifyReply {
   void reply.code(status).headers(headers);
-  // Whoever asks for the head alone would never read the stream, which would stay open for ever.
+  // A HEAD request never reads the stream, which would stay open forever.
   if (request.method === 'HEAD' && body instanceof Readable) {
     body.destroy();
     return reply.type(`${mediaType ?? ''}; charset=utf-8`).send();
@@ -108,7 +113,7 @@ function send(
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** No such path, or no such method on it: then the answer lists the ones there are. */
+/** Unknown path, or a method that it does not have: then the answer lists the allowed ones. */
 function refuseRoute(
   { operations, nothing }: { operations: readonly Operation[]; nothing: string },
   request: FastifyRequest,

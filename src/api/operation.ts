@@ -1,4 +1,5 @@
-// An operation as a request meets it, by whichever way it came: who calls, what is meant, what is answered.
+// An operation as a request meets it, on either path: authenticate, read the call, answer or
+// refuse.
 import type { Operation } from '../contract/contract.ts';
 import { withPrefix } from '../core/id.ts';
 import type { Key } from '../core/key.ts';
@@ -18,10 +19,10 @@ import { createScrapeIdentifier } from './scrape-identifier.ts';
 
 export interface Served {
   operation: Operation;
-  /** Settles who calls, before the body is read. Throws at once what it knows at once. */
+  /** Authenticates before the body is read. Throws synchronously if it can. */
   arrive(request: Arrived, head: RawHead): Soon<void>;
   answer(request: Arrived): Promise<Reply>;
-  /** Says why it cannot be answered. */
+  /** The answer to a request that failed. */
   refuse(request: Arrived, error: unknown): ProblemReply;
 }
 
@@ -31,7 +32,7 @@ export interface ServedMeans {
   publicUrl: () => string;
 }
 
-/** What depends on the operation alone is worked out before the first request. */
+/** Prepares what depends on the operation alone, before the first request. */
 export function served(operation: Operation, handler: Handler, means: ServedMeans): Served {
   const { context, publicUrl } = means;
   const publicOrigin = createOriginOf(publicUrl);
@@ -39,7 +40,7 @@ export function served(operation: Operation, handler: Handler, means: ServedMean
   const identify = authenticator(operation, { identifier, publicOrigin });
   const checkAppId = appIdCheck(operation);
   const { defaultApp } = context;
-  // A subscriber without a key subscribes in the app "default"; other public operations act for no app.
+  // An anonymous subscriber belongs to the app "default"; other public operations belong to no app.
   const openApp = operation.role.kind === 'managed' ? undefined : defaultApp.id;
   const { pathOf } = routeOf(operation.path);
   const place: Place = { operation, pathOf, identify, publicOrigin, defaultApp };
@@ -72,7 +73,7 @@ export function served(operation: Operation, handler: Handler, means: ServedMean
   };
 }
 
-/** The public URL changes once, when the port is known: it is read once for each text. */
+/** Caches the origin: the public URL changes only once, when the port is known. */
 function createOriginOf(publicUrl: () => string): () => string {
   let [url, origin] = ['', ''];
   return () => {
@@ -86,7 +87,7 @@ function noteCaller(request: Noted, { appId, id }: Key): void {
   note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
 }
 
-/** What a call that succeeded was about, and what it has changed. */
+/** Logs what a successful call was about, and what it has changed. */
 function noteDeed(request: Noted, call: Call, did: string | undefined): void {
   const id = call.request.path.get('id');
   if (typeof id === 'string') note(request, subjectOf(redact(id))); // In a foreign contract it may be anything.
@@ -107,7 +108,10 @@ function identifierFor(
   }
 }
 
-/** A page opens its stream again by itself, and stays on it while nobody is there. */
+/**
+ * A page reopens its stream by itself and keeps it while no one is there, so a stream must not
+ * extend the session.
+ */
 function onlooking(identifier: Identifier): Means['identifier'] {
   return {
     identify: (presented, read) => identifier.identify(presented, read),

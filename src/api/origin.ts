@@ -1,5 +1,6 @@
-// A key in a cookie is sent by browsers on their own, so a page of somebody else's could use it.
-// For requests that change something, the browser must say that they come from our own origin.
+// Cross-site request forgery: browsers send cookies on their own, so a foreign page could use a key
+// in one. For requests that change something, the browser must state that they come from our own
+// origin.
 import { isJson } from '../contract/media.ts';
 import { readMediaType, type RawHead } from './raw-request.ts';
 

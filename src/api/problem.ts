@@ -1,4 +1,4 @@
-// Problems on the wire: application/problem+json (RFC 9457), and fastify's own errors as ours.
+// Problems on the wire: application/problem+json (RFC 9457), including Fastify's own errors.
 import { limits } from '../core/limits.ts';
 import { Problem, problems, type ProblemCode } from '../core/problem.ts';
 import { StoreSilent } from '../engine/in-time.ts';
@@ -37,7 +37,7 @@ export interface ProblemReply {
   body: string;
 }
 
-/** The answer that says it; what went wrong is noted. */
+/** The answer for a problem; its code and cause are noted for the log. */
 export function problemReply(problem: Problem, request: Noted & { id: string }): ProblemReply {
   const { status, code } = problem;
   note(request, { code });
@@ -48,8 +48,8 @@ export function problemReply(problem: Problem, request: Noted & { id: string }):
 }
 
 /**
- * Any error as a Problem. What we did not foresee is ours, and shows nothing of itself. Of a body that is
- * too large it is not known here how much was accepted.
+ * Turns any error into a Problem. An unforeseen error is an internal one and reveals nothing.
+ * `bodyBytesMax`: the limit to name if the body is too large.
  */
 export function toProblem(error: unknown, bodyBytesMax: number = limits.bodyBytesMax): Problem {
   if (error instanceof Problem) return error;
@@ -109,7 +109,7 @@ function fastifyProblem(
   }
 }
 
-/** Fastify has more codes than are worth naming, but says of each whose fault it is. */
+/** Fastify has too many codes to list, but gives each one a status. */
 function isCallersMistake(error: Error & { code: unknown }): boolean {
   const isFastifys = typeof error.code === 'string' && error.code.startsWith('FST_');
   if (!isFastifys || !('statusCode' in error) || typeof error.statusCode !== 'number') return false;

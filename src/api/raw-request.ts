@@ -1,38 +1,39 @@
-// What a request carries, as plain values: repeated query parameters, headers and cookies stay
-// visible, so that nobody downstream has to guess which of two values was meant.
+// The contents of a request as plain values. Repeated query parameters, headers and cookies stay
+// visible, so that no later code has to guess which of two values was meant.
 import type { IncomingMessage } from 'node:http';
 import { readKey, type PresentedKey } from '../core/key.ts';
 
 export interface RawHead {
-  /** Decoded, in order, repetitions included. */
+  /** Decoded, in order, including repetitions. */
   query: readonly (readonly [string, string])[];
-  /** Lower-case names; a repeated header is joined by a comma, as RFC 9110 says. */
+  /** Lower-case names; repeated headers are joined by commas, as RFC 9110 says. */
   header: ReadonlyMap<string, string>;
-  /** In order, repetitions included. */
+  /** In order, including repetitions. */
   cookies: readonly (readonly [string, string])[];
   hasBody: boolean;
-  /** Every line of a header, for those that must not be repeated. */
+  /** Every line of a header, for headers that must not be repeated. */
   headerLines: (name: string) => readonly string[];
-  /** A key that it shows. */
+  /** Parses and hashes a key that the request presents. */
   keyOf: (presented: string) => PresentedKey;
 }
 
 declare module 'node:net' {
   interface Socket {
-    /** The key that was shown last on this connection, which goes with it. */
+    /** The key last presented on this connection, cached with it. */
     shown?: { text: string; key: PresentedKey };
   }
 }
 
 interface Heading extends Pick<IncomingMessage, 'url' | 'headersDistinct' | 'socket'> {
-  /** Said where Content-Length is not among the headers any more. */
+  /** Given if Content-Length was removed from the headers. */
   hasBody?: boolean;
 }
 
 export function readHead(request: Heading): RawHead {
   const { headersDistinct, socket } = request;
   const header = new Map<string, string>();
-  // It has no prototype: these are its own names, and no list of pairs is made of them.
+  // The object has no prototype, so `for in` sees only its own names, and no list of entries is
+  // built.
   for (const name in headersDistinct) {
     const lines = headersDistinct[name];
     if (lines !== undefined) header.set(name, textOf(lines));
@@ -40,7 +41,7 @@ export function readHead(request: Heading): RawHead {
   const headerLines = (name: string): readonly string[] =>
     headersDistinct[name.toLowerCase()] ?? [];
   const cookies = header.has('cookie') ? headerLines('cookie').flatMap(readCookies) : [];
-  // Whoever publishes shows the same key in all requests of a connection, and a hash takes 3 to 10 µs.
+  // A publisher presents the same key in all requests of a connection, and a hash takes 3 to 10 µs.
   const keyOf = (text: string): PresentedKey => {
     if (socket.shown?.text !== text) socket.shown = { text, key: readKey(text) };
     return socket.shown.key;
@@ -64,12 +65,15 @@ function readQuery(url: string): [string, string][] {
   return mark < 0 ? [] : [...new URLSearchParams(url.slice(mark + 1))];
 }
 
-/** What is asked for without an origin: a proxy may send one along (RFC 9112, 3.2.2), which says nothing here. */
+/**
+ * The target without an origin, which a proxy may add (RFC 9112, 3.2.2) and which means nothing
+ * here.
+ */
 export function pathAndQuery(url: string): string {
   return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '');
 }
 
-/** The first parameter whose name or value is no percent-encoded UTF-8, as errors call it. */
+/** The first parameter that is not percent-encoded UTF-8, as errors name it. */
 export function unreadableParameter(url: string): string | undefined {
   const mark = url.indexOf('?');
   if (mark < 0) return undefined;
@@ -83,8 +87,8 @@ export function unreadableParameter(url: string): string | undefined {
 }
 
 /**
- * Undefined when it is not validly percent-encoded UTF-8. The text itself is returned, and not only whether there is
- * one: a bundler left out a call whose result nobody used.
+ * Undefined if the text is not percent-encoded UTF-8. Returns the text, not a boolean: a bundler
+ * removed the call when its result was unused.
  */
 export function decoded(text: string): string | undefined {
   try {
@@ -110,12 +114,12 @@ function unquote(value: string): string {
     : value;
 }
 
-/** `application/json; charset=utf-8`, taken apart; undefined when it is no media type. */
+/** Parses `application/json; charset=utf-8`; undefined if it is not a media type. */
 export function readMediaType(
   text: string | undefined,
 ): { mediaType: string; charset: string | undefined } | undefined {
-  if (text === 'application/json') return { mediaType: text, charset: undefined }; // As nearly all are.
-  // A space can be read in one way only: with two, a hostile header would take exponential time.
+  if (text === 'application/json') return { mediaType: text, charset: undefined }; // The usual case.
+  // Each space can match in only one way; otherwise a hostile header would take exponential time.
   const found =
     /^([\w.+-]+\/[\w.+-]+)((?:[ \t]*;(?:[ \t]*[\w.+-]+=(?:[\w.+-]+|"[^"\\]*"))?)*)$/.exec(
       text ?? '',

@@ -1,5 +1,6 @@
-// A request that was let in becomes the call that handlers see: read by the contract, and refused where
-// it does not fit. Who calls was settled before (mount.ts): nothing here lets anybody in.
+// Turns an authenticated request into the call that handlers see: parsed by the contract, and
+// refused if it does not fit. Authentication has happened before (mount.ts); nothing here may admit
+// a caller.
 import assert from 'node:assert/strict';
 import type { Operation } from '../contract/contract.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
@@ -15,7 +16,7 @@ import { pathAndQuery, unreadableParameter, type RawHead } from './raw-request.t
 import { note, noteSpan, type Noted } from './request-log.ts';
 import type { Route } from './route.ts';
 
-/** Where a request has come to: what is the same for all requests of an operation. */
+/** What all requests of an operation share. */
 export interface Place {
   operation: Operation;
   pathOf: Route['pathOf'];
@@ -30,13 +31,13 @@ interface Arrival {
   caller: Caller;
 }
 
-/** A request that has come to an operation, whoever has read it. */
+/** A request that was routed to an operation, on either path. */
 export interface Arrived extends Noted {
   id: string;
   method: string;
-  /** As it came. */
+  /** As received. */
   url: string;
-  /** The router's. */
+  /** Path parameters of the router. */
   params: unknown;
   protocol: 'http' | 'https';
   arrival: Arrival | undefined;

@@ -1,5 +1,5 @@
-// The one log line of a request, and its span where it publishes. Handlers note what the request was about;
-// nobody notes a URL, a header or a body, nor any text of a caller but redacted.
+// The log line of a request, and its span if it publishes. Handlers add facts; a fact must never be
+// a URL, a header or a body, and text of a caller only in redacted form.
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract/contract.ts';
@@ -16,7 +16,7 @@ export interface Facts {
   operation?: string;
   app?: string;
   key?: string;
-  /** What it has changed: `key made`. */
+  /** What the request has changed: `key made`. */
   did?: string;
   subscription?: string;
   event?: string;
@@ -25,7 +25,7 @@ export interface Facts {
   deliveries?: number | undefined;
   delivery?: string;
   replay?: string;
-  /** The key that it was about. */
+  /** The key that the request was about. */
   subjectKey?: string;
   /** Why it was refused. */
   code?: ProblemCode;
@@ -38,21 +38,23 @@ export interface RequestLog {
   logFact?: LogFact | undefined;
   world: Pick<World, 'monotonicMs' | 'nowMs'>;
   tracer?: Tracer | undefined;
-  /** Told of every request that was answered. */
+  /** Called for every request that was answered. */
   onAnswered?: (request: Answered) => void;
 }
 
-/** On the request itself: a WeakMap with young keys makes every collection dearer. */
+/**
+ * Stored on the request: a WeakMap with young keys makes every garbage collection more expensive.
+ */
 export interface Notes {
-  /** Undefined where no hook was called for it. */
+  /** Undefined if no hook ran for the request. */
   startedMs: number | undefined;
   facts: Facts;
   span: (Begun & { route: string }) | undefined;
 }
 
-/** A request, whoever has read it. */
+/** A request on either path. */
 export interface Noted {
-  /** What is noted of it so far. */
+  /** The facts collected so far. */
   notes: Notes | undefined;
 }
 
@@ -69,17 +71,17 @@ export function note(request: Noted, facts: Facts): void {
   Object.assign(notesOf(request).facts, facts);
 }
 
-/** Whether somebody was let in by a key. */
+/** Whether the caller was authenticated by a key. */
 export function hasKey({ notes }: Noted): boolean {
   return notes?.facts.key !== undefined;
 }
 
-/** The span of a request that publishes; it ends with the answer. */
+/** The span of a publish request; it ends with the answer. */
 export function noteSpan(request: Noted, span: Begun, route: string): void {
   notesOf(request).span = { ...span, route };
 }
 
-/** What an operation has done when it succeeded, if it is worth to be found again. */
+/** What a successful operation has done, if that is worth finding in the log. */
 export function deedOf({ operationId, role }: Operation): string | undefined {
   switch (role.kind) {
     case 'subscribe':
@@ -91,7 +93,9 @@ export function deedOf({ operationId, role }: Operation): string | undefined {
   }
 }
 
-/** The thing that an id in the path names. Only of a request that succeeded: then it is an id. */
+/**
+ * The object that an id in the path names. Only for successful requests: others may hold any text.
+ */
 export function subjectOf(id: string): Facts {
   const subject = subjects.get(id.slice(0, id.indexOf('_')));
   return subject === undefined ? {} : { [subject]: id };
@@ -124,7 +128,7 @@ export function logRequest(
   const { operation, code } = facts;
   onAnswered?.({ operation, status, tookMs, code });
   const line = {
-    requestId: redact(request.id), // A caller may choose it.
+    requestId: redact(request.id), // May be chosen by the caller.
     method: request.method,
     status,
     tookMs: Math.round(tookMs * 10) / 10,

@@ -1,8 +1,8 @@
-// Path templates of a document as routes of the server. Parameters are numbered there, because their
-// names in documents may hold any character.
+// Translates path templates of a document into routes. Parameters are numbered, because their names
+// in documents may hold any character.
 
 export interface Route {
-  /** As the server's router writes it. */
+  /** In the syntax of the server's router. */
   url: string;
   /** The router's parameters under their own names. */
   pathOf: (params: unknown) => ReadonlyMap<string, string>;

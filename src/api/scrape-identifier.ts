@@ -1,5 +1,5 @@
-// Who scrapes? When the store does not answer, nobody can say whose key it is, and just then metrics are
-// wanted. So a key that opened this door a while ago opens it still; no other door, and no longer.
+// Identifies scrapers. Metrics matter most when the store is down, but then no key can be looked
+// up. So a key that was valid here recently stays valid for a while, for metrics only.
 import { hashKey, type Key } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';

@@ -1,5 +1,5 @@
-// The HTTP server: limits, headers on every answer, request ids, problems, one log line a request.
-// It knows no operation; mount.ts puts the contract's routes on it.
+// The HTTP server: limits, headers of every answer, request ids, problems, one log line per
+// request. It knows no operation; mount.ts adds the routes.
 import { strict as assert } from 'node:assert';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -28,9 +28,10 @@ export function createServer(options: ServerOptions): Server {
   const http = {
     maxHeaderSize: limits.headBytesMax,
     headersTimeout: limits.headersTimeoutMs,
-    // By default every 30 s: a slow request then had up to 45 s instead of the 15 that are promised.
+    // The default is 30 s, by which a slow request could take up to 45 s instead of the promised
+    // 15.
     connectionsCheckingInterval: limits.connectionsLookMs,
-    requireHostHeader: false, // refuseBadHost says it in our own words.
+    requireHostHeader: false, // refuseBadHost answers with a problem.
   };
   const server = fastify({
     ...(tls === undefined
@@ -57,10 +58,10 @@ export function createServer(options: ServerOptions): Server {
       connections.break(socket, () => refuseBrokenRequest(error, socket, options)),
   });
   const connections = tendConnections(server.server, options.world);
-  // An expectation that nobody knows is ignored; Node would refuse it with an empty answer.
+  // Unknown expectations are ignored; Node would refuse them with an empty answer.
   server.server.on('checkExpectation', (...call) => server.server.emit('request', ...call));
   takeBodiesAsBytes(server);
-  // Hooks that wait for nothing are told so: one that is async costs a promise and three turns.
+  // Hooks that await nothing take a callback: an async one costs a promise and three turns.
   server.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply);
     done();
@@ -75,7 +76,7 @@ export function createServer(options: ServerOptions): Server {
   return { server, connections };
 }
 
-/** What fits is decided by the contract. Fastify has compilers for schemas of its own and would load them. */
+/** The contract validates, so Fastify must not load its schema compilers. */
 const noSchemas = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema(): never {
@@ -95,10 +96,10 @@ export function sendRefusal(refusal: ProblemReply, reply: FastifyReply): Fastify
   return reply.code(status).headers(headers).type(mediaType).send(body);
 }
 
-/** Bytes are read as they come; what they mean is decided by the operation they are for. */
+/** Bodies are read as bytes; the operation decides what they mean. */
 function takeBodiesAsBytes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  // JSON by its name: what only `*` fits is taken apart anew for each request.
+  // JSON by name: for types that only match `*`, Fastify parses the media type on every request.
   const types = ['application/json', '*'];
   server.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);
@@ -117,14 +118,17 @@ function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
   void reply.headers({ ...answerHeaders, 'x-request-id': request.id });
 }
 
-/** RFC 9112, 3.2: exactly one, but HTTP/1.0 may have none. */
+/** RFC 9112, 3.2: exactly one Host header; HTTP/1.0 may have none. */
 function refuseBadHost({ headersDistinct, httpVersion }: IncomingMessage): void {
   const count = headersDistinct['host']?.length ?? 0;
   if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
   throw new Problem('malformed_request', `The request has ${count} Host headers, expected one`);
 }
 
-/** A request under way at a stop is answered; without this its idle connection would hold the stop. */
+/**
+ * Requests in progress at a stop are answered; without this, their idle connections would delay the
+ * stop.
+ */
 function closeAfterLastAnswer(server: FastifyInstance): void {
   let isClosing = false;
   server.addHook('preClose', async () => {
@@ -136,12 +140,12 @@ function closeAfterLastAnswer(server: FastifyInstance): void {
   });
 }
 
-/** A caller's own id is kept if it can do no harm in a log. */
+/** Keeps a caller's own id if it is harmless in a log. */
 export function readRequestId(given: string | string[] | undefined): string | undefined {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : undefined;
 }
 
-/** Bytes that are no HTTP request get an answer too, if there is somebody left to read it. */
+/** Answers bytes that are not an HTTP request, if the client is still there. */
 function refuseBrokenRequest(
   error: Error & { code?: string },
   socket: Socket,
@@ -163,7 +167,7 @@ function refuseBrokenRequest(
   log.info({ requestId, status, code }, 'request');
   onAnswered?.({ operation: undefined, status, tookMs: 0, code });
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Whoever is too slow would go on so, and nobody looks at the time of a request twice.
+  // A client that is too slow would go on, and Node checks the time of a request only once.
   if (problem.code === 'request_timeout') socket.destroySoon();
   else socket.end();
 }

@@ -1,10 +1,11 @@
-// A question that only a person at a terminal can answer. Anybody else must have said --yes.
+// Asks a yes/no question that only a person at a terminal can answer; everyone else must pass
+// --yes.
 import { calledWrongly } from './failure.ts';
 import { logPainter } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Question {
-  /** What it is about, in lines: said before it, whoever is there. */
+  /** Context in lines, printed before the question and in the error. */
   about: string;
   question: string;
 }

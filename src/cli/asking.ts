@@ -1,14 +1,14 @@
-// The rhythm of asking a service how far something is: at once, then less and less often, until it is there.
-// Ctrl+C ends it at once, also while an answer is waited for.
+// Polls a service until something is done: at once, then at growing intervals. Ctrl+C ends it at
+// once, even while an answer is pending.
 import { limits } from '../core/limits.ts';
 import type { CliFailure } from './failure.ts';
 import { stopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Asking<T> {
-  /** Undefined: not yet. */
+  /** Undefined: not done yet. */
   ask: (signal: AbortSignal) => Promise<T | undefined>;
-  /** What is said to whoever does not wait for it. */
+  /** The error when the user stops waiting. */
   left: () => CliFailure;
 }
 

@@ -1,4 +1,4 @@
-// `ringback backup FILE`: a copy of the SQLite database, also while the service is running.
+// `ringback backup FILE`: copies the SQLite database, even while the service is running.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../core/limits.ts';
@@ -72,7 +72,7 @@ interface Done {
   file: string;
   made: Backup;
   tookMs: number;
-  /** Undefined: it is in the environment. */
+  /** Undefined: the key comes from the environment. */
   key: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The result of `ringback check` as text for people: aligned, and in lines that fit on a screen.
+// Shows the result of `ringback check` to people: aligned, in lines that fit the screen.
 import type {
   CallbackReport,
   ExampleRequest,
@@ -31,7 +31,7 @@ export function showChecked(checked: Shown, screen: Pick<Terminal, 'isScreen' | 
   return `${rows.flatMap((row) => render(row, { width, lineChars, paint })).join('\n')}\n\n`;
 }
 
-/** A document is somebody else's text: it must not steer the terminal. */
+/** A document is foreign text and must not control the terminal. */
 function withoutControls(row: Row): Row {
   const { label } = row;
   return { ...row, text: visible(row.text), ...(label !== undefined && { label: visible(label) }) };
@@ -41,19 +41,19 @@ function visible(text: string): string {
   return harmless(text.replaceAll(/\s+/gu, ' '));
 }
 
-/** A line of text, with a label in front of it or without. */
+/** A line of text, with or without a label. */
 interface Row {
   indent: number;
   label?: string;
   text: string;
   style?: Style;
-  /** Cut to one line, at its end or at its start, instead of being continued on the next one. */
+  /** Cut to one line, at its end or its start, instead of wrapped. */
   cut?: 'end' | 'start';
 }
 
 const lineCharsMax = 100;
 const lineCharsMin = 40;
-/** Of a line the label gets a third at most. */
+/** The label takes at most this part of a line. */
 const labelShare = 0.32;
 
 function errorRows({ file, error }: Extract<Shown, { error: unknown }>): Row[] {
@@ -167,7 +167,7 @@ function eventRows(events: readonly EventReport[]): Row[] {
   return [blank, { indent: 2, text: 'Events to publish, with a payload', style: 'bold' }, ...rows];
 }
 
-/** The same thing at many places is said once. */
+/** A warning that occurs at several places is shown once. */
 function warningRows(warnings: readonly Warning[]): Row[] {
   if (warnings.length === 0) return [];
   const groups = Map.groupBy(warnings, ({ kind, message }) => `${kind} ${message}`);
@@ -187,7 +187,7 @@ function warningRows(warnings: readonly Warning[]): Row[] {
 
 const placesShownMax = 3;
 
-/** Of a pointer the end says most. */
+/** A long pointer is cut at its start, because its end says most. */
 function placeRows({ file, line, column, pointer }: Warning): Row[] {
   const position = line === undefined ? file : `${file}:${line}:${column}`;
   return [

@@ -1,4 +1,5 @@
-// `ringback check`: says what OpenAPI documents would do as contracts, without starting anything.
+// `ringback check`: reports what OpenAPI documents would do as contracts, without starting
+// anything.
 import { settings } from '../config/settings.ts';
 import { ContractError } from '../contract/document.ts';
 import { loadContract } from '../contract/load.ts';
@@ -9,7 +10,7 @@ import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What became of one file. */
+/** The result for one file. */
 export type Checked =
   | (Omit<Report, 'warnings'> & { warnings: readonly (WarningReport & Partial<Position>)[] })
   | { file: string; error: { message: string; pointer: string } & Partial<Position> };
@@ -33,7 +34,7 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
   throw new CliFailure(all.length === 1 ? 'Not everything in it can run.' : many);
 }
 
-/** Programs look for members that are always there. */
+/** Members are always present, for programs that read the output. */
 function absentAsNull(_name: string, value: unknown): unknown {
   return value === undefined ? null : value;
 }
@@ -48,7 +49,7 @@ async function checkFile(file: string, contractRoot: string | undefined): Promis
   }
 }
 
-/** Each file is read once more, and only where there is something to look for. */
+/** Reads each file again, but only those with warnings. */
 function withPositions(report: Report): Checked {
   const byFile = Map.groupBy(report.warnings, ({ file }) => file);
   const positions = new Map(

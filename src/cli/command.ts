@@ -1,5 +1,5 @@
-// A command as a value: its help, its page in the docs, how its words are read and what is a mistake are
-// all made from this. A declaration must stay light: what is heavy is imported when it runs.
+// A command as a value: its help, its docs page, the parsing of its arguments and its errors are
+// all derived from it. Declarations must stay light: heavy code is imported when the command runs.
 import type { Environment } from '../config/setting.ts';
 import type { settings } from '../config/settings.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,19 +12,19 @@ export interface Command {
   summary: string;
   /** 'ringback deliveries [ID] [--state STATE]' */
   usage: readonly string[];
-  /** What else --help says, in lines of at most 80 characters. */
+  /** The description in --help, in lines of at most 80 characters. */
   about?: string;
-  /** Words that are no flags, by what usage calls them: { ID: 'a delivery: dlv_…' } */
+  /** Positional arguments, by their name in usage: { ID: 'a delivery: dlv_…' } */
   positionals?: Readonly<Record<string, string>>;
   flags: Readonly<Record<string, Flag>>;
-  /** Every setting is a flag too. */
+  /** Every setting is also a flag. */
   takesSettings: boolean;
-  /** Those of them that --help explains; all of them if it says nothing. */
+  /** The settings that --help explains; undefined: all of them. */
   settingsShown?: readonly (keyof typeof settings)[];
-  /** What --json gives: 'a list with one entry per file'. */
+  /** What --json prints: 'a list with one entry per file'. */
   json: string;
   examples: readonly Example[];
-  /** What the exit code says, where it is more than 0, 1 and 2 say by themselves. */
+  /** Exit codes that mean more than the usual 0, 1 and 2. */
   exitCodes?: Readonly<Record<number, string>>;
   run: (call: Invocation, terminal: Terminal) => Promise<void>;
 }
@@ -46,23 +46,23 @@ export type Flag =
   | { kind: 'choice'; says: string; placeholder: string; choices: readonly string[] };
 
 export interface Example {
-  /** As it is typed, starting with `ringback`. */
+  /** As typed, starting with `ringback`. */
   line: string;
   says: string;
 }
 
-/** How a command was called: every word of it is known, and every value is of its kind. */
+/** A parsed command line: every argument is known, and every value has the right type. */
 export interface Invocation {
   positionals: readonly string[];
-  /** The value of a text or choice; of a flag that was given twice the last one. */
+  /** The value of a text or choice; of a repeated flag the last one. */
   text: (flag: string) => string | undefined;
-  /** All values of a repeatable text, in their order. */
+  /** All values of a repeatable text, in order. */
   texts: (flag: string) => readonly string[];
   count: (flag: string) => number | undefined;
   isOn: (flag: string) => boolean;
   isJson: boolean;
-  /** The environment, with the settings' flags laid over it. */
+  /** The environment, overlaid with settings given as flags. */
   env: Environment;
-  /** Which of its settings are not from the environment but from a flag: RINGBACK_PORT → port. */
+  /** Settings that were given as flags: RINGBACK_PORT → port. */
   givenAs: ReadonlyMap<string, string>;
 }

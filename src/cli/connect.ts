@@ -1,4 +1,4 @@
-// Where a service is and with which key it is called: flags, or the environment.
+// The address of the service and the key to call it with: from flags or the environment.
 import { readPublicUrl, readText } from '../config/readers.ts';
 import { readSetting } from '../config/setting.ts';
 import type { Flag, Invocation } from './command.ts';
@@ -42,12 +42,12 @@ function readUrl({ text, env }: Invocation): string {
   const reading = readPublicUrl(given);
   if (reading.kind === 'value') return reading.value;
   const name = flag === undefined ? 'RINGBACK_URL' : '--url';
-  // What stands before an @ may be a password.
+  // Text before an @ may be a password.
   const shown = given.includes('@') ? name : `${name} "${given}"`;
   throw calledWrongly(`Cannot read ${shown}: ${reading.text}`);
 }
 
-/** Judged by the service alone: what is no key of ours may be one of its contract. */
+/** Not checked here: a key that is not Ringback's may belong to a contract of the service. */
 const keySetting = {
   env: 'RINGBACK_API_KEY',
   fallback: undefined,

@@ -1,4 +1,4 @@
-// `ringback deliveries`: where events are on their way, one of them with all attempts, or all as they move.
+// `ringback deliveries`: lists deliveries, shows one with its attempts, or follows them live.
 import type { ListDeliveriesQuery } from '../client/client.ts';
 import type { Invocation } from './command.ts';
 import { deliveryFlags, deliveryStates, errorWords, listFlags } from './commands/filter-flags.ts';
@@ -36,7 +36,7 @@ export async function deliveries(call: Invocation, terminal: Terminal): Promise<
   );
 }
 
-/** What lists, the live view and replays are narrowed by. */
+/** Filters for lists, the live view and replays. */
 export function readFilters(call: Invocation, nowMs: number): ListDeliveriesQuery {
   const subscriberId = call.text('to');
   const eventId = call.text('event-id');

@@ -1,4 +1,4 @@
-// Deliveries for people: a line each, and one with all its attempts.
+// Shows deliveries to people: a line each, or one with all its attempts.
 import type { Attempt, Delivery, GetDeliveryAnswer } from '../client/client.ts';
 import type { Column } from './table.ts';
 import { paintState, stateColumn, type View } from './view.ts';
@@ -17,7 +17,7 @@ export function deliveryColumns({ paint, when }: View): Column<Delivery>[] {
   ];
 }
 
-/** What the receiver said last: a status, or why there was none. */
+/** The last answer of the receiver: a status, or the error if there was none. */
 export function answerOf({ status, error }: Pick<Delivery, 'status' | 'error'>): string {
   return status === undefined ? (error ?? '') : String(status);
 }

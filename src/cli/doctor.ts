@@ -1,5 +1,5 @@
-// `ringback doctor`: looks at everything that a start needs, changes nothing, and says what to do. It may
-// run beside a service that is running.
+// `ringback doctor`: checks everything that a start needs and suggests what to do. It must change
+// nothing, and may run beside a running service.
 import type { Config } from '../config.ts';
 import { systemResolver } from '../egress/resolve.ts';
 import type { Invocation } from './command.ts';
@@ -74,7 +74,7 @@ function folderChecks(dataDir: string): Check[] {
   ];
 }
 
-/** A check that breaks says so, and the others go on. */
+/** A check that throws is reported as failed, and the others go on. */
 async function attempted({ name, run }: Check): Promise<Finding[]> {
   try {
     return await run();
@@ -100,7 +100,7 @@ function show({ check, state, message, remedy }: Finding, terminal: Terminal): s
 
 const messageCharsMin = 24;
 
-/** Programs look for members that are always there. */
+/** Members are always present, for programs that read the output. */
 function absentAsNull(_name: string, value: unknown): unknown {
   return value === undefined ? null : value;
 }

@@ -1,4 +1,4 @@
-// `ringback events`: what was published, or one event with its payload and where it went.
+// `ringback events`: lists events, or shows one with its payload and its deliveries.
 import type { Event, ShownEvent } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import type { Invocation } from './command.ts';
@@ -89,13 +89,16 @@ async function showEvent(
   }
 }
 
-/** With the payload as it was published: a number of 30 digits would not survive being read. */
+/**
+ * Inserts the payload as published: parsing it would lose precision, for example of a number with
+ * 30 digits.
+ */
 function exactJson({ payload: _payload, payloadText, ...event }: ShownEvent): string {
   const members = [JSON.stringify(event).slice(1, -1), `"payload":${payloadText}`];
   return `{${members.filter((one) => one !== '').join(',')}}\n`;
 }
 
-/** In lines where that changes nothing but blanks between its parts, else as it is. */
+/** Indented if that changes nothing but whitespace, else unchanged. */
 function indented({ payload, payloadText }: ShownEvent): string {
   const compact = payloadText.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
   const isSame = JSON.stringify(payload) === compact;

@@ -1,16 +1,16 @@
-// A failure that the person at the terminal can do something about: shown as a sentence, no stack.
+// A failure that the user can do something about: shown as a sentence, without a stack.
 
 export interface FailureOptions {
   cause?: unknown;
   exitCode?: number;
-  /** Of a service's refusal: the code of its problem and the status, for programs. */
+  /** For programs, if the service refused: the code of its problem, and the status. */
   code?: string | undefined;
   status?: number | undefined;
 }
 
 export class CliFailure extends Error {
   override readonly name = 'CliFailure';
-  /** 1: it did not work. 2: it was called wrongly. */
+  /** 1: the command failed. 2: it was called incorrectly. */
   readonly exitCode: number;
   readonly code: string | undefined;
   readonly status: number | undefined;
@@ -23,7 +23,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** It was called wrongly: whoever shows it adds where to read how. */
+/** The command was called incorrectly; the error is shown with a hint to its help. */
 export function calledWrongly(message: string): CliFailure {
   return new CliFailure(message, { exitCode: 2 });
 }

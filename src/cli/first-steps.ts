@@ -1,5 +1,5 @@
-// What to paste first: lines that subscribe, publish and look, as the contracts of this service want
-// it. They are made of valid examples, so that each of them works as it stands.
+// The first steps that a start prints: lines to paste that subscribe, publish and list, for the
+// contracts of this service. They are built from validated examples, so that each works unchanged.
 import { quote, type Piece } from '../api/docs/shell.ts';
 import type { Contract, Operation, Scheme } from '../contract/contract.ts';
 import { servedOf } from '../contract/contracts.ts';
@@ -21,7 +21,7 @@ export function firstSteps(service: Greeted): string[] {
   return executed.includes(management) ? ownSteps(service) : foreignSteps(service);
 }
 
-/** A sentence for each operation that anybody may call who reaches the service. */
+/** A sentence for each contract with operations that need no key. */
 export function openDoors({ executed }: Service['contracts']): string[] {
   return executed.flatMap((contract) => {
     const open = servedOf(contract).filter(({ security }) => isOpen(security));
@@ -95,7 +95,7 @@ interface Example {
   event: string;
 }
 
-/** The first operation that can be called, with an event that one of its callbacks hears. */
+/** The first operation that can be called, with an event that one of its callbacks matches. */
 function exampleOf(contract: Contract): Example[] {
   for (const operation of servedOf(contract)) {
     if (operation.role.kind !== 'subscribe') continue;
@@ -130,7 +130,7 @@ function subscribeLine(service: Greeted, { operation, request }: Example): strin
   ].join(' ');
 }
 
-/** The first alternative, as curl sends it. */
+/** Credentials for the first security alternative, as curl options. */
 function credentials(
   { security }: Operation,
   service: Greeted,

@@ -6,13 +6,13 @@ import type { Invocation } from './command.ts';
 import { CliFailure } from './failure.ts';
 
 export interface SettingFlag {
-  /** Without its dashes. */
+  /** Without the dashes. */
   flag: string;
   setting: keyof typeof settings;
   env: string;
-  /** It may stand without a value: `--lenient` is `--lenient on`. */
+  /** May be given without a value: `--lenient` means `--lenient on`. */
   isSwitch: boolean;
-  /** Given several times, all of them count. */
+  /** If given several times, all values count. */
   isGathered: boolean;
   meaning: string;
   fallback: string | undefined;
@@ -41,7 +41,7 @@ function settingName(name: string): keyof typeof settings {
   return name as keyof typeof settings;
 }
 
-/** The config, or all that is wrong with it at once. Warnings go to the terminal. */
+/** The config; throws with all its errors at once. Warnings go to the terminal. */
 export function configOf(
   { env, givenAs }: Pick<Invocation, 'env' | 'givenAs'>,
   warn: (text: string) => void,
@@ -56,7 +56,7 @@ export function configOf(
   return reading.config;
 }
 
-/** By the names that were typed: whoever gave --port has not set RINGBACK_PORT. */
+/** Uses the names that were typed: a user of --port did not set RINGBACK_PORT. */
 function asGiven(text: string, givenAs: Invocation['givenAs']): string {
   return text.replaceAll(/\b[A-Z][A-Z_]+\b/g, (name) => {
     const flag = givenAs.get(name);

@@ -1,11 +1,11 @@
-// The terminal as commands get it: it obeys our own colours and the progress bar, and nothing else that is
-// in a text, whoever wrote it. Every word of every command passes here, so none has to think of it.
+// The terminal that commands get: it passes our own colours and the progress bar, and escapes every
+// other control character. All output goes through it, so that no command has to think of it.
 import { harmless } from './harmless.ts';
 import type { Terminal } from './terminal.ts';
 
 export function guarded(terminal: Terminal, { isJson }: { isJson: boolean }): Terminal {
   const { out, err, isTerminal, isScreen, log, input, env, world } = terminal;
-  // JSON says the same with other letters; into a pipe it goes as it is.
+  // JSON escapes keep the value; into a pipe it goes unchanged.
   const asJson = isTerminal ? harmlessJson : (text: string) => text;
   return {
     out: (text) => out(isJson ? asJson(text) : harmlessBut(ours, text)),
@@ -17,21 +17,21 @@ export function guarded(terminal: Terminal, { isJson }: { isJson: boolean }): Te
     input,
     env,
     world,
-    /** Signals are heard from the moment that somebody asks. */
+    /** Signal handlers are installed on first use. */
     get stopped() {
       return terminal.stopped;
     },
   };
 }
 
-/** Lines, tabs, and the colours of paint.ts. */
+/** Line breaks, tabs, and the colours of paint.ts. */
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const ours = /(\n|\t|\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
-/** The same, and how a bar is drawn over: from the start of the line, with the rest of it erased. */
+/** Also how the progress bar is redrawn: from the start of the line, erasing the rest. */
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const oursAndBar = /(\n|\t|\u001b\[(?:1|2|22|31|32|33|36|39)m|^\r|\u001b\[K$)/;
 
-/** What the pattern finds stands at every second place, and stays. */
+/** `split` with a group puts matches at odd indexes; they stay. */
 function harmlessBut(kept: RegExp, text: string): string {
   return text
     .split(kept)
@@ -39,7 +39,7 @@ function harmlessBut(kept: RegExp, text: string): string {
     .join('');
 }
 
-/** The same value: what a terminal would obey can only stand in strings, where it has another spelling. */
+/** The same JSON value: control characters occur only in strings, where they can be escaped. */
 function harmlessJson(text: string): string {
   // oxlint-disable-next-line no-control-regex -- the colours of a help text, which is no JSON
   return text.replaceAll(/(?![\n\u001b])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (char) =>

@@ -1,6 +1,7 @@
-// Text of others on its way to a terminal: what a terminal would obey, or hide, is shown by its number.
+// Escapes foreign text for a terminal: characters that it would interpret or hide are shown by
+// their code point.
 
-/** One line of it, whatever it was. */
+/** Always returns a single line. */
 export function harmless(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
@@ -8,7 +9,7 @@ export function harmless(text: string): string {
   );
 }
 
-/** The same, with its lines and tabs kept. */
+/** The same, but keeps line breaks and tabs. */
 export function harmlessLines(text: string): string {
   return text
     .split('\n')

@@ -1,4 +1,4 @@
-// What the program says about itself: an overview that fits on a screen, and the help of each command.
+// The help of the program: an overview that fits on a screen, and the help of each command.
 import { version } from '../core/version.ts';
 import { groups, type Command, type Flag } from './command.ts';
 import { settingFlags, type SettingFlag } from './flags.ts';
@@ -76,7 +76,7 @@ const lineCharsMin = 40;
 
 type Row = readonly [term: string, says: string];
 
-/** As usage and docs write it: `--state STATE`. */
+/** As in usage and docs: `--state STATE`. */
 export function flagTerm(name: string, flag: Flag): string {
   return flag.kind === 'switch' ? `--${name}` : `--${name} ${flag.placeholder}`;
 }
@@ -130,7 +130,7 @@ function usageLines(line: string, width: number): string[] {
   return [`  ${first}`, ...others.map((one) => `      ${one}`)];
 }
 
-/** Lines that belong together are filled again; indented ones stand as they are. */
+/** Wraps paragraphs again; indented ones stay as they are. */
 function paragraphs(text: string, width: number): string[] {
   return text.split('\n\n').flatMap((part, index) => {
     const lines = part.startsWith(' ') ? part.split('\n') : wrap(part.replaceAll('\n', ' '), width);

@@ -1,5 +1,5 @@
-// Ids say what they name. One of the wrong kind is a slip of the hand: it is answered before any call, with
-// the kind that was expected and the command that knows the other one.
+// Ids say what they name. An id of the wrong kind is refused before any call, with the expected
+// kind and the command for the one that was given.
 import { calledWrongly } from './failure.ts';
 
 const kinds = {
@@ -11,7 +11,7 @@ const kinds = {
 
 export type IdKind = keyof typeof kinds;
 
-/** The id itself; `doing` is the verb of the sentence: `show`. */
+/** Returns the id; `doing` is the verb of the error: `show`. */
 export function expectId(kind: IdKind, text: string, doing: string): string {
   const { name, shape } = kinds[kind];
   if (shape.test(text)) return text;

@@ -1,4 +1,4 @@
-// Keys for people and for programs. A secret is shown by the call that made it, and never again.
+// Shows keys to people and programs. A secret is shown only by the call that created it.
 import { isLive, type Key } from '../core/key.ts';
 import type { FreshKey } from '../engine/keys.ts';
 import type { Terminal } from './terminal.ts';
@@ -33,7 +33,7 @@ export function forPeople(done: Done, terminal: Terminal): string {
   }
 }
 
-/** As the API shows it; absent is null. */
+/** As in the API, with null for absent members. */
 function factsOf(item: Key, nowMs: number): Record<string, unknown> {
   const { id, name, scopes, createdMs, expiresMs, revokedMs, usedMs, oldUntilMs } = item;
   return {

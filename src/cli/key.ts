@@ -1,5 +1,5 @@
-// `ringback key`: makes, lists, rotates and revokes keys right in the database, for the moment when no
-// key is at hand. While the service runs on SQLite only the API can do the same.
+// `ringback key`: creates, lists, rotates and revokes keys directly in the database, for when no
+// admin key is at hand. While the service runs on SQLite, only the API can do this.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultAppName, type App } from '../core/app.ts';

@@ -1,5 +1,5 @@
-// A callback as it came, for people. Everything in it may be a stranger's: nothing steers the terminal, and
-// a body stands indented, so that none can look like a line of ours.
+// Shows a received callback to people. Its content may be hostile: nothing in it may control the
+// terminal, and the body is indented, so that it cannot imitate a line of ours.
 import type { ForgeryCode } from '../receiver/receiver.ts';
 import { harmless, harmlessLines } from './harmless.ts';
 import { painter } from './paint.ts';
@@ -12,7 +12,7 @@ export type Signature =
   | { kind: 'foreign' };
 
 export interface Heard {
-  /** When it came. */
+  /** When it was received. */
   at: string;
   event: string | undefined;
   id: string | undefined;
@@ -20,7 +20,7 @@ export interface Heard {
   delivery: string | undefined;
   attempt: string | undefined;
   signature: Signature;
-  /** What the receiver behind answered; undefined where there is none. */
+  /** The answer of the --forward target; undefined without one. */
   forwarded: number | undefined;
   body: string;
 }

@@ -1,5 +1,5 @@
-// `ringback listen`: a receiver in the terminal. It subscribes, prints each callback as it comes, checks
-// its signature, passes it on if asked to, and unsubscribes when it ends.
+// `ringback listen`: a receiver in the terminal. It subscribes, prints each callback, checks its
+// signature, forwards it if asked to, and unsubscribes when it ends.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'undici';
 import type { Client, SubscribeWish } from '../client/client.ts';
@@ -18,9 +18,9 @@ interface Listener {
   terminal: Terminal;
   isJson: boolean;
   forward: string | undefined;
-  /** Aborted when somebody wants it to end. */
+  /** Aborted when the user ends it. */
   signal: AbortSignal;
-  /** Secrets by subscription, fetched once each. */
+  /** Secrets by subscription, each fetched once. */
   secrets: Map<string, Promise<readonly string[]>>;
 }
 
@@ -68,7 +68,10 @@ export async function listen(call: Invocation, terminal: Terminal): Promise<void
 
 const portFallback = 8081;
 
-/** A pattern is what a subscription chooses; a name is what the contract takes. */
+/**
+ * A pattern goes into the subscription's own settings, a name into the call that the contract
+ * defines.
+ */
 function readWish(callbackUrl: string, event: string | undefined): SubscribeWish {
   if (event === undefined) return { callbackUrl };
   return event.includes('*')
@@ -76,7 +79,7 @@ function readWish(callbackUrl: string, event: string | undefined): SubscribeWish
     : { callbackUrl, event };
 }
 
-/** In a time that a person waits: whoever leaves wants to go. */
+/** With a short timeout and no retries, because the user is waiting to leave. */
 async function leave(client: Client, subscriberId: string): Promise<void> {
   await client.unsubscribe(subscriberId, { timeoutMs: limits.leaveMs, retries: 0 });
 }
@@ -95,7 +98,7 @@ function leftEarly(url: string): CliFailure {
   );
 }
 
-/** Prints one callback and says with which status it is answered. */
+/** Prints a callback and returns the status to answer it with. */
 async function receive(listener: Listener, incoming: IncomingMessage): Promise<number> {
   const body = await readBody(incoming);
   const { terminal, isJson } = listener;
@@ -152,11 +155,11 @@ async function checkSignature(
   };
   const first = await verify();
   if (first.kind === 'ok') return first;
-  listener.secrets.delete(subscription); // It may have been replaced: ask once more.
+  listener.secrets.delete(subscription); // It may have been rotated: fetch it again.
   return verify();
 }
 
-/** Fetched once, and remembered. None: the subscription is not one of this app. */
+/** Fetched once and cached. Empty: the subscription does not belong to this app. */
 async function secretsOf(
   { client, secrets, signal }: Listener,
   subscription: string,
@@ -171,7 +174,7 @@ async function secretsOf(
   return known;
 }
 
-/** The status of the receiver behind, or 502 when it cannot be reached. */
+/** The status of the --forward target, or 502 if it cannot be reached. */
 async function passOn(
   { forward, terminal, signal }: Listener,
   { method, headers }: IncomingMessage,

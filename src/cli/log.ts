@@ -1,6 +1,6 @@
-// The log of a process: one wide line a fact on stderr, as JSON or, for somebody at a terminal, to be read.
-// Secrets are taken out here, whoever wrote the line. A pipe that is slow or broken loses lines; it never
-// holds up the service or ends it.
+// The log of the process: one wide line per fact on stderr, as JSON or, on a terminal,
+// human-readable. Secrets are removed here, whatever part wrote the line. A slow or broken pipe
+// loses lines; it must never block or end the service.
 import { pino, type Logger } from 'pino';
 import type { LogFormat, LogLevel } from '../config/readers.ts';
 import { limits } from '../core/limits.ts';
@@ -12,7 +12,7 @@ import { prettyLine } from './pretty.ts';
 export interface LogOptions {
   level: LogLevel;
   format: LogFormat;
-  /** Whether a person looks at it, and likes colours. */
+  /** Whether stderr is a terminal, and may be coloured. */
   isTerminal: boolean;
   isColoured: boolean;
 }
@@ -24,17 +24,18 @@ export interface ProcessLog extends AsyncDisposable {
 
 export function openLog(options: LogOptions, world: Pick<World, 'sleep' | 'nowMs'>): ProcessLog {
   const { logBytesWaitingMax: maxLength } = limits;
-  // With a least length a flush waits until all is written.
+  // With `minLength`, a flush waits until everything is written.
   let isGivenUp = false;
   const file = pino.destination({
     dest: 2,
     sync: false,
     minLength: 1,
     maxLength,
-    // A full pipe is tried again and again, also after the end: nobody would ever get out of here.
+    // A full pipe is retried forever, even after the end, and would keep the process alive.
     retryEAGAIN: () => !isGivenUp,
   });
-  // pino has dealt with a broken pipe; a full one drops lines, and there is nobody to tell.
+  // pino has handled the broken pipe, and a full one drops lines; there is nowhere to report
+  // either.
   file.on('error', () => undefined);
   const lines = gatherLines((text) => file.write(text), world);
   return {
@@ -52,8 +53,8 @@ export function openLog(options: LogOptions, world: Pick<World, 'sleep' | 'nowMs
 }
 
 /**
- * A busy service writes a line for every request; a write for each took 9 of its 25 µs. So lines wait a moment
- * for others. Not what may be the last words before the end: whatever is no mere fact goes at once.
+ * Batches lines: a busy service writes one for every request, and a write for each took 9 of its 25
+ * µs. Anything but a plain fact is written at once, because it may be the last line before a crash.
  */
 function gatherLines(
   write: (text: string) => void,
@@ -77,7 +78,7 @@ function gatherLines(
 const factStart = '{"level":30,';
 const belowInfo = /^\{"level":[12]0,/;
 
-/** `write` gets whole lines, ready to be seen. */
+/** `write` gets whole lines, ready for output. */
 function createLog(
   { level, format, isTerminal, isColoured }: LogOptions,
   world: Pick<World, 'nowMs'>,
@@ -99,14 +100,14 @@ function createLog(
   const isBare = show === undefined && log.isLevelEnabled('info');
   const logFact: LogFact = (facts, message) => {
     if (!isBare) return log.info(facts, message);
-    const text = JSON.stringify(facts).slice(1, -1); // To copy the facts and add to them takes longer.
+    const text = JSON.stringify(facts).slice(1, -1); // Copying the facts to add the message takes longer.
     const last = `"msg":${JSON.stringify(message)}}\n`;
     write(`${factStart.slice(0, -1)}${timestamp()},${text === '' ? last : `${text},${last}`}`);
   };
   return { log, logFact };
 }
 
-/** As pino's own, but printed once for all lines of a millisecond. */
+/** Like pino's, but formatted once for all lines of a millisecond. */
 function timestamps(world: Pick<World, 'nowMs'>): () => string {
   let [lastMs, text] = [0, ''];
   return () => {

@@ -1,5 +1,5 @@
-// `ringback migrate`: brings the database up to this program without starting the service. The service
-// does the same when it starts; this is for those who want to do it, or know about it, before.
+// `ringback migrate`: migrates the database without starting the service. A start does the same;
+// this is for those who want to do or check it beforehand.
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { migratorOf, type Migrator } from '../store/bring-up.ts';
 import type { AppliedMigration } from '../store/migrate.ts';
@@ -35,7 +35,7 @@ async function apply(migrator: Migrator, terminal: Terminal): Promise<readonly A
     done += 1;
     if (total > 1) progress.show({ done, total });
   });
-  return applied; // Only now the bar may go.
+  return applied; // The progress bar is erased on return.
 }
 
 function print(migrations: readonly AppliedMigration[], what: string): string {

@@ -1,4 +1,4 @@
-// Colours, for a screen only: whatever is piped or kept gets plain text.
+// Colours, for a screen only: piped or stored output gets plain text.
 import { styleText } from 'node:util';
 import type { Terminal } from './terminal.ts';
 
@@ -10,7 +10,7 @@ export function painter({ isScreen }: Pick<Terminal, 'isScreen'>): Paint {
   return isScreen ? coloured : plain;
 }
 
-/** The same for what goes to stderr. */
+/** The same for stderr. */
 export function logPainter({ log }: Pick<Terminal, 'log'>): Paint {
   return log.isColoured ? coloured : plain;
 }

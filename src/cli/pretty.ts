@@ -1,5 +1,5 @@
-// A log line for people: time, level, what happened, then its facts in one row. It takes the line as JSON,
-// after secrets were taken out of it, and shows nothing that a terminal would obey.
+// Formats a log line for people: time, level, message, then its facts in one row. Input is a JSON
+// line without secrets; output has no foreign control characters.
 import { harmless } from './harmless.ts';
 import { painter, type Paint, type Style } from './paint.ts';
 
@@ -24,7 +24,7 @@ export function prettyLine(json: string, { isColoured }: PrettyOptions): string 
   return `${[...head, ...shown].join(' ')}${trouble(err, paint)}\n`;
 }
 
-/** Of an error the whole story, below its line. */
+/** The stack of an error, below its line. */
 function trouble(err: unknown, paint: Paint): string {
   if (!isObject(err)) return err === undefined ? '' : ` err=${show(err)}`;
   const stack = typeof err['stack'] === 'string' ? err['stack'] : show(err);
@@ -48,7 +48,7 @@ function parse(json: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(json);
     return isObject(value) ? value : undefined;
   } catch {
-    return undefined; // Shown as it is.
+    return undefined; // Shown unchanged.
   }
 }
 
@@ -56,12 +56,12 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The time of day: whoever looks at a terminal knows the date. */
+/** The time of day, without the date. */
 function clock(time: unknown): string {
   return typeof time === 'string' ? harmless(time.slice(11, 23)) : '';
 }
 
-/** Words as they are; anything else as JSON, so that one can see where it ends. */
+/** Plain words unquoted; anything else as JSON, so that its end is visible. */
 function show(value: unknown): string {
   if (typeof value === 'string' && /^[\x21\x23-\x7e]+$/.test(value)) return value;
   return harmless(JSON.stringify(value) ?? '');

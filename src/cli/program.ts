@@ -5,8 +5,8 @@ import type { Terminal } from './terminal.ts';
 import { realWorld } from '../core/world.ts';
 
 /**
- * The first signal asks to stop; the second one is not waited for. Commands that never ask for this end at
- * once, as any program does: a backup is deaf while it copies.
+ * The first signal asks to stop; a second one ends the process at once. Commands that never ask for
+ * `stopped` keep the default behaviour and end at once, except a backup while it copies.
  */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
@@ -15,12 +15,12 @@ function untilSignal(): Promise<void> {
   });
 }
 
-/** Undefined while nobody has asked to hear it. */
+/** Undefined until a command asks for `stopped`. */
 let stop: (() => void) | undefined;
 
 /**
- * Whoever read this has left: `ringback events --all | head -1`. What is printed for nobody is not worth
- * the work, so that is a wish to stop. Only the service has more to do than to print.
+ * The reader of the output has closed it: `ringback events --all | head -1`. Further output is
+ * pointless, so this is a wish to stop. Only `serve` goes on.
  */
 function outFailed({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE' && process.argv[2] === 'serve') return;
@@ -29,16 +29,16 @@ function outFailed({ code, message }: NodeJS.ErrnoException): void {
   process.exit(code === 'EPIPE' ? readerLeft : 1);
 }
 
-/** As of a program that SIGPIPE ends. */
+/** The exit code of a program that SIGPIPE ends. */
 const readerLeft = 141;
 
 process.stdout.on('error', outFailed);
 process.stderr.on('error', ({ code }: NodeJS.ErrnoException) => {
-  if (code !== 'EPIPE') process.exit(1); // There is nowhere left to say why.
+  if (code !== 'EPIPE') process.exit(1); // There is nowhere left to report it.
 });
 
 const isColourless = (process.env['NO_COLOR'] ?? '') !== '' || process.env['TERM'] === 'dumb';
-/** Of a terminal that does not say how wide it is. */
+/** For a terminal that does not report its width. */
 const columnsUnknown = 80;
 let stopped: Promise<void> | undefined;
 const terminal: Terminal = {

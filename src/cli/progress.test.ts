@@ -6,14 +6,14 @@ import { textWidth } from './table.ts';
 const step = { label: 'Publishing', done: 250, total: 1_000, tookMs: 2_000 };
 
 describe('progressLine', () => {
-  it('shows a bar, the part, the count, the rate and what is left', () => {
+  it('shows a bar, the percentage, the count, the rate and the time left', () => {
     assert.equal(
       progressLine(step, 100),
       'Publishing  ███████░░░░░░░░░░░░░░░░░░░░░░░  25 % · 250 of 1,000 · 125/s · 6 s left',
     );
   });
 
-  it('gives up the bar, then the end of the line, where there is no room', () => {
+  it('drops the bar, then the end of the line, if there is no room', () => {
     assert.equal(progressLine(step, 56), 'Publishing  25 % · 250 of 1,000 · 125/s · 6 s left');
     assert.equal(progressLine(step, 20), 'Publishing  25 %…');
     for (let width = 1; width < 120; width += 1) {
@@ -22,7 +22,7 @@ describe('progressLine', () => {
     }
   });
 
-  it('counts where nobody knows the end, and is full where there is nothing to do', () => {
+  it('counts if the total is unknown, and is full if it is zero', () => {
     assert.equal(progressLine({ ...step, total: undefined }, 80), 'Publishing  250 · 125/s');
     assert.match(progressLine({ ...step, done: 0, total: 0 }, 80), /█{30} {2}100 %/);
   });
@@ -47,7 +47,7 @@ describe('startProgress', () => {
     return { terminal, said, pass: (ms: number) => void (nowMs += ms) };
   };
 
-  it('is drawn at most ten times a second, over itself, and erased at the end', () => {
+  it('redraws at most ten times a second, and erases the line at the end', () => {
     const { terminal, said, pass } = stage(true);
     {
       using progress = startProgress('Work', terminal);
@@ -62,7 +62,7 @@ describe('startProgress', () => {
     assert.equal(said.at(-1), '\r\u001b[K');
   });
 
-  it('is nothing where the error stream is no terminal', () => {
+  it('draws nothing if stderr is not a terminal', () => {
     const { terminal, said } = stage(false);
     {
       using progress = startProgress('Work', terminal);

@@ -1,24 +1,24 @@
-// A progress bar on the terminal's error stream, in one line that is drawn over and erased at the end.
-// Where that stream is no terminal there is nothing at all, and standard output is never touched.
+// A progress bar on stderr, in one line that is redrawn and erased at the end. If stderr is not a
+// terminal it draws nothing, and standard output is never touched.
 import { limits } from '../core/limits.ts';
 import { harmless } from './harmless.ts';
 import { cutTo, textWidth } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Progress extends Disposable {
-  /** Tells how far it is; drawn at most ten times a second. */
+  /** Reports progress; drawn at most ten times a second. */
   show: (step: Step) => void;
 }
 
 export interface Step {
   done: number;
-  /** Undefined where nobody knows how much there is. */
+  /** Undefined if the total is unknown. */
   total: number | undefined;
-  /** What else there is to say, at the end of the line. */
+  /** Extra text for the end of the line. */
   note?: string;
 }
 
-/** Erased when it is disposed of, however that comes. */
+/** The line is erased on dispose. */
 export function startProgress(
   label: string,
   terminal: Pick<Terminal, 'err' | 'log' | 'world' | 'width'>,
@@ -44,7 +44,10 @@ export function startProgress(
   };
 }
 
-/** The line as text. No terminal breaks it, not even when somebody types Ctrl+C, which it shows as `^C` behind it. */
+/**
+ * The line as text. It leaves room at the edge, so that no terminal wraps it, even when Ctrl+C is
+ * echoed as `^C`.
+ */
 export function progressLine(
   { label, done, total, note, tookMs }: Step & { label: string; tookMs: number },
   width: number,
@@ -58,13 +61,13 @@ export function progressLine(
   return cutTo(`${label}  ${bar}${tail}`, most);
 }
 
-/** Where output goes elsewhere, nobody knows how wide the error stream's terminal is. */
+/** If output goes elsewhere, the width of stderr's terminal is unknown. */
 function screenWidth({ width }: Pick<Terminal, 'width'>): number {
   return Number.isFinite(width()) ? width() : 80;
 }
 
 const eraseRest = '\u001b[K';
-/** For `^C`, and one more: some terminals break a line when it is full. */
+/** For `^C`, and one more: some terminals wrap a line when it is full. */
 const keptFree = 3;
 const barMin = 8;
 const barMax = 30;
@@ -74,7 +77,7 @@ function counted(done: number, total: number | undefined): string[] {
   return [`${Math.floor(100 * part(done, total))} %`, `${number(done)} of ${number(total)}`];
 }
 
-/** A rate and what is left of the time, once there is something to go by. */
+/** The rate and the time left, once there is enough data. */
 function timed({ done, total, tookMs }: Step & { tookMs: number }): string[] {
   if (tookMs < 1_000 || done === 0) return [];
   const perS = done / (tookMs / 1_000);

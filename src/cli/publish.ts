@@ -1,4 +1,4 @@
-// `ringback publish`: says that something happened. The payload leaves as it was given, byte for byte.
+// `ringback publish`: publishes an event. The payload is sent as given, byte for byte.
 import type { Accepted } from '../client/client.ts';
 import { readOpaqueJson } from '../core/json.ts';
 import { limits } from '../core/limits.ts';
@@ -37,7 +37,7 @@ export async function publish(call: Invocation, terminal: Terminal): Promise<voi
     if (!call.isOn('wait')) return call.isJson ? terminal.out(json(accepted)) : undefined;
     const ended = await waitForDeliveries({ client, terminal }, accepted).catch(
       (error: unknown) => {
-        // Whoever does not wait for the end still wants to know what was accepted.
+        // The event was accepted even if the wait for its end fails.
         if (call.isJson) terminal.out(json({ ...accepted, ended: null }));
         throw error;
       },
@@ -48,7 +48,7 @@ export async function publish(call: Invocation, terminal: Terminal): Promise<voi
   });
 }
 
-/** Exactly one of: an argument, --message, --file, and standard input. */
+/** Exactly one of an argument, --message, --file, and standard input. */
 async function readPayload(
   call: Invocation,
   terminal: Terminal,
@@ -74,7 +74,7 @@ async function readPayload(
   return checked(from === '-' ? 'standard input' : `"${from}"`, bytes);
 }
 
-/** Said here, since a shell eats quotes before anybody sees them. */
+/** Checked here for a better message: shells often remove the quotes of JSON. */
 function checked(where: string, bytes: Uint8Array): string {
   const reading = readOpaqueJson(bytes);
   if (reading.kind === 'value') return Buffer.from(bytes).toString().trim();

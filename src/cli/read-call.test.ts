@@ -32,7 +32,7 @@ function refused(message: string, ...args: string[]): void {
 }
 
 describe('readCall', () => {
-  it('gives words, texts, numbers, choices and switches', () => {
+  it('returns positionals, texts, numbers, choices and switches', () => {
     const call = read(
       'one',
       '--note',
@@ -56,14 +56,14 @@ describe('readCall', () => {
     assert.equal(read('--json').isJson, true);
   });
 
-  it('takes what stands behind -- as words, - as a value, and a dash behind =', () => {
+  it('accepts anything after --, a lone - as a value, and a dash after =', () => {
     assert.deepEqual(read('--', '--all', '-x').positionals, ['--all', '-x']);
     assert.equal(read('--note', '-').text('note'), '-');
     assert.equal(read('--note=-1').text('note'), '-1');
     assert.equal(read('--note', '').text('note'), '');
   });
 
-  it('lays settings over the environment; a switch needs no value; contracts are gathered', () => {
+  it('overlays settings on the environment; a switch needs no value; contracts accumulate', () => {
     assert.equal(read().env['RINGBACK_PORT'], '1');
     const { env } = read('--port', '2', '--lenient', '--contract', 'a', '--contract', 'b');
     assert.deepEqual(
@@ -74,7 +74,7 @@ describe('readCall', () => {
     assert.equal(read('--lenient').env['RINGBACK_LENIENT'], 'on');
   });
 
-  it('refuses what it does not know, with the nearest word', () => {
+  it('refuses unknown flags and suggests the nearest one', () => {
     refused('Cannot read "--note-": did you mean "--note"?', '--note-', 'x');
     refused('Cannot read "--stat": did you mean "--state"?', '--stat=dead');
     refused('Cannot read "-a": there is no such flag', '-a');
@@ -89,7 +89,7 @@ describe('readCall', () => {
     }
   });
 
-  it('refuses words where a command takes none, but not for help', () => {
+  it('refuses positionals if a command takes none, except with --help', () => {
     const { positionals: _none, ...wordless } = command;
     const message = 'Cannot try "now": expected flags only';
     assert.throws(() => readCall(wordless, ['now'], {}), { message });

@@ -1,5 +1,5 @@
-// Words on the command line become an invocation, or a sentence about the first one that is wrong. Nothing
-// that was typed is ignored.
+// Parses the command line into an invocation, or throws a sentence about the first error. No
+// argument is ever ignored.
 import { parseArgs } from 'node:util';
 import type { Environment } from '../config/setting.ts';
 import type { Command, Flag, Invocation } from './command.ts';
@@ -7,7 +7,7 @@ import { calledWrongly } from './failure.ts';
 import { settingFlags } from './flags.ts';
 import { guess, nearest } from '../core/nearest.ts';
 
-/** Flags of every command; the frame itself looks at them. */
+/** Flags of every command, handled by run.ts. */
 export const commonFlags = {
   json: { kind: 'switch', says: 'for programs' },
   help: { kind: 'switch', says: 'this text' },
@@ -49,7 +49,7 @@ export function readCall(
   };
 }
 
-/** Of a setting that is given twice the last one counts; files are gathered. */
+/** If a setting is given twice, the last one counts; contract files accumulate. */
 function settingsIn(values: ReadonlyMap<string, readonly string[]>): Environment {
   const given = settingFlags.flatMap(({ flag, env, isGathered }) => {
     const all = values.get(flag) ?? [];
@@ -74,7 +74,7 @@ function knownFlags({ flags, takesSettings }: Command): ReadonlyMap<string, Know
 
 type Word = { kind: 'positional'; value: string } | { kind: 'flag'; name: string; value: string };
 
-/** Every mistake is found here, so that values can be trusted afterwards. */
+/** Validates every argument, so that values can be trusted afterwards. */
 function wordsOf(args: readonly string[], known: ReadonlyMap<string, KnownFlag>): Word[] {
   const options = Object.fromEntries(
     [...known].map(([name, { kind }]) => [name, { type: typeOf(kind), multiple: true } as const]),

@@ -1,4 +1,4 @@
-// Replays for people: a line each, and one with all its figures.
+// Shows replays to people: a line each, or one with all its figures.
 import type { NewReplayFilter, Replay } from '../client/client.ts';
 import type { Column } from './table.ts';
 import { paintState, stateColumn, type View } from './view.ts';

@@ -1,5 +1,5 @@
-// `ringback replay`: sends many deliveries again. First it counts what fits and asks; then it shows how far
-// the service is. The replay is the service's own work: leaving does not end it.
+// `ringback replay`: sends many deliveries again. It counts what matches, asks for confirmation,
+// then shows progress. The service runs the replay, so leaving does not end it.
 import type { Client, NewReplayFilter, Replay } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import { askUntil } from './asking.ts';

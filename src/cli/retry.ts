@@ -1,5 +1,5 @@
-// `ringback retry`: sends deliveries again, as many as are named. One that cannot be sent again does not
-// keep the others from it.
+// `ringback retry`: sends the named deliveries again. One that cannot be sent again does not stop
+// the others.
 import type { Client } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import type { Invocation } from './command.ts';
@@ -35,7 +35,7 @@ export async function retry(call: Invocation, terminal: Terminal): Promise<void>
 
 interface Retried {
   delivery: string;
-  /** What is under way now: the delivery itself, or its successor. */
+  /** The id of the delivery that is sent now: the same, or its successor. */
   id: string | null;
   error: CliFailure | null;
 }
@@ -57,7 +57,7 @@ function notTried(delivery: string): Retried {
   return { delivery, id: null, error: new CliFailure('It was not tried.', { code: 'not_tried' }) };
 }
 
-/** What goes for all of them ends it: a wrong key, a service that is away. */
+/** Other errors concern all deliveries and end the run: a wrong key, or an unreachable service. */
 function isOfOne({ status }: CliFailure): boolean {
   return status === 404 || status === 409;
 }
@@ -95,7 +95,7 @@ function line(terminal: Terminal): (retried: Retried) => string {
   };
 }
 
-/** What was sent before is not forgotten, and what is left is named. */
+/** Reports what was sent before the failure, and lists what was not tried. */
 function endFailure(
   end: CliFailure,
   { sent, total, untried }: { sent: number; total: number; untried: readonly string[] },

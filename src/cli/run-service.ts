@@ -1,4 +1,4 @@
-// Runs the service until it is told to stop, and greets whoever started it.
+// Runs the service until it is asked to stop, and prints the greeting.
 import type { Logger } from 'pino';
 import type { Config, Environment } from '../config.ts';
 import { explainTargets } from '../config/exposure.ts';
@@ -23,7 +23,7 @@ import type { Terminal } from './terminal.ts';
 export interface Running {
   config: Config;
   openStore: OpenStore;
-  /** Somebody wants it to end. */
+  /** Resolves when the service should stop. */
   stopped: Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function runService(
   const { log, logFact } = logging;
   await using tracer = await openTracer(terminal, { nodeName: config.nodeName, log });
   const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined); // Heard below, once the service runs.
+  failed.promise.catch(() => undefined); // Awaited below, once the service runs.
   const outside = { world, log, logFact, tracer, openStore, onFatal: failed.reject };
   const service = await startService(config, outside).catch(explain);
   try {
@@ -54,7 +54,7 @@ export async function runService(
   }
 }
 
-/** What it was started with: the settings that somebody chose, but no secret. */
+/** What the service was started with: the settings that were chosen, except secrets. */
 function startFacts({ role, nodeName, database, targets }: Config, env: Environment): object {
   const chosen = Object.values(settings).filter(
     (row) => !('isSecret' in row) && (env[row.env] ?? '') !== '',
@@ -68,7 +68,7 @@ function startFacts({ role, nodeName, database, targets }: Config, env: Environm
   };
 }
 
-/** Undefined: nobody asked for traces. */
+/** Undefined: tracing is off. */
 async function openTracer(
   { env, world }: Terminal,
   { nodeName, log }: { nodeName: string; log: Logger },
@@ -80,7 +80,7 @@ async function openTracer(
   return startTracer({ world, settings: reading.settings, nodeName, onError });
 }
 
-/** Without it the service runs all the same. */
+/** The service runs without the link, too. */
 async function signInLink(service: Service, log: Logger): Promise<string | undefined> {
   if (service.role === 'worker') return undefined;
   return service.signInLink().catch((err: unknown) => {
@@ -89,13 +89,15 @@ async function signInLink(service: Service, log: Logger): Promise<string | undef
   });
 }
 
-/** The store can write no more, and what it has written is in doubt: the service ends, and the person is told why. */
+/**
+ * The store can no longer write, and its last writes are in doubt: the service ends and says why.
+ */
 function explainEnd(error: unknown): never {
   if (!(error instanceof StoreUnavailable)) throw error;
   throw new CliFailure(`Stopped: ${continued(error)}`, { cause: error });
 }
 
-/** What the person can mend is said in a sentence; anything else keeps its stack. */
+/** What the user can fix is shown as a sentence; anything else keeps its stack. */
 function explain(error: unknown): never {
   if (error instanceof StoreUnavailable) {
     const remedy = 'make sure that the store can write (ringback doctor looks), and start again';
@@ -109,17 +111,17 @@ function explain(error: unknown): never {
   throw error;
 }
 
-/** Its message after a colon. */
+/** The message as it continues after a colon. */
 function continued({ message }: Error): string {
   return message.replace(/^The /, 'the ');
 }
 
-/** A certificate or key file that is none, or the two do not belong together. */
+/** A certificate or key file is invalid, or the two do not belong together. */
 function isTlsError(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
 }
 
-/** The same for programs, in one line. */
+/** The greeting for programs, in one line. */
 function started(service: Service, link: string | undefined): string {
   const { url, defaultApp, firstKey, role } = service;
   const appId = withPrefix('app', defaultApp.id);

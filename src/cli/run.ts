@@ -1,5 +1,5 @@
-// argv → command → exit code. Mistakes are sentences on stderr, or JSON where JSON was asked for; only
-// what is a bug of ours keeps its stack.
+// argv → command → exit code. Failures are sentences on stderr, or JSON with --json; only bugs of
+// ours keep their stack.
 import { version } from '../core/version.ts';
 import type { Command } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
@@ -12,7 +12,7 @@ import { readCall } from './read-call.ts';
 import type { Terminal } from './terminal.ts';
 import { filled } from './wrap.ts';
 
-/** 0: it worked. 1: it did not. 2: it was called wrongly. */
+/** 0: success. 1: failure. 2: called incorrectly. */
 export async function runCommandLine(
   args: readonly string[],
   bareTerminal: Terminal,
@@ -72,7 +72,7 @@ function findCommand(name: string, commands: readonly Command[]): Command {
 interface Context {
   terminal: Pick<Terminal, 'log' | 'width'>;
   isJson: boolean;
-  /** The command that was called, if there is such a one. */
+  /** The command that was called, if it exists. */
   known: Command | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Ctrl+C as a signal that ends what is under way at once: a call to a service that hangs has to hear it too.
+// Ctrl+C as an abort signal, which also ends a call to a service that hangs.
 import type { Terminal } from './terminal.ts';
 
 export function stopSignal({ stopped }: Pick<Terminal, 'stopped'>): AbortSignal {

@@ -9,7 +9,7 @@ const wish = (...words: string[]): Wish => readWish(readCall(subscribe, words, {
 const url = 'https://x.example/hook';
 
 describe('readWish', () => {
-  it('chooses the variant of the contract by what is given', () => {
+  it('picks the variant of the contract by the arguments', () => {
     assert.deepEqual(wish(url), { kind: 'body', callbackUrl: url, controls: {} });
     const event = { kind: 'query', callbackUrl: url, event: 'a.b', controls: {} };
     assert.deepEqual(wish(url, '--event', 'a.b'), event);
@@ -43,7 +43,7 @@ describe('readWish', () => {
     assert.deepEqual(wish(url, '--retry', 'none').controls, { retry: [] });
   });
 
-  it('says what is wrong, and never repeats a header, which may be a secret', () => {
+  it('reports what is wrong, and never repeats a header, which may be a secret', () => {
     const mistakes: [string[], RegExp][] = [
       [[], /without a URL: expected one, or some of --in-progress/],
       [[url, url], /expected one URL/],
@@ -67,7 +67,7 @@ describe('readWish', () => {
 });
 
 describe('readFilter', () => {
-  it('reads values as JSON, else as text, and gathers those of one place', () => {
+  it('reads values as JSON, else as text, and collects several values of one place', () => {
     const rules = ['/a=1', '/b=NL', '/b=BE', '/c=true', '/d="1"', '/e=', '/f=a=b', '=x'];
     assert.deepEqual(readFilter(rules), {
       '/a': 1,

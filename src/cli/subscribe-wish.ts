@@ -1,5 +1,5 @@
-// Flags of `ringback subscribe` → what the subscribe call takes. Pure; the service judges the values, here
-// only the shape of each flag is read.
+// Translates the flags of `ringback subscribe` into the input of the subscribe call. Pure. Checks
+// only the syntax of each flag; the service checks the values.
 import type { Controls } from '../client/client.ts';
 import { durationMs } from '../core/duration.ts';
 import type { Invocation } from './command.ts';
@@ -85,7 +85,10 @@ function readControls(call: Invocation, nowMs: number): Chosen {
   };
 }
 
-/** `/order/country=NL`: JSON where it is some, else text. The same place again is another value for it. */
+/**
+ * `/order/country=NL`: parsed as JSON if it is valid, else text. A repeated place gets a list of
+ * values.
+ */
 export function readFilter(rules: readonly string[]): Readonly<Record<string, unknown>> {
   const places = new Map<string, unknown[]>();
   for (const rule of rules) {
@@ -135,7 +138,7 @@ function readPairs(
   return Object.fromEntries(
     texts.map((text): [string, string] => {
       const [, name, value] = shape.exec(text) ?? [];
-      // A header is often a secret: what cannot be read is not repeated.
+      // A header is often a secret, so an invalid one is not repeated.
       if (name === undefined || value === undefined) {
         throw calledWrongly(`Cannot read --${flag}: expected ${expected}`);
       }
@@ -166,5 +169,5 @@ function readExpiry(text: string, nowMs: number): string {
   );
 }
 
-/** Years of five digits are no RFC 3339. */
+/** RFC 3339 has no years of five digits. */
 const expiryMsMax = Date.UTC(10_000, 0);

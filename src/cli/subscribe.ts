@@ -1,5 +1,5 @@
-// `ringback subscribe`: gives a callback URL, and says what its receiver needs. The secret is printed here;
-// it can be seen again with `ringback subscriptions SUB --secret`.
+// `ringback subscribe`: subscribes a callback URL, and prints what its receiver needs. The secret
+// can be shown again with `ringback subscriptions SUB --secret`.
 import type { Client, Subscribed } from '../client/client.ts';
 import type { Invocation } from './command.ts';
 import { readWish, type Wish } from './subscribe-wish.ts';

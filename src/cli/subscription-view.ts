@@ -1,4 +1,4 @@
-// Subscriptions for people: a line each, and one with all that it has chosen.
+// Shows subscriptions to people: a line each, or one with all its settings.
 import type { Subscription } from '../client/client.ts';
 import type { Column } from './table.ts';
 import { paintState, stateColumn, type View } from './view.ts';
@@ -14,7 +14,7 @@ export function subscriptionColumns({ paint, when }: View): Column<Subscription>
   ];
 }
 
-/** By callbacks that go somewhere; of none, by all of them. */
+/** The events of active callbacks; if none is active, of all. */
 function heard({ callbacks }: Subscription): string {
   const active = callbacks.filter(({ inactive }) => inactive === undefined);
   const events = (active.length === 0 ? callbacks : active).flatMap((one) => one.events);

@@ -1,5 +1,5 @@
-// `ringback subscriptions`: who listens; or one of them, with how its receiver does, and what can be done
-// with it: pause, resume, ping, and its secret.
+// `ringback subscriptions`: lists subscriptions, or shows one with its health; pauses, resumes or
+// pings it, and shows or rotates its secret.
 import type { Client, Subscription } from '../client/client.ts';
 import { durationMs } from '../core/duration.ts';
 import type { Invocation } from './command.ts';
@@ -127,7 +127,7 @@ function overlap(call: Invocation): { overlapSeconds?: number } {
 
 type SecretAnswer = Awaited<ReturnType<Client['subscriptions']['secret']>>;
 
-/** The secret alone in its line, so that it can be taken from there. */
+/** The secret is alone on its line, so that it can be copied. */
 function secretText({ secret, previous }: SecretAnswer): string {
   const old =
     previous === undefined

@@ -20,7 +20,7 @@ const rows: Row[] = [
 ];
 
 describe('table', () => {
-  it('puts columns side by side, without blanks at the end', () => {
+  it('aligns columns, without trailing blanks', () => {
     assert.equal(
       table(columns, rows, { width: Infinity }),
       'ID      STATE      URL\n' +
@@ -29,7 +29,7 @@ describe('table', () => {
     );
   });
 
-  it('first cuts what may be cut, then drops columns of the lowest rank, then cuts the first', () => {
+  it('first shortens cells, then drops columns of the lowest rank, then cuts the first column', () => {
     const at = (width: number): string[] => table(columns, rows, { width }).split('\n');
     assert.deepEqual(at(30).slice(0, 2), [
       'ID      STATE      URL',
@@ -40,7 +40,7 @@ describe('table', () => {
     assert.deepEqual(at(4).slice(0, 3), ['ID', 'dlv…', 'dlv…']);
   });
 
-  it('counts wide characters as two, and paints after it has cut', () => {
+  it('counts wide characters as two, and paints after cutting', () => {
     const wide: Column<string>[] = [
       { title: 'A', show: (text) => text, paint: (_, text) => `<${text}>` },
       { title: 'N', show: () => '7', isRight: true },
@@ -51,7 +51,7 @@ describe('table', () => {
     );
   });
 
-  it('never lets a control character through, and is never wider than asked', () => {
+  it('never passes a control character, and is never wider than asked', () => {
     const signs = ['a', '/', '日', 'é', '\u0301', '\u001b', '\u0007', '\n', '\r', '\t'];
     const others = ['\u202e', '\u200d', '\u2028', '😀', '\ud800', '\udc00'];
     const unit = fc.constantFrom(...signs, ...others);
@@ -71,7 +71,7 @@ describe('table', () => {
 });
 
 describe('facts', () => {
-  it('aligns values, leaves out what is absent, and breaks what is long instead of cutting it', () => {
+  it('aligns values, leaves out absent ones, and wraps long ones instead of cutting them', () => {
     assert.equal(
       facts(
         [
@@ -85,14 +85,14 @@ describe('facts', () => {
     );
   });
 
-  it('shows control characters as text, line ends aside', () => {
+  it('shows control characters as text, except line breaks', () => {
     const text = facts([['body', 'a\u001b[31m\r\nb\u0007']], { width: Infinity });
     assert.equal(text, 'body  a\\u{1b}[31m\\u{d}\n      b\\u{7}\n');
   });
 });
 
 describe('cutTo', () => {
-  it('never cuts a character in two', () => {
+  it('never splits a character', () => {
     assert.equal(cutTo('日本語', 5), '日本…');
     assert.equal(cutTo('日本語', 4), '日…');
     assert.equal(cutTo('abc', 3), 'abc');

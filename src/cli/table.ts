@@ -1,26 +1,29 @@
-// A table for people: columns side by side, no wider than the terminal. Narrow terminals first get shorter
-// texts, then fewer columns. Nothing in it is obeyed by a terminal but the colours that columns ask for.
+// A table for people, no wider than the terminal. Narrow terminals get shorter cells first, then
+// fewer columns. Cells are escaped; only the colours of `paint` reach the terminal.
 import { harmless } from './harmless.ts';
 
 export interface Column<Row> {
   title: string;
   show: (row: Row) => string;
-  /** What the terminal shows it in. */
+  /** Colours the text on a terminal. */
   paint?: (row: Row, text: string) => string;
-  /** Columns of lower rank leave first where there is no room for all. The first column never leaves. */
+  /**
+   * If there is no room, columns of lower rank are dropped first. The first column is never
+   * dropped.
+   */
   rank?: number;
-  /** The text may be cut, down to so many characters, before any column leaves. */
+  /** The text may be cut to this width before any column is dropped. */
   shrinksTo?: number;
   isRight?: boolean;
 }
 
 export interface TableOptions {
-  /** Columns of the terminal; Infinity where nothing needs to fit. */
+  /** The width of the terminal; Infinity if nothing needs to fit. */
   width: number;
   paintTitle?: (text: string) => string;
 }
 
-/** Lines with their ends, the titles first; no trailing blanks. */
+/** Lines with line breaks, titles first; no trailing blanks. */
 export function table<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -55,12 +58,12 @@ function joined(cells: readonly string[]): string {
 
 export type Fact = readonly [
   name: string,
-  /** Undefined and empty ones are left out. */
+  /** Undefined and empty values are left out. */
   value: string | undefined,
   paint?: (text: string) => string,
 ];
 
-/** Names and what they are, one below the other; a value of several lines stays in its column. */
+/** Names and values, one per line; a multi-line value stays in its column. */
 export function facts(
   pairs: readonly Fact[],
   { width, paintTitle = (text) => text }: TableOptions,
@@ -80,7 +83,7 @@ export function facts(
     .join('');
 }
 
-/** Columns that a text takes on a terminal: wide characters take two, marks none. */
+/** The width of a text on a terminal: wide characters take two columns, combining marks none. */
 export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -88,7 +91,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** At most so wide, the last character a … when something is left out. */
+/** Cuts a text to this width, ending in … if something is left out. */
 export function cutTo(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = '';
@@ -124,12 +127,12 @@ function measure<Row>(column: Column<Row>, rows: readonly Row[]): Measured<Row> 
   return { column, texts, width };
 }
 
-/** A column without a word in it only takes room from the others; programs want it all the same. */
+/** On a terminal, empty columns are dropped; programs get them all the same. */
 function isTelling<Row>({ texts }: Measured<Row>, at: number): boolean {
   return at === 0 || texts.some((text) => text !== '');
 }
 
-/** Shortens what may be short, the widest first; then drops columns; at last cuts the first one. */
+/** Shortens columns, the widest first; then drops some; finally cuts the first one. */
 function fit<Row>(all: readonly Measured<Row>[], width: number): Measured<Row>[] {
   const shrunk = shrink(all, width);
   if (total(shrunk) <= width) return shrunk;
@@ -167,7 +170,7 @@ function rank<Row>({ column }: Measured<Row>): number {
   return column.rank ?? 0;
 }
 
-/** Nothing is left out of a fact: what does not fit goes on in the next line. */
+/** A fact is never cut: what does not fit wraps to the next line. */
 function wrap(text: string, room: number): string[] {
   const lines = text.split('\n').map(harmless);
   return lines.flatMap((line) => broken(line, room));

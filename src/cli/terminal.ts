@@ -1,22 +1,25 @@
-// The terminal as a value, so that a command can be run by a test.
+// The terminal as a value, so that tests can run commands.
 import type { Environment } from '../config.ts';
 import type { World } from '../core/world.ts';
 
 export interface Terminal {
   out: (text: string) => void;
   err: (text: string) => void;
-  /** Whether it goes to a terminal. Anything else may keep it: a secret would stay in a log. */
+  /** Whether stdout is a terminal. Anything else may be stored, and a secret with it. */
   isTerminal: boolean;
-  /** Whether a person looks at what goes out: colours are welcome. */
+  /** Whether stdout is a terminal that takes colours. */
   isScreen: boolean;
-  /** The same of the log, of progress and of mistakes, which go another way. */
+  /** The same for stderr, which gets the log, progress and errors. */
   log: { isTerminal: boolean; isColoured: boolean };
-  /** Columns of what goes out, as wide as it is now; Infinity where nobody looks, so nothing is cut. */
+  /** The current width of stdout; Infinity if it is not a terminal, so that nothing is cut. */
   width: () => number;
-  /** What is typed or piped in; read once. */
+  /** Standard input; can be read once. */
   input: { isTerminal: boolean; bytes: () => AsyncIterable<Uint8Array> };
   env: Environment;
   world: World;
-  /** Resolves when the person, or the system, asks the program to stop; heard once it was asked for. */
+  /**
+   * Resolves when the user or the system asks the program to stop; signals are handled from the
+   * first use.
+   */
   stopped: Promise<void>;
 }

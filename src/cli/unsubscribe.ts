@@ -1,4 +1,5 @@
-// `ringback unsubscribe`: ends subscriptions, each with all its callbacks. Ending one again changes nothing.
+// `ringback unsubscribe`: ends a subscription with all its callbacks. Ending it again changes
+// nothing.
 import type { Invocation } from './command.ts';
 import { calledWrongly } from './failure.ts';
 import { expectId } from './id-kind.ts';

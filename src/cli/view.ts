@@ -1,4 +1,4 @@
-// How a command shows what it found: the same colours, times and ends of lists everywhere.
+// How commands show results: the same colours, times and list endings everywhere.
 import { circleFinder } from '../client/circle.ts';
 import type { Listing } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
@@ -11,9 +11,9 @@ import { exactTime, relativeTime } from './when.ts';
 
 export interface View {
   paint: Paint;
-  /** For a cell: how long ago on a terminal, the time itself elsewhere. */
+  /** For a cell: relative on a terminal, absolute elsewhere. */
   when: (at: string | null | undefined) => string;
-  /** For a fact: the time itself, with the distance behind it. */
+  /** For a fact: the absolute time, followed by the relative one. */
   exactly: (at: string | null | undefined) => string | undefined;
   table: <Row>(columns: readonly Column<Row>[], rows: readonly Row[]) => string;
   facts: (pairs: readonly Fact[]) => string;
@@ -36,13 +36,13 @@ export function json(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** States of everything that has one. */
+/** Colours of all states. */
 export function paintState(paint: Paint, state: string, text = state): string {
   const style = states[state];
   return style === undefined ? text : paint(style, text);
 }
 
-/** The second column of every list of what has a state. */
+/** The second column of lists of things with a state. */
 export function stateColumn(paint: Paint): Column<{ state: string }> {
   return {
     title: 'STATE',
@@ -71,14 +71,14 @@ const states: Readonly<Record<string, Style>> = {
 };
 
 export interface List<Item> {
-  /** Of pages of so many items. */
+  /** Returns a listing with pages of `limit` items. */
   list: (limit: number) => Listing<Item>;
   columns: readonly Column<Item>[];
-  /** Said where there is nothing: that, and what to do. */
+  /** Printed if the list is empty: that it is, and what to do. */
   none: string;
 }
 
-/** Pages as they come: a list may be longer than memory. */
+/** Prints page by page, because a list may be longer than memory. */
 export async function showList<Item>(
   call: Invocation,
   terminal: Terminal,

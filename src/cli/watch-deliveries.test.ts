@@ -17,7 +17,7 @@ const delivery: Delivery = {
 };
 
 describe('fits', () => {
-  it('means the same by a filter as the list does', () => {
+  it('filters exactly like the list', () => {
     const cases: [ListDeliveriesQuery, boolean][] = [
       [{}, true],
       [{ state: 'dead', event: 'order.*', eventId: 'evt_1', subscriberId: 'sub_1' }, true],

@@ -1,5 +1,5 @@
-// Deliveries as they move, a line for each change, until somebody ends it. The service shows the newest
-// changes of a moment; how many more there were is said, never hidden.
+// Follows deliveries live, one line per change, until the user ends it. The service sends only the
+// newest changes of a moment; the number of the others is always printed.
 import type { Client, Delivery, ListDeliveriesQuery } from '../client/client.ts';
 import { fitsEvent } from '../core/fits-delivery.ts';
 import type { Invocation } from './command.ts';
@@ -32,7 +32,7 @@ export async function watchDeliveries(
   }
 }
 
-/** As the list would filter them; of errors, the one that is shown. */
+/** Filters like the list, except that errors match only the one shown. */
 export function fits(delivery: Delivery, filters: ListDeliveriesQuery): boolean {
   const { state, event, eventId, subscriberId, status, error, from, until } = filters;
   return (
@@ -81,5 +81,5 @@ function line(terminal: Terminal, delivery: Delivery): string {
   return `${paint('dim', clock)}  ${paintState(paint, state, state.padEnd(stateChars))}  ${cut}\n`;
 }
 
-/** `delivered` and `cancelled` are the longest. */
+/** The length of `delivered` and `cancelled`. */
 const stateChars = 9;

@@ -6,7 +6,7 @@ const nowMs = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (ms: number): string => new Date(nowMs + ms).toISOString();
 
 describe('relativeTime', () => {
-  it('says how far away a time is, on either side, and a date beyond a month', () => {
+  it('shows the distance in either direction, and a date beyond a month', () => {
     const cases: [number, string][] = [
       [0, 'now'],
       [-999, 'now'],
@@ -23,7 +23,7 @@ describe('relativeTime', () => {
     for (const [ms, expected] of cases) assert.equal(relativeTime(at(ms), nowMs), expected);
   });
 
-  it('shows nothing for no time, and what is none as it is', () => {
+  it('shows nothing without a time, and an invalid one unchanged', () => {
     assert.equal(relativeTime(undefined, nowMs), '');
     assert.equal(relativeTime(null, nowMs), '');
     assert.equal(relativeTime('soon', nowMs), 'soon');
@@ -31,7 +31,7 @@ describe('relativeTime', () => {
 });
 
 describe('exactTime', () => {
-  it('puts the distance behind the time', () => {
+  it('appends the relative time', () => {
     assert.equal(exactTime(at(-5_000), nowMs), '2026-03-01T11:59:55.000Z (5 s ago)');
     assert.equal(exactTime(at(-40 * 86_400_000), nowMs), '2026-01-20T12:00:00.000Z');
     assert.equal(exactTime(undefined, nowMs), undefined);
@@ -39,7 +39,7 @@ describe('exactTime', () => {
 });
 
 describe('tookTime', () => {
-  it('grows its unit', () => {
+  it('uses larger units for longer times', () => {
     assert.deepEqual([3, 1_540, 125_000].map(tookTime), ['3 ms', '1.5 s', '2 min']);
   });
 });
@@ -47,7 +47,7 @@ describe('tookTime', () => {
 describe('readTime', () => {
   const read = (text: string): string => readTime({ flag: 'since', text }, nowMs);
 
-  it('reads how long ago, and times with a zone', () => {
+  it('reads durations before now, and times with a zone', () => {
     assert.equal(read('1h'), '2026-03-01T11:00:00.000Z');
     assert.equal(read('7d'), '2026-02-22T12:00:00.000Z');
     assert.equal(read('2026-02-01T00:00:00+02:00'), '2026-01-31T22:00:00.000Z');
@@ -56,7 +56,7 @@ describe('readTime', () => {
     assert.equal(read('99999d'), '1970-01-01T00:00:00.000Z');
   });
 
-  it('refuses anything else with what was expected', () => {
+  it('refuses anything else and says what was expected', () => {
     const strange = ['', 'yesterday', '1 h', '2026-13-01', '2026-02-01T10:00', '-1h'];
     const never = ['2026-02-31', '2026-02-30T12:00:00Z', '2026-04-31T00:00:00+02:00'];
     for (const text of [...strange, ...never]) {

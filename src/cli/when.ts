@@ -1,8 +1,8 @@
-// Times for people and from people: "3 min ago" on the way out, "1h" or RFC 3339 on the way in.
+// Formats times for people, "3 min ago", and parses theirs, "1h" or RFC 3339.
 import { durationMs } from '../core/duration.ts';
 import { CliFailure } from './failure.ts';
 
-/** How long ago, or until when; a date where that says more. */
+/** The distance from now; a date if it is far away. */
 export function relativeTime(at: string | null | undefined, nowMs: number): string {
   if (at === undefined || at === null) return '';
   const atMs = Date.parse(at);
@@ -14,20 +14,23 @@ export function relativeTime(at: string | null | undefined, nowMs: number): stri
   return atMs > nowMs ? `in ${span}` : `${span} ago`;
 }
 
-/** The same with the exact time behind it, where there is room: `2026-01-31T12:00:00.000Z (3 min ago)`. */
+/** The exact time followed by the relative one: `2026-01-31T12:00:00.000Z (3 min ago)`. */
 export function exactTime(at: string | null | undefined, nowMs: number): string | undefined {
   if (at === undefined || at === null) return undefined;
   const relative = relativeTime(at, nowMs);
   return at.startsWith(relative) ? at : `${at} (${relative})`;
 }
 
-/** How long something took: `12 ms`, `1.5 s`, `2 min`. */
+/** A duration: `12 ms`, `1.5 s`, `2 min`. */
 export function tookTime(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   return ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : spanOf(ms);
 }
 
-/** `1h` is so long before now; anything else must be a time with a zone. RFC 3339 in UTC. */
+/**
+ * `1h` means that long before now; anything else must be a time with a zone. Returns RFC 3339 in
+ * UTC.
+ */
 export function readTime({ flag, text }: { flag: string; text: string }, nowMs: number): string {
   const agoMs = durationMs(text);
   if (agoMs !== undefined) return new Date(Math.max(0, nowMs - agoMs)).toISOString();
@@ -41,7 +44,7 @@ export function readTime({ flag, text }: { flag: string; text: string }, nowMs: 
   return new Date(atMs).toISOString();
 }
 
-/** Of a time with a zone, or of a day in UTC. Undefined for a day that no month has, too. */
+/** Parses a time with a zone, or a day in UTC. Undefined for invalid dates such as February 30. */
 export function instantMs(text: string): number | undefined {
   const [, day] = rfc3339.exec(text) ?? [];
   if (day === undefined) return undefined;

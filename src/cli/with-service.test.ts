@@ -17,14 +17,14 @@ function refused(status: number, code: string, detail = 'Why.', errors?: object[
 }
 
 describe('explained', () => {
-  it('promises that nothing was done only where the service does', () => {
+  it('promises that nothing was done only if the service does', () => {
     assert.match(refused(429, 'rate_limited').message, /^Why\.\nNothing was done\. Try again/);
     assert.match(refused(503, 'overloaded').message, /Nothing was done/);
     assert.match(refused(503, 'store_unavailable').message, /may have happened: look before/);
     assert.doesNotMatch(refused(429, 'quota_exceeded').message, /Try again/);
   });
 
-  it('says what to do about the rest', () => {
+  it('suggests what to do in all other cases', () => {
     assert.match(refused(500, 'internal').message, /report it with the request id req_1/);
     assert.match(refused(302, 'redirected').message, /Is that the address of Ringback\?/);
     const scope = 'x needs the scope "admin", the key has: read';
@@ -34,7 +34,7 @@ describe('explained', () => {
     assert.equal(refused(409, 'conflict').message, 'Why.');
   });
 
-  it('lists what is wrong where the sentence does not say it, some of it', () => {
+  it('lists faults that the detail does not mention, up to a limit', () => {
     const fault = (at: number): object => ({ field: `body#/${at}`, message: `is wrong ${at}` });
     const errors = Array.from({ length: 12 }, (_, at) => fault(at));
     const { message } = refused(400, 'invalid_request', 'body#/0 is wrong 0.', errors);
@@ -43,7 +43,7 @@ describe('explained', () => {
     assert.equal(lines.at(-1), '  and 1 more');
   });
 
-  it('tells what may have happened from what cannot have', () => {
+  it('distinguishes calls that may have happened from those that cannot have', () => {
     const unreached = (action: string, why: string): string => {
       const failure = explained(new UnreachableError(action, { url, why, cause: undefined }), url);
       assert.ok(failure instanceof CliFailure);
@@ -62,7 +62,7 @@ describe('explained', () => {
     );
   });
 
-  it('leaves anything else as it is', () => {
+  it('leaves other errors unchanged', () => {
     const bug = new TypeError('a bug');
     assert.equal(explained(bug, url), bug);
   });

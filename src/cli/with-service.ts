@@ -1,4 +1,4 @@
-// A command's work with a service. What the service refuses becomes a sentence that says what to do about it.
+// Runs a command's calls to a service. Refusals become sentences that say what to do.
 import { createClient, RingbackError, UnreachableError, type Client } from '../client/client.ts';
 import { limits } from '../core/limits.ts';
 import type { Invocation } from './command.ts';
@@ -24,7 +24,7 @@ export async function withService<T>(
   }
 }
 
-/** A key that no header takes is heard at once, and not repeated in the message. */
+/** A key that is not a valid header value fails here and is not repeated in the message. */
 function open(connection: Connection): Client {
   try {
     return createClient({ ...connection, retries: limits.callRetries });
@@ -34,7 +34,7 @@ function open(connection: Connection): Client {
   }
 }
 
-/** Anything that is no answer of the service stays what it is. */
+/** Errors that are not answers of the service stay unchanged. */
 export function explained(error: unknown, url: string): unknown {
   if (error instanceof UnreachableError) {
     return new CliFailure(unreached(error), { cause: error });
@@ -44,7 +44,7 @@ export function explained(error: unknown, url: string): unknown {
   return new CliFailure(`${sentence(error, url)}${remedy(error)}`, { cause: error, code, status });
 }
 
-/** Whoever was refused a connection did nothing; whoever waited in vain may have done something. */
+/** A refused connection did nothing; a request without an answer may have been executed. */
 function unreached({ message, url }: UnreachableError): string {
   const why = message.slice(message.lastIndexOf(`${url}: `) + url.length + 2);
   const isHarmless = message.startsWith('Cannot GET') || why.includes('ECONNREFUSED');

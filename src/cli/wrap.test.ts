@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { filled, wrap } from './wrap.ts';
 
 describe('wrap', () => {
-  it('breaks at spaces, keeps the indent, and leaves a long word alone', () => {
+  it('breaks at spaces, keeps the indent, and leaves long words whole', () => {
     assert.deepEqual(wrap('one two three', 7), ['one two', 'three']);
     assert.deepEqual(wrap('  one two three', 9), ['  one two', '  three']);
     assert.deepEqual(wrap('a incomprehensibilities b', 5), ['a', 'incomprehensibilities', 'b']);
@@ -13,7 +13,7 @@ describe('wrap', () => {
 });
 
 describe('filled', () => {
-  it('fills each line for itself, and nothing where nobody looks', () => {
+  it('wraps each line separately, and nothing if the width is unlimited', () => {
     const text = `${'word '.repeat(12)}end\nnext\n`;
     assert.equal(filled(text, Infinity), text);
     const lines = filled(text, 60).split('\n');

@@ -1,6 +1,8 @@
-// Text in lines that fit.
+// Wraps text into lines that fit.
 
-/** At spaces; a word that is too long stands alone. What a line begins with, its others begin with too. */
+/**
+ * Breaks at spaces; a word that is too long gets its own line. Continuation lines keep the indent.
+ */
 export function wrap(text: string, room: number): string[] {
   const [indent = ''] = /^ */.exec(text) ?? [];
   const lines: string[] = [];
@@ -16,7 +18,7 @@ export function wrap(text: string, room: number): string[] {
   return [...lines, indent + line];
 }
 
-/** Sentences as they go to a terminal: no word is broken at its edge, and no line is longer than reads well. */
+/** Wraps sentences for a terminal, and never wider than is readable. */
 export function filled(text: string, width: number): string {
   const room = Number.isFinite(width)
     ? Math.max(lineCharsMin, Math.min(width, lineCharsMax))

@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import { fillPath, readUrl, writeQuery } from './address.ts';
 
 describe('readUrl', () => {
-  it('keeps a path before the service and drops slashes at the end', () => {
+  it('keeps a path before the service and drops trailing slashes', () => {
     assert.equal(readUrl('http://127.0.0.1:8080'), 'http://127.0.0.1:8080');
     assert.equal(readUrl('https://a.example/'), 'https://a.example');
     assert.equal(readUrl('https://a.example/ring/back//'), 'https://a.example/ring/back');
     assert.equal(readUrl('HTTPS://A.example:443/x'), 'https://a.example/x');
   });
 
-  it('refuses what is no address of a service, without repeating a password', () => {
+  it('refuses a value that is not an address of a service, without repeating a password', () => {
     assert.throws(() => readUrl('ringback'), /Cannot use "ringback" as url: expected one such as/);
     assert.throws(() => readUrl('ftp://a.example'), /scheme is "ftp", expected http or https/);
     assert.throws(() => readUrl('https://a.example/?x=1'), /a query or a fragment/);
@@ -39,7 +39,7 @@ describe('readUrl', () => {
     }
   });
 
-  it('refuses what is no text', () => {
+  it('refuses values that are not strings', () => {
     for (const json of ['null', '7', '{}']) {
       assert.throws(
         () => readUrl(JSON.parse(json)),
@@ -50,7 +50,7 @@ describe('readUrl', () => {
 });
 
 describe('fillPath', () => {
-  it('escapes a value, so that it stays one', () => {
+  it('escapes a value, so that it stays one path segment', () => {
     assert.equal(
       fillPath('/keys/{id}/rotate', { id: 'a/b?c#d%20é' }),
       '/keys/a%2Fb%3Fc%23d%2520%C3%A9/rotate',
@@ -59,7 +59,7 @@ describe('fillPath', () => {
     assert.equal(fillPath('/keys/{id}', { id: '$&' }), '/keys/%24%26');
   });
 
-  it('refuses values that would name another path', () => {
+  it('refuses values that would lead to another path', () => {
     for (const id of ['', '.', '..']) {
       assert.throws(() => fillPath('/keys/{id}', { id }), /expected a text that names one/);
     }
@@ -74,12 +74,12 @@ describe('writeQuery', () => {
     assert.equal(writeQuery({ a: '\ud800' }, []), '?a=%EF%BF%BD');
   });
 
-  it('repeats the name of a list, or joins it where the contract says so', () => {
+  it('repeats the name of a list, or joins its values where the contract says so', () => {
     assert.equal(writeQuery({ a: ['x', 'y,z'] }, []), '?a=x&a=y%2Cz');
     assert.equal(writeQuery({ a: ['x', 'y,z'] }, ['a']), '?a=x,y%2Cz');
   });
 
-  it('writes a date as the service reads it, and refuses what has no text', () => {
+  it('writes dates as the service reads them, and refuses values without a text form', () => {
     assert.equal(writeQuery({ from: new Date(0) }, []), '?from=1970-01-01T00%3A00%3A00.000Z');
     assert.throws(() => writeQuery({ from: {} }, []), /Cannot use object as from/);
     assert.throws(() => writeQuery({ from: null }, []), /as from/);

@@ -5,7 +5,7 @@ import { assertIdempotencyKey, connect } from './connection.ts';
 const url = 'http://127.0.0.1:8080';
 
 describe('connect', () => {
-  it('refuses a key that no header takes, without repeating it', () => {
+  it('refuses a key that is not a valid header value, without repeating it', () => {
     for (const key of ['', 'rbk_secret\n', 'rbk_secret\r\nX: y', 'rbk_secr€t', 'rbk secret', 'é']) {
       assert.throws(
         () => connect({ url, key }),
@@ -16,7 +16,7 @@ describe('connect', () => {
     }
   });
 
-  it('refuses a key that is no text: what is not there is undefined', () => {
+  it('refuses a key that is not a string: a missing key is undefined', () => {
     for (const json of ['null', '123', '["rbk_1"]']) {
       const given = JSON.parse(json);
       assert.throws(() => connect({ url, key: given }), /^TypeError: Cannot use the key: it is of/);
@@ -25,7 +25,7 @@ describe('connect', () => {
     }
   });
 
-  it('sends key and app in headers, and nothing where there is none', () => {
+  it('sends key and app in headers, and no header without a value', () => {
     assert.deepEqual(connect({ url, key: 'rbk_1', appId: 'app_1' }).headers, {
       'x-api-key': 'rbk_1',
       'x-app-id': 'app_1',
@@ -33,7 +33,7 @@ describe('connect', () => {
     assert.deepEqual(connect({ url }).headers, {});
   });
 
-  it('refuses times and numbers that make no sense', () => {
+  it('refuses times and counts that make no sense', () => {
     for (const timeoutMs of [0, -1, Number.NaN, Infinity, 600_001]) {
       assert.throws(() => connect({ url, timeoutMs }), /as timeoutMs: expected 1 to 600000/);
     }
@@ -44,7 +44,7 @@ describe('connect', () => {
 });
 
 describe('assertIdempotencyKey', () => {
-  it('accepts what arrives as it was given, and nothing else', () => {
+  it('accepts keys that arrive unchanged, and nothing else', () => {
     for (const key of ['a', 'order 42', 'x'.repeat(255)]) assertIdempotencyKey(key);
     for (const key of ['', ' a', 'a ', 'a\n', 'é', 'x'.repeat(256)]) {
       assert.throws(() => assertIdempotencyKey(key), /as idempotencyKey: expected 1 to 255/);

@@ -44,7 +44,7 @@ export function createEnding(signals: readonly (AbortSignal | undefined)[]): End
     isLate: () => isLate,
     race: async (promise) => {
       if (signal.aborted) {
-        promise.catch(() => undefined); // Nobody waits for it any more.
+        promise.catch(() => undefined); // Its result is no longer needed.
         throw signal.reason;
       }
       // Not `withResolvers`: programs that publish run on Node 20, too.

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { eventText } from './event-text.ts';
 
 describe('eventText', () => {
-  it('writes a payload, with whom it is for', () => {
+  it('writes a payload, with its addressee', () => {
     assert.equal(
       eventText({ event: 'a', payload: { b: null } }, {}),
       '{"event":"a","payload":{"b":null}}',
@@ -15,7 +15,7 @@ describe('eventText', () => {
     assert.equal(eventText({ event: 'a', payload: null }, {}), '{"event":"a","payload":null}');
   });
 
-  it('keeps every character of a payload that is text', () => {
+  it('keeps every character of a payload given as text', () => {
     const payloadText = '{ "b":12345678901234567890, "a":1.0, "\\u0061":"\\/" }';
     assert.equal(
       eventText({ event: 'a', payloadText }, {}),
@@ -23,7 +23,7 @@ describe('eventText', () => {
     );
   });
 
-  it('refuses text that is not one JSON value: it could say things besides', () => {
+  it('refuses text that is not a single JSON value, which could add members', () => {
     for (const payloadText of [
       '',
       '1,"subscriberId":"sub_1"',
@@ -39,7 +39,7 @@ describe('eventText', () => {
     }
   });
 
-  it('refuses an event without a name: what follows would be no JSON', () => {
+  it('refuses an event without a name, which would make invalid JSON', () => {
     for (const json of ['{"payload":1}', '{"event":null,"payload":1}', '{"event":7,"payload":1}']) {
       assert.throws(
         () => eventText(JSON.parse(json), {}),
@@ -48,7 +48,7 @@ describe('eventText', () => {
     }
   });
 
-  it('refuses what JSON cannot say', () => {
+  it('refuses values that JSON cannot represent', () => {
     assert.throws(
       () => eventText({ event: 'a', payload: undefined }, {}),
       /nothing that JSON can say/,

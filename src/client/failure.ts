@@ -1,4 +1,4 @@
-// What a call can fail with. No message ever holds the key.
+// The errors of a call. No message ever contains the key.
 import type { Problem } from './contract/problem.ts';
 import { clientLimits } from './limits.ts';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { memberText } from './json-member.ts';
 
 describe('memberText', () => {
-  it('gives the text as it was sent, whatever it is', () => {
+  it('returns the text as sent, whatever the value', () => {
     const values = [
       '12345678901234567890123',
       '-1.50e+3',
@@ -21,16 +21,16 @@ describe('memberText', () => {
     }
   });
 
-  it('takes the last of several, as JSON.parse does, however its name is written', () => {
+  it('takes the last of several, like JSON.parse, however the name is escaped', () => {
     assert.equal(memberText('{"payload":1,"p\\u0061yload":2}', 'payload'), '2');
   });
 
-  it('says when there is none', () => {
+  it('returns undefined if there is none', () => {
     assert.equal(memberText('{}', 'payload'), undefined);
     assert.equal(memberText('{"a":{"payload":1},"b":"payload"}', 'payload'), undefined);
   });
 
-  it('reads a payload as large as they come', () => {
+  it('reads a payload of the largest size', () => {
     const text = `"${'\\"'.repeat(500_000)}"`;
     assert.equal(memberText(`{"payload":${text}}`, 'payload'), text);
   });

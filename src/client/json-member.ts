@@ -14,7 +14,7 @@ export function memberText(json: string, name: string): string | undefined {
     if (JSON.parse(json.slice(key.begin, key.end)) === name) {
       found = json.slice(value.begin, value.end);
     }
-    at = token(json, value.end).end; // Behind the comma.
+    at = token(json, value.end).end; // After the comma.
   }
   return found;
 }

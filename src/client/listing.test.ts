@@ -15,14 +15,14 @@ function pages(next: Readonly<Record<string, string | null>>, pagesMax = 1_000) 
 }
 
 describe('createListing', () => {
-  it('walks over all pages, as often as it is asked to', async () => {
+  it('walks through all pages, any number of times', async () => {
     const listing = pages({ first: 'a', a: 'b', b: null });
     for (const _ of [1, 2]) {
       assert.deepEqual(await Array.fromAsync(listing), ['first', 'a', 'b']);
     }
   });
 
-  it('gives up when its pages lead in a circle', async () => {
+  it('throws when its pages form a cycle', async () => {
     const wide = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`c${n}`, `c${n + 1}`]));
     for (const circle of [
       { first: 'a', a: 'a' },

@@ -9,7 +9,7 @@ function refused(status: number, code = 'x', retryAfterMs?: number): Partial<Fai
 }
 
 describe('nextTryMs', () => {
-  it('waits longer and longer, half of it by chance, up to a limit', () => {
+  it('waits longer each time, half of it random, up to a limit', () => {
     const waits = [1, 2, 3, 4, 5, 6, 7].map((tries) =>
       nextTryMs({ ...failed, tries, retries: 20, random: 0 }),
     );
@@ -23,7 +23,7 @@ describe('nextTryMs', () => {
     assert.equal(nextTryMs({ ...failed, retries: 0 }), undefined);
   });
 
-  it('tries again what may be otherwise later, and nothing else', () => {
+  it('retries failures that may be temporary, and no others', () => {
     for (const status of [429, 502, 503, 504]) {
       assert.notEqual(nextTryMs({ ...failed, ...refused(status) }), undefined, String(status));
     }
@@ -33,7 +33,7 @@ describe('nextTryMs', () => {
     assert.equal(nextTryMs({ ...failed, ...refused(429, 'quota_exceeded') }), undefined);
   });
 
-  it('repeats what must not happen twice only where the service says that it did nothing', () => {
+  it('repeats calls that must not happen twice only if the service did nothing', () => {
     const once = { ...failed, repeat: 'once' } as const;
     assert.equal(nextTryMs(once), undefined);
     assert.equal(nextTryMs({ ...once, ...refused(502) }), undefined);
@@ -43,7 +43,7 @@ describe('nextTryMs', () => {
     assert.notEqual(nextTryMs({ ...failed, repeat: 'keyed' }), undefined);
   });
 
-  it('waits as long as it is asked to, and gives up where that is too long', () => {
+  it('waits as long as it is asked to, and gives up if that is too long', () => {
     assert.equal(nextTryMs({ ...failed, ...refused(503, 'x', 7_000) }), 7_000);
     assert.equal(nextTryMs({ ...failed, ...refused(503, 'x', 60_000), random: 0.5 }), 60_125);
     assert.equal(nextTryMs({ ...failed, ...refused(503, 'x', 61_000) }), undefined);
@@ -60,7 +60,7 @@ describe('readRetryAfterMs', () => {
     assert.equal(readRetryAfterMs('Sat, 31 Jan 2026 11:00:00 GMT', nowMs), 0);
   });
 
-  it('says nothing where nothing sensible is said', () => {
+  it('returns undefined for anything that it cannot read', () => {
     for (const header of [
       null,
       '',

@@ -22,11 +22,11 @@ const expected = [
 ];
 
 describe('createSentEvents', () => {
-  it('reads events with any line ends, comments, ids and several lines of data', () => {
+  it('reads events with any line ending, comments, ids and several lines of data', () => {
     assert.deepEqual(read(text), expected);
   });
 
-  it('reads the same wherever the text is cut', () => {
+  it('reads the same wherever the text is split', () => {
     for (let first = 0; first <= text.length; first += 1) {
       for (let second = first; second <= text.length; second += 5) {
         const pieces = [text.slice(0, first), text.slice(first, second), text.slice(second)];
@@ -36,17 +36,17 @@ describe('createSentEvents', () => {
     assert.deepEqual(read(...text.split('')), expected);
   });
 
-  it('tells nothing of an event that was not finished', () => {
+  it('ignores an unfinished event', () => {
     assert.deepEqual(read('id: 7\ndata: {}\n'), []);
     assert.deepEqual(read('id: 7\ndata: {}'), []);
   });
 
-  it('leaves out what the standard leaves out', () => {
+  it('ignores what the standard ignores', () => {
     const [event] = read('id: a\0b\nretry: soon\nevent:\nstrange: x\ndata:  x\n\n');
     assert.deepEqual(event, { event: 'message', data: ' x', id: undefined, retryMs: undefined });
   });
 
-  it('gives up an event that never ends, in one line or in many', () => {
+  it('throws on an event that never ends, in one line or in many', () => {
     const half = `data: ${'x'.repeat(clientLimits.sentEventCharsMax / 2)}`;
     assert.throws(() => read(half, half), /longer than/);
     assert.throws(() => read(`${half}\n`, `${half}\n`), /longer than/);

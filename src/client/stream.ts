@@ -123,7 +123,7 @@ async function* frames(
       place.againMs = sent.retryMs ?? place.againMs;
       if (sent.event === 'bye') return;
       if (sent.event !== 'changes' || sent.data === undefined) continue;
-      ending.untimed(); // While the caller is busy with it, silence means nothing.
+      ending.untimed(); // While the caller handles a frame, silence means nothing.
       const changes = readChanges(sent.data);
       if (changes === undefined) {
         const detail = 'a frame of the stream is no JSON';

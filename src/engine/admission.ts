@@ -8,19 +8,23 @@ import type { World } from '../core/world.ts';
 import { LinkedList, type Link } from '../egress/linked-list.ts';
 import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
 
-/** `end`: what ends something. It is let in for longer, because it makes less to do. */
+/** `end`: an unsubscribe or delete. Admitted up to a higher limit, because it reduces the load. */
 export type LoadKind = 'publish' | 'change' | 'end' | 'read';
 
 export interface Ticket {
-  /** The key was checked. False: the app has as many requests of this kind in progress as its share. */
+  /**
+   * The key was checked. False: the app already has its share of requests of this kind in progress.
+   */
   ownedBy(appNo: number): boolean;
-  /** So many bytes of a body are read now. False: there is no room for them. */
+  /** A body of this size is about to be read. False: there is no room for it. */
   expect(bytes: number): boolean;
-  /** The whole request is there, and its work begins. False: it came late, and there is no room now. */
+  /**
+   * The request has been read and its work begins. False: it arrived late, and its place is taken.
+   */
   begin(): boolean;
-  /** The work is done, and an answer waits to be read. */
+  /** The work is done, and the answer waits for the client to read it. */
   answer(answer: LargeAnswer): void;
-  /** Answered and read, or given up. More than once does no harm. */
+  /** Answered and read, or aborted. Idempotent. */
   finish(): void;
 }
 
@@ -28,17 +32,17 @@ export interface AdmissionFigures {
   /** How many publishes may be under way at present. */
   publishLimit: number;
   underWay: Readonly<Record<Room, number>>;
-  /** Large bodies that are under way or on their way, and those that come slowly. */
+  /** Large bodies in progress or being received, and those that arrive slowly. */
   bytes: number;
   lateBytes: number;
-  /** Large answers that wait to be read. */
+  /** Large answers that clients have not read yet. */
   unreadBytes: number;
   /** Since the start. */
   refused: Readonly<Record<LoadKind, number>>;
 }
 
 export interface Admission {
-  /** Undefined: there is no room for it now. `appNo`: whose requests came by this connection before. */
+  /** Undefined: no room. `appNo`: the app of earlier requests on this connection, if any. */
   enter(kind: LoadKind, bytes: number, appNo?: number): Ticket | undefined;
   figures(): AdmissionFigures;
 }
@@ -48,22 +52,22 @@ type Room = 'publish' | 'change' | 'read';
 interface Entered extends Link<Entered> {
   kind: LoadKind;
   appNo: number | undefined;
-  /** Of its body, if it is large and is being read. */
+  /** Of its body, if it is large and being read. */
   bytes: number;
-  /** Late: its body comes so slowly that it does not count as work. */
+  /** Late: the body arrives so slowly that the request no longer counts as work in progress. */
   state: 'arriving' | 'late' | 'working' | 'over';
   sinceMs: number;
-  /** Its answer waits no longer. */
+  /** Releases the bytes of the unread answer. */
   taken: () => void;
 }
 
 interface House {
   world: Pick<World, 'monotonicMs'>;
   underWay: Record<Room, number>;
-  /** The same by app, once the key was checked. */
+  /** Per app, counted once the key was checked. */
   ofApps: Record<Room, Map<number, number>>;
   refused: Record<LoadKind, number>;
-  /** In the order of their times, so that the oldest is the first. */
+  /** Oldest first. */
   arriving: LinkedList<Entered>;
   publishes: PublishLimit;
   unread: Unread;
@@ -89,7 +93,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
     enter: (kind, bytes, appNo) =>
       enter(house, { kind, appNo: kind === 'publish' ? appNo : undefined }, bytes),
     figures: () => {
-      // Nobody may have come since, and then nobody has looked.
+      // `look` otherwise runs only when a request enters, and none may have entered lately.
       look(house, world.monotonicMs());
       return {
         publishLimit: house.publishes.limit(),
@@ -132,7 +136,7 @@ function enter(
     expect: (body) => expect(house, one, largeOf(body)),
     begin: () => begin(house, one),
     answer: (answer) => {
-      // Nobody is there any more.
+      // The client has disconnected.
       if (one.state === 'over') return;
       finish(house, one);
       if (largeOf(answer.bytes) > 0) one.taken = house.unread.add(answer);
@@ -146,7 +150,7 @@ function enter(
 
 function nothingWaits(): void {}
 
-/** Counts it as its app's from now on, if the app may have one more. */
+/** Counts the request for its app from now on. False if the app has no room for it. */
 function ownedBy(house: House, one: Entered, appNo: number): boolean {
   if (appNo === one.appNo || one.state === 'over') return true;
   const isCounted = one.state !== 'late';
@@ -168,7 +172,10 @@ function count({ underWay, ofApps }: House, { kind, appNo }: Entered, by: 1 | -1
   else ofApps[room].set(appNo, now);
 }
 
-/** What was announced is counted only now: before, nobody knew who sends it, or whether it is read. */
+/**
+ * The bytes are counted only here: before, neither the sender nor whether the body will be read is
+ * known.
+ */
 function expect(house: House, one: Entered, bytes: number): boolean {
   if (one.state !== 'arriving' && one.state !== 'late') return true;
   const isLate = one.state === 'late';
@@ -192,7 +199,10 @@ function begin(house: House, one: Entered): boolean {
   return true;
 }
 
-/** Its place was given away. Many who hold back one byte would else all be in at once. */
+/**
+ * The place of a late request was given away. Without this check, many clients that each hold back
+ * one byte could all enter at once.
+ */
 function comeBack(house: House, one: Entered): boolean {
   if (!hasRoom(house, one) || !hasBytes(house, one.bytes)) {
     house.refused[one.kind] += 1;
@@ -227,7 +237,8 @@ function look(house: House, nowMs: number): void {
   while (next !== undefined && nowMs - next.sinceMs >= limits.arrivalMs) {
     const one = next;
     next = one.after;
-    // What it has sent stays in memory: of that, too, there is only so much.
+    // The bytes received so far stay in memory, so late requests have a limit of bytes of their
+    // own.
     if (!hasLateBytes(house, one.bytes)) continue;
     house.arriving.remove(one);
     one.state = 'late';
@@ -242,8 +253,9 @@ function roomOf(kind: LoadKind): Room {
 }
 
 /**
- * An app may have as many in progress as a multiple of the places that are still free. So an app that is alone has
- * most of them, each further busy app makes the share smaller, and a place is left for an app that has none.
+ * An app may have as many requests in progress as a multiple of the free places. A single busy app
+ * gets most of them, every further busy app shrinks the shares, and an idle app always finds a
+ * place.
  */
 function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
   const { underWay, ofApps, publishes } = house;
@@ -285,7 +297,7 @@ interface PublishLimit {
   began(one: Entered): void;
   ended(one: Entered, nowMs: number): void;
   turnedAway(): void;
-  /** From what was seen since the last time. */
+  /** Sets the limit from what was observed since the last call. */
   decide(nowMs: number, passedMs: number): void;
 }
 

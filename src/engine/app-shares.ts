@@ -1,5 +1,6 @@
-// What each app has in flight, and how much more it may take. An attempt that is not over after a while hangs: it
-// counts as one at risk from then on, wherever it goes. A lane is proven while its last attempt was answered in time.
+// The attempts that each app has in flight, and how many more it may start. An attempt that takes
+// too long counts as hanging, and so as one at risk. A lane is proven while its last attempt was
+// answered in time.
 import { claimSlots, earned, freshSlots, lost, newLaneSlots } from '../core/app-share.ts';
 import type { AppLoad, AppSlots } from '../core/app-share.ts';
 import { limits } from '../core/limits.ts';
@@ -19,10 +20,13 @@ export interface InFlight extends Link<InFlight> {
 export interface Share extends AppLoad {
   readonly appNo: number;
   readonly proven: NewestMap<number, true>;
-  /** What is left of an offer, as the store counts; and of which. */
+  /** What is left of the last offer, by the store's count, and the number of that offer. */
   told: AppRoom;
   toldIn: number;
-  /** The store found no room for it, so more of it may be waiting: in any lane, or in unproven ones. */
+  /**
+   * The store found no room for the app, so deliveries of it may still be pending: in any lane, or
+   * in unproven ones.
+   */
   isOut: { room: boolean; unproven: boolean };
 }
 
@@ -30,24 +34,26 @@ export interface Entering {
   appNo: number;
   lane: number;
   nowMs: number;
-  /** As the last offer said. */
+  /** As of the last offer. */
   wasProven: boolean;
 }
 
 export class AppShares {
-  /** Those that offers name: with attempts in flight, and the last ones that are idle and have credit. */
+  /**
+   * Apps named in offers: those with attempts in flight, and the latest idle ones that have credit.
+   */
   readonly #active = new Map<number, Share>();
   readonly #resting = new Set<Share>();
   readonly #idle = new NewestMap<number, Share>(limits.appsIdleMax);
-  /** Those that are out of room. */
+  /** Apps that are out of room. */
   readonly #pressed = new Set<Share>();
-  /** In the order in which they began; those that hang have left. */
+  /** Oldest first; attempts that hang are removed. */
   readonly #young = new LinkedList<InFlight>();
   #size = 0;
   #offers = 0;
   #appRoom: AppRoom = { room: limits.windowMax, unproven: limits.windowMax, laneRoom: 1 };
 
-  /** In flight, of all apps. */
+  /** Attempts in flight, of all apps. */
   size(): number {
     return this.#size;
   }
@@ -56,7 +62,7 @@ export class AppShares {
     return this.#active.values();
   }
 
-  /** What apps may take; any other than those named has `appRoom`. */
+  /** What each app may take. Apps that are not listed get `appRoom`. */
   offer(to: 'fresh' | 'claimed'): { apps: Map<number, AppRoom>; appRoom: AppRoom } {
     const free = this.#free();
     const roomOf = (load: AppLoad): AppRoom => {
@@ -91,7 +97,10 @@ export class AppShares {
     return attempt;
   }
 
-  /** Whether an app has room again for which the store found none: what waits for it should be claimed. */
+  /**
+   * `isRelieved`: an app has room again for which the store had found none, so its pending
+   * deliveries should be claimed.
+   */
   leave(attempt: InFlight, result: 'success' | 'failure' | 'neither'): { isRelieved: boolean } {
     const { share, lane, isAtRisk, isHanging } = attempt;
     this.#young.remove(attempt);
@@ -108,12 +117,15 @@ export class AppShares {
     return { isRelieved };
   }
 
-  /** The same, after what the last offer has brought: slots may have been released meanwhile. */
+  /**
+   * The same after taking the deliveries of the last offer: slots may have been freed in the
+   * meantime.
+   */
   isRelieved(): boolean {
     let hasRoom = false;
     for (const share of this.#pressed) {
       const { isOut } = share;
-      const { room, unproven } = claimSlots(share, this.#free()); // What waits is claimed.
+      const { room, unproven } = claimSlots(share, this.#free()); // Pending deliveries are claimed, so claim slots count.
       if ((isOut.room && room > 0) || (isOut.unproven && unproven > 0)) hasRoom = true;
       if (room > 0) isOut.room = false;
       if (unproven > 0) isOut.unproven = false;
@@ -122,7 +134,7 @@ export class AppShares {
     return hasRoom;
   }
 
-  /** Counts what has been in flight for too long; says of which lanes. */
+  /** Marks attempts that have been in flight for too long as hanging; returns their lanes. */
   findHanging(nowMs: number): number[] {
     const lanes: number[] = [];
     for (let one = this.#young.first; one !== undefined; one = this.#young.first) {
@@ -161,7 +173,7 @@ export class AppShares {
     return share;
   }
 
-  /** Offers name it for a while yet, if it has credit. */
+  /** An idle app that has credit stays in the offers for a while. */
   #rest(share: Share): void {
     this.#resting.add(share);
     if (share.credit === 0) this.#retire(share);

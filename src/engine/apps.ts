@@ -1,4 +1,5 @@
-// Apps, the tenants: made with a first key, listed, and the one that the first start makes.
+// Apps, which are the tenants: creating one with its first key, listing, and the default app of the
+// first start.
 import { defaultAppName, type App } from '../core/app.ts';
 import { withoutPrefix } from '../core/id.ts';
 import { admits, hashKey, keyIdOf, scopes as allScopes, type Scope } from '../core/key.ts';
@@ -68,17 +69,20 @@ export async function listApps({ store }: Context, page: PageInput): Promise<Pag
   return store.read('apps', { page });
 }
 
-/** What a start found or made. `secret` is known only if the key was made just now. */
+/**
+ * The default app that a start found or created. `secret` is set only if the key was just created.
+ */
 export interface DefaultApp {
   app: App;
   secret: string | undefined;
-  /** The key of RINGBACK_API_KEY is there but opens nothing. */
+  /** RINGBACK_API_KEY names an existing key that is revoked, expired or has another secret. */
   isChosenKeyDead: boolean;
 }
 
 /**
- * Finds the app `default`, or makes it with its first key: the chosen one, else a fresh one. Of nodes
- * that start at once one makes it, and only that one knows the fresh key.
+ * Finds the app `default`, or creates it with its first key: the configured one, or else a
+ * generated one. When several nodes start at once, one creates it, and only that one knows the
+ * generated key.
  */
 export async function ensureDefaultApp(
   context: Means,
@@ -96,7 +100,7 @@ export async function ensureDefaultApp(
   return { app, secret: undefined, isChosenKeyDead: !isAlive };
 }
 
-/** Undefined when it is there already, or another node was faster. */
+/** Undefined when it exists already or another node created it first. */
 async function makeDefaultApp(
   context: Means,
   chosenKey: string | undefined,
@@ -119,7 +123,7 @@ function newChosenKey(chosen: string): NewKey {
   return { ...firstKey(defaultAppName), id, hash: hashKey(chosen), name: 'RINGBACK_API_KEY' };
 }
 
-/** The first key of an app can do all that a key of this app can do. */
+/** The first key of an app has every scope that a key of this app can have. */
 function firstKey(appName: string): Omit<NewKey, 'id' | 'hash'> {
   const scopes: Scope[] = allScopes.filter((it) => it !== 'operator' || appName === defaultAppName);
   return { name: 'first key', scopes, expiresMs: undefined };

@@ -1,5 +1,6 @@
-// A census of lanes and subscriptions: goes through all of them, piece by piece, so that no statement
-// takes long; then it rests for many times as long as it took. Only done while somebody asks.
+// The census counts lanes and subscriptions for the metrics. It walks through all of them in
+// bounded steps, so that no statement takes long, then rests for a multiple of the time it took. It
+// runs only while metrics are scraped.
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type {
@@ -16,9 +17,9 @@ export interface Census {
 }
 
 export interface Censor {
-  /** The last one that is complete, and the one that is under way. */
+  /** The last complete census. Does not wait for one in progress. */
   last(): Census | undefined;
-  /** The present one; begins it when there was enough rest. */
+  /** The running census, or the last one while the rest lasts, or else a new one. */
   take(): Promise<Census>;
 }
 

@@ -1,23 +1,23 @@
-// What the engine tells of as it happens, for whoever watches: names and counts, never contents. Telling
-// must cost next to nothing while nobody watches.
+// Change notifications of the engine for the live view: names and counts, never contents. They must
+// cost next to nothing while no client watches.
 import type { DeliveryName } from '../core/delivery.ts';
 import type { Accepted, Settlement } from '../store/delivery-verbs.ts';
 
 export interface Changes {
   published(appNo: number, events: readonly Accepted[]): void;
-  /** A delivery changed: it has started, or is due again. */
+  /** A delivery has started an attempt, or is due again. */
   moved(appNo: number, name: DeliveryName): void;
-  /** What an attempt led to is written down. */
+  /** The outcome of an attempt was committed. */
   settled(appNo: number, name: DeliveryName, kind: Settlement['outcome']['kind']): void;
-  /** Created, edited or ended; by its bare id. */
+  /** A subscription was created, edited or ended; its bare id. */
   subscription(appNo: number, id: string): void;
-  /** A replay has come further; by its bare id. */
+  /** A replay has advanced; its bare id. */
   replay(appNo: number, id: string): void;
-  /** Something changed that nobody can name, in whatever app. */
+  /** Deliveries have changed whose names are unknown, in any app. */
   missed(): void;
 }
 
-/** For whoever has nobody to tell. */
+/** For callers without a live view. */
 export const noChanges: Changes = {
   published: () => undefined,
   moved: () => undefined,

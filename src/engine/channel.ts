@@ -1,5 +1,6 @@
-// A channel: one app's changes, read once from the feed and handed to all clients that watch the app.
-// Nothing queues up: a client that is slow is left out, and gets what it missed as one frame later.
+// A channel reads the changes of one app from the feed once and hands them to all clients that
+// watch the app. Nothing is queued: a slow client is skipped and gets the frames that it missed
+// merged into one.
 import { parseDeliveryId } from '../core/delivery.ts';
 import { emptyDigest, mergeDigests, readDigest, type Digest } from '../core/digest.ts';
 import { pendingOf } from '../core/figures.ts';
@@ -18,43 +19,38 @@ export interface ChannelMeans {
   onError: (error: unknown) => void;
 }
 
-/** A client as the channel sees it. */
+/** A client, as seen by the channel. */
 export interface Listener {
-  /** Whether it has read what it was given, so that it can take more. */
+  /** Whether it has read its last frame, so that it can take another one. */
   isReady(): boolean;
   take(frame: Frame): void;
 }
 
 export interface Client {
   listener: Listener;
-  /** Where it wants to go on; `unknown`: somewhere that nobody knows. */
+  /** Where it wants to resume; `unknown`: at a cursor that cannot be read. */
   resume: FeedCursor | 'unknown' | undefined;
   missed: Frame | undefined;
-  /** Monotonic: when it had its last frame. */
+  /** Monotonic time of its last frame. */
   sentMs: number;
 }
 
-/** `lastEventId`: what the client says that it had last. */
+/** `lastEventId`: the id of the last frame that the client received. */
 export function clientOf(listener: Listener, lastEventId: string | undefined): Client {
   const resume = lastEventId === undefined ? undefined : (readCursor(lastEventId) ?? 'unknown');
   return { listener, resume, missed: undefined, sentMs: -Infinity };
 }
 
-/**
- * Measured (bench/parts/streams.ts, SQLite, two cores shared with much else, load 8 to 17): with 100 streams
- * open the service delivers as much as without them, 1.09 in twelve rounds of about 1,000 a second; in four
- * shorter runs 0.72, 0.93, 1.15 and 1.28, so the noise is larger than the difference. 0.43 ms of CPU for
- * each delivery, with them and without; memory ends at 380 MB, with them and without.
- */
+/** 100 open streams do not measurably slow deliveries down (docs/performance.md). */
 export class Channel {
   readonly #means: ChannelMeans;
   readonly #stop = new AbortController();
   readonly #clients = new Set<Client>();
   readonly #joining = new Set<Client>();
   #wake = new AbortController();
-  /** The last row of each node that the clients know of, and when that was read. */
+  /** The last row of each node that the clients have seen, and when it was read. */
   #at: FeedCursor = { atMs: 0, heads: new Map() };
-  /** There may be something to hand out. */
+  /** The feed may have new rows, or a client is ready for the frame that it missed. */
   #isAsked = false;
   #nextMs = -Infinity;
   #running: Promise<void> | undefined;
@@ -63,7 +59,7 @@ export class Channel {
     this.#means = means;
   }
 
-  /** Begins where the feed ends now. */
+  /** Starts at the present end of the feed. */
   async start(): Promise<void> {
     const { store, appNo } = this.#means;
     const atMs = store.nowMs();
@@ -82,16 +78,18 @@ export class Channel {
     this.#clients.delete(client);
   }
 
-  /** Something was written into the feed, or a client that missed something is ready again. */
+  /**
+   * Call when rows were written to the feed, or when a client that missed a frame is ready again.
+   */
   ask(): void {
     this.#isAsked = true;
     this.#wake.abort();
   }
 
-  /** Where a client stands that has missed nothing. */
+  /** The cursor of a client that has missed nothing. */
   cursor(): string {
     const { store } = this.#means;
-    // Where nobody else writes, what was read is all there is until somebody asks.
+    // If no other node writes, there is nothing to read until `ask` is called.
     const isNow = !store.isShared && !this.#isAsked;
     return writeCursor(isNow ? { ...this.#at, atMs: store.nowMs() } : this.#at);
   }
@@ -111,7 +109,7 @@ export class Channel {
         if (this.#isDue()) await this.#advance();
       } catch (error) {
         onError(error);
-        this.#isAsked = true; // What was asked for is still to be read.
+        this.#isAsked = true; // The rows are still to be read.
         await world.sleep(limits.streamAgainMs, signal).catch(() => undefined); // Stopped.
         continue;
       }
@@ -120,7 +118,9 @@ export class Channel {
     }
   }
 
-  /** Where other nodes write, nobody says so: the feed is read at every turn. */
+  /**
+   * Other nodes do not announce their rows, so with several nodes the feed is polled every turn.
+   */
   #isDue(): boolean {
     const isTime = this.#means.world.monotonicMs() >= this.#nextMs;
     return isTime && (this.#isAsked || this.#means.store.isShared);
@@ -133,7 +133,7 @@ export class Channel {
     return limits.watchLeaseMs;
   }
 
-  /** The first frame of each, at once. */
+  /** Sends new clients their first frame at once. */
   async #admit(): Promise<void> {
     const joining = [...this.#joining];
     const pending = await this.#pending();
@@ -145,13 +145,13 @@ export class Channel {
   }
 
   #welcome(client: Client, frame: Frame): void {
-    if (!this.#joining.delete(client)) return; // It left meanwhile.
+    if (!this.#joining.delete(client)) return; // It left in the meantime.
     this.#clients.add(client);
     client.sentMs = this.#means.world.monotonicMs();
     client.listener.take(frame);
   }
 
-  /** What happened between the place of one that comes back and the place where all clients are. */
+  /** The changes between the cursor of a returning client and the position of all other clients. */
   async #missedSince(resume: Client['resume']): Promise<Digest> {
     const { store, appNo } = this.#means;
     const unknown = { ...emptyDigest, isReset: true };
@@ -166,7 +166,7 @@ export class Channel {
     return merged(rows.filter(({ node, seq }) => seq <= (heads.get(node) ?? 0)));
   }
 
-  /** Reads on, and tells all clients. */
+  /** Reads new rows and sends them to all clients. */
   async #advance(): Promise<void> {
     const { store, appNo, world } = this.#means;
     this.#isAsked = false;
@@ -175,7 +175,7 @@ export class Channel {
     const { heads, rows } = await store.read('feed', input);
     const digest = merged(rows);
     const frame = rows.length === 0 ? undefined : await this.#frame({ atMs, heads }, digest);
-    // Only now: what failed on the way is read again.
+    // Moves on only after success, so that rows whose frame failed are read again.
     this.#at = { atMs, heads: moveOn(this.#at.heads, heads) };
     this.#handOut(frame);
     this.#nextMs = world.monotonicMs() + limits.frameEveryMs;
@@ -197,7 +197,7 @@ export class Channel {
           : (frame ?? missed);
       if (due === undefined) continue;
       const isEarly = nowMs - sentMs < limits.frameEveryMs;
-      // One that had its first frame just now gets the next one at the next turn.
+      // A client that just had its first frame gets the next one at the next turn.
       if (isEarly) this.#isAsked = true;
       if (isEarly || !listener.isReady()) {
         client.missed = due;
@@ -236,7 +236,7 @@ function merged(rows: readonly FeedRow[]): Digest {
   return isCut(rows) ? { ...digest, isReset: true } : digest;
 }
 
-/** Whether a node has more to tell than was read of it. */
+/** Whether a node has more rows than were read. */
 function isCut(rows: readonly FeedRow[]): boolean {
   const nodes = Map.groupBy(rows, ({ node }) => node).values();
   return nodes.some((some) => some.length === limits.feedRowsMax);

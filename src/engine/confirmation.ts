@@ -1,6 +1,7 @@
-// The one-second rule. Nobody tells a node that another one has ended or changed a subscription; so an
-// attempt starts only within a second of the moment when the store confirmed that its lane is open.
-// Whoever waits for a connection asks again in time. In one process the gate alone is exact.
+// The one-second rule. Nodes are not notified when another one ends or changes a subscription, so
+// an attempt starts only within a second of the moment when the store confirmed that its lane is
+// open. An attempt that waits longer for a connection has its target read again. With a single
+// process the gate alone is exact.
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import { Deadlines, type Deadline, type DeadlineOwner } from '../egress/deadlines.ts';
@@ -9,24 +10,24 @@ import type { KnownTarget } from './prepared.ts';
 import type { TargetCache } from './target-cache.ts';
 
 export interface Confirmation {
-  /** Whether an attempt may start now, as far as the store said. */
+  /** Whether an attempt may start now, by the last confirmation. */
   isFresh(): boolean;
   /**
-   * Asks the store, or takes what was read a moment ago. What has changed closes the gate before this
-   * one, as a change made here does.
+   * Reads the target from the store; `shared` accepts a read of a moment ago. If the subscription
+   * has changed, the gate closes, as it does for a change on this node.
    */
   renew(how: 'shared' | 'anew'): Promise<void>;
-  /** It has started, or will not: nothing is asked any more. */
+  /** The attempt has started or will not start; stop renewing. */
   end(): void;
 }
 
 export interface Confirmer {
-  /** `confirmedMs`: by `elapsedMs`, when the store was asked that gave the lease. */
+  /** `confirmedMs`: by `elapsedMs`, when the store was asked for the lease. */
   confirm(target: KnownTarget, confirmedMs: number): Confirmation;
   close(): void;
 }
 
-/** For a process that is alone on its database: whatever changes, changes here. */
+/** For a process that is alone on its database: every change passes through its gate. */
 export const noConfirmer: Confirmer = {
   confirm: () => always,
   close: () => undefined,
@@ -80,7 +81,8 @@ class Kept implements Confirmation, DeadlineOwner {
     const { callback, version, subscription } = this.#target;
     const sinceMs = how === 'anew' ? Infinity : world.elapsedMs() - limits.confirmShareMs;
     const { target, readMs } = await targets.look(callback, sinceMs);
-    // The lease was given while the lane was open. A pause, a new target, an end: each is a new version.
+    // The lease was given while the lane was open. A pause, a new target and an end each raise the
+    // version.
     if (target?.isActive !== true) gate.close(subscription, 'ended');
     else if (target.version !== version) gate.close(subscription, 'held');
     else this.#confirmedMs = Math.max(this.#confirmedMs, readMs);
@@ -92,7 +94,7 @@ class Kept implements Confirmation, DeadlineOwner {
   }
 
   expire(): void {
-    // A failure leaves it unconfirmed, and whoever wants to start will hear of it.
+    // After a failure it stays unconfirmed. The attempt then renews it and gets the error.
     void this.renew('shared')
       .catch(() => undefined)
       .then(() => {

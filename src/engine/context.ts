@@ -1,4 +1,4 @@
-// What every verb of the engine works with. Made once, by app.ts.
+// The dependencies of every engine verb. Made once, by app.ts.
 import type { App } from '../core/app.ts';
 import type { KeyRing } from '../core/seal.ts';
 import type { SubscriptionState } from '../core/subscription.ts';
@@ -14,19 +14,19 @@ export interface Context {
   store: Store;
   guard: Guard;
   newId: () => string;
-  /** What apps may use. */
+  /** The quotas of apps. */
   quotas: AppQuotas;
   /** Seals signing secrets at rest. */
   ring: KeyRing;
-  /** Told when a subscription changed, before the change is answered. */
+  /** Called when a subscription has changed, before the change is answered. */
   changed: (subscription: string, state: SubscriptionState) => void;
-  /** Told when a subscription will end by itself. */
+  /** Called when a subscription gets an expiry time. */
   expires: (atMs: number) => void;
-  /** Told when a replay was started. */
+  /** Called when a replay was started. */
   replayWaits: () => void;
-  /** Told of whatever happens, for those who watch. */
+  /** Change notifications for the live view. */
   changes: Changes;
-  /** Collects spans; undefined: nobody asked for them. */
+  /** Collects spans; undefined if tracing is off. */
   tracer?: Tracer | undefined;
   /** The app that anonymous calls belong to, where a contract allows them. */
   defaultApp: App;

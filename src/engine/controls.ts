@@ -1,4 +1,5 @@
-// What a subscription chooses for itself: read from a subscribe call, and applied to what it had.
+// The settings that a subscription overrides: read from a subscribe call, and merged with those it
+// had.
 import { controlsProperty } from '../contract/compile.ts';
 import type { Operation } from '../contract/contract.ts';
 import type { Message } from '../contract/exchange.ts';
@@ -11,16 +12,16 @@ import type { Context } from './context.ts';
 import { sealHeaders } from './secrets.ts';
 
 export interface SubscribeChoice extends Choice {
-  /** What callbacks that would hear every event are to hear instead. */
+  /** Event patterns for callbacks that would otherwise match every event. */
   events: readonly string[] | undefined;
 }
 
 const place = `body#/${controlsProperty}`;
 
-/** From the request of a subscribe call, where the contract allows it. */
+/** From the body of a subscribe call, if its operation takes overrides. */
 export function chosenAtSubscribe({ role }: Operation, { body }: Message): SubscribeChoice {
   const given = role.kind === 'subscribe' && role.takesControls ? memberOf(body) : undefined;
-  // Null is as good as nothing.
+  // Null counts as absent.
   if ((given ?? undefined) === undefined) return { ...noChoice, events: undefined };
   if (!isObject(given)) {
     const message = 'is no object, expected what the subscription chooses for itself';
@@ -38,7 +39,10 @@ export function chosenAtSubscribe({ role }: Operation, { body }: Message): Subsc
 
 const inEvents = `${place}/events`;
 
-/** Callbacks that hear every event hear these instead; others hear what the contract says. */
+/**
+ * Callbacks that match every event get these patterns instead; the others keep those of the
+ * contract.
+ */
 export function narrow(
   callbacks: readonly Callback[],
   events: readonly string[] | undefined,
@@ -65,11 +69,11 @@ interface Choosing {
   app: Pick<App, 'id'>;
   subscriptionId: string;
   choice: Choice;
-  /** What it had. */
+  /** The previous settings. */
   before?: Chosen;
 }
 
-/** All that the subscription has then; undefined where nothing changes. */
+/** The complete settings after the change; undefined if nothing changes. */
 export function choose(
   context: Pick<Context, 'ring' | 'world'>,
   { app, subscriptionId, choice, before }: Choosing,
@@ -83,12 +87,12 @@ export function choose(
   };
 }
 
-/** Whoever ends what has expired must know. */
+/** Lets the expirer know of the new expiry time. */
 export function tellExpiry({ expires }: Context, { controls }: Subscription): void {
   if (controls.expiresMs !== undefined) expires(controls.expiresMs);
 }
 
-/** Its time would be over before it begins. */
+/** The requested expiry time is in the past. */
 export function expired(where: 'patch' | 'subscribe'): Problem {
   const field = `${where === 'patch' ? 'body#' : place}/expiresAt`;
   return invalidRequest([{ field, message: 'is in the past, expected a time to come' }]);

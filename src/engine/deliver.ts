@@ -1,5 +1,5 @@
-// One attempt of one delivery: from the lease to the settlement. Whatever the receiver does becomes an
-// outcome; whatever fails on our side gives the delivery back unharmed, with no attempt counted.
+// One attempt of one delivery, from the lease to the settlement. Whatever the receiver does becomes
+// an outcome; a failure on our side releases the delivery and counts no attempt.
 import type { CallbackDefinition } from '../contract/contract.ts';
 import type { SendResult } from '../core/attempt.ts';
 import type { Leased } from '../core/delivery.ts';
@@ -25,12 +25,14 @@ export interface DeliverMeans extends DraftMeans {
   targets: TargetCache;
   gate: Gate;
   confirmer: Confirmer;
-  /** By the store's clock, which says when a subscription is over, and when an attempt is due. */
+  /**
+   * By the store's clock, which decides when a subscription has expired and when an attempt is due.
+   */
   nowMs: () => number;
   longest: Longest;
-  /** Whether an attempt may still start under a lease. */
+  /** Whether the lease still belongs to this node, so that an attempt may start. */
   holds: (lease: number) => boolean;
-  /** For subscriptions that have chosen nothing else. */
+  /** Retry waits of subscriptions without their own. */
   waitsMs: readonly number[];
   witness?: Pick<Witness, 'attempted'> | undefined;
 }
@@ -48,12 +50,12 @@ export async function deliver(
   try {
     const sent = await attempt(means, { leased, target, passage, confirmation, signal });
     if (sent.kind !== 'sent') return { ...name, ...unsent(sent, means.nowMs()) };
-    // Another node may have pointed the subscription elsewhere since.
+    // Another node may have changed the target of the subscription since.
     const isDoubtful =
       wantsNoMore(means, target, sent.result) &&
       (await confirmation.renew('anew').then(
         () => false,
-        () => true, // Nobody can tell now. The attempt was made, and is written down.
+        () => true, // The store cannot be asked. The attempt was made and is recorded.
       ));
     const settlement = { ...name, ...settle(means, { leased, target, passage, sent, isDoubtful }) };
     means.witness?.attempted(leased, target, settlement);
@@ -64,7 +66,7 @@ export async function deliver(
   }
 }
 
-/** With a target that is known, and so without waiting. */
+/** With a cached target, so without waiting; undefined if there is none. */
 function stand(
   { targets, gate }: DeliverMeans,
   { callback, version }: Leased,
@@ -72,7 +74,8 @@ function stand(
   const target = targets.known(callback, version);
   if (target === undefined) return undefined;
   if (!target.isActive) return { kind: 'ended' };
-  // Something changed since the lease, perhaps a pause: the store knows whether to go on.
+  // The subscription has changed since the lease, perhaps to paused: the store decides whether to
+  // go on.
   if (target.version > version) return { kind: 'held', waitMs: 0 };
   return { kind: 'standing', target, passage: gate.approach(target.subscription) };
 }
@@ -84,8 +87,8 @@ interface Standing {
 }
 
 /**
- * Stands before the gate with a target that is current. A change that comes between finding the target
- * and standing there would be heard by nobody, so it is asked for again until it is known.
+ * Registers at the gate with a current target. A change between reading the target and registering
+ * would be missed, so the target is looked up again until both happen in one turn.
  */
 async function approach(means: DeliverMeans, leased: Leased): Promise<Standing | Unsent> {
   for (;;) {
@@ -114,10 +117,13 @@ interface Sent {
 
 /** Nothing was sent, and no attempt is counted. */
 type Unsent =
-  /** It goes back, due after a while. */
+  /** The delivery is released, due after `waitMs`. */
   { kind: 'held'; waitMs: number } | { kind: 'ended' };
 
-/** Sends once the store has confirmed that it may; what is told too late is asked again. */
+/**
+ * Sends once the store has confirmed that the lane is open. A confirmation that expires before the
+ * request starts is renewed.
+ */
 async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent | Unsent> {
   for (let tries = 0; tries < limits.confirmTriesMax; tries += 1) {
     if (!it.confirmation.isFresh()) await it.confirmation.renew('shared');
@@ -129,7 +135,10 @@ async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent | Unse
 
 type Verdict = 'open' | 'held' | 'ended' | 'expired' | 'unconfirmed';
 
-/** Asked right before the first byte. Whoever lost its lease goes back, which changes nothing then. */
+/**
+ * Called right before the first byte. A delivery that has lost its lease is released, and the store
+ * ignores that release.
+ */
 function judge(means: DeliverMeans, it: Attempting): Verdict {
   const { leased, target, passage, confirmation } = it;
   const state = passage.state();
@@ -141,7 +150,8 @@ function judge(means: DeliverMeans, it: Attempting): Verdict {
 }
 
 function stopped(verdict: Exclude<Verdict, 'open'>): Unsent | { kind: 'unconfirmed' } {
-  // Whoever ends what has expired is late. It decides; until then the delivery goes back and forth.
+  // The expirer has not ended the subscription yet. Release the delivery, so that the next claim
+  // finds it ended.
   if (verdict === 'expired') return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
   return verdict === 'held' ? { kind: 'held', waitMs: 0 } : { kind: verdict };
 }
@@ -189,7 +199,10 @@ interface Sending {
   target: KnownTarget;
   passage: Passage;
   sent: Sent;
-  /** The receiver wants no more, but nobody can tell whether it is still the one that is meant. */
+  /**
+   * The receiver asks to unsubscribe, but the store could not confirm that it is still the current
+   * target.
+   */
   isDoubtful: boolean;
 }
 
@@ -205,8 +218,9 @@ function settle(means: DeliverMeans, it: Sending): Settling {
     nowMs,
     chance: () => chance(means.world),
   });
-  // A target that was left meanwhile may be gone: the subscription now points elsewhere.
-  const isHere = (): boolean => means.targets.isCurrent(target) || passage.state() === 'open'; // Or forgotten, but not left.
+  // If the subscription's target has changed in the meantime, the answer of the old one must not
+  // end it.
+  const isHere = (): boolean => means.targets.isCurrent(target) || passage.state() === 'open'; // Or evicted from the cache, but unchanged.
   const isLeft = classified.kind === 'gone' && (isDoubtful || !isHere());
   const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
@@ -235,7 +249,7 @@ function unsubscribeStatusOf(definition: CallbackDefinition | undefined): number
   return definition?.unsubscribeStatus ?? 410;
 }
 
-/** Of a success a little is kept, of anything else enough to find out why. */
+/** Keeps little of a successful response, and enough of a failed one to diagnose it. */
 function keptResponse(
   { headers, body, cut }: Extract<SendResult, { kind: 'answered' }>,
   isDelivered: boolean,
@@ -256,7 +270,7 @@ function undeclared(
   return `The contract declares ${declared.join(', ')} for this callback, the receiver sent ${status}`;
 }
 
-/** From 0 up to 1. */
+/** In [0, 1). */
 function chance(world: World): number {
   const bytes = world.randomBytes(4);
   return new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) / 2 ** 32;

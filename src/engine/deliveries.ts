@@ -1,4 +1,4 @@
-// Deliveries to look at, and to send again.
+// Listing and reading deliveries, and sending them again.
 import type { App } from '../core/app.ts';
 import type { Attempt } from '../core/attempt.ts';
 import { parseDeliveryId, type DeliveryName } from '../core/delivery.ts';

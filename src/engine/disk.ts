@@ -1,16 +1,15 @@
-// How much room the data folder has, and how much the database takes. Asked for at a scrape or by the
-// doctor; nothing is ever touched.
+// Free space of the data folder and size of the database, for metrics and the doctor. Read-only.
 import { stat, statfs } from 'node:fs/promises';
 import { databaseIn, type Database } from '../store/open.ts';
 
 export interface Disk {
   freeBytes: number;
   totalBytes: number;
-  /** The database with its log. */
+  /** The database and its write-ahead log. */
   usedBytes: number;
 }
 
-/** Undefined where there is no folder. */
+/** Undefined without a data folder. */
 export async function diskOf(database: Database): Promise<Disk | undefined> {
   if ('url' in database || database.dataDir === ':memory:') return undefined;
   return readDisk(database.dataDir);
@@ -30,6 +29,6 @@ async function readDisk(dataDir: string): Promise<Disk> {
 async function sizeOf(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
-    () => 0, // Not there.
+    () => 0, // The file does not exist.
   );
 }

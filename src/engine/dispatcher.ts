@@ -1,6 +1,6 @@
-// The dispatcher keeps deliveries moving: it takes fresh ones straight from the publish that made them,
-// claims waiting ones when there is room, and settles each when its attempt is over. The store keeps
-// the backlog; what is in memory here is a bounded window of it.
+// The dispatcher keeps deliveries moving: it takes fresh ones from the publish that made them,
+// claims pending ones while it has room, and settles each after its attempt. The backlog stays in
+// the store; memory holds a bounded window.
 import type { Leased } from '../core/delivery.ts';
 import { leaseOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
@@ -18,28 +18,28 @@ import { createWindow, resultOf, type Window } from './window.ts';
 export interface DispatcherMeans {
   world: World;
   store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut' | 'isShared'>;
-  /** This node: its present number, and whether it counts as alive. */
+  /** This node: its current number, and whether it may work. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
   foresee?: Worker['foresee'];
-  /** The subscription has ended because its receiver wants no more. */
+  /** The subscription ended because its receiver answered that it wants no more callbacks. */
   onGone: (subscription: string, leased: Leased) => void;
-  /** The receiver of a lane has failed for so long that it may be given up. Never rejects. */
+  /** The receiver of a lane has failed long enough to disable the subscription. Never rejects. */
   onOverdue: (overdue: Overdue) => Promise<void>;
-  /** An attempt begins, or what it led to is written down. */
+  /** An attempt begins, or its outcome was committed. */
   onMoved: (leased: Leased, settlement: Settlement | undefined) => void;
   onError: (error: unknown, leased?: Leased) => void;
 }
 
 export type Overdue = Extract<Settled, { kind: 'overdue' }>;
 
-/** What a delivery starts with. */
+/** What an attempt starts with. */
 export interface Start {
-  /** Gives it up. */
+  /** Aborts the attempt. */
   signal: AbortSignal;
   /**
-   * Monotonic: the store said no earlier than this that its lane is open. It is when the store was
-   * asked, not when it answered: a process that was frozen would take an old answer for a new one.
+   * When the store was asked, not when it answered, whether the lane is open: a process that was
+   * frozen in between would otherwise take an old answer for a new one.
    */
   confirmedMs: number;
 }
@@ -49,22 +49,22 @@ export class Dispatcher implements Worker {
   readonly #means: DispatcherMeans;
   #window: Window;
   #underWay = 0;
-  /** For whoever waits until nothing is under way. */
+  /** Resolved when nothing is in flight. */
   #drained: PromiseWithResolvers<void> | undefined;
   readonly #stopClaiming = new AbortController();
   readonly #abortAttempts = new AbortController();
   readonly #clock: Promise<void>;
   #leases = 0;
-  /** When offers were made, by their lease. */
+  /** When each offer was made, by its lease. */
   readonly #offeredMs = new NewestMap<number, number>(limits.offersRememberedMax);
-  #readyMs = 0; // When a claim would find something, as far as is known.
-  /** The same, but only what was heard since the last claim was sent. */
+  #readyMs = 0; // The earliest time at which a claim could find something.
+  /** The same, but only from notifications since the last claim was sent. */
   #heardMs = never;
   #isFanningOut = true;
-  #stepsPutOff = 0; // In a row.
-  #publishesMs: readonly [number, number] = [-Infinity, -Infinity]; // Monotonic: the last two that were asked for.
-  #isAskingAgain = false; // The store has failed, and is asked again in a moment.
-  /** When the clock rings next, and how to make it count anew. */
+  #stepsPutOff = 0; // Consecutive.
+  #publishesMs: readonly [number, number] = [-Infinity, -Infinity]; // Monotonic times of the last two publishes.
+  #isAskingAgain = false; // The store has failed and is retried after a pause.
+  /** When the poll timer fires next, and how to restart it. */
   #ringsMs = 0;
   #recount = new AbortController();
 
@@ -77,7 +77,7 @@ export class Dispatcher implements Worker {
     this.#clock = this.#tick();
   }
 
-  /** Stops claiming, lets attempts end for a while, gives back the rest. */
+  /** Stops claiming, gives attempts time to finish, then aborts and releases the rest. */
   async stop(graceMs: () => number): Promise<void> {
     this.#stopClaiming.abort();
     const ended = this.#untilDrained();
@@ -94,7 +94,7 @@ export class Dispatcher implements Worker {
     await this.stop(() => limits.stopTimeoutMs);
   }
 
-  /** Deliveries that this node has. */
+  /** Deliveries that this node holds. */
   underWay(): number {
     return this.#underWay;
   }
@@ -117,14 +117,16 @@ export class Dispatcher implements Worker {
   }
 
   /**
-   * Like a claim it leaves room for fresh events; beside a claim the store counts what the claim took. A step makes
-   * as many as there is room for: others would have to be claimed. But whoever publishes waits for it to end, so
-   * it is short while others do (one alone is its own): docs/performance.md has the figures.
+   * Leaves room for fresh events, as a claim does; the store counts what a claim in the same work
+   * took. A step makes as many deliveries as there is room for, since others would have to be
+   * claimed. Publishes wait for it, so steps are short while others publish (a single recent
+   * publish is that of the fan-out): see docs/performance.md.
    */
   fanOut(): Offer | undefined {
     if (!this.#isFanningOut || !this.#mayTake()) return undefined;
     const isFull = this.#window.size() > 0 && this.#window.claimRoom() < limits.fanOutStepMin;
-    // Whoever makes room asks again. But claims may take it all: so it is put off a few times only.
+    // The next attempt that ends asks again. Claims may take all the room, so a step is put off
+    // only a few times.
     const isPutOff = isFull && this.#stepsPutOff < limits.fanOutPutOffMax;
     this.#stepsPutOff = isPutOff ? this.#stepsPutOff + 1 : 0;
     if (isPutOff) return undefined;
@@ -140,15 +142,15 @@ export class Dispatcher implements Worker {
   }
 
   /**
-   * The node's number is void, and what is under way belongs to others. It runs to its end or stops before the
-   * wire, and leaves the window that it entered; nobody believes its outcome.
+   * This node's number is void: its deliveries belong to other nodes. Attempts in flight finish or
+   * stop before the wire, and leave the window that they entered; the store ignores their outcomes.
    */
   lost(): void {
     this.#window = this.#newWindow();
   }
 
   refused(): void {
-    // One wait for all refusals: else a long failure would gather more of them with every try.
+    // One retry for all refusals; otherwise a long outage would accumulate more with every attempt.
     if (this.#isAskingAgain) return;
     this.#isAskingAgain = true;
     const { world } = this.#means;
@@ -158,13 +160,13 @@ export class Dispatcher implements Worker {
         this.#isAskingAgain = false;
         this.#ask();
       },
-      () => undefined, // Stopped meanwhile.
+      () => undefined, // Stopped in the meantime.
     );
   }
 
   worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void {
     const readyMs = worked.readyMs ?? never;
-    // A claim has seen all that was ready when it was made; what was heard meanwhile is newer.
+    // A claim has seen everything that was ready when it was made; later notifications still count.
     this.#readyMs = Math.min(readyMs, asked.claim ? this.#heardMs : this.#readyMs);
     if (asked.fanOut) this.#isFanningOut = worked.fannedOut.isMore;
     const { failure, deliveries } = worked.fannedOut;
@@ -173,7 +175,10 @@ export class Dispatcher implements Worker {
     this.#ask();
   }
 
-  /** What a claim under way brings while we wait is waited for too: its requests are not cut off. */
+  /**
+   * Waits also for deliveries that a claim in flight still brings, so that their requests are not
+   * cut off.
+   */
   async #untilDrained(): Promise<void> {
     if (this.#underWay > 0) await (this.#drained ??= Promise.withResolvers()).promise;
   }
@@ -214,7 +219,7 @@ export class Dispatcher implements Worker {
     try {
       this.#means.onMoved(leased, undefined);
       const settlement = await this.#attempt(leased);
-      // Its place is free from now on, and can be offered with the batch that writes the outcome down.
+      // The slot is free now and can be offered in the batch that writes the outcome.
       const { wasFull } = window.leave(held, resultOf(settlement));
       if (wasFull) this.#expect(this.#means.world.nowMs());
       const handing = handIn(this.#means, settlement, this.#abortAttempts.signal);
@@ -250,13 +255,13 @@ export class Dispatcher implements Worker {
     if (isWritten) this.#means.onMoved(leased, settlement);
     const isCapped =
       settled?.kind === 'settled' && window.limit(leased.lane, settled.concurrency).mayBeFull;
-    // Who heard nothing of the lane cannot know whether the store calls it full.
+    // Without an answer about the lane, the store may still count it as full.
     const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
     if (isCapped || isUntold) this.#hear(this.#means.world.nowMs());
     else this.#hear('dueMs' in settlement.outcome ? settlement.outcome.dueMs : never);
   }
 
-  /** Something will be due then. */
+  /** Something becomes due then. */
   #hear(readyMs: number): void {
     this.#expect(readyMs);
     this.#ask();
@@ -267,16 +272,19 @@ export class Dispatcher implements Worker {
     this.#heardMs = Math.min(this.#heardMs, readyMs);
   }
 
-  /** Asks for work if there is any; otherwise the clock counts anew. */
+  /**
+   * Asks the store for work if there is any, or else restarts the timer if something is due
+   * earlier.
+   */
   #ask(): void {
     if (this.#mayClaim() || this.#isFanningOut) this.#means.store.work();
     else if (this.#readyMs < this.#ringsMs) this.#recount.abort();
   }
 
   /**
-   * Asks for work when something becomes due. What is due already waits for room, and whoever makes
-   * room asks; now and then the clock asks in any case, as if something had been heard: another node
-   * may have made deliveries ready or begun a fan-out, and its word may have been lost.
+   * Asks for work when something becomes due. Overdue deliveries wait for room, and an ending
+   * attempt asks for them. The timer also fires every `pollMs`, because another node may have made
+   * deliveries ready or begun a fan-out, and its notification may be lost.
    */
   async #tick(): Promise<void> {
     const { world, store } = this.#means;
@@ -288,7 +296,8 @@ export class Dispatcher implements Worker {
       const dueInMs = this.#readyMs - world.nowMs();
       const waitMs = dueInMs > 0 ? Math.min(dueInMs, store.pollMs) : store.pollMs;
       this.#ringsMs = world.nowMs() + waitMs;
-      // Counted anew for what was a moment away: it may be due by now, and nobody else would ask.
+      // The timer was restarted for something that may be due by now, and nothing else would ask
+      // for it.
       if (!isOver && this.#mayClaim()) this.#means.store.work();
       isOver = await world.sleep(waitMs, either).then(
         () => true,

@@ -1,5 +1,5 @@
-// The request of an attempt. Where it is known which deliveries the store is about to make, their requests are made
-// while it writes them: they are signed by the time that they may be sent.
+// Builds the request of an attempt. When the store announces which deliveries it is about to
+// insert, their requests are built and signed while it commits.
 import { fillEvent } from '../contract/target.ts';
 import { deliveryId, type Leased } from '../core/delivery.ts';
 import { hopsOf } from '../core/hops.ts';
@@ -20,29 +20,29 @@ export interface DraftMeans {
   sender: Pick<Sender, 'print'>;
   targets: Pick<TargetCache, 'known'>;
   prepare: Prepare;
-  /** For subscriptions that have chosen nothing else. */
+  /** For subscriptions without a timeout of their own. */
   timeoutMs: number;
   tracer?: Tracer | undefined;
 }
 
 const drafted = Symbol('drafted');
 
-/** A delivery whose request may have been made ahead. */
+/** A delivery whose request may have been built ahead. */
 interface Drafted extends Leased {
   [drafted]?: Draft | undefined;
 }
 
 interface Draft {
   target: KnownTarget;
-  /** Within the second that was signed, while all secrets that it was signed with are valid. */
+  /** The draft is valid within the signed second, while all secrets that signed it are valid. */
   fromMs: number;
   untilMs: number;
   request: SendRequest;
 }
 
 /**
- * Measured with 64 publishers, new processes in each round. PostgreSQL: 0.99 to 1.16 times as many events, 1.06 in the
- * median of 7 rounds, and both cores rest for 25 % of the time instead of 27. SQLite: 0.93 to 1.16, 1.02 in the median of 16.
+ * Building ahead uses time in which the cores would idle: a median of 1.06 times as many events on
+ * PostgreSQL, no clear gain on SQLite (docs/performance.md).
  */
 export function foresee(means: DraftMeans, deliveries: readonly Drafted[]): void {
   for (const leased of deliveries) {
@@ -53,7 +53,7 @@ export function foresee(means: DraftMeans, deliveries: readonly Drafted[]): void
       means.sender.print(draft.request);
       leased[drafted] = draft;
     } catch {
-      // It is made again when it is to be sent, and what is wrong with it is told there.
+      // The request is built again when it is sent, and the error is reported there.
     }
   }
 }
@@ -62,9 +62,9 @@ export function requestOf(
   means: DraftMeans,
   { leased, target }: { leased: Drafted; target: KnownTarget },
 ): SendRequest {
-  const nowMs = means.world.nowMs(); // Its receiver knows no other clock.
+  const nowMs = means.world.nowMs(); // Not the store's clock: the receiver compares the timestamp with real time.
   const draft = leased[drafted];
-  leased[drafted] = undefined; // A delivery is held for longer than its request.
+  leased[drafted] = undefined; // The delivery outlives its request.
   const stands = draft?.target === target && nowMs >= draft.fromMs && nowMs < draft.untilMs;
   return (stands ? draft : compose(means, { leased, target, nowMs })).request;
 }

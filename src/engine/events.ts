@@ -1,4 +1,4 @@
-// Events to look at.
+// Listing and reading events.
 import type { App } from '../core/app.ts';
 import type { Event } from '../core/event.ts';
 import { withoutPrefix } from '../core/id.ts';

@@ -1,5 +1,5 @@
-// Ends subscriptions whose time is over, at that time: it sleeps until the next one's. By the store's
-// clock, so that all nodes agree. Late or not, no attempt starts after the time: see deliver.ts.
+// Ends subscriptions at their expiry time, sleeping until the next one. Uses the store's clock, so
+// that all nodes agree. Even if it is late, no attempt starts after that time: see deliver.ts.
 import { limits } from '../core/limits.ts';
 import type { Context } from './context.ts';
 
@@ -21,7 +21,7 @@ export class Expirer {
     this.#done = this.#expireOn();
   }
 
-  /** A subscription will end then, of which it may not know yet. */
+  /** A subscription expires then, which the last look may not have seen. */
   expires(atMs: number): void {
     if (atMs < this.#nextMs) this.#wake.abort();
   }
@@ -35,7 +35,7 @@ export class Expirer {
     const { store, world, onError } = this.#means;
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      // Before the look: what is told from now on may have come too late for it.
+      // Set before the look, because a later notification may concern what the look did not see.
       this.#wake = new AbortController();
       const either = AbortSignal.any([signal, this.#wake.signal]);
       const lookMs = store.nowMs() + (store.isShared ? limits.expiryPollMs : limits.keeperEveryMs);
@@ -50,7 +50,7 @@ export class Expirer {
     }
   }
 
-  /** Ends a bounded number; gives the time of the next one. */
+  /** Ends a bounded number; returns the next expiry time. */
   async #step(): Promise<number | undefined> {
     const { store, onExpired } = this.#means;
     const beforeMs = store.nowMs();
@@ -58,7 +58,8 @@ export class Expirer {
       beforeMs,
       limit: limits.expiringMax,
     });
-    // Together: they share a transaction. One that cannot be ended keeps no other from being told of.
+    // In parallel, so that they share a transaction. One failure does not keep `onExpired` from
+    // being called for the others.
     const results = await Promise.allSettled(
       expired.map(async (one) => {
         const { kind } = await store.edit('expireSubscription', one);

@@ -1,8 +1,9 @@
-// Where a client stands in the feed, as text: a time, and the last row of each node. Opaque to clients.
+// The position of a client in the feed as text: a time, and the last row of each node. Opaque to
+// clients.
 import { limits } from '../core/limits.ts';
 
 export interface FeedCursor {
-  /** By the store's clock: nothing that was written later than this has been seen for sure. */
+  /** By the store's clock: rows written later than this may not have been seen. */
   atMs: number;
   heads: ReadonlyMap<number, number>;
 }
@@ -13,7 +14,7 @@ export function writeCursor({ atMs, heads }: FeedCursor): string {
   return [atMs, ...[...heads].map(([node, seq]) => `${node}-${seq}`)].join('_');
 }
 
-/** Undefined when the text is no cursor. */
+/** Undefined if the text is not a cursor. */
 export function readCursor(text: string): FeedCursor | undefined {
   const found = shape.exec(text);
   if (found?.[1] === undefined) return undefined;
@@ -28,7 +29,10 @@ export function readCursor(text: string): FeedCursor | undefined {
   return { atMs: Number(found[1]), heads };
 }
 
-/** What was read last of each node; of very many nodes, those with the highest numbers are the youngest. */
+/**
+ * The last row read of each node. Of too many nodes it keeps those with the highest numbers, which
+ * are the newest.
+ */
 export function moveOn(
   from: ReadonlyMap<number, number>,
   to: ReadonlyMap<number, number>,

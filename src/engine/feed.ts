@@ -1,6 +1,6 @@
-// The feed: every node writes down what changed on it, a few times a second, for the apps that somebody
-// watches through any node. It loses nothing while it runs; whoever begins to note says so first, and
-// that makes watchers look at everything again.
+// The feed: every node writes down what changed on it, a few times a second, for apps that are
+// watched through any node. A running node loses nothing; one that begins to record an app says so
+// first, which makes clients reload everything.
 import { writeDigest } from '../core/digest.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
@@ -17,15 +17,18 @@ export interface FeedMeans {
 }
 
 /**
- * Rows go through the store also where there is one node only. Four small rows a second are nothing
- * beside what they tell of (bench/parts/streams.ts), and there is one way for everybody to read them.
+ * Rows go through the store even with a single node: four small rows a second cost little
+ * (bench/parts/streams.ts), and all nodes read them the same way.
  */
 export class Feed {
   readonly #means: FeedMeans;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
-  /** Apps that are watched through this node; those that were, for a while; and through others. */
+  /**
+   * Apps watched through this node; apps that were until recently; apps watched through other
+   * nodes.
+   */
   readonly #held = new Set<number>();
   readonly #lingering = new Map<number, number>();
   #elsewhere: ReadonlySet<number> = new Set();
@@ -33,7 +36,7 @@ export class Feed {
   #renewedMs = -Infinity;
   #seq = 0;
   #writing: Promise<unknown> = Promise.resolve();
-  /** Handed to the store, which has not said that it has it. */
+  /** Sent to the store, not confirmed yet. */
   #unwritten: EditInput<'appendFeed'> | undefined;
   #onWritten: (appNo: number) => void = () => undefined;
 
@@ -43,12 +46,15 @@ export class Feed {
     this.#done = this.#run();
   }
 
-  /** Told when this node has written what changed in an app. */
+  /** `act` is called when this node has written changes of an app. */
   whenWritten(act: (appNo: number) => void): void {
     this.#onWritten = act;
   }
 
-  /** Once it resolves, whatever changes on this node is in the feed; others follow within a second. */
+  /**
+   * Once it resolves, every change on this node goes to the feed; those of other nodes follow
+   * within a second.
+   */
   async watch(appNo: number): Promise<void> {
     const { journal, store } = this.#means;
     this.#held.add(appNo);
@@ -56,13 +62,16 @@ export class Feed {
     await Promise.all([this.#write(), store.isShared ? this.#renew([appNo]) : undefined]);
   }
 
-  /** For a while changes are still noted: a client may come back and ask what it missed. */
+  /**
+   * Changes are still recorded for a while, because a client may reconnect and ask for what it
+   * missed.
+   */
   unwatch(appNo: number): void {
     this.#held.delete(appNo);
     this.#lingering.set(appNo, this.#means.world.monotonicMs() + limits.watchLeaseMs);
   }
 
-  /** What was noted last is written, if the store is there. */
+  /** Writes what was recorded last, if the store answers. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { world, onError } = this.#means;
     this.#stop.abort();
@@ -87,7 +96,7 @@ export class Feed {
     }
   }
 
-  /** Gives the time for which nothing more may be written. */
+  /** Returns how long to wait before the next write. */
   async #round(): Promise<number> {
     const { world, store, journal, onError } = this.#means;
     const nowMs = world.monotonicMs();
@@ -107,7 +116,7 @@ export class Feed {
     }
   }
 
-  /** Which apps are watched through other nodes. */
+  /** Reads which apps are watched through other nodes. */
   async #look(nowMs: number): Promise<void> {
     const { store, journal } = this.#means;
     this.#lookedMs = nowMs;
@@ -124,7 +133,7 @@ export class Feed {
     }
   }
 
-  /** Apps that nobody watches any more are not noted any more. */
+  /** Stops recording apps that no client watches any more. */
   #dismiss(nowMs: number): void {
     const { journal } = this.#means;
     for (const [appNo, untilMs] of this.#lingering) {
@@ -136,16 +145,16 @@ export class Feed {
     }
   }
 
-  /** One after the other: rows of a node must become visible in their order. */
+  /** Serially: the rows of a node must become visible in order. */
   async #write(): Promise<void> {
-    const before = this.#writing.catch(() => undefined); // Whoever asked for it has heard of it.
+    const before = this.#writing.catch(() => undefined); // Its caller has handled the error.
     const written = before.then(async () => this.#writeNoted());
     this.#writing = written;
     return written;
   }
 
   async #writeNoted(): Promise<void> {
-    // As it was: it may be there already, and only the answer was lost.
+    // Repeated unchanged: the rows may have been written and only the answer lost.
     if (this.#unwritten !== undefined) await this.#append(this.#unwritten);
     const taken = this.#means.journal.take(limits.feedAppsAtOnce);
     if (taken.length === 0) return;

@@ -1,5 +1,5 @@
-// Has figures of subscriptions written that the store gathers in memory: now and then, so that a crash
-// takes no more than some seconds of them with it, and at the end, so that a stop takes none.
+// Writes the figures of subscriptions that the store accumulates in memory: every few seconds, so
+// that a crash loses little, and at the end, so that a stop loses none.
 import { limits } from '../core/limits.ts';
 import type { Context } from './context.ts';
 
@@ -15,11 +15,11 @@ export class FigureWriter {
     this.#done = this.#writeOn();
   }
 
-  /** Whoever makes or settles deliveries must have stopped. */
+  /** Everything that makes or settles deliveries must have stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { world } = this.#means;
     this.#stop.abort();
-    // A store that does not answer must not hold up the stop for figures.
+    // A store that does not answer must not delay the stop.
     const patience = new AbortController();
     const enough = world.sleep(limits.storeAnswerMs, patience.signal).catch(() => undefined);
     await Promise.race([this.#done, enough]);
@@ -38,7 +38,7 @@ export class FigureWriter {
   async #writeAll(): Promise<void> {
     const { store, onError } = this.#means;
     try {
-      // Each step takes what is oldest; more than can wait in memory there never is.
+      // Each step writes the oldest rows. The loop is bounded by what memory can hold.
       for (let rows = 0; rows <= limits.figuresGatheredMax; rows += limits.figuresRowsMax) {
         const { isMore } = await store.edit('keepFigures', { limit: limits.figuresRowsMax });
         if (!isMore) return;

@@ -1,4 +1,4 @@
-// A frame: what a client of the live view is told at once. Frames that a slow client missed merge into
+// A frame is one message to a client of the live view. Frames that a slow client missed merge into
 // one, which is no larger than any other.
 import { deliveryId } from '../core/delivery.ts';
 import { addCounts, mergeNamed, newest, type Digest, type NamedChanges } from '../core/digest.ts';
@@ -7,21 +7,21 @@ import type { Replay } from '../core/replay.ts';
 import type { Delivery } from '../store/delivery-verbs.ts';
 
 export interface Frame extends Omit<Digest, 'deliveries' | 'replays'> {
-  /** What a client gives back to go on after this frame. */
+  /** Sent back by the client to resume after this frame. */
   cursor: string;
   atMs: number;
   pending: number;
-  /** Newest change last. */
+  /** Ordered by last change, newest last. */
   deliveries: readonly Delivery[];
   replays: readonly Replay[];
 }
 
-/** What a digest names, as it is now. */
+/** The current state of what a digest names. */
 export type Found = Pick<Frame, 'deliveries' | 'replays'>;
 
 type Moment = Pick<Frame, 'cursor' | 'atMs' | 'pending'>;
 
-/** What the retention took meanwhile is left out. */
+/** Deliveries that retention has deleted since are left out. */
 export function frameOf(moment: Moment, digest: Digest, found: Found): Frame {
   const byId = new Map(found.deliveries.map((delivery) => [deliveryId(delivery), delivery]));
   const deliveries = digest.deliveries.flatMap((id) => byId.get(id) ?? []);

@@ -1,13 +1,13 @@
-// The gate between a delivery and the wire. A delivery passes it twice: when its subscription is known,
-// and at the last moment before its request is written. Closing it stops all that stand in between,
-// which is how nothing starts after an unsubscribe was answered.
+// The gate between a delivery and the wire. A delivery registers when its subscription is known,
+// and checks the gate right before its request is written. Closing the gate stops every delivery
+// registered in between, which is why nothing starts after an unsubscribe was answered.
 
 export type GateState = 'open' | 'held' | 'ended';
 
 export interface Gate {
-  /** Stands before the gate of a subscription until `leave`. */
+  /** Registers a delivery at the gate of its subscription until `leave`. */
   approach(subscription: string): Passage;
-  /** Whoever stands before the gate now does not pass. */
+  /** Stops every delivery that is registered now. */
   close(subscription: string, how: Exclude<GateState, 'open'>): void;
 }
 

@@ -1,4 +1,4 @@
-// Hands in what became of a delivery, until it is written or nobody waits any more.
+// Hands the outcome of a delivery to the store and retries until it is written or the node stops.
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type { Settled, Settlement } from '../store/delivery-verbs.ts';
@@ -10,7 +10,10 @@ interface Means {
   onError: (error: unknown) => void;
 }
 
-/** A store that is away for a while loses no outcome; one that is closed leaves it to the next start. */
+/**
+ * No outcome is lost while the store is unavailable; after an abort the next start finds the
+ * delivery still leased.
+ */
 export async function handIn(
   means: Means,
   settlement: Settlement,
@@ -28,7 +31,7 @@ export async function handIn(
   }
 }
 
-/** An outcome that cannot be written must not hold the delivery: it is tried again. */
+/** If an outcome cannot be written, the delivery is released, so that it does not stay leased. */
 async function giveBack(
   means: Means,
   { event, n, lease, outcome }: Settlement,

@@ -1,6 +1,7 @@
-// The herald publishes Ringback's own events: it takes what was noticed from the store, oldest first, and
-// makes an event of each in the transaction in which the notice goes; so a crash neither loses nor doubles
-// one. It decides nothing: whether anybody listens was asked when the notice was written.
+// The herald publishes Ringback's own events. It reads notices from the store, oldest first, and
+// publishes an event for each in the transaction that deletes the notice, so that a crash neither
+// loses nor duplicates one. It decides nothing: a notice is written only if a subscription matches
+// it.
 import { never } from '../core/lane.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
@@ -21,7 +22,7 @@ export class Herald {
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
-  /** There may be something that was noticed here, which no other node publishes yet. */
+  /** This node may have written notices, which no other node publishes yet. */
   #isOurs = true;
 
   constructor(means: HeraldMeans) {
@@ -29,7 +30,7 @@ export class Herald {
     this.#done = this.#tellOn();
   }
 
-  /** Something was noticed on this node. */
+  /** A notice was written on this node. */
   wake(): void {
     this.#isOurs = true;
     this.#wake.abort();
@@ -51,7 +52,7 @@ export class Herald {
         (told) => (told > 0 ? 0 : pollMs),
         (error: unknown) => {
           onError(error);
-          this.#isOurs = true; // What was noticed here is still there, perhaps.
+          this.#isOurs = true; // Notices of this node may still be unpublished.
           return limits.noticeAgainMs;
         },
       );
@@ -62,8 +63,8 @@ export class Herald {
   }
 
   /**
-   * How many it has published. Among several nodes the author of a notice publishes it at once; others
-   * look for what he left behind.
+   * Returns how many notices it found. Of several nodes, the one that wrote a notice publishes it
+   * at once; the others only look for notices that stayed behind.
    */
   async #round(): Promise<number> {
     const { store } = this.#means;
@@ -71,7 +72,7 @@ export class Herald {
     this.#isOurs = false;
     const writtenByMs = isAll ? never : store.nowMs() - limits.noticePatienceMs;
     const notices = await store.read('notices', { writtenByMs, limit: limits.noticesAtOnce });
-    // What fails stays where it is, and the others do not wait for it.
+    // A notice that fails stays in the store and does not hold up the others.
     const results = await Promise.allSettled(notices.map(async (one) => this.#publish(one)));
     const failure = results.find((result) => result.status === 'rejected');
     if (failure !== undefined) throw failure.reason;
@@ -79,7 +80,7 @@ export class Herald {
     return notices.length;
   }
 
-  /** `taken`: another node was faster, which is just as well. */
+  /** `taken`: another node has published it, which is fine. */
   async #publish({ no, appNo, name, payload }: WaitingNotice): Promise<void> {
     const { store, newId, changes } = this.#means;
     const result = await store.edit('publish', {

@@ -1,5 +1,5 @@
-// Idempotency keys: what is kept of a request so that its repetition is known, and what a caller hears
-// who uses one key for two requests.
+// Idempotency keys: the fingerprint that identifies a repeated request, and the error for a key
+// that is used for two different requests.
 import { createHash } from 'node:crypto';
 import { Problem } from '../core/problem.ts';
 import type { Idempotency } from '../store/store.ts';
@@ -7,11 +7,11 @@ import type { Idempotency } from '../store/store.ts';
 export interface KeyedRequest {
   key: string;
   operation: string;
-  /** All that makes the request what it is. */
+  /** Everything that distinguishes the request from another one. */
   parts: readonly (string | Uint8Array)[];
 }
 
-/** The key is bound to the operation, so that it may be used for another one as well. */
+/** The key is bound to the operation, so that another operation may use the same one. */
 export function idempotencyOf({ key, operation, parts }: KeyedRequest): Idempotency {
   return { key: digest([operation, key]).subarray(0, 16), print: digest(parts) };
 }
@@ -24,7 +24,7 @@ export function idempotencyMismatch(): Problem {
   return new Problem('idempotency_mismatch', detail, { faults });
 }
 
-/** Of the parts' own digests, so that `ab`, `c` and `a`, `bc` differ. */
+/** Hashes the digests of the parts, so that `ab`, `c` and `a`, `bc` differ. */
 function digest(parts: readonly (string | Uint8Array)[]): Uint8Array {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(createHash('sha256').update(part).digest());

@@ -1,5 +1,6 @@
-// Who calls? Looks up a key, or the session of somebody who signed in with one, briefly remembers the
-// answer, and notes when it was last used. What cannot be a key or a token is refused without asking.
+// Identifies callers: looks up an API key, or the session of a user who signed in with one, caches
+// the answer briefly, and records the last use. Text that cannot be a key or a token is refused
+// without asking the store.
 import { admits, readKey, type Key, type PresentedKey } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
@@ -10,22 +11,25 @@ import type { Context } from './context.ts';
 
 export interface Identifier {
   /**
-   * The key, if it opens the door now. Unknown, revoked, expired and wrong all look the same. `read` is what is
-   * presented, where somebody has read it before. At once, where the key is remembered.
+   * The key, if it is valid now. Unknown, revoked, expired and wrong keys are indistinguishable.
+   * `read` is the parsed key if the caller has it already. Synchronous if the key is cached.
    */
   identify(presented: string, read?: PresentedKey): Soon<Key | undefined>;
-  /** The session with this token and its key, if both still hold. */
+  /** The session with this token and its key, if both are still valid. */
   identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
-  /** The same for somebody who only stays connected: that is no use, and prolongs nothing. */
+  /**
+   * The same for a client that only stays connected: this does not count as use and does not extend
+   * the session.
+   */
   lookAtSession(token: string): Promise<{ key: Key; session: Session } | undefined>;
-  /** Forgets what it remembers of a key that was just changed here. */
+  /** Forgets a cached key that was just changed on this node. */
   forget(keyId: string): void;
-  /** Forgets a session that was just ended here. */
+  /** Forgets a cached session that was just ended on this node. */
   forgetSession(session: Pick<Session, 'hash'>): void;
 }
 
 type Means = Pick<Context, 'world' | 'store'> & {
-  /** Told when noting the last use failed; the request goes on. */
+  /** Called when recording the last use failed; the request goes on. */
   onTouchError: (error: unknown) => void;
 };
 
@@ -45,7 +49,7 @@ export function createIdentifier(means: Means): Identifier {
     store.edit('touchKeys', { ids: [key.id] }).catch(means.onTouchError);
   };
 
-  /** While it is used a session goes on. */
+  /** A session is extended while it is in use. */
   const prolong = (session: Session, nowMs: number): Session => {
     const { hash, createdMs } = session;
     const expiresMs = Math.min(nowMs + limits.sessionMs, createdMs + limits.sessionLongestMs);
@@ -59,7 +63,7 @@ export function createIdentifier(means: Means): Identifier {
     return { ...session, expiresMs };
   };
 
-  /** As the store has it, or as this node has just handed it over. */
+  /** With the expiry time from the store, or a later one that this node has just written. */
   const findSession = async (hash: Uint8Array): Promise<Session | undefined> => {
     const id = idOf({ hash });
     const session = await sessions.find(id);
@@ -114,7 +118,7 @@ interface Remembered<V> {
   untilMs: number;
 }
 
-/** What the store said a moment ago, also that there is none. */
+/** Caches answers of the store for a short time, including that an id does not exist. */
 function createMemory<V>(
   world: Means['world'],
   read: (id: string) => Promise<V | undefined>,
@@ -138,7 +142,7 @@ function createMemory<V>(
   };
 }
 
-/** As the newest entry. */
+/** Inserts as the newest entry. */
 function remember<V>(map: NewestMap<string, V>, id: string, value: V): void {
   map.delete(id);
   map.set(id, value);

@@ -3,9 +3,9 @@
 import type { Deadlines } from '../egress/deadlines.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
 
-/** The store said nothing at all for too long. */
+/** The store did not answer in time. */
 export class StoreSilent extends StoreUnavailable {
-  /** It was asked to write something, and may still do so. */
+  /** It was asked to write, and may still do so. */
   readonly mayHappen: boolean;
 
   constructor(message: string, { mayHappen }: { mayHappen: boolean }) {

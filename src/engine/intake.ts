@@ -1,6 +1,6 @@
-// The intake of events that were published by SQL, inside somebody's own transaction. They were not
-// checked at any door, so it is done here, by the rules of every publish: an event that fits goes down
-// with its deliveries as it leaves the inbox, any other one is kept with the reason, for people to see.
+// The intake of events that were published by SQL, inside the publisher's own transaction. No API
+// has checked them, so the intake applies the rules of every publish: a valid event is published in
+// the transaction that removes it from the inbox, and an invalid one is kept with the reason.
 import { readOpaqueJson } from '../core/json.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
@@ -48,8 +48,9 @@ export class Intake {
   }
 
   /**
-   * How many it has dealt with. Those whose edit failed stay where they are, and are taken again when
-   * their time is over; of many failures of one cause the first is told.
+   * Returns how many entries it has handled. Entries whose edit failed stay in the inbox and are
+   * taken again when their hold expires. Many failures are likely to have one cause, so only the
+   * first is reported.
    */
   async #round(): Promise<number> {
     const { store, onError } = this.#means;
@@ -66,7 +67,7 @@ export class Intake {
     return dealt;
   }
 
-  /** `taken`, from either edit: another node was faster, which is just as well. */
+  /** `taken`, from either edit: another node has handled it, which is fine. */
   async #deal(entry: InboxEntry): Promise<void> {
     const { store, quotas, rules, changes } = this.#means;
     const { no, id, appNo, name, payload } = entry;
@@ -91,10 +92,10 @@ export class Intake {
 }
 
 export type EntryVerdict =
-  /** The title of the contract that it belongs to. */
+  /** The title of its contract. */
   { kind: 'fit'; contract: string } | { kind: 'rejected'; reason: string };
 
-/** Why an entry cannot be published is said in the words that a publisher over HTTP would get. */
+/** The reason is worded as a publisher over HTTP would get it. */
 export function judgeEntry(
   rules: PublishRules,
   { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
@@ -118,7 +119,7 @@ export function judgeEntry(
     : { kind: 'rejected', reason: verdict.problem.message };
 }
 
-/** Entries that go down together: no more bytes at a time than one batch may have. */
+/** Groups entries so that those written together fit into one batch. */
 export function groupsOf(entries: readonly InboxEntry[]): InboxEntry[][] {
   const groups: InboxEntry[][] = [];
   let bytes = Infinity;

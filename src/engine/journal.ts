@@ -1,5 +1,5 @@
-// The journal: what changed on this node in the apps that somebody watches, since it was last taken. Of
-// each app it keeps counts and the newest few names, however much happens; of other apps nothing.
+// The journal: changes on this node in watched apps since it was last read. For each app it keeps
+// counts and a bounded number of the latest names; it keeps nothing of other apps.
 import { deliveryId, type DeliveryName } from '../core/delivery.ts';
 import { emptyDigest, noCounts, type Counts, type Digest } from '../core/digest.ts';
 import { limits } from '../core/limits.ts';
@@ -8,16 +8,16 @@ import type { Changes } from './changes.ts';
 
 export interface Journal {
   changes: Changes;
-  /** From now on changes of the app are noted; what went before is not known. */
+  /** Starts recording changes of the app; earlier ones are unknown. */
   begin(appNo: number): void;
   end(appNo: number): void;
   isNoting(appNo: number): boolean;
   apps(): readonly number[];
-  /** Whether there is anything to take. */
+  /** Whether there are changes to take. */
   isNoted(): boolean;
-  /** What was noted since the last time, of at most so many apps. */
+  /** Takes the changes since the last call, of at most `most` apps. */
   take(most: number): { appNo: number; digest: Digest }[];
-  /** Told when there is something to take, after there was nothing. */
+  /** `act` is called when there are changes to take after there were none. */
   whenNoted(act: () => void): void;
 }
 
@@ -31,7 +31,7 @@ interface Notes {
   isReset: boolean;
 }
 
-/** Measured (a core shared with others): 4 to 20 ns for a change nobody watches, 300 to 500 otherwise. */
+/** Recording must cost next to nothing: see docs/performance.md. */
 export function createJournal(): Journal {
   const notes = new Map<number, Notes>();
   const noted = new Set<number>();
@@ -144,7 +144,7 @@ function noteNamed(
   if (note(names, id, most)) it.isReset = true;
 }
 
-/** The newest stand last; whether the oldest had to go. */
+/** Moves a name to the end; true if the oldest one had to be dropped. */
 function note(names: Set<string>, name: string, most: number): boolean {
   names.delete(name);
   names.add(name);

@@ -1,5 +1,5 @@
-// The keeper tidies up: it ends and deletes what is past its time, in small steps, for as long as it
-// runs. It never takes more than half of the store's time.
+// The keeper deletes and ends what is past its retention, in small steps. It never takes more than
+// half of the store's time.
 import { limits } from '../core/limits.ts';
 import type { EditInput } from '../store/store.ts';
 import type { Context } from './context.ts';
@@ -8,16 +8,16 @@ type Means = Pick<Context, 'store' | 'world'> & {
   /** How long events and their history are kept. */
   retentionMs: number;
   onError: (error: unknown) => void;
-  /** Something was past its retention: told once for all steps of a round, or every minute. */
+  /** Rows were past their retention: called once for all steps of a round, or every minute. */
   onRetained: (retained: Retained) => void;
-  /** Deliveries have ended that nobody names: told once for all steps of a round. */
+  /** Deliveries have ended whose names are unknown: called once for all steps of a round. */
   onEnded: () => void;
 };
 
 export interface Retained {
-  /** Deliveries that were still waiting, and are dead now. */
+  /** Deliveries that were still pending, and are dead now. */
   expired: number;
-  /** Rows, of whatever kind. */
+  /** Rows of any kind. */
   deleted: number;
 }
 
@@ -34,7 +34,7 @@ export class Keeper {
     this.#done = this.#keepOn();
   }
 
-  /** There is something to do now: a subscription has ended. */
+  /** Call when a subscription has ended, whose pending deliveries must be cancelled. */
   wake(): void {
     this.#wake.abort();
   }
@@ -55,7 +55,7 @@ export class Keeper {
     }
   }
 
-  /** Step after step, until there is nothing to do or a minute is over; whether all is tidy. */
+  /** Runs steps until nothing is left or a minute is over; true if nothing is left. */
   async #round(): Promise<boolean> {
     const { world } = this.#means;
     const { signal } = this.#stop;
@@ -65,17 +65,16 @@ export class Keeper {
       const isMore = await this.#tidy();
       if (!isMore) return true;
       const endedMs = world.monotonicMs();
-      // A step waits for its turn among the other writes: the more there are, the longer it takes, and
-      // the longer is the rest. Measured with 64 publishers at full speed and 300,000 events past their
-      // time (2 cores shared with others, 2 runs): 9,900 rows/s go, and 11 and 22 % fewer events come in.
+      // A step queues behind other writes, so under load it takes longer and the rest after it is
+      // longer: see docs/performance.md.
       await this.#rest(endedMs - beganMs, signal);
       if (signal.aborted || endedMs >= untilMs) return false;
     }
   }
 
   /**
-   * Until the next round. Where other nodes are, a subscription may have ended at one that has no keeper
-   * or died, and nobody wakes this one: so it looks for what is to be cancelled in between.
+   * Waits for the next round. With several nodes a subscription may have ended on one that has no
+   * keeper or died, so nothing wakes this keeper: it sweeps for deliveries to cancel in between.
    */
   async #pause(signal: AbortSignal): Promise<void> {
     const { store, onError } = this.#means;
@@ -90,13 +89,13 @@ export class Keeper {
     }
   }
 
-  /** One step; whether there may be more to do. */
+  /** One step; true if there may be more to do. */
   async #tidy(): Promise<boolean> {
     const { store, onError } = this.#means;
     const limit = limits.keeperRowsMax;
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
-      // Together, so that they share a transaction and wait for their turn once.
+      // Together, so that they share a transaction and queue once.
       const [swept, keys, patterns, sessions, figures, feed, isMore] = await Promise.all([
         store.edit('sweep', { limit }),
         store.edit('forget', { idempotencyBeforeMs, limit }),
@@ -117,7 +116,7 @@ export class Keeper {
 
   async #retain(limit: number): Promise<boolean> {
     const { store, retentionMs } = this.#means;
-    // Never by this machine's clock: one that is wrong would throw away what others keep.
+    // Never by this machine's clock: a wrong one would delete what others keep.
     const beforeMs = store.nowMs() - retentionMs;
     const [history, replays] = await Promise.all([
       store.edit('retain', { beforeMs, limit }),
@@ -128,7 +127,10 @@ export class Keeper {
     return history.isMore || replays.deleted === limit;
   }
 
-  /** By the minute as long as the events, but long enough for every chart, and not for ever. */
+  /**
+   * Minute figures are kept as long as the events, but at least as long as every chart needs, and
+   * bounded.
+   */
   #figuresKeptMs(): Omit<EditInput<'tidyFigures'>, 'limit'> {
     const { figuresFineMs, figuresKeepMs, figuresKeepMaxMs } = limits;
     const appKeepMs = Math.min(Math.max(this.#means.retentionMs, figuresKeepMs), figuresKeepMaxMs);
@@ -144,7 +146,7 @@ export class Keeper {
     this.#means.onRetained({ expired, deleted });
   }
 
-  /** Ends early when it is woken or stopped. */
+  /** Ends early when woken or stopped. */
   async #rest(ms: number, signal: AbortSignal): Promise<void> {
     if (ms > 0) await this.#means.world.sleep(ms, signal).catch(() => undefined);
   }

@@ -1,11 +1,11 @@
-// API keys of an app: made, listed, rotated with an overlap, revoked. A secret is given out once.
+// API keys of an app: create, list, rotate with an overlap, revoke. A secret is shown only once.
 import { defaultAppName, type App } from '../core/app.ts';
 import { hashKey, makeKey, type Key, type Scope } from '../core/key.ts';
 import { Problem } from '../core/problem.ts';
 import type { NewKey, Page, PageInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 
-/** A key as it was just made: the only moment at which its secret is known. */
+/** A key that was just created, with its secret, which is not stored. */
 export interface FreshKey {
   key: Key;
   secret: string;
@@ -20,7 +20,7 @@ export interface KeyWish {
 type Owner = Pick<App, 'no'>;
 type Means = Pick<Context, 'world' | 'store' | 'defaultApp'>;
 
-/** Ids have 47 bits: two that meet are rare, and simply drawn again. */
+/** Key ids have 47 bits: a collision is rare, and another id is drawn. */
 export const drawsMax = 3;
 
 export async function createKey(context: Means, app: Owner, wish: KeyWish): Promise<FreshKey> {
@@ -93,7 +93,7 @@ export function drawKey(
   return { fresh: { id, hash: hashKey(secret), name, scopes, expiresMs }, secret };
 }
 
-/** Keys are named by `rbk_` and their eight characters. */
+/** The public id of a key is `rbk_` and eight characters. */
 function bareId(id: string): string | undefined {
   return /^rbk_([0-9A-Za-z]{8})$/.exec(id)?.[1];
 }

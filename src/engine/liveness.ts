@@ -1,6 +1,6 @@
-// Whether this node counts as alive. It says so to the store now and then; one that was silent for too
-// long is declared gone by the others and its work given away. So that the two never work at once, a
-// node that has not been heard starts nothing any more, some seconds before the others give it up.
+// Whether this node counts as alive. It sends heartbeats to the store; other nodes declare a silent
+// node gone and take over its deliveries. So that the two never work at once, a node whose
+// heartbeats fail stops starting attempts some seconds before that.
 import { holderOf } from '../core/lease.ts';
 import { limits } from '../core/limits.ts';
 import { version } from '../core/version.ts';
@@ -13,22 +13,27 @@ export interface LivenessMeans {
   store: Pick<Store, 'edit' | 'isShared'>;
   name: string;
   role: NodeRole;
-  /** Deliveries of a node that is gone were freed: nobody told what became of them. */
+  /**
+   * Leases of a node that is gone were freed, so changes of deliveries may have gone unreported.
+   */
   onRescued: () => void;
   onError: (error: unknown) => void;
 }
 
-/** An incarnation, and its last two heartbeats that succeeded: the store has seen them no earlier. */
+/**
+ * An incarnation of the node, and when its last two successful heartbeats began. The store saw them
+ * no earlier.
+ */
 export interface Incarnation {
   node: number;
-  /** By `elapsedMs`: a suspended machine is silent, whatever its monotonic clock says. */
+  /** By `elapsedMs`, which goes on while the machine is suspended. */
   seenMs: number;
-  /** Monotonic, when the last one and the one before it began. */
+  /** Monotonic: when the last heartbeat and the one before it began. */
   lastMs: number;
   beforeMs: number;
 }
 
-/** Announces the node, and keeps saying that it is there. */
+/** Registers the node and starts its heartbeat. */
 export async function startLiveness(means: LivenessMeans): Promise<Liveness> {
   return new Liveness(means, await announce(means));
 }
@@ -38,7 +43,7 @@ export class Liveness {
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #now: Incarnation;
-  /** Ends the wait for the next round; undefined while there is none, or after a failure. */
+  /** Ends the wait for the next round; undefined outside of it and after a failure. */
   #resting: AbortController | undefined;
   #onLost: () => void = () => undefined;
 
@@ -48,7 +53,9 @@ export class Liveness {
     this.#done = this.#live();
   }
 
-  /** Told when the number is void: whatever is leased to it belongs to others by now. */
+  /**
+   * `act` is called when the node's number is void: what is leased to it belongs to other nodes.
+   */
   whenLost(act: () => void): void {
     this.#onLost = act;
   }
@@ -66,14 +73,15 @@ export class Liveness {
     return this.#means.role;
   }
 
-  /** Whether the store has heard of this node lately. */
+  /** Whether a recent heartbeat has reached the store. */
   isFresh(): boolean {
     return this.#means.world.elapsedMs() - this.#now.seenMs <= limits.nodeFreshMs;
   }
 
   /**
-   * Alone on its database a node has nobody who could give its work away. One that finds itself silent sends a
-   * heartbeat at once: after a suspension, or when the wall clock was set forward, its timers know nothing of that.
+   * A node that is alone on its database may always work, since no other could take over. A node
+   * that finds itself silent sends a heartbeat at once: its timers do not notice a suspension or a
+   * wall clock set forward.
    */
   mayWork(): boolean {
     if (!this.#means.store.isShared || this.isFresh()) return true;
@@ -81,19 +89,20 @@ export class Liveness {
     return false;
   }
 
-  /** Whether a lease is still this node's, so that an attempt may start under it. */
+  /** Whether a lease still belongs to this node, so that an attempt may start under it. */
   holds(lease: number): boolean {
     return this.mayWork() && holderOf(lease) === this.#now.node;
   }
 
-  /** Says goodbye; whoever works under the number must have stopped. */
+  /** Deregisters the node. Everything that works under its number must have stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { world, store, onError } = this.#means;
     this.#stop.abort();
     const goodbye = this.#done
       .then(async () => store.edit('stopNode', { node: this.#now.node }))
       .then(() => undefined, onError);
-    // A store that does not answer must not hold up the stop: silence says the same, only later.
+    // A store that does not answer must not delay the stop: the others find out by the silence,
+    // only later.
     const patience = new AbortController();
     const enough = world.sleep(limits.storeAnswerMs, patience.signal).catch(() => undefined);
     await Promise.race([goodbye, enough]);
@@ -112,10 +121,10 @@ export class Liveness {
     }
   }
 
-  /** Gives the time until the next one. */
+  /** Returns the time until the next round. */
   async #round(): Promise<number> {
     const { store, role, onRescued, onError } = this.#means;
-    // Alone there is nobody to rescue from.
+    // A node that is alone has nothing to rescue.
     const rescues = store.isShared && role !== 'api';
     try {
       if (this.#isBeatDue()) await this.#beat();
@@ -127,14 +136,14 @@ export class Liveness {
       onError(error);
       return limits.heartbeatAgainMs;
     }
-    // One that took its time may be due again as it ends.
+    // After a slow round the next heartbeat may be due already.
     if (this.#isBeatDue()) return limits.heartbeatAgainMs;
     return rescues ? limits.rescueEveryMs : limits.heartbeatEveryMs;
   }
 
   /**
-   * Now, if that is nearer to its time than the next round. A suspension counts, or this node's own rescue would
-   * declare it gone.
+   * Due if its time is nearer than that of the next round. Time of a suspension counts, or else
+   * this node's own rescue would declare it gone.
    */
   #isBeatDue(): boolean {
     const silentMs = this.#means.world.elapsedMs() - this.#now.seenMs;
@@ -142,8 +151,9 @@ export class Liveness {
   }
 
   /**
-   * Whether the store was there for a while. After an outage nobody has been heard of; whoever comes back
-   * first gives the others time to say that they are there, before it declares anyone gone.
+   * Whether the store has been reachable for a while. After an outage no node has a recent
+   * heartbeat, so the first one to reconnect gives the others time for theirs before it declares
+   * any gone.
    */
   #isSteady(): boolean {
     const { lastMs, beforeMs } = this.#now;
@@ -166,7 +176,7 @@ export class Liveness {
   }
 }
 
-/** Takes a new incarnation. */
+/** Registers a new incarnation. */
 async function announce({ world, store, name, role }: LivenessMeans): Promise<Incarnation> {
   const [seenMs, lastMs] = [world.elapsedMs(), world.monotonicMs()];
   const aloneHere = !store.isShared;

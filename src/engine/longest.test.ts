@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createLongest } from './longest.ts';
 
 describe('createLongest', () => {
-  it('says the longest of those under way', () => {
+  it('returns the longest timeout of the attempts in flight', () => {
     const longest = createLongest();
     assert.equal(longest.ms(), 0);
     const ends = [15_000, 60_000, 15_000].map((ms) => longest.begin(ms));

@@ -1,11 +1,11 @@
-// How long a stop must wait so that no attempt under way is cut off: each has the time that its
-// subscription chose for it.
+// How long a stop must wait so that no attempt in flight is cut off: each has the timeout that its
+// subscription chose.
 import type { World } from '../core/world.ts';
 
 export interface Longest {
-  /** An attempt of so long begins; call what it gives when it is over. */
+  /** Call when an attempt begins; the function returned, when it ends. */
   begin(timeoutMs: number): () => void;
-  /** The longest of those under way; zero without any. */
+  /** The longest timeout of the attempts in flight; 0 if there are none. */
   ms(): number;
 }
 
@@ -25,7 +25,7 @@ export function createLongest(): Longest {
   };
 }
 
-/** Resolves when that time is over, which may grow meanwhile, or when it is aborted. */
+/** Resolves after `graceMs`, which may grow while it waits, or when aborted. */
 export async function waitOut(
   world: Pick<World, 'monotonicMs' | 'sleep'>,
   graceMs: () => number,

@@ -1,5 +1,5 @@
-// The meter counts what this node does, told by hooks of those who do it. It holds no names of apps,
-// ids or URLs. Measured: 140 ns for the end of an attempt, 100 for a request, 50 for a batch.
+// Counts what this node does, by hooks that its parts call. No label holds a name of an app, an id
+// or a URL. A hook costs 50 to 140 ns (docs/performance.md).
 import { timeOf } from '../core/id.ts';
 import {
   counterFamily,
@@ -16,24 +16,24 @@ import type { Changes } from './changes.ts';
 
 /** A request that was answered. */
 export interface Answered {
-  /** Undefined where no operation was found for it. */
+  /** Undefined if no operation matched. */
   operation: string | undefined;
   status: number;
   tookMs: number;
-  /** Why it was refused. */
+  /** Set if the request was refused. */
   code: ProblemCode | undefined;
 }
 
 export interface Meter {
   published: (events: readonly Accepted[]) => void;
-  /** What became of a delivery is written down. `nowMs`: by the clock that ids are made with. */
+  /** Called when an outcome was committed. `nowMs`: by the clock that ids are made with. */
   settled: (settlement: Settlement, nowMs: number) => void;
   batch: (batch: BatchFacts) => void;
   answered: (request: Answered) => void;
   families: () => Family[];
 }
 
-/** Seconds. */
+/** In seconds. */
 const attemptBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 const latencyBounds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400];
 const batchBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -87,7 +87,9 @@ const titles = {
   },
 } as const satisfies Record<string, Title>;
 
-/** It lasts as long as somebody watches, which says nothing about how quick answers are. */
+/**
+ * A stream stays open while a client watches, so its duration says nothing about response times.
+ */
 const lasting = 'openStream';
 
 export function createMeter(): Meter {
@@ -102,7 +104,8 @@ export function createMeter(): Meter {
   const requests = counters('operation', 'status');
   const requestTook = labelled(['operation'], histograms(requestBounds));
   const refusals = counters('operation', 'code');
-  // A counter that begins at 1 never rose, as Prometheus sees it: those that alerts look at begin at 0.
+  // Prometheus does not see the rise of a counter that first appears with 1. Counters used by
+  // alerts are created with 0.
   for (const all of [published, released]) all.of();
   attempts.of('delivered', 'none');
   for (const kind of ['edits', 'work']) {
@@ -145,7 +148,7 @@ export function createMeter(): Meter {
   };
 }
 
-/** The changes that are told to others, heard by the meter as well. */
+/** Adds the meter to the change notifications. */
 export function metered(changes: Changes, meter: Pick<Meter, 'published'>): Changes {
   return {
     ...changes,

@@ -1,5 +1,5 @@
-// What the metrics of a scrape are called and say. What a process needs has its names in process-meter.ts,
-// what a node counts in meter.ts.
+// Names and help of the metrics of a scrape. Those of the process are in process-meter.ts, those
+// that a node counts in meter.ts.
 import { limits } from '../core/limits.ts';
 
 export const titles = {

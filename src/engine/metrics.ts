@@ -1,5 +1,6 @@
-// All metrics of a scrape: what this node counted, what it holds, what its process needs, and what the
-// store knows. `ringback_cluster_…` is the same on every node of a database: take the max, never the sum.
+// All metrics of a scrape: counters and state of this node, resources of its process, and what the
+// store knows. `ringback_cluster_…` is the same on every node of a database: aggregate it with max,
+// never with sum.
 import { pendingOf } from '../core/figures.ts';
 import { timeOf } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
@@ -22,7 +23,7 @@ export interface MetricsMeans extends WatchMeans {
   store: WatchMeans['store'] & Pick<Store, 'waiting'>;
   meter: Pick<Meter, 'families'>;
   self: { readonly name: string; readonly role: NodeRole; isFresh(): boolean };
-  /** Deliveries under way on this node. */
+  /** Deliveries that this node holds. */
   underWay: () => number;
   streams: () => number;
   admission: () => AdmissionFigures;
@@ -127,7 +128,7 @@ function diskFamilies({ freeBytes, totalBytes, usedBytes }: Disk): Family[] {
   ];
 }
 
-/** Always 1: what it says is in its labels. */
+/** A gauge that is always 1; its labels carry the information. */
 function info(title: Title, labels: Labels): Family {
   return { ...title, type: 'gauge', samples: [{ labels, value: 1 }] };
 }

@@ -1,4 +1,4 @@
-// Nodes to look at.
+// Listing nodes.
 import type { Node } from '../store/node-verbs.ts';
 import type { Context } from './context.ts';
 

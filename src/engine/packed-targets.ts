@@ -1,6 +1,7 @@
-// Targets of very many callbacks, each as one short text: as objects they take 1 KB each, and a collection of garbage
-// looks at every one of them. So a second event to 100,000 needs no read of the store, and opens no secret again. The texts
-// lie outside of the heap: within, V8 let it grow by 130 MB for 100,000 of them.
+// A cache of very many targets, each packed into one short text: as objects they take 1 KB each,
+// and every garbage collection visits them. With it, the second event to 100,000 subscriptions
+// reads no targets and unseals no secrets. The texts are kept outside of the V8 heap, which would
+// otherwise grow (docs/performance.md).
 import { isWithoutControls, noControls } from '../core/controls.ts';
 import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
@@ -8,15 +9,18 @@ import type { SigningSecret } from '../core/signing-secret.ts';
 import type { Found } from './target-reads.ts';
 
 export class PackedTargets {
-  /** By callback: which place has its text. */
+  /** By callback: the place of its text. */
   #places = this.#noPlaces();
   #free: number[] = [];
   #used = 0;
   readonly #pieces: Buffer[] = [];
-  /** Subscriptions that have changed: what is packed of them counts no more. To look for it would take too long. */
+  /**
+   * Subscriptions that have changed. Their packed targets are invalid; searching for them would
+   * take too long.
+   */
   readonly #changed = new Set<string>();
 
-  /** What is packed already is the same, or was deleted when it was read anew. */
+  /** Skips a target that is packed already: it is the same, or a new read has deleted it. */
   add(found: Found): void {
     const { callback, subscription } = found.target;
     if (this.#places.has(callback) || this.#changed.has(subscription)) return;
@@ -73,7 +77,7 @@ const placesInPiece = 1_024;
 const lengthBytes = 2;
 const placeBytes = lengthBytes + limits.targetPackedBytesMax;
 
-/** Undefined: it is no plain one whose secrets were opened, or it is long. */
+/** Undefined if the target has settings of its own, sealed secrets, or too long a text. */
 function pack({ target, readMs }: Found): string | undefined {
   const { secrets, isActive, headers, controls } = target;
   const isPlain = isActive && headers === undefined && isWithoutControls(controls);

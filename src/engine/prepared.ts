@@ -1,5 +1,6 @@
-// What every attempt at a target needs and the target alone decides: its place in the contract, its secrets
-// and its headers, opened. Made once for each target that is remembered; opened secrets are packed with it.
+// What every attempt at a target needs and only the target determines: its callback definition, its
+// unsealed secrets and its headers. Computed once per cached target; unsealed secrets are packed
+// with it.
 import type { CallbackDefinition, Contract } from '../contract/contract.ts';
 import type { Header } from '../core/attempt.ts';
 import type { KeyRing } from '../core/seal.ts';
@@ -8,26 +9,28 @@ import type { Target } from '../store/delivery-verbs.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
 
 export interface Prepared {
-  /** The callback of the contract that the subscription came from, if the contract still has it. */
+  /**
+   * The callback of the contract that the subscription was made by, if the contract still has it.
+   */
   definition: CallbackDefinition | undefined;
-  /** Also those that are not valid any more. */
+  /** Including those that are no longer valid. */
   secrets: readonly SigningSecret[];
   headers: readonly Header[];
 }
 
-/** Throws where secrets or headers cannot be opened, each time anew. */
+/** Throws whenever secrets or headers cannot be unsealed; the failure is not cached. */
 export type Prepare = (target: KnownTarget) => Prepared;
 
 /**
- * On the target itself, which each read makes anew and nobody copies: a copy with other secrets would have the old
- * ones here. In a WeakMap an event to 100,000 left as many entries, and then a collection stopped all for 43 ms, 20 of
- * them for the map alone.
+ * Stored on the target itself, which every read creates and no code copies: a copy with other
+ * secrets would keep the old ones here. A WeakMap with an entry per target of a large event makes
+ * garbage collections pause for long (docs/performance.md).
  */
 const prepared = Symbol('prepared');
 
-/** A target of which more may be known than what the store says. */
+/** A target with what else is known about it beside the row in the store. */
 export interface KnownTarget extends Omit<Target, 'secrets'> {
-  /** Sealed, or opened by who has prepared it before. */
+  /** Sealed, or unsealed once it was prepared. */
   secrets: Uint8Array | readonly SigningSecret[];
   [prepared]?: Prepared;
 }
@@ -50,7 +53,10 @@ export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Pr
   };
 }
 
-/** By contract, operation and definition: of a large fan-out each delivery asks, and to search took 6 µs. */
+/**
+ * Indexed by contract, operation and definition, because every delivery of a large fan-out looks
+ * one up.
+ */
 function createDefinitionOf(
   contracts: readonly Contract[],
 ): (target: KnownTarget) => CallbackDefinition | undefined {
@@ -65,7 +71,7 @@ function definitionsOf(
   return new Map(
     operations.map(({ operationId, role }) => {
       const variants = role.kind === 'subscribe' ? role.variants : [];
-      // Variants may have one in common: then the first counts.
+      // Several variants may share a callback id: the first one wins.
       const callbacks = variants.flatMap((variant) => variant.callbacks).toReversed();
       return [operationId, new Map(callbacks.map((callback) => [callback.id, callback]))];
     }),

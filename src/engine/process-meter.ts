@@ -1,5 +1,5 @@
-// What the process itself needs: CPU, memory, garbage collection, and how late the event loop is. Names
-// are those that Prometheus and its client for Node use, so that dashboards made for them fit.
+// Resources of the process: CPU, memory, garbage collection, and event loop lag. The names are
+// those of Prometheus and its client for Node, so that existing dashboards work.
 import {
   constants,
   monitorEventLoopDelay,
@@ -24,7 +24,7 @@ export class ProcessMeter {
   readonly #delays: ReturnType<typeof monitorEventLoopDelay>;
   readonly #collections = labelled(['kind'], () => createHistogram(collectionBounds));
   readonly #observer: PerformanceObserver;
-  /** Of the span before the present one. */
+  /** Of the previous span. */
   #before: Lag = noLag;
   #spanMs: number;
 
@@ -34,7 +34,7 @@ export class ProcessMeter {
     this.#spanMs = world.monotonicMs();
     this.#delays = monitorEventLoopDelay({ resolution: limits.loopResolutionMs });
     this.#delays.enable();
-    for (const kind of kinds.values()) this.#collections.of(kind); // A rate needs a zero to begin with.
+    for (const kind of kinds.values()) this.#collections.of(kind); // A rate needs an initial zero.
     this.#observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) {
         const kind = kindOf('detail' in entry ? entry.detail : undefined);
@@ -68,8 +68,8 @@ export class ProcessMeter {
   }
 
   /**
-   * The worse of this span and the one before, so that each of several scrapers sees every delay at
-   * least once. The timer that measures comes late by its own resolution, which is no lag.
+   * The worse of this span and the previous one, so that each of several scrapers sees every delay
+   * at least once. The measuring timer is late by its own resolution, which is subtracted.
    */
   #lagFamilies(): Family[] {
     const now = lagIn(this.#delays);
@@ -88,7 +88,7 @@ export class ProcessMeter {
   }
 }
 
-/** Seconds: what half of all and 99 of 100 were late at most, and the worst. */
+/** In seconds: the median, the 99th percentile and the maximum of the lag. */
 interface Lag {
   half: number;
   most: number;

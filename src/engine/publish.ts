@@ -1,5 +1,5 @@
-// Publish: an event, checked against the contract, goes down with its deliveries in one transaction.
-// A 2xx means that it is on the disk. The payload's bytes are never touched.
+// Publish: checks events against the contract and writes them with their deliveries in one
+// transaction. A 2xx means that they are on disk. The payload's bytes are never changed.
 import type { App } from '../core/app.ts';
 import { ownPrefix, pingEvent } from '../core/event.ts';
 import { refuseLoop, withHops } from '../core/hops.ts';
@@ -22,40 +22,40 @@ import type { RateHeaders } from './quotas.ts';
 
 export interface NewEvent {
   name: string;
-  /** As parsed, to be checked. */
+  /** Parsed, for the check. */
   value: unknown;
-  /** As published, to be kept and sent. */
+  /** As published; stored and sent unchanged. */
   payload: Uint8Array;
-  /** Where it stands in the request, for messages: `body#` or `body#/events/3`. */
+  /** Its location in the request, for messages: `body#` or `body#/events/3`. */
   at: string;
 }
 
 export interface PublishCall {
   app: Pick<App, 'no' | 'id' | 'quotas'>;
-  /** Its title, where the publisher names one. */
+  /** The title, if the publisher names a contract. */
   contract: string | undefined;
   events: readonly NewEvent[];
-  /** One subscription to address, by its external id. */
+  /** Addresses a single subscription, by its external id. */
   subscriberId: string | undefined;
   idempotency: KeyedRequest | undefined;
-  /** Where in a trace this happens. */
+  /** The publisher's position in a trace. */
   trace?: TraceContext | undefined;
-  /** How many callbacks led to it, one after the other. */
+  /** The length of the chain of callbacks that led to this publish. */
   hops: number;
 }
 
-/** What an event must fit. */
+/** The rules that events must satisfy. */
 export interface PublishRules {
   contracts: readonly Contract[];
-  /** A payload that breaks its contract is accepted all the same, with a warning. */
+  /** Payloads that break the contract are accepted with a warning. */
   isLenient: boolean;
 }
 
 export interface Published {
   events: readonly Accepted[];
-  /** What is wrong with the payloads, where that is let pass. */
+  /** Faults of accepted payloads, in lenient mode. */
   warnings: readonly Fault[];
-  /** How fast the app may go on. */
+  /** The state of the app's rate limit. */
   rate: RateHeaders;
 }
 
@@ -97,12 +97,12 @@ function refuseLarge(events: readonly NewEvent[], bytesMax: number | undefined):
   );
 }
 
-/** Of a payload that is larger than its app's quota. */
+/** Describes a payload that exceeds the quota of its app. */
 export function largeFault({ byteLength }: Uint8Array, bytesMax: number | undefined): string {
   return `has ${byteLength} bytes, the app's quota is ${bytesMax}`;
 }
 
-/** A test message to every callback of a subscription, whatever it hears. */
+/** Sends a test message to every callback of a subscription, whatever events it matches. */
 export async function ping(
   context: Context,
   app: Pick<App, 'no' | 'quotas'>,
@@ -123,7 +123,10 @@ export async function ping(
   return accepted[0];
 }
 
-/** Within the app's quota, of which a publish that fails uses nothing: whoever repeats it is let in. */
+/**
+ * Publishes within the app's quota. A failed publish uses nothing of it, so that a retry is
+ * admitted.
+ */
 async function writeWithin(
   { quotas, store, changes }: Context,
   app: Pick<App, 'no' | 'quotas'>,
@@ -163,7 +166,7 @@ export type Verdict =
   | { kind: 'fit'; contract: Contract; warnings: readonly Fault[] }
   | { kind: 'refused'; problem: Problem };
 
-/** Whether events can be published, and why not in the words that a publisher gets. */
+/** Whether events can be published; if not, the problem as a publisher gets it. */
 export function judge(
   rules: PublishRules,
   events: readonly NewEvent[],
@@ -174,7 +177,7 @@ export function judge(
   return verdictOf(rules, chosen, faultsIn(events, chosen));
 }
 
-/** The same for a large batch: other requests have their turn while its payloads are checked. */
+/** The same for a large batch, yielding to other requests while it checks the payloads. */
 async function judgeByTurns(
   rules: PublishRules,
   events: readonly NewEvent[],
@@ -202,7 +205,7 @@ function verdictOf(
   return { kind: 'refused', problem: new Problem('payload_refused', detail, { faults }) };
 }
 
-/** Of a batch that is all wrong the first faults are enough, and each costs time to find. */
+/** Stops at the maximum of reported faults, since finding each one costs time. */
 function faultsIn(events: readonly NewEvent[], contract: Contract): Fault[] {
   const faults: Fault[] = [];
   for (const { name, value, at } of events) {
@@ -215,7 +218,7 @@ function faultsIn(events: readonly NewEvent[], contract: Contract): Fault[] {
   return faults;
 }
 
-/** The one contract that all the events belong to. */
+/** The single contract that all the events belong to. */
 function contractOf(
   contracts: readonly Contract[],
   events: readonly NewEvent[],
@@ -264,7 +267,7 @@ function audienceOf(subscriberId: string | undefined): Audience {
   return { kind: 'subscription', id };
 }
 
-/** Without a key nobody could tell a repetition from a second event. */
+/** Without an idempotency key, a repetition looks like a second event. */
 function inDoubt(cause: StoreSilent): Problem {
   const detail =
     'The store did not answer in time. The event may have been accepted all the same, and without an ' +

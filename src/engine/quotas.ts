@@ -1,5 +1,5 @@
-// What apps may use, and how fast they publish. The pace is kept in memory: it costs no write, and is
-// forgotten with the process. In a cluster each node that serves requests allows its share of it.
+// Quotas of apps and the rate at which they publish. The rate is kept in memory: it costs no write,
+// and a restart forgets it. In a cluster each node that serves requests grants its share of it.
 import type { App } from '../core/app.ts';
 import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
@@ -12,16 +12,16 @@ import type { Store } from '../store/store.ts';
 
 type Owner = Pick<App, 'no' | 'quotas'>;
 
-/** For the answer: what is left of the quota. Empty where there is none. */
+/** Response headers with what is left of the quota; empty without one. */
 export type RateHeaders = Readonly<Record<string, string>>;
 
 export interface AppQuotas {
-  /** Of apps that have none of their own. */
+  /** For apps without quotas of their own. */
   readonly fallback: Quotas;
   of(app: Pick<App, 'quotas'>): Quotas;
-  /** Takes so many events from the app's pace, or throws `rate_limited`. */
+  /** Takes `events` from the app's rate, or throws `rate_limited`. */
   spend(app: Owner, events: number): Soon<RateHeaders>;
-  /** What was spent on a publish that came to nothing. */
+  /** Returns what a failed publish has taken. */
   giveBack(app: Pick<App, 'no'>, events: number): void;
 }
 
@@ -59,7 +59,10 @@ export function createQuotas({ world, store, fallback }: QuotaMeans): AppQuotas 
   };
 }
 
-/** The IETF's draft "RateLimit header fields for HTTP": structured fields, whole seconds. */
+/**
+ * As the IETF draft "RateLimit header fields for HTTP" defines them: structured fields, whole
+ * seconds.
+ */
 function rateHeaders(perSecond: number, left: number, wholeMs: number): RateHeaders {
   return {
     'ratelimit-policy': `"events";q=${perSecond};w=1`,
@@ -82,15 +85,18 @@ function seconds(ms: number): number {
   return Math.max(Math.ceil(ms / 1_000), 1);
 }
 
-/** As the newest entry: whoever has not published for long owes nothing. */
+/**
+ * Inserts as the newest entry. Evicting the oldest is safe: an app that has not published for long
+ * has its full rate.
+ */
 function remember(map: NewestMap<number, Debt>, appNo: number, debt: Debt): void {
   map.delete(appNo);
   map.set(appNo, debt);
 }
 
 /**
- * How many nodes serve requests, this one included, as the store said some seconds ago. While a new
- * answer is on its way the last one holds; a store that fails is asked again at the next publish.
+ * How many nodes serve requests, this one included, refreshed every few seconds. The last answer
+ * stays in use during a refresh; after a failure the next publish asks again.
  */
 function createSharers({ world, store }: Pick<QuotaMeans, 'world' | 'store'>): () => Soon<number> {
   let known: number | undefined;
@@ -109,7 +115,7 @@ function createSharers({ world, store }: Pick<QuotaMeans, 'world' | 'store'>): (
       asking = undefined;
     });
     if (known === undefined) return asking;
-    asking.catch(() => undefined); // Its publish will hear of it.
+    asking.catch(() => undefined); // The next publish asks again.
     return known;
   };
 }

@@ -1,4 +1,4 @@
-// Whether this node can do its work now, and if not, why. Never says where the database is.
+// Whether this node can work now, and if not, why. The reason never reveals where the database is.
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type { Context } from './context.ts';
@@ -7,15 +7,15 @@ import type { Liveness } from './liveness.ts';
 export type Readiness = { kind: 'ready' } | { kind: 'unready'; reason: string; cause?: unknown };
 
 export interface ReadinessMeans {
-  /** One that does not let a caller wait for long. */
+  /** A store with deadlines, so that a probe does not wait for long. */
   store: Pick<Context['store'], 'read' | 'edit'>;
   self: Pick<Liveness, 'isFresh' | 'no'>;
   world: Pick<World, 'monotonicMs'>;
-  /** How many batches the store could not write, so far. */
+  /** How many batches the store has failed to write. */
   failures: () => number;
 }
 
-/** Anybody may ask, and as often: the store is asked once for all who come at about the same time. */
+/** Anyone may probe at any rate: the store is asked once for all probes at about the same time. */
 export function createReadiness(means: ReadinessMeans): () => Promise<Readiness> {
   const { store, self, world } = means;
   const isWritable = createWriteCheck(means);
@@ -23,7 +23,7 @@ export function createReadiness(means: ReadinessMeans): () => Promise<Readiness>
   let isAsking = false;
   const ask = async (): Promise<Readiness> => {
     isAsking = true;
-    // Both at once, so that whoever asks waits for the slower one only.
+    // Both at once, so that a probe waits only for the slower one.
     const written = isWritable().then(
       (): Readiness => ({ kind: 'ready' }),
       (cause: unknown): Readiness => unready('the store takes nothing in', cause),
@@ -48,8 +48,8 @@ export function createReadiness(means: ReadinessMeans): () => Promise<Readiness>
 }
 
 /**
- * A store that can be read may be unable to write, on a full disk for one. A heartbeat is a write that
- * always changes something: one that succeeded is believed for a while, or until any batch fails.
+ * A store that can be read may be unable to write, for example on a full disk. A heartbeat is a
+ * write that always changes a row: one success counts for a while, or until a batch fails.
  */
 function createWriteCheck({ store, self, world, failures }: ReadinessMeans): () => Promise<void> {
   let proven = { sinceMs: -Infinity, failures: 0 };

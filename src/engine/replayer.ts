@@ -1,6 +1,7 @@
-// The replayer takes running replays on, step by step: it reads what the next step would send again, and
-// has the store do it. It never takes more than half of the store's time, and holds nothing in memory that
-// a crash could lose. On several nodes each has one; the store lets one of them take each step.
+// The replayer advances running replays step by step: it reads which deliveries the next step
+// covers, and has the store make them due. It never takes more than half of the store's time, and
+// holds no state that a crash could lose. Every node has one; the store lets only one of them take
+// each step.
 import { limits } from '../core/limits.ts';
 import { dueStepMs, stepMax, type Replay } from '../core/replay.ts';
 import type { World } from '../core/world.ts';
@@ -11,7 +12,7 @@ export interface ReplayerMeans {
   world: Pick<World, 'monotonicMs' | 'sleep'>;
   store: Pick<Store, 'edit' | 'read' | 'nowMs' | 'pollMs' | 'isShared'>;
   changes: Pick<Changes, 'replay'>;
-  /** A step of this node was the last one. */
+  /** This node took the last step. */
   onDone: (done: Done) => void;
   onError: (error: unknown) => void;
 }
@@ -23,11 +24,13 @@ export interface Done {
   skipped: number;
 }
 
-/** What a node knows of a running replay besides its row. */
+/** What a node knows about a running replay beside its row. */
 interface Standing {
-  /** The last step was taken here; others wait, so that nodes do not do everything twice. */
+  /**
+   * This node took the last step; the others wait a while, so that nodes do not duplicate the work.
+   */
   isMine: boolean;
-  /** Its step has failed: not before this time, by the clock that nobody sets. */
+  /** Monotonic: no step before this time, because the last one failed. */
   notBeforeMs: number;
 }
 
@@ -36,7 +39,7 @@ export class Replayer {
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
-  /** Of those that were running at the last look. */
+  /** Of the replays that were running at the last look. */
   #standings = new Map<string, Standing>();
 
   constructor(means: ReplayerMeans) {
@@ -44,7 +47,7 @@ export class Replayer {
     this.#done = this.#replayOn();
   }
 
-  /** There is a new one. */
+  /** A replay was started. */
   wake(): void {
     this.#wake.abort();
   }
@@ -68,7 +71,7 @@ export class Replayer {
     }
   }
 
-  /** At most one step; gives how long to rest after it. */
+  /** Takes at most one step; returns how long to rest after it. */
   async #round(): Promise<number> {
     const { world, store } = this.#means;
     const beganMs = world.monotonicMs();
@@ -83,7 +86,7 @@ export class Replayer {
     const waitMs = dueMs(first) - nowMs;
     if (waitMs > 0) return Math.min(Math.ceil(waitMs), pollMs);
     await this.#step(first);
-    // A step waits for its turn among the other writes, so the more there is to do, the longer is the rest.
+    // A step queues behind other writes, so under load the rest is longer.
     return world.monotonicMs() - beganMs;
   }
 
@@ -100,7 +103,7 @@ export class Replayer {
       if (result.kind === 'stepped') this.#tell(result.replay);
     } catch (error) {
       if (!(error instanceof VerbFailed)) throw error;
-      onError(error); // Something is wrong with this one, and others must not wait for it.
+      onError(error); // Only this replay is broken; the others must go on.
       const notBeforeMs = world.monotonicMs() + limits.replayAgainMs;
       this.#standings.set(id, { isMine: false, notBeforeMs });
     }
@@ -111,11 +114,12 @@ export class Replayer {
     if (state === 'done') this.#means.onDone({ replay: id, matched, replayed, skipped });
   }
 
-  /** When this node would take the next step. */
+  /** When this node would take the next step, by the store's clock. */
   #dueMs(replay: Replay, nowMs: number): number {
     const { isMine, notBeforeMs } = this.#standings.get(replay.id) ?? newcomer;
     const nextMs = dueStepMs(replay, nowMs);
-    // Where the clock was set back there is no telling how late another node is; one of all gets the step.
+    // After the clock was set back it is unknown how late another node is; the store lets one node
+    // take the step.
     const isPatient = !isMine && this.#means.store.isShared && nextMs === replay.nextMs;
     const againMs = nowMs + notBeforeMs - this.#means.world.monotonicMs();
     return Math.max(nextMs + (isPatient ? limits.replayPatienceMs : 0), againMs);
@@ -128,5 +132,5 @@ export class Replayer {
   }
 }
 
-/** Whoever sees it first takes its first step. */
+/** The first node that sees a replay takes its first step. */
 const newcomer: Standing = { isMine: true, notBeforeMs: -Infinity };

@@ -1,4 +1,4 @@
-// Replays to start, to look at and to cancel. What they do is done by the replayer, step by step.
+// Starting, reading, listing and cancelling replays. The replayer does their work step by step.
 import type { App } from '../core/app.ts';
 import { withoutPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
@@ -11,7 +11,7 @@ import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempot
 
 type Owner = Pick<App, 'no'>;
 
-/** A filter as it is asked for: the subscription by its external id. */
+/** A filter as requested, with the external id of the subscription. */
 export interface ReplayWish {
   filter: Omit<ReplayFilter, 'subscription'> & { subscriberId: string | undefined };
   ratePerSecond: number;
@@ -55,7 +55,7 @@ export interface Counted {
   isCapped: boolean;
 }
 
-/** How many a replay would send again. In bounded reads, and not for long. */
+/** Counts the deliveries that a replay would send again, in bounded reads and bounded time. */
 export async function countReplayable(
   context: Context,
   app: Owner,
@@ -116,7 +116,10 @@ export async function cancelReplay(
   }
 }
 
-/** The filter as the store knows it; an unknown subscription is told at once, not found out by nothing. */
+/**
+ * The filter with the internal id of the subscription. An unknown subscription is an error, not an
+ * empty result.
+ */
 async function understood(
   { store }: Context,
   app: Owner,

@@ -1,4 +1,4 @@
-// Signing secrets and headers of callbacks on their way into and out of the store: sealed for one
+// Seals and unseals signing secrets and callback headers for the store. They are bound to one
 // subscription of one app, so that a row copied to another subscription does not open.
 import assert from 'node:assert/strict';
 import type { Header } from '../core/attempt.ts';
@@ -45,14 +45,14 @@ export function newSecret(
 
 export interface Renewal {
   owner: Owner;
-  /** Those of the subscription until now. */
+  /** The secrets of the subscription so far. */
   sealed: Uint8Array;
-  /** How the new one signs; undefined: as the present one does. */
+  /** How the new secret signs; undefined: like the current one. */
   signing: Signing | undefined;
   overlapMs: number;
 }
 
-/** A new secret, beside which the present one signs for a while. */
+/** Adds a new secret; the current one keeps signing beside it for `overlapMs`. */
 export function renewSecrets(
   { ring, world }: { ring: KeyRing; world: Pick<World, 'randomBytes' | 'nowMs'> },
   { owner, sealed, signing, overlapMs }: Renewal,
@@ -63,7 +63,7 @@ export function renewSecrets(
   return { secrets, sealed: sealSecrets({ ring, world }, owner, secrets) };
 }
 
-/** Headers of callbacks, which may be secrets as well. Undefined: there are none. */
+/** Callback headers may hold secrets as well. Undefined if there are none. */
 export function sealHeaders(
   { ring, world }: { ring: KeyRing; world: Pick<World, 'randomBytes'> },
   owner: Owner,

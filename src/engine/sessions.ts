@@ -1,5 +1,6 @@
-// Signing in to the console and out of it: with a key, or once with the ticket of the link that a start
-// prints. A session can do what its key can do, and ends with it and with the secret it was made with.
+// Signing in to and out of the console: with a key, or once with the ticket of the link that a
+// start prints. A session has the scopes of its key, and ends with it or with the secret that it
+// was opened with.
 import type { App } from '../core/app.ts';
 import { admits, hashKey, type Key } from '../core/key.ts';
 import { limits } from '../core/limits.ts';
@@ -8,7 +9,7 @@ import { hashToken, makeToken, type Session } from '../core/session.ts';
 import type { Context } from './context.ts';
 import type { Identifier } from './identify.ts';
 
-/** A session with its token, as only its owner knows it. Never to be stored or logged. */
+/** A session with its token. Never store or log it. */
 export interface OpenSession extends Session {
   token: string;
 }
@@ -17,7 +18,10 @@ export type Credential = { key: string } | { ticket: string };
 
 type Means = Pick<Context, 'world' | 'store'>;
 
-/** The browser forgets the token that it had before: nobody could end that session any more. */
+/**
+ * Ends the session of `earlierToken`: the browser is about to forget that token, and then no one
+ * could end it.
+ */
 export async function signIn(
   context: Means,
   identifier: Identifier,
@@ -28,7 +32,7 @@ export async function signIn(
     'key' in credential
       ? await keyOfSecret(identifier, credential.key)
       : await keyOfTicket(context, credential.ticket);
-  // Whatever was wrong with it looks the same from outside.
+  // The error does not reveal what was wrong.
   if (found === undefined) throw new Problem('unauthorized', refusal);
   const { key, keyHash } = found;
   const earlier = earlierToken === undefined ? undefined : hashToken(earlierToken);
@@ -54,7 +58,10 @@ export async function signOut(
   identifier.forgetSession(session);
 }
 
-/** Good for one sign-in with the app's oldest key that may manage it; undefined when there is none. */
+/**
+ * A ticket signs in once, with the app's oldest key that has the admin scope; undefined if there is
+ * none.
+ */
 export async function makeTicket(
   { world, store }: Means,
   app: Pick<App, 'no'>,

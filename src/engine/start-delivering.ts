@@ -1,5 +1,5 @@
-// Starts what delivers: the dispatcher, and the way a change of a subscription reaches deliveries that
-// are under way.
+// Starts delivery: the dispatcher, and the path by which a change of a subscription reaches
+// deliveries in flight.
 import type { Contract } from '../contract/contract.ts';
 import { limits } from '../core/limits.ts';
 import type { Sender } from '../egress/send.ts';
@@ -16,14 +16,14 @@ import { createLongest } from './longest.ts';
 import { createPrepare } from './prepared.ts';
 import { createTargetCache, type TargetCache } from './target-cache.ts';
 
-/** What deliveries under way hold of subscriptions, and how they hear that one changed. */
+/** What deliveries in flight know of subscriptions, and how a change reaches them. */
 export interface Reach {
   targets: TargetCache;
   gate: Gate;
   changed: Context['changed'];
 }
 
-/** `onEnded`: a subscription has ended, and what waits for it can be cancelled. */
+/** `onEnded`: a subscription has ended, and its pending deliveries can be cancelled. */
 export function createReach(means: Pick<Context, 'store' | 'world'>, onEnded: () => void): Reach {
   const targets = createTargetCache(means);
   const gate = createGate();
@@ -32,7 +32,7 @@ export function createReach(means: Pick<Context, 'store' | 'world'>, onEnded: ()
     gate,
     changed: (subscription, state) => {
       targets.forget(subscription);
-      // Whoever has not started goes back, and comes again with what holds then.
+      // Deliveries whose attempt has not started are released, and claimed again in the new state.
       gate.close(subscription, state === 'ended' ? 'ended' : 'held');
       if (state === 'ended') onEnded();
     },
@@ -47,19 +47,19 @@ export interface DeliveringOptions {
   reach: Reach;
   waitsMs: readonly number[];
   timeoutMs: number;
-  /** Where facts are written. */
+  /** Where log lines go. */
   log?: FactLog | undefined;
-  /** What became of a delivery is written down. */
+  /** The outcome of an attempt was committed. */
   onSettled: (settlement: Settlement) => void;
-  /** A subscription was disabled, because its receiver failed for days; by its bare id. */
+  /** A subscription was disabled because its receiver failed for days; its bare id. */
   onDisabled: (subscription: string) => void;
-  /** Something happened that somebody may want to be told. */
+  /** A notice may have been written, for the herald to publish. */
   onNoticed: () => void;
   onError: (error: unknown) => void;
 }
 
 export interface Delivering extends AsyncDisposable {
-  /** Deliveries that this node has. */
+  /** Deliveries that this node holds. */
   underWay(): number;
 }
 
@@ -84,7 +84,7 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     witness,
   };
   const dispatcher = new Dispatcher({
-    // What is due is due by the store's clock, which nobody sets while others count on it.
+    // Due times are by the store's clock, because it is the one that all nodes share.
     world: { ...world, nowMs: () => store.nowMs() },
     store,
     self,
@@ -105,14 +105,14 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
       const kind = settlement?.outcome.kind;
       if (kind === 'dead' || kind === 'gone') options.onNoticed();
       const appNo = reach.targets.appOf(leased.callback);
-      if (appNo === undefined) return; // Its first attempt begins; the end of it is told.
+      if (appNo === undefined) return; // Only before the first attempt; its end is reported.
       if (settlement === undefined) changes.moved(appNo, leased);
       else changes.settled(appNo, leased, settlement.outcome.kind);
     },
     onError,
   });
   self.whenLost(() => dispatcher.lost());
-  // An attempt that is cut off would be made a second time, so a stop waits for the longest.
+  // An attempt that is cut off would be repeated, so a stop waits for the longest timeout.
   const graceMs = (): number => Math.max(limits.stopTimeoutMs, longest.ms() + limits.stopMarginMs);
   return {
     underWay: () => dispatcher.underWay(),
@@ -128,7 +128,7 @@ interface Disabling extends Pick<DeliveringOptions, 'reach' | 'onDisabled' | 'on
   lane: number;
 }
 
-/** Should it fail, the next failure of the receiver asks for it again. */
+/** If it fails, the next failure of the receiver triggers it again. */
 async function disable({ store, changes }: Context, disabling: Disabling): Promise<void> {
   const { appNo, lane, reach, onDisabled, onNoticed } = disabling;
   const result = await store.edit('disableFailing', { appNo, lane });

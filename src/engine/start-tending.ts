@@ -1,5 +1,5 @@
-// Starts what a worker does besides delivering: it keeps the house, ends what has expired, takes replays
-// on and publishes Ringback's own events. Each goes on by itself and is woken by whoever has something for it.
+// Starts the background work of a worker besides delivering: retention, expiry, replays and own
+// events. Each part runs by itself and can be woken.
 import type { World } from '../core/world.ts';
 import type { Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';
@@ -15,20 +15,20 @@ export interface TendingMeans {
   changes: Changes;
   retentionMs: number;
   onRetained: (retained: Retained) => void;
-  /** A subscription has ended by itself. */
+  /** A subscription has reached its expiry time. */
   onExpired: (subscription: { appNo: number; id: string }) => void;
   onReplayed: (done: Done) => void;
   onError: (error: unknown, what: string) => void;
 }
 
 export interface Tending extends AsyncDisposable {
-  /** A subscription has ended, and what waits for it can be cancelled. */
+  /** A subscription has ended, and its pending deliveries can be cancelled. */
   ended(): void;
-  /** A subscription will end then. */
+  /** A subscription expires at this time. */
   expires(atMs: number): void;
   /** A replay was started. */
   replayWaits(): void;
-  /** Something happened that somebody may want to be told. */
+  /** A notice may have been written, for the herald to publish. */
   noticed(): void;
 }
 
@@ -79,7 +79,7 @@ export function startTending(means: TendingMeans): Tending {
   };
 }
 
-/** For a node that only serves requests. */
+/** For nodes that only serve requests. */
 export const noTending: Tending = {
   ended: () => undefined,
   expires: () => undefined,

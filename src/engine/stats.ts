@@ -1,4 +1,5 @@
-// Statistics to look at: what an app or its subscriptions did, step by step, and what needs attention.
+// Statistics: the activity of an app or of its subscriptions, step by step, and what needs
+// attention.
 import type { App } from '../core/app.ts';
 import type { Figures } from '../core/figures.ts';
 import { addFigures, noFigures, pendingOf } from '../core/figures.ts';
@@ -12,12 +13,12 @@ import type { Context } from './context.ts';
 
 type Owner = Pick<App, 'no'>;
 
-/** A range that ends now, or both ends. */
+/** A range that ends now, or an explicit start and end. */
 export type TimeAsked = { range: Range } | { fromMs: number; untilMs: number };
 
 export interface Charted {
   span: Span;
-  /** Every step, the oldest first. */
+  /** Every step, oldest first. */
   steps: readonly Figures[];
   totals: Figures;
 }
@@ -25,7 +26,7 @@ export interface Charted {
 export interface Stats extends Charted {
   pending: number;
   isPendingCapped: boolean;
-  /** When the event of the oldest delivery that has not ended was published. */
+  /** When the event of the oldest pending delivery was published. */
   oldestPendingMs: number | undefined;
   attention: readonly Attention[];
 }
@@ -54,7 +55,7 @@ export interface SubscriptionStats extends Charted {
   isPendingCapped: boolean;
 }
 
-/** In the order of the ids; unknown ones are left out. */
+/** Ordered by id; unknown ones are left out. */
 export async function getSubscriptionStats(
   { store }: Pick<Context, 'store'>,
   app: Owner,
@@ -96,7 +97,10 @@ async function statsOfOne(
   };
 }
 
-/** Nobody publishes to a subscription alone: what was made for it counts as published. */
+/**
+ * Events are not published to single subscriptions, so the deliveries made for it count as
+ * published.
+ */
 function ofSubscription({ step, figures }: StepFigures): StepFigures {
   const { counts, took } = figures;
   return { step, figures: { counts: { ...counts, published: counts.made }, took } };

@@ -1,5 +1,5 @@
-// What the store knows, for a scrape: asked for at most once a second, whoever scrapes, and given up when
-// it does not come in time. While one question is unanswered no other one is asked.
+// What a scrape needs from the store: read at most once a second for all scrapers, and given up
+// after a deadline. At most one read is in flight.
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import type { Deadlines } from '../egress/deadlines.ts';
@@ -13,15 +13,15 @@ import { diskOf, type Disk } from './disk.ts';
 export interface StoreView {
   gauges: Gauges;
   nodes: readonly Node[];
-  /** Undefined when there are so many lanes that the first one is not complete yet. */
+  /** Undefined until the first census is complete, which takes a while with very many lanes. */
   census: Census | undefined;
   disk: Disk | undefined;
-  /** By the store's clock, when it was looked at. */
+  /** When it was read, by the store's clock. */
   nowMs: number;
 }
 
 export interface StoreWatch {
-  /** Undefined: the store does not answer. Never rejects, and never takes long. */
+  /** Undefined: the store does not answer. Never rejects, and is bounded in time. */
   look(): Promise<StoreView | undefined>;
 }
 
@@ -74,7 +74,7 @@ export function createStoreWatch(means: WatchMeans): StoreWatch {
   };
 }
 
-/** What is promised, if it comes within the time; undefined otherwise. */
+/** The result, if it arrives in time; undefined otherwise. */
 async function soon<T>(
   deadlines: Deadlines,
   ms: number,
@@ -82,7 +82,7 @@ async function soon<T>(
 ): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
   const deadline = deadlines.set(ms, { expire: () => late.resolve(undefined) });
-  promised.catch(() => undefined); // Heard below, or too late to matter.
+  promised.catch(() => undefined); // Handled below, or too late to matter.
   try {
     return await Promise.race([promised, late.promise]);
   } finally {

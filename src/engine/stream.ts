@@ -1,5 +1,5 @@
-// The hub of the live view: who watches what on this node. Clients of one app share a channel. It ends
-// with a word to each of them, and never waits for one that does not listen.
+// The hub of the live view: which clients watch which app on this node. Clients of one app share a
+// channel. At a stop it says goodbye to each client, and never waits for one that does not read.
 import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problem.ts';
 import type { World } from '../core/world.ts';
@@ -15,25 +15,25 @@ export interface HubMeans {
 }
 
 export interface Watcher extends Listener {
-  /** The key that it came with still opens this door. */
+  /** Whether the credential that it was opened with is still valid. */
   isWelcome(): Promise<boolean>;
-  /** A sign of life. `cursor`: where it stands now, if it has missed nothing. */
+  /** A keep-alive. `cursor`: its position, if it has missed nothing. */
   stillHere(cursor: string | undefined): void;
-  /** The last word, after which it may come back. */
+  /** The last message, after which the client may reconnect. */
   bye(): void;
-  /** At once, whether it has heard that or not. */
+  /** Closes at once, whether or not `bye` was read. */
   cut(): void;
 }
 
 export interface OpenInput {
   appNo: number;
-  /** What the client says that it had last. */
+  /** The id of the last frame that the client received. */
   lastEventId: string | undefined;
 }
 
-/** How a watcher tells the hub what became of it. */
+/** How a watcher reports back to the hub. */
 export interface Seat {
-  /** It can take more. */
+  /** It can take another frame. */
   ready(): void;
   leave(): void;
 }
@@ -58,12 +58,12 @@ export class StreamHub {
     this.#done = this.#attend();
   }
 
-  /** Streams that are open. */
+  /** The number of open streams. */
   get size(): number {
     return this.#count;
   }
 
-  /** Throws a Problem when there are too many, or StoreUnavailable. */
+  /** Throws a Problem if there are too many, or StoreUnavailable. */
   async open(watcher: Watcher, { appNo, lastEventId }: OpenInput): Promise<Seat> {
     this.#refuse(appNo);
     const open = this.#open.get(appNo) ?? this.#begin(appNo);
@@ -125,7 +125,7 @@ export class StreamHub {
   #begin(appNo: number): Open {
     const { feed, ...means } = this.#means;
     const channel = new Channel({ ...means, appNo });
-    // In this order: what is noted from now on comes after the place where the channel begins.
+    // In this order, so that everything recorded from now on comes after the start of the channel.
     const started = feed.watch(appNo).then(async () => channel.start());
     const open = { channel, started, watchers: new Map<Watcher, Client>() };
     this.#open.set(appNo, open);
@@ -147,11 +147,11 @@ export class StreamHub {
     if (open === undefined) return;
     this.#open.delete(appNo);
     this.#means.feed.unwatch(appNo);
-    await open.started.catch(() => undefined); // Whoever opened it has heard.
+    await open.started.catch(() => undefined); // The caller of `open` got the error.
     await open.channel[Symbol.asyncDispose]();
   }
 
-  /** Signs of life, and no more of them for those whose key has lost its power. */
+  /** Sends keep-alives, and closes the streams of keys that are no longer valid. */
   async #attend(): Promise<void> {
     const { world } = this.#means;
     const { signal } = this.#stop;
@@ -168,7 +168,10 @@ export class StreamHub {
     }
   }
 
-  /** Who cannot be asked about is sent away as well: it may come back when the store does. */
+  /**
+   * If the key cannot be checked, the stream is closed too: the client may reconnect when the store
+   * is back.
+   */
   #check(watcher: Watcher): void {
     watcher.isWelcome().then(
       (isWelcome) => {

@@ -1,5 +1,5 @@
-// Subscribe: compose the answer, make the targets from request and answer, commit, then answer.
-// A request that is refused registers nothing.
+// Subscribe: composes the answer, builds the targets from request and answer, commits, then
+// answers. A refused request registers nothing.
 import type { App } from '../core/app.ts';
 import { withPrefix } from '../core/id.ts';
 import { limits } from '../core/limits.ts';
@@ -101,7 +101,7 @@ function exchangeOf(call: SubscribeCall, answer: Answer): Omit<Exchange, 'method
   return { url, statusCode: answer.status, request, response: messageOf(answer, url) };
 }
 
-/** Without the origin: another node, which may have another one, must know the repetition. */
+/** Without the origin, so that a node with another origin recognizes the repeated request. */
 function keyed(
   { operation, url }: SubscribeCall,
   { key, body }: NonNullable<SubscribeCall['idempotency']>,

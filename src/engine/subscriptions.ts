@@ -1,5 +1,5 @@
-// What can be done with a subscription once it is there: end it, pause it, point it elsewhere,
-// replace its secret. Another app's subscription is not found, exactly like an unknown one.
+// Operations on an existing subscription: end, pause, change, replace its secret. A subscription of
+// another app is reported as not found, exactly like an unknown one.
 import type { App } from '../core/app.ts';
 import type { Controls } from '../core/controls.ts';
 import type { Health } from '../core/health.ts';
@@ -39,7 +39,7 @@ export async function getSubscription(
   return found;
 }
 
-/** How the receivers of a subscription do, by its bare id. */
+/** The health of the receivers of a subscription, by its bare id. */
 export async function getHealth({ store }: Context, app: Owner, id: string): Promise<Health> {
   return store.read('subscriptionHealth', { appNo: app.no, id });
 }
@@ -82,7 +82,7 @@ export async function changeSubscription(
   }).then(({ subscription }) => subscription);
 }
 
-/** To sign in another way is to rotate to a secret of the other kind. Undefined: nothing changes. */
+/** Another signing method means rotating to a secret of that kind. Undefined: no change. */
 function secretsFor(
   context: Context,
   { app, subscription, controls }: { app: Owner; subscription: Subscription; controls: Controls },
@@ -125,7 +125,7 @@ export async function rotateSecret(
 type Edits = Omit<EditInput<'editSubscription'>, 'appNo' | 'id' | 'version'>;
 const editTriesMax = 5;
 
-/** Reads, decides and writes, again if somebody else was faster. */
+/** Optimistic concurrency: reads, decides and writes, and tries again after a concurrent change. */
 async function edit<T>(
   context: Context,
   app: Owner,

@@ -1,11 +1,11 @@
-// What sending needs to know of a callback: where it goes and how it is signed. Remembered until a lease
-// speaks of a later version, or the subscription changes here.
+// A cache of targets: where callbacks go and how they are signed. An entry is valid until a lease
+// names a later version or the subscription changes on this node.
 //
-// A fan-out to very many asks for each once, and all of them would pass through the memory: what is asked for now
-// and then would be gone, and what has passed is old by then, so that V8 must look through all that is old to be
-// rid of it. So few are remembered of those that come anew, and not for long. Whoever had to go, and is asked for
-// again while at least its name is known, joins those who stay (the "2Q" of databases). All others
-// that are plain are packed.
+// A fan-out to very many subscriptions asks for each target once. In a plain LRU it would evict the
+// targets in regular use, and its own would grow old, so that V8 had to collect them from the old
+// generation. So targets seen once go into a small queue; one that was evicted from it and is asked
+// for again while its name is still known joins the main cache (the "2Q" algorithm of databases).
+// Evicted targets without settings of their own are packed.
 import { limits } from '../core/limits.ts';
 import { NewestMap } from '../core/newest-map.ts';
 import { PackedTargets } from './packed-targets.ts';
@@ -13,24 +13,27 @@ import type { KnownTarget } from './prepared.ts';
 import { TargetReads, type Found, type Look, type TargetReadsMeans } from './target-reads.ts';
 
 export interface TargetCache {
-  /** The target as of the version that a lease speaks of, or later, where it is at hand. */
+  /** The cached target of this version or a later one. */
   known(callback: number, version: number): KnownTarget | undefined;
-  /** The same, if need be from the store; undefined: there is none. */
+  /** The same, read from the store if necessary; undefined: it does not exist. */
   find(callback: number, version: number): Promise<KnownTarget | undefined>;
-  /** What a read says that began at `sinceMs` (by `elapsedMs`) or later; Infinity: one that begins now. */
+  /**
+   * The result of a read that began at `sinceMs` (by `elapsedMs`) or later; Infinity: of one that
+   * begins now.
+   */
   look(callback: number, sinceMs: number): Promise<Look>;
-  /** Whether what was found is known to be still so. What is forgotten is not known. */
+  /** Whether the target is known to be current. False if it was evicted. */
   isCurrent(target: KnownTarget): boolean;
-  /** The app that a callback belongs to, if it was found not too long ago. */
+  /** The app of a callback, if its target was found recently. */
   appOf(callback: number): number | undefined;
-  /** Something about the subscription changed. */
+  /** The subscription has changed. */
   forget(subscription: string): void;
 }
 
 export type TargetCacheMeans = Omit<TargetReadsMeans, 'onFound'>;
 
 export function createTargetCache(means: TargetCacheMeans): TargetCache {
-  /** Of callbacks that were forgotten: their apps. */
+  /** The apps of evicted callbacks. */
   const owners = new NewestMap<number, number>(limits.targetCacheEntriesMax);
   const packed = new PackedTargets();
   const dropped = (callback: number, found: Found): void => {
@@ -54,7 +57,7 @@ export function createTargetCache(means: TargetCacheMeans): TargetCache {
   };
   const onFound = (found: Found): void => {
     const { callback, version } = found.target;
-    // Of two reads the one may end last that began first.
+    // Of two reads, the one that began first may end last.
     if ((known(callback)?.target.version ?? 0) > version) return;
     packed.delete(callback);
     keep(found);
@@ -70,7 +73,7 @@ export function createTargetCache(means: TargetCacheMeans): TargetCache {
       if (seen !== undefined) return seen;
       const first = await reads.look(callback, reads.underWay(callback) ?? reads.begin(callback));
       if (first.target === undefined || upTo(first.target, version)) return first.target;
-      // That one may have begun before the lease was written.
+      // That read may have begun before the lease was written.
       const { target } = await reads.look(callback, reads.begin(callback));
       if (target === undefined || upTo(target, version)) return target;
       const found = `the store reads version ${target.version}, the lease is of ${version}`;

@@ -1,13 +1,14 @@
-// Reads of what sending needs to know of callbacks. Those that are asked for in one turn are read together: of a
-// fan-out to 100,000 each is another one, and was a message to the store and back. A read that a change of its
-// subscription has overtaken is made again, so nobody gets an old answer.
+// Batches reads of targets: those requested in one turn of the event loop are read together,
+// because a fan-out to 100,000 requests each once, and each would be a message to the store and
+// back. A read that was overtaken by a change of its subscription is repeated, so that no caller
+// gets an outdated answer.
 import type { World } from '../core/world.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
 import type { KnownTarget } from './prepared.ts';
 
 export interface Look {
   target: KnownTarget | undefined;
-  /** By `elapsedMs`: the read that says so began no earlier. */
+  /** By `elapsedMs`: the read began no earlier. */
   readMs: number;
 }
 
@@ -18,24 +19,24 @@ export interface Reading {
   /** By `elapsedMs`: the read began no earlier. */
   readonly beganMs: number;
   readonly callbacks: Set<number>;
-  /** What was read of each; nothing of one whose subscription has changed meanwhile. */
+  /** The results; a callback is missing if its subscription changed during the read. */
   readonly looks: Promise<ReadonlyMap<number, Look>>;
 }
 
 export interface TargetReadsMeans {
   store: Pick<Store, 'read'>;
   world: Pick<World, 'elapsedMs'>;
-  /** Called in the very turn in which a target was read and found unchanged. */
+  /** Called in the turn in which a target was read and found unchanged. */
   onFound: (found: Found) => void;
 }
 
 export class TargetReads {
   readonly #means: TargetReadsMeans;
-  /** By callback: the last one that was begun, while it is under way. */
+  /** By callback: the latest read in flight. */
   readonly #underWay = new Map<number, Reading>();
-  /** For each read under way: the subscriptions that changed since it began. */
+  /** For each read in flight: the subscriptions that changed since it began. */
   readonly #watches = new Set<Set<string>>();
-  /** Whoever asks in this turn joins it. */
+  /** Requests of this turn join it. */
   #next: Reading | undefined;
 
   constructor(means: TargetReadsMeans) {
@@ -53,7 +54,10 @@ export class TargetReads {
     return this.#next;
   }
 
-  /** What a reading brings for one of its callbacks; after a change, what a later one brings. */
+  /**
+   * The result of a read for one of its callbacks; if the subscription changed meanwhile, of a
+   * later read.
+   */
   async look(callback: number, first: Reading): Promise<Look> {
     let reading = first;
     for (;;) {
@@ -63,13 +67,13 @@ export class TargetReads {
         reading = this.begin(callback);
       } catch (error) {
         if (reading.callbacks.size === 1 || error instanceof StoreUnavailable) throw error;
-        // One of them cannot be read, which must not hold the others.
+        // One of the targets cannot be read, which must not affect the others.
         reading = this.#underWay.get(callback) ?? this.#beginAlone(callback);
       }
     }
   }
 
-  /** What is read of the subscription now may be old when it comes. */
+  /** Reads of the subscription in flight may return its old state. */
   changed(subscription: string): void {
     for (const changed of this.#watches) changed.add(subscription);
   }
@@ -89,7 +93,7 @@ export class TargetReads {
     const changed = new Set<string>();
     this.#watches.add(changed);
     try {
-      await Promise.resolve(); // Until everybody of this turn has asked.
+      await Promise.resolve(); // Until all requests of this turn have joined.
       if (this.#next?.callbacks === callbacks) this.#next = undefined;
       const targets = await this.#means.store.read('targets', { callbacks: [...callbacks] });
       const nothing = { target: undefined, readMs };

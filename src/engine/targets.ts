@@ -1,5 +1,5 @@
-// Callback targets of a subscribe call: from the contract's expressions and the request to URLs that
-// the guard accepts. Every mistake is collected, so that a caller sees them all at once.
+// Callback targets of a subscribe call: from the contract's expressions and the request to URLs
+// that the guard accepts. All faults are collected, so that a caller sees them at once.
 import { evaluate } from '../contract/evaluate.ts';
 import type { Expression } from '../contract/expression.ts';
 import { buildTargets, fillEvent, type Target } from '../contract/target.ts';
@@ -14,7 +14,7 @@ import type { Callback } from '../core/subscription.ts';
 import { showUrl } from '../core/redact.ts';
 import type { Guard } from '../egress/guard.ts';
 
-/** The callbacks to register, inactive ones included. Throws when none can be active. */
+/** The callbacks to register, inactive ones included. Throws if none can be active. */
 export async function makeCallbacks(
   definitions: readonly CallbackDefinition[],
   exchange: Omit<Exchange, 'method'>,
@@ -50,7 +50,7 @@ interface Draft {
   field: string;
 }
 
-/** One draft, or several where the key is a list of URLs. */
+/** One draft, or one per URL if the key is a list. */
 function draft(definition: CallbackDefinition, exchange: Omit<Exchange, 'method'>): Draft[] {
   const seen: Exchange = { ...exchange, method: definition.method };
   const event = eventOf(definition.event, seen);
@@ -68,7 +68,7 @@ function draft(definition: CallbackDefinition, exchange: Omit<Exchange, 'method'
   }));
 }
 
-/** The pattern that a callback hears: text, or text made of the request. */
+/** The event pattern of a callback: literal text, or text built from the request. */
 function eventOf(template: Template, exchange: Exchange): string {
   let event = '';
   for (const part of template) {
@@ -120,12 +120,12 @@ async function settle(it: Draft, { position, guard, faults }: Settling): Promise
 
 type Accepted = { kind: 'accepted'; url: string } | { kind: 'refused'; message: string };
 
-/** Stands for the event name while a URL that has a place for it is judged. */
+/** Stands in for the event name while a URL with such a placeholder is checked. */
 const standIn = 'ringback-event-type';
 
 /**
- * Judges a target URL and gives its canonical form. A name that cannot be resolved just now is
- * accepted: it is judged again at every attempt. A name that does not exist is refused.
+ * Checks a target URL and returns its canonical form. A host name that cannot be resolved right now
+ * is accepted, because every attempt checks it again; one that does not exist is refused.
  */
 export async function accept(url: string, guard: Guard): Promise<Accepted> {
   const reading = guard.read(fillEvent(url, standIn));

@@ -1,5 +1,5 @@
-// Where requests, deliveries and attempts stand in a trace. Without a tracer a caller's trace is passed on
-// as it came, so that the receiver's parent is the publisher; with one, the spans in between are ours.
+// The trace context of requests, deliveries and attempts. Without a tracer the publisher's context
+// is passed on unchanged, so that it is the receiver's parent; with one, our spans are in between.
 import type { Header } from '../core/attempt.ts';
 import { deliveryId, type Leased } from '../core/delivery.ts';
 import { timeOf, withPrefix } from '../core/id.ts';
@@ -18,13 +18,13 @@ import type { World } from '../core/world.ts';
 import type { Settlement } from '../store/delivery-verbs.ts';
 import type { KnownTarget } from './prepared.ts';
 
-/** A span that is not over. */
+/** A span that has not ended. */
 export interface Begun {
   context: TraceContext;
   parentId: string | undefined;
 }
 
-/** A span for a request that publishes; without a tracer, the caller's own place in its trace. */
+/** Begins a span for a publish request; without a tracer, returns the caller's own context. */
 export function beginTrace(
   { tracer, world }: { tracer?: Tracer | undefined; world: Pick<World, 'randomBytes'> },
   caller: TraceContext | undefined,
@@ -39,7 +39,7 @@ export function beginTrace(
   };
 }
 
-/** The delivery's span: the parent of its attempts. */
+/** The delivery's span, which is the parent of its attempts. */
 export function deliveryTrace(tracer: Tracer | undefined, leased: Leased): Begun | undefined {
   const { event, trace } = leased;
   const published = trace === undefined ? undefined : parseTrace(trace);
@@ -53,7 +53,7 @@ export function deliveryTrace(tracer: Tracer | undefined, leased: Leased): Begun
   return { context: { traceId, spanId, isSampled, state: undefined }, parentId: undefined };
 }
 
-/** What the receiver is told: with a tracer its parent is the attempt. */
+/** The headers for the receiver, whose parent is the attempt if there is a tracer. */
 export function traceHeaders(tracer: Tracer | undefined, leased: Leased): Header[] {
   const delivery = deliveryTrace(tracer, leased);
   if (delivery === undefined) return [];
@@ -69,7 +69,7 @@ export interface Traced {
   target: KnownTarget;
 }
 
-/** Of the attempt that a settlement tells of; undefined where none was made. */
+/** The span of the attempt in a settlement; undefined if none was made. */
 export function attemptSpan(
   delivery: Begun,
   { leased, settlement, target }: Traced,
@@ -100,7 +100,7 @@ export function attemptSpan(
   };
 }
 
-/** Of the whole delivery, once it has ended. */
+/** The span of a delivery that has ended. */
 export function deliverySpan(
   { context, parentId }: Begun,
   { leased, settlement, target }: Traced,

@@ -1,5 +1,5 @@
-// Proves at every start that the encryption key is the one this database was made with. Without the
-// proof a wrong key would show only when the first secret fails to open, in the middle of the night.
+// Checks at every start that the encryption key is the one this database was created with.
+// Otherwise a wrong key would go unnoticed until the first secret fails to unseal.
 import { rmSync } from 'node:fs';
 import { nonceBytes, open, seal, type KeyRing } from '../core/seal.ts';
 import type { World } from '../core/world.ts';
@@ -11,18 +11,19 @@ import type { Context } from './context.ts';
 
 export interface Locked {
   database: Database;
-  /** As it is set; undefined: the one in the data folder. */
+  /** The configured key; undefined: the one in the data folder. */
   encryptionKey: KeyRing | undefined;
 }
 
-/** The keys that open this database's secrets; refuses to start with others. */
+/** The keys that unseal this database's secrets. Throws if they do not fit. */
 export async function openRing(
   { database, encryptionKey }: Locked,
   store: Store,
   world: World,
 ): Promise<KeyRing> {
   const dataDir = 'dataDir' in database ? database.dataDir : ':memory:';
-  // Behind the store's lock, so that no two processes make a key, and one that is refused makes none.
+  // The store holds its lock by now, so no two processes create a key, and a process that is
+  // refused creates none.
   const needsFile = encryptionKey === undefined && dataDir !== ':memory:';
   const keyFile = needsFile ? readOrMakeKeyFile(dataDir, world) : undefined;
   const ring = encryptionKey ?? [keyFile?.key ?? world.randomBytes(encryptionKeyBytes)];
@@ -46,7 +47,7 @@ async function fitsStore({
   return isProof(value, ring);
 }
 
-/** Whether the ring opens what was sealed at the first start. */
+/** Whether the ring unseals the value that was sealed at the first start. */
 export function isProof(value: Uint8Array, ring: KeyRing): boolean {
   const plain = open(value, { ring, context });
   return plain !== undefined && Buffer.from(plain).toString() === words;

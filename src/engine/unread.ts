@@ -1,10 +1,12 @@
-// Large answers that wait in memory for whoever asked to read them. When there are too many, those who
-// have not read theirs for long lose the connection. Never holds an answer itself.
+// Large answers that stay in memory until their clients have read them. When there are too many,
+// the connections of the slowest readers are cut. Never holds an answer itself.
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 
 export interface Unread {
-  /** An answer was handed to its connection. Call what comes back when it is gone. */
+  /**
+   * An answer was handed to its connection. Call the function returned once it is sent or dropped.
+   */
   add(answer: LargeAnswer): () => void;
   hasRoom(): boolean;
   bytes(): number;
@@ -12,9 +14,9 @@ export interface Unread {
 
 export interface LargeAnswer {
   bytes: number;
-  /** To somebody without a key. */
+  /** Requested without a key. */
   isPublic: boolean;
-  /** Ends its connection. */
+  /** Closes its connection. */
   cut: () => void;
 }
 
@@ -23,8 +25,8 @@ interface Waiting extends LargeAnswer {
 }
 
 /**
- * What anybody may read has little room of its own, and whoever waits there for longest makes way at once:
- * without a key nobody can have those turned away who have one.
+ * Public answers have a small limit of their own, and the oldest one gives way at once: clients
+ * without a key must not cause refusals for clients with one.
  */
 export function createUnread(world: Pick<World, 'monotonicMs'>): Unread {
   const known = createRoom(limits.unreadBytesMax);
@@ -49,12 +51,15 @@ interface Room {
   add(one: Waiting): void;
   remove(one: Waiting): void;
   bytes(): number;
-  /** Cuts off the oldest while they may be and it is full; says whether there is room now. */
+  /**
+   * Cuts off the oldest answers that `mayGo` allows while the room is full; returns whether there
+   * is room.
+   */
   clear(mayGo: (one: Waiting) => boolean): boolean;
 }
 
 function createRoom(most: number): Room {
-  // In the order of their times, so that the oldest is the first.
+  // Oldest first.
   const answers = new Set<Waiting>();
   let total = 0;
   const remove = (one: Waiting): void => {

@@ -1,8 +1,9 @@
-// The window: the attempts that this node has in flight, and how many more it may take, in all, of each app
-// (app-shares.ts) and of each lane. A lane's cap adapts to its receiver: more while it succeeds, half when it fails.
-// A new lane gets less, the fewer slots its app has left, so that many dead receivers cannot fill them at once; one
-// that has shown what it takes gets twice as much. A subscription may set a cap of its own, above which none rises.
-// Times are given, never read.
+// The window: the attempts that this node has in flight, and how many more it may start in all, per
+// app (app-shares.ts) and per lane. The cap of a lane adapts to its receiver: it grows by one with
+// each success and is halved by a failure. A new lane gets less the fewer slots its app has left,
+// so that many dead receivers cannot fill them at once; one that has shown its throughput gets up
+// to twice as much. A subscription may set a lower cap. Times are arguments, never read from a
+// clock.
 import { claimableOf } from '../core/app-share.ts';
 import { limits } from '../core/limits.ts';
 import type { Leased } from '../core/delivery.ts';
@@ -10,20 +11,26 @@ import type { AppRoom, Offer, Settlement } from '../store/delivery-verbs.ts';
 import { AppShares, type InFlight } from './app-shares.ts';
 
 export interface Window {
-  /** Room for fresh deliveries: the whole rest of the window. */
+  /** Room for fresh deliveries: all that is left of the window. */
   offer(nowMs: number): Offer;
-  /** Room for claimed ones: a part of the window stays free, so that fresh events never wait. */
+  /**
+   * Room for claimed deliveries: a part of the window stays free, so that fresh ones never wait.
+   */
   claimOffer(nowMs: number): Offer;
   claimRoom(): number;
-  /** Its `concurrency` is what the subscription allows; undefined: as much as its receiver takes well. */
+  /** `concurrency` is the cap of the subscription; undefined: only the adaptive one. */
   enter(leased: Pick<Leased, 'lane' | 'appNo' | 'concurrency'>, nowMs: number): InFlight;
-  /** The same, learned later. Whether the store may call the lane full for that, since the last offer. */
+  /**
+   * Sets a cap that was learned later. `mayBeFull`: the store may count the lane as full since the
+   * last offer.
+   */
   limit(lane: number, concurrency: number | undefined): { mayBeFull: boolean };
-  /** Whether its lane, or an app, was full before and has room now, so that more may be waiting. */
+  /** `wasFull`: its lane or an app was full and has room now, so more of it may be pending. */
   leave(attempt: InFlight, result: Result): { wasFull: boolean };
   /**
-   * Whether a lane of these, or an app, has room although the last offer is used up: a slot became free while the
-   * store was at work, so for the store it is full, and more of it may be waiting.
+   * Whether one of these lanes, or an app, has room although the last offer is used up: a slot
+   * became free while the store was working, so the store counts it as full, and more may be
+   * pending.
    */
   hasUntoldRoom(lanes: readonly number[]): boolean;
   size(): number;
@@ -49,11 +56,11 @@ export function resultOf({ outcome }: Settlement): Result {
 interface Slots {
   inFlight: number;
   cap: number;
-  /** Above which the cap never rises. */
+  /** The upper limit of `cap`. */
   most: number;
-  /** Its last delivery failed. */
+  /** The last delivery of the lane failed. */
   isFailing: boolean;
-  /** Its last attempt was answered in time, as its app's share knows. */
+  /** The last attempt was answered in time, by the app's share. */
   isProven: boolean;
 }
 
@@ -61,7 +68,7 @@ export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
   const resting = createResting(lanes);
   const shares = new AppShares();
-  /** What is left of the last offer, by lane; and what it gave to new lanes of apps that it did not name. */
+  /** What is left of the last offer by lane, and what it granted to unlisted apps' new lanes. */
   let told = new Map<number, Told>();
   let last: ReturnType<AppShares['offer']> = { apps: new Map(), appRoom: atFirst };
 
@@ -89,7 +96,7 @@ export function createWindow(nextLease: () => number): Window {
       const attempt = shares.enter({ appNo, lane, nowMs, wasProven: known.isProven });
       const slots = lanes.get(lane) ?? newSlots(known.free);
       setMost(slots, concurrency);
-      // What an idle one was given is its cap from now on: many that fail at once must not get the rest, too.
+      // An idle lane's grant becomes its cap, so that many failing lanes cannot use up the rest.
       if (known.inFlight === 0) slots.cap = Math.min(slots.cap, Math.max(known.free, 1));
       slots.inFlight += 1;
       slots.isProven = !attempt.isAtRisk;
@@ -125,7 +132,7 @@ export function createWindow(nextLease: () => number): Window {
 
 const atFirst: AppRoom = { room: 0, unproven: 0, laneRoom: limits.laneCapStart };
 
-/** Of a lane, as the store counts on since the last offer. */
+/** A lane as the store counts it since the last offer. */
 interface Told {
   free: number;
   inFlight: number;
@@ -142,7 +149,7 @@ function unprove(slots: Slots | undefined): void {
   if (slots !== undefined) slots.isProven = false;
 }
 
-/** Of lanes that are known. `share`: of what is free, for an idle one. */
+/** For known lanes. `share`: an idle lane may take twice this part of the free slots. */
 function tellLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<number, Told> {
   const told = new Map<number, Told>();
   for (const [lane, { inFlight, cap, isProven }] of lanes) {
@@ -153,8 +160,9 @@ function tellLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<number
 }
 
 /**
- * Idle lanes are not named in an offer, and so are unproven to the store. Where an app has no room for such, its proven
- * ones are: one with many dead receivers still delivers to those that answer.
+ * Offers do not list idle lanes, so the store takes them as unproven. If an app has no room for
+ * unproven lanes, its proven ones are listed: an app with many dead receivers still delivers to
+ * those that answer.
  */
 function tellProven(shares: AppShares, told: Map<number, Told>): void {
   for (const { proven, told: room } of shares.active()) {
@@ -188,15 +196,15 @@ function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
 }
 
 /**
- * An idle lane is a stranger again, but for a while two kinds are remembered: one that failed, with its small
- * cap, and one that has shown how much it takes. Without the latter, of 40,000 events one by one to ten
- * receivers 59 % were not born with a lease, and had to be claimed.
+ * An idle lane is forgotten and counts as new again, except for a while two kinds: one that failed
+ * keeps its small cap, and one that has shown a large throughput keeps its large one. Without the
+ * latter, most events to a few busy receivers would have to be claimed (docs/performance.md).
  */
 function createResting(lanes: Map<number, Slots>): {
   rest(lane: number, slots: Slots): void;
   rise(lane: number): void;
 } {
-  /** Those that did well, the longest idle one first. */
+  /** Lanes that did well, longest idle first. */
   const trusted = new Set<number>();
   const drop = (lane: number): void => {
     lanes.delete(lane);

@@ -1,6 +1,6 @@
-// Tells what becomes of deliveries: a span for those who collect traces, a line for those who read logs.
-// One wide line a fact, with every id in it; never a payload, a header or the query of a URL. The path of one only
-// in lines of the level debug: it often holds a token.
+// Reports what becomes of deliveries: spans for tracing, lines for the log. One wide line per fact,
+// with every id in it; never a payload, a header or the query of a URL. The path of a URL appears
+// only at level debug, because it often holds a token.
 import { deliveryId, type Leased } from '../core/delivery.ts';
 import { withPrefix } from '../core/id.ts';
 import { originOf, plainUrl, withoutPaths } from '../core/redact.ts';
@@ -20,11 +20,11 @@ export interface FactLog {
 }
 
 export interface Witness {
-  /** An attempt was made, whatever becomes of writing it down. */
+  /** An attempt was made; its outcome may not be committed yet. */
   attempted(leased: Leased, target: KnownTarget, settlement: Settlement): void;
-  /** What came of a delivery is written down. */
+  /** The outcome of a delivery was committed. */
   settled(leased: Leased, settlement: Settlement): void;
-  /** The receiver wanted no more, and its subscription has ended. */
+  /** The receiver asked to unsubscribe, and its subscription has ended. */
   gone(leased: Leased, subscription: string): void;
 }
 
@@ -35,8 +35,9 @@ export interface WitnessMeans {
 }
 
 export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
-  // By the object that goes through one attempt: it is forgotten with it. Only of those there will be something to
-  // tell of: a WeakMap with young keys makes every collection dearer.
+  // Keyed by the object that goes through one attempt, so that it is collected with it. Only
+  // attempts that will be reported are added: a WeakMap with young keys makes every garbage
+  // collection more expensive.
   const targets = new WeakMap<Leased, KnownTarget>();
   return {
     attempted: (leased, target, settlement) => {

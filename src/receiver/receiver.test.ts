@@ -54,7 +54,7 @@ function create(options: Partial<ReceiverOptions> = {}): { receiver: Receiver; t
 const nothing: Handler = () => undefined;
 
 describe('verify', () => {
-  it('gives what was sent: the signed parts, the rest, and the body as bytes, text and value', async () => {
+  it('returns what was sent: the signed parts, the others, and the body as bytes, text and value', async () => {
     const { id, timestampMs, body, text, json, ...rest } =
       await create().receiver.verify(callback());
     assert.deepEqual([id, timestampMs], ['evt_1', nowS * 1000]);
@@ -69,14 +69,14 @@ describe('verify', () => {
     });
   });
 
-  it('needs only what Standard Webhooks says', async () => {
+  it('needs only what Standard Webhooks specifies', async () => {
     const { headers, body } = callback();
     const few = Object.entries(headers).filter(([name]) => name.startsWith('webhook-'));
     const given = await create().receiver.verify({ headers: Object.fromEntries(few), body });
     assert.deepEqual([given.event, given.attempt, given.hops], [undefined, undefined, undefined]);
   });
 
-  it('takes Headers, names in any case, and a text instead of bytes', async () => {
+  it('accepts Headers, names in any case, and text instead of bytes', async () => {
     const { receiver } = create();
     const { headers, body } = callback();
     const shouted = Object.fromEntries(
@@ -86,21 +86,21 @@ describe('verify', () => {
     await receiver.verify({ headers: shouted, body: body.toString() });
   });
 
-  it('hands over a copy: nobody changes afterwards what was verified', async () => {
+  it('returns a copy, so that what was verified cannot change afterwards', async () => {
     const given = callback();
     const { body } = await create().receiver.verify(given);
     given.body.fill(0);
     assert.equal(Buffer.from(body).toString(), '{"a":"é"}');
   });
 
-  it('refuses a text with half a character, which would be verified as another', async () => {
+  it('refuses text with a lone surrogate, which would be verified as another character', async () => {
     const { headers } = callback('evt_1', '"\ufffd"');
     const { receiver } = create();
     await receiver.verify({ headers, body: '"\ufffd"' });
     await assert.rejects(receiver.verify({ headers, body: '"\ud800"' }), ForgeryError);
   });
 
-  it('says so when a program hands over what was parsed, or nothing', async () => {
+  it('explains the error when a program passes a parsed body, or none', async () => {
     const { headers } = callback();
     for (const json of ['{"a":1}', '[1]', 'null', '7', 'true']) {
       await assert.rejects(
@@ -110,7 +110,7 @@ describe('verify', () => {
     }
   });
 
-  it('throws where text or a value is asked for and the bytes are none', async () => {
+  it('throws on text() or json() if the bytes are not UTF-8 or JSON', async () => {
     const { receiver } = create();
     const binary = await receiver.verify(callback('evt_1', Buffer.of(0x80, 0xff)));
     assert.deepEqual([...binary.body], [0x80, 0xff]);
@@ -118,7 +118,7 @@ describe('verify', () => {
     assert.throws(() => binary.json(), TypeError);
   });
 
-  it('takes what is exactly at the edge of the tolerance, by the clock it is given', async () => {
+  it('accepts timestamps exactly at the tolerance, by the given clock', async () => {
     const verdict = async (offsetMs: number, toleranceS = 300): Promise<string> => {
       const { receiver } = create({ now: () => nowS * 1000 + offsetMs, toleranceS });
       return receiver.verify(callback()).then(
@@ -135,7 +135,7 @@ describe('verify', () => {
     assert.equal(await verdict(Number.NaN), 'too_old');
   });
 
-  it('believes each of several secrets, wherever its signature stands', async () => {
+  it('accepts each of several secrets, wherever its signature is', async () => {
     const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
     const { headers, body } = callback();
     const several = `v1,${Buffer.alloc(32).toString('base64')} v2,x ${headers['webhook-signature']}`;
@@ -146,14 +146,14 @@ describe('verify', () => {
     await assert.rejects(create({ secret: [other] }).receiver.verify(given), ForgeryError);
   });
 
-  it('uses the clock of the platform when it is given none', async (t) => {
+  it('uses the clock of the platform by default', async (t) => {
     t.mock.method(Date, 'now', () => nowS * 1000);
     await createReceiver({ secret }).verify(callback());
   });
 });
 
 describe('createReceiver', () => {
-  it('refuses options that would switch a check off', () => {
+  it('refuses options that would disable a check', () => {
     const refused: Partial<ReceiverOptions>[] = [
       { toleranceS: Infinity },
       { toleranceS: Number.NaN },
@@ -175,7 +175,7 @@ describe('handle', () => {
   ): Promise<number> =>
     (await create(options).receiver.handle(request(callback()), handler)).status;
 
-  it('answers 200, or what it was told to, for nothing, 410 for gone() and 500 for an exception', async () => {
+  it('answers 200 or the configured status for nothing, 410 for gone() and 500 for an exception', async () => {
     assert.equal(await answered(nothing), 200);
     assert.equal(await answered(nothing, { acceptedStatus: 204 }), 204);
     assert.equal(await answered(() => gone()), 410);
@@ -183,7 +183,7 @@ describe('handle', () => {
     assert.equal(await answered(async () => Promise.reject(new Error('no'))), 500);
   });
 
-  it('reports what the handler threw, and answers nothing of it', async () => {
+  it('reports what the handler threw, and answers without details', async () => {
     const { receiver, told } = create();
     const response = await receiver.handle(request(callback()), () => {
       throw new Error('the database is away');
@@ -192,7 +192,7 @@ describe('handle', () => {
     assert.match(String(told), /the database is away/);
   });
 
-  it('does not take a Response for an answer: it would be thrown away', async () => {
+  it('refuses a Response from the handler, which would be ignored', async () => {
     const { receiver, told } = create();
     const wrong: unknown = () => new Response(null, { status: 503 });
     const response = await receiver.handle(request(callback()), wrong as Handler);
@@ -200,7 +200,7 @@ describe('handle', () => {
     assert.match(String(told), /its status is 503, expected nothing/);
   });
 
-  it('answers although the report fails', async (t) => {
+  it('answers even if the report throws', async (t) => {
     const shown = t.mock.method(console, 'error', () => undefined);
     const report = (): void => {
       throw new Error('the log is full');
@@ -212,7 +212,7 @@ describe('handle', () => {
     assert.deepEqual([status, shown.mock.callCount()], [500, 1]);
   });
 
-  it('says on the console why it refused, unless told otherwise', async (t) => {
+  it('logs to the console why it refused, by default', async (t) => {
     const shown = t.mock.method(console, 'warn', () => undefined);
     const receiver = createReceiver({ secret, now: () => nowS * 1000 });
     const { headers } = callback();
@@ -220,7 +220,7 @@ describe('handle', () => {
     assert.match(String(shown.mock.calls[0]?.arguments), /refused \(signature_wrong\)/);
   });
 
-  it('answers 413 while the body is still coming, and reads no further', async () => {
+  it('answers 413 while the body is still arriving, and reads no further', async () => {
     const { receiver, told } = create({ bodyBytesMax: 100 });
     let pulled = 0;
     let isCancelled = false;
@@ -239,7 +239,7 @@ describe('handle', () => {
     assert.ok(told[0] instanceof ForgeryError && told[0].code === 'body_too_large');
   });
 
-  it('takes a body of exactly the limit, and not a byte more', async () => {
+  it('accepts a body of exactly the limit, and not a byte more', async () => {
     const { receiver } = create({ bodyBytesMax: 10 });
     const statusFor = async (size: number): Promise<number> =>
       (await receiver.handle(request(callback('evt_1', 'x'.repeat(size))), nothing)).status;
@@ -248,7 +248,7 @@ describe('handle', () => {
     assert.equal(await receiver.answer(callback('evt_1', 'x'.repeat(11)), nothing), 413);
   });
 
-  it('refuses by the headers alone before it reads any of the body', async () => {
+  it('refuses by the headers alone, before it reads any of the body', async () => {
     const { receiver } = create();
     let isRead = false;
     const body = new ReadableStream<Uint8Array>(
@@ -260,7 +260,7 @@ describe('handle', () => {
     assert.deepEqual([status, isRead], [401, false]);
   });
 
-  it('says what to do when the body was read before', async () => {
+  it('explains what to do when the body was already read', async () => {
     const { receiver, told } = create();
     const used = request(callback());
     await used.text();
@@ -268,13 +268,13 @@ describe('handle', () => {
     assert.match(String(told), /was read already/);
   });
 
-  it('takes a callback without a body', async () => {
+  it('accepts a callback without a body', async () => {
     const { headers } = callback('evt_1', '');
     const bare = new Request('http://127.0.0.1/', { method: 'POST', headers });
     assert.equal((await create().receiver.handle(bare, nothing)).status, 200);
   });
 
-  it('refuses a body that breaks off', async () => {
+  it('refuses a body that is cut off', async () => {
     const { receiver, told } = create();
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error('reset')),
@@ -288,7 +288,7 @@ describe('handle', () => {
 });
 
 describe('answer', () => {
-  it('takes bytes, and says what to do with anything that was made of them', async () => {
+  it('accepts bytes, and explains what to do with anything else', async () => {
     const { receiver, told } = create();
     const { headers, body } = callback();
     assert.equal(await receiver.answer({ headers, body }, nothing), 200);
@@ -300,7 +300,7 @@ describe('answer', () => {
 });
 
 describe('seen', () => {
-  /** Counts its calls; each ends when it is told to. */
+  /** Counts its calls; each ends when the test says so. */
   function slowHandler(): { handler: Handler; calls: PromiseWithResolvers<void>[] } {
     const calls: PromiseWithResolvers<void>[] = [];
     const handler = async (): Promise<void> => {
@@ -340,12 +340,12 @@ describe('seen', () => {
     assert.equal(calls, 2);
   });
 
-  it('asks the handler again after gone()', async () => {
+  it('calls the handler again after gone()', async () => {
     const { receiver } = create({ seen: rememberIds() });
     assert.deepEqual(await ids(receiver, ['a', 'a'], () => gone()), [410, 410]);
   });
 
-  it('handles two copies at the same time once: both are answered when it is done', async () => {
+  it('handles two simultaneous copies once: both are answered when it is done', async () => {
     const { receiver } = create({ seen: rememberIds() });
     const { handler, calls } = slowHandler();
     const both = ['a', 'a'].map(async (id) => receiver.answer(callback(id), handler));
@@ -374,7 +374,7 @@ describe('seen', () => {
     );
   });
 
-  it('is asked before the handler: where it fails, nothing is handled and all comes again', async () => {
+  it('is asked before the handler: if it fails, nothing is handled and the callback comes again', async () => {
     const has = async (): Promise<boolean> => Promise.reject(new Error('the store is away'));
     const { receiver, told } = create({ seen: { has, remember: () => undefined } });
     let calls = 0;
@@ -382,7 +382,7 @@ describe('seen', () => {
     assert.deepEqual([status, calls, told.length], [500, 0, 1]);
   });
 
-  it('that cannot remember what was handled: accepted all the same, and reported', async () => {
+  it('accepts an event that cannot be remembered, and reports the failure', async () => {
     const remember = async (): Promise<void> => Promise.reject(new Error('the store is away'));
     const { receiver, told } = create({ seen: { has: () => false, remember } });
     assert.equal(await receiver.answer(callback(), nothing), 200);

@@ -126,7 +126,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
           if (!isBounded(request, bodyBytesMax)) response.setHeader('connection', 'close');
           response.end();
         })
-        .catch((error: unknown) => tell(report, error)); // Somebody else has answered.
+        .catch((error: unknown) => tell(report, error)); // Other code has answered already.
     },
     answer: async ({ headers, body }, handler) =>
       settle(headers, async () => givenBody(body, bodyBytesMax), handler),

@@ -23,7 +23,7 @@ function refusal(secret: string | readonly string[]): string {
 }
 
 describe('readSecrets', () => {
-  it('takes shared secrets and public keys, one or several', () => {
+  it('accepts shared secrets and public keys, one or several', () => {
     const shared = `whsec_${base64(randomBytes(24))}`;
     const key = `whpk_${base64(randomBytes(32))}`;
     assert.deepEqual(
@@ -32,12 +32,12 @@ describe('readSecrets', () => {
     );
   });
 
-  it('refuses a private key, says what to do, and repeats nothing of it', () => {
+  it('refuses a private key, suggests the public one, and repeats nothing of it', () => {
     const message = refusal(`whsk_${base64(randomBytes(64))}`);
     assert.match(message, /private key \("whsk_…"\), expected the public one .* replace it/);
   });
 
-  it('refuses what is too short, too long, or no key', () => {
+  it('refuses secrets that are too short, too long, or malformed', () => {
     const refused: [string, RegExp][] = [
       [`whsec_${base64(randomBytes(23))}`, /has 23 bytes, expected 24 to 256/],
       [`whsec_${base64(randomBytes(257))}`, /has 257 bytes/],
@@ -65,7 +65,7 @@ describe('readSecrets', () => {
     assert.throws(() => readSecrets(Reflect.get({}, 'secret')), /none is given/);
   });
 
-  it('refuses public keys for which anybody can sign', () => {
+  it('refuses public keys of small order, for which anyone can sign', () => {
     const p = 2n ** 255n - 19n;
     const low = [0n, 1n, p - 1n, p, p + 1n].map(littleEndian);
     for (const hex of ['26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05']) {

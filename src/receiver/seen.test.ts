@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { shareWork } from './seen.ts';
 
 describe('shareWork', () => {
-  it('lets both copies fail when the one call did, and the next one try again', async () => {
+  it('fails both copies when the one call failed, and tries again for the next', async () => {
     const share = shareWork<number>();
     const first = Promise.withResolvers<number>();
     let calls = 0;

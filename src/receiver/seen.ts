@@ -21,7 +21,7 @@ export function rememberIds({
   return {
     has: (id) => ids.has(id),
     remember: (id) => {
-      ids.delete(id); // Seen again: it becomes the youngest.
+      ids.delete(id); // Becomes the newest.
       ids.add(id);
       const [oldest] = ids;
       if (ids.size > max && oldest !== undefined) ids.delete(oldest);

@@ -1,4 +1,4 @@
-// Who is let in, by numbers and times alone. Over sockets: test/api/admission.test.ts; under a flood:
+// Admission by numbers and times alone. Over sockets: test/api/admission.test.ts; under a flood:
 // test/e2e/overload.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -14,7 +14,7 @@ import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 interface Stage {
   world: FrozenWorld;
   admission: Admission;
-  /** Enters until somebody is turned away. */
+  /** Enters requests until one is refused. */
   fill: (kind: LoadKind, bytes?: number) => Ticket[];
 }
 
@@ -33,7 +33,7 @@ function stage(): Stage {
 }
 
 describe('enter', () => {
-  it('has room of its own for publishes, for other changes and for reads', () => {
+  it('has separate room for publishes, other changes and reads', () => {
     const { admission, fill } = stage();
     assert.equal(fill('publish').length, limits.publishesUnderWayStart);
     assert.equal(fill('read').length, limits.readsUnderWayMax);
@@ -42,7 +42,7 @@ describe('enter', () => {
     assert.deepEqual(refused, { publish: 1, read: 1, change: 1, end: 0 });
   });
 
-  it('leaves room for the reads of another app, however many one app asks for', () => {
+  it('leaves room for reads of another app, however many one app requests', () => {
     const { admission } = stage();
     const readsOf = (appNo: number, count: number): Ticket[] =>
       Array.from({ length: count }, () => admission.enter('read', 0)).filter(
@@ -63,14 +63,14 @@ describe('enter', () => {
     assert.equal(readsOf(2, 2 * most).length, most / 2, 'places that were left are free again');
   });
 
-  it('lets in what ends something when other changes are turned away', () => {
+  it('admits unsubscribes when other changes are refused', () => {
     const { fill } = stage();
     const changes = fill('change').length;
     assert.equal(changes + fill('end').length, limits.endsUnderWayMax);
     assert.ok(limits.endsUnderWayMax > changes);
   });
 
-  it('has room again for each that is over, counted once', () => {
+  it('has room again for each finished request, counted once', () => {
     const { admission, fill } = stage();
     const [first, second] = fill('publish');
     first?.finish();
@@ -81,7 +81,7 @@ describe('enter', () => {
     assert.equal(admission.figures().underWay.publish, limits.publishesUnderWayStart);
   });
 
-  it('bounds the bytes of large bodies, and lets small ones in all the same', () => {
+  it('bounds the bytes of large bodies, and still admits small ones', () => {
     const { fill } = stage();
     const large = fill('publish', limits.bodyBytesMax);
     assert.equal(large.length, limits.bytesUnderWayMax / limits.bodyBytesMax);
@@ -93,14 +93,14 @@ describe('enter', () => {
     assert.equal(fill('publish', limits.bodyBytesMax).length > 0, true);
   });
 
-  it('takes no room for a body before it is known who sends it', () => {
+  it('reserves no room for a body before its sender is known', () => {
     const { admission, fill } = stage();
     for (let each = 0; each < 100; each += 1) admission.enter('change', limits.bodyBytesMax);
     assert.equal(admission.figures().bytes, 0);
     assert.equal(fill('publish', limits.bodyBytesMax).length, 32);
   });
 
-  it('counts nobody whose body comes slowly, neither the request nor its bytes', () => {
+  it('counts neither a request whose body arrives slowly nor its bytes', () => {
     const { world, admission, fill } = stage();
     const reads = fill('read').length;
     const [large] = fill('publish', limits.bodyBytesMax);
@@ -112,7 +112,7 @@ describe('enter', () => {
     assert.equal(admission.figures().lateBytes, limits.bytesUnderWayMax - limits.bodyBytesMax);
   });
 
-  it('lets whoever came late in again only when there is room', () => {
+  it('readmits a late request only if there is room', () => {
     const { world, admission, fill } = stage();
     const late = fill('read');
     world.advance(limits.arrivalMs);
@@ -130,7 +130,7 @@ describe('enter', () => {
     assert.equal(admission.figures().underWay.read, limits.readsUnderWayMax - 1);
   });
 
-  it('gives large bodies that came late their bytes only when there are any', () => {
+  it('gives late large bodies their bytes only if there are any left', () => {
     const { world, admission, fill } = stage();
     const [late] = fill('publish', limits.bodyBytesMax);
     world.advance(limits.arrivalMs);
@@ -141,7 +141,7 @@ describe('enter', () => {
     assert.equal(admission.figures().bytes, limits.bytesUnderWayMax);
   });
 
-  it('bounds what may be held by those who come slowly: then they count as before', () => {
+  it('bounds the bytes of slow requests; beyond that they count as before', () => {
     const { world, admission, fill } = stage();
     for (let each = 0; each < 3; each += 1) {
       fill('publish', limits.bodyBytesMax);
@@ -152,7 +152,7 @@ describe('enter', () => {
     assert.deepEqual([bytes, lateBytes], [limits.bytesUnderWayMax, limits.lateBytesMax]);
   });
 
-  it('turns reads away while too many answers are not read, and nobody else', () => {
+  it('refuses reads, and nothing else, while too many answers are unread', () => {
     const { admission, fill } = stage();
     const half = limits.unreadBytesMax / 2;
     const [first, second, third] = fill('read');
@@ -169,7 +169,7 @@ describe('enter', () => {
     assert.equal(admission.figures().unreadBytes, half, 'its reader was gone before');
   });
 
-  it('cuts off who has not read for long, the oldest first and no more than it must', () => {
+  it('cuts off the slowest readers, oldest first and no more than necessary', () => {
     const { world, admission, fill } = stage();
     const cut: number[] = [];
     for (const [index, ticket] of fill('read').slice(0, 4).entries()) {
@@ -189,7 +189,7 @@ describe('enter', () => {
     assert.equal(admission.figures().unreadBytes, limits.unreadBytesMax / 2);
   });
 
-  it('turns nobody away for who has no key and reads nothing: the oldest of these is cut off', () => {
+  it('refuses no one because of unread public answers: the oldest of these is cut off', () => {
     const { admission, fill } = stage();
     const cut: number[] = [];
     const half = limits.unreadPublicBytesMax / 2;
@@ -202,7 +202,7 @@ describe('enter', () => {
     assert.equal(cut.length, limits.readsUnderWayMax - 1);
   });
 
-  it('lets fewer publishes in while they take long, and more when they do not', () => {
+  it('admits fewer publishes while they are slow, and more when they are not', () => {
     const { world, admission, fill } = stage();
     const work = (tookMs: number): number => {
       const tickets = fill('publish');
@@ -214,13 +214,13 @@ describe('enter', () => {
     const counts = [work(limits.publishWaitMs + 1), work(100), work(100), work(100)];
     const start = limits.publishesUnderWayStart;
     assert.deepEqual(counts, [start, start * 0.75, start * 0.75 * 1.125, 243]);
-    // One that is still under way says as much.
+    // One that is still in progress counts as well.
     const [stuck] = fill('publish');
     stuck?.begin();
     const before = admission.figures().publishLimit;
     world.advance(limits.publishWaitMs + 1);
     assert.ok(admission.figures().publishLimit < before);
-    // A slow moment is forgotten, although nobody was turned away since.
+    // A slow moment is forgotten, although nothing was refused since.
     stuck?.finish();
     world.advance(limits.admissionLookMs);
     assert.ok(admission.figures().publishLimit < before, 'it took long until now');
@@ -232,7 +232,10 @@ describe('enter', () => {
 describe('publishes of several apps', () => {
   const most = limits.publishesUnderWayStart;
 
-  /** Lets publishes of an app in until one is turned away; whose it is, is known at the door or only later. */
+  /**
+   * Enters publishes of an app until one is refused; the app is known at the door, or only once the
+   * key is checked.
+   */
   function flood(admission: Admission, appNo: number, isKnown: boolean): Ticket[] {
     const tickets: Ticket[] = [];
     for (;;) {
@@ -247,7 +250,7 @@ describe('publishes of several apps', () => {
   }
 
   for (const isKnown of [true, false]) {
-    it(`leave room for another one, ${isKnown ? 'at the door' : 'behind it'}`, () => {
+    it(`leave room for another app, ${isKnown ? 'known by its connection' : 'known by its key'}`, () => {
       const { admission } = stage();
       const flooding = flood(admission, 1, isKnown);
       assert.equal(flooding.length, (most / 8) * 7);
@@ -258,7 +261,7 @@ describe('publishes of several apps', () => {
     });
   }
 
-  it('count as those of the app that the key is of, whoever used the connection before', () => {
+  it('count for the app of the key, whichever app used the connection before', () => {
     const { admission } = stage();
     flood(admission, 1, true);
     assert.equal(admission.enter('publish', 100, 1), undefined);
@@ -268,7 +271,7 @@ describe('publishes of several apps', () => {
     assert.equal(admission.figures().underWay.publish, (most / 8) * 7);
   });
 
-  it('are not counted any more when they are over or late', () => {
+  it('do not count any more when they are finished or late', () => {
     const { admission, world } = stage();
     const [first] = flood(admission, 1, true);
     first?.finish();

@@ -1,5 +1,5 @@
-// Apps share the dispatch window: what one whose receivers never answer may hold, what is left for others, and that
-// nothing waits for longer than a slot is held.
+// Apps share the dispatch window: what an app whose receivers never answer may hold, what is left
+// for others, and that nothing waits longer than a slot is held.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
@@ -10,7 +10,9 @@ type Held = ReturnType<Window['enter']>;
 
 interface Apps {
   window: Window;
-  /** Takes what the store would for one delivery in each of so many lanes; gives those that found room. */
+  /**
+   * Takes one delivery in each of these lanes, as the store would; returns those that found room.
+   */
   take: (appNo: number, lanes: readonly number[], how?: 'offer' | 'claimOffer') => Held[];
   pass: (ms: number) => void;
 }
@@ -44,7 +46,7 @@ const [black, good] = [1, 2];
 const holes = lanes(1_000, 640);
 
 describe('an app whose receivers never answer', () => {
-  it('holds half of the window at most, by publishes and claims alike', () => {
+  it('holds at most half of the window, by publishes and claims alike', () => {
     const { take, window } = apps();
     assert.equal(take(black, holes).length, limits.windowMax / 2);
     assert.equal(take(black, holes).length, 0);
@@ -52,14 +54,14 @@ describe('an app whose receivers never answer', () => {
     assert.equal(window.size(), limits.windowMax / 2);
   });
 
-  it('leaves enough to others, known or new, fresh or claimed', () => {
+  it('leaves enough for others, known or new, fresh or claimed', () => {
     const { take } = apps();
     take(black, holes);
     assert.equal(take(good, lanes(1, 500)).length, limits.windowMax / 4, 'of new lanes');
     assert.ok(take(3, lanes(9_000, 500), 'claimOffer').length >= 16, 'and a third app');
   });
 
-  it('has its share again when attempts end, and then somebody should claim', () => {
+  it('gets its share back when attempts end, and then should claim', () => {
     const { take, window } = apps();
     const relieved = take(black, holes).map((held) => window.leave(held, 'failure').wasFull);
     assert.equal(relieved[0], false, 'what is left is for fresh events');
@@ -67,7 +69,7 @@ describe('an app whose receivers never answer', () => {
     assert.equal(take(black, holes).length, limits.windowMax / 2);
   });
 
-  it('is not helped by what its receivers did before: credit is lost with attempts that hang', () => {
+  it('gains nothing by earlier successes: hanging attempts use up its credit', () => {
     const { take, pass, window } = apps();
     for (let round = 0; round < 3; round += 1) {
       for (const held of take(black, lanes(round * 200, 200))) window.leave(held, 'success');
@@ -89,7 +91,7 @@ describe('an app whose receivers never answer', () => {
     assert.deepEqual([...(unproven ?? [])], [1]);
   });
 
-  it('still delivers to those of its receivers that answered lately', () => {
+  it('still delivers to those of its receivers that answered recently', () => {
     const { take, window } = apps();
     for (const held of take(black, [1, 2, 3])) window.leave(held, 'success');
     take(black, holes);
@@ -100,7 +102,7 @@ describe('an app whose receivers never answer', () => {
 });
 
 describe('an app whose receivers answer in time', () => {
-  it('has seven eighths of the window alone, also for new receivers', () => {
+  it('may use seven eighths of the window alone, including new receivers', () => {
     const { take, window } = apps();
     for (let round = 0; round < 3; round += 1) {
       for (const held of take(good, lanes(round * 200, 200))) window.leave(held, 'success');
@@ -108,14 +110,14 @@ describe('an app whose receivers answer in time', () => {
     assert.equal(take(good, lanes(5_000, 640)).length, (limits.windowMax / 8) * 7);
   });
 
-  it('makes way for another one until both have the same', () => {
+  it('makes room for another one until both have the same', () => {
     const { take, window } = apps();
     const known = (appNo: number): number[] => lanes(appNo * 1_000, 250);
     for (const appNo of [1, 2]) {
       for (const held of take(appNo, known(appNo))) window.leave(held, 'success');
     }
     const held = { 1: take(1, known(1)), 2: [] as Held[] };
-    // One ends at a time, and both have more than enough waiting: the older app first.
+    // One attempt ends at a time, and both apps have more than enough pending: the older app first.
     for (let turn = 0; turn < 600; turn += 1) {
       const longest = held[1].length >= held[2].length ? held[1] : held[2];
       const over = longest.shift();
@@ -130,7 +132,7 @@ describe('an app whose receivers answer in time', () => {
 });
 
 describe('an app that ran out of room', () => {
-  it('is said to have some when another app releases its slots', () => {
+  it('is relieved when another app releases its slots', () => {
     const { take, window } = apps();
     const others = take(good, lanes(1, 500));
     take(black, holes);
@@ -139,7 +141,7 @@ describe('an app that ran out of room', () => {
     assert.ok(take(black, holes, 'claimOffer').length > 0);
   });
 
-  it('is said to have some when slots were released while the store used up the last offer', () => {
+  it('is relieved when slots were released while the store used up the last offer', () => {
     const { take, window } = apps();
     const first = take(black, holes.slice(0, 100));
     const slots = slotsOf(window.claimOffer(0));

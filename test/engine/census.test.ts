@@ -1,4 +1,5 @@
-// The census goes through more lanes and subscriptions than one statement reads, and rests in between.
+// The census walks through more lanes and subscriptions than one statement reads, and rests in
+// between.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
@@ -8,7 +9,7 @@ import { openMemory, type Opened } from '../store/open-memory.ts';
 
 const most = limits.censusRowsMax;
 
-/** Lanes of a subscription each; the last one is held and has a delivery that waits. */
+/** One lane per subscription; the last one is held and has a pending delivery. */
 function filled(count: number): Opened {
   const opened = openMemory();
   opened.db.exec(`
@@ -34,7 +35,7 @@ function censorOver({ read, clock }: Opened): {
   const store: Pick<Store, 'read' | 'nowMs'> = {
     read: async (verb, input) => {
       asked += 1;
-      nowMs += 10; // Each statement takes its time.
+      nowMs += 10; // Each statement takes time.
       return read(verb, input);
     },
     nowMs: () => clock.ms,
@@ -49,9 +50,9 @@ function censorOver({ read, clock }: Opened): {
   };
 }
 
-describe('a census', () => {
+describe('createCensor', () => {
   for (const count of [most - 1, most, most + 1]) {
-    it(`adds up over the pieces of ${count} lanes`, async () => {
+    it(`adds up the steps over ${count} lanes`, async () => {
       const { censor } = censorOver(filled(count));
       const { lanes, subscriptions } = await censor.take();
       assert.deepEqual([lanes.open, lanes.held], [count - 1, 1]);
@@ -60,7 +61,7 @@ describe('a census', () => {
     });
   }
 
-  it('counts what is due behind any number that is not', async () => {
+  it('counts due deliveries behind any number that are not due', async () => {
     const opened = filled(3);
     const live = 'insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)';
     const add = (lane: number, rows: number, due: string, lease = 'null'): void =>
@@ -69,14 +70,14 @@ describe('a census', () => {
           ${live} select ${lane} || ' ' || ${due} || ' ' || i, 0, 1, ${lane}, 1, ${due}, 1, ${lease} from g`);
     add(1, limits.dueCountedMax + 1, `${opened.clock.ms + 1}`);
     add(2, 500, `${opened.clock.ms}`);
-    add(2, 7, '5', '1'); // They run.
+    add(2, 7, '5', '1'); // Running deliveries.
     const count = async (): Promise<number> => (await censorOver(opened).censor.take()).lanes.due;
     assert.equal(await count(), 503);
     add(3, limits.dueCountedMax, '9');
     assert.equal(await count(), limits.dueCountedMax, 'up to there');
   });
 
-  it('counts what is due in all pieces together', async () => {
+  it('counts due deliveries over all steps', async () => {
     const opened = filled(most + 5);
     opened.db.exec(`
       insert into delivery_live (event, n, app, lane, callback, due_ms, slice)
@@ -85,7 +86,7 @@ describe('a census', () => {
     assert.equal(lanes.due, most + 5 + 3);
   });
 
-  it('is taken once for all who ask at a time, and rests for as long as is said', async () => {
+  it('runs one census for all concurrent callers, then rests for a multiple of its time', async () => {
     const { censor, asked, pass } = censorOver(filled(1));
     assert.equal(censor.last(), undefined);
     const [first, second] = await Promise.all([censor.take(), censor.take()]);
@@ -98,7 +99,7 @@ describe('a census', () => {
     assert.equal(asked(), 4);
   });
 
-  it('begins anew after the store has failed', async () => {
+  it('starts over after the store has failed', async () => {
     const { read, clock } = filled(1);
     let isDown = true;
     const store: Pick<Store, 'read' | 'nowMs'> = {

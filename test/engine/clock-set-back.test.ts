@@ -1,5 +1,5 @@
-// On SQLite the machine's clock is the only one. It is set forward a day, things are stored, and it is set back: what
-// waits must not wait for a day, at run time and after a restart.
+// On SQLite the machine's clock is the only one. It is set forward a day, rows are stored, and it
+// is set back: pending deliveries must not wait for a day, neither at run time nor after a restart.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls, type Controls } from '../../src/core/controls.ts';
@@ -11,14 +11,14 @@ import { startEngine, type Engine, type FakeSend, type Sqlite } from './harness.
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
 const dayMs = 86_400_000;
-/** The store is asked for work at least this often, whatever a clock says. */
+/** The store is polled at least this often, whatever a clock says. */
 const pollMs = 10_000;
 const waitMs = 5_000;
 
 interface Stage {
   world: VirtualWorld;
   calls: string[];
-  /** What the receiver answers from now on. */
+  /** The receiver's answer from now on. */
   answer: { status: number };
   start: () => Promise<Engine>;
 }
@@ -54,7 +54,7 @@ async function subscribe(engine: Engine, changes: Partial<Controls>): Promise<vo
   assert.equal(kind, 'edited');
 }
 
-/** Each holds deliveries back by a stored time of its own. */
+/** Each holds deliveries back by a different stored time. */
 const subscriptions: Readonly<Record<string, Partial<Controls>>> = {
   'a rate-limited lane': { ratePerSecond: 0.5, retryMs: [waitMs] },
   'an ordered lane': { ordered: true, retryMs: [waitMs] },
@@ -74,7 +74,7 @@ for (const [name, controls] of Object.entries(subscriptions)) {
       assert.equal(calls.length, 1);
       world.suspend(-dayMs);
       answer.status = 200;
-      await engine.publish(); // The batch that notices it.
+      await engine.publish(); // The next batch notices the change.
       await world.pass(waitMs + 2 * pollMs);
       assert.equal(calls.length, 3, 'the retry and the new event');
       assert.deepEqual(engine.errors, []);

@@ -1,4 +1,5 @@
-// The one-second rule, versions and polling: what one node does, seen from another that nobody told.
+// The one-second rule, versions and polling: changes by one node, as seen by another that is not
+// notified.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
@@ -26,9 +27,9 @@ import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 interface Stage extends AsyncDisposable {
   world: VirtualWorld;
   engine: Engine;
-  /** Another node, on which subscriptions are changed without a word to the first. */
+  /** Another node, which changes subscriptions without notifying the first. */
   other: Context;
-  /** How many reads of targets were asked for. */
+  /** How many reads of targets were requested. */
   targetReads: () => number;
   state: (event: string) => Promise<Pick<Delivery, 'state' | 'attempts'>>;
 }
@@ -72,7 +73,7 @@ async function set(
 }
 
 describe('an attempt', () => {
-  it('starts after a freeze only when the store was asked again', async () => {
+  it('starts after a freeze only once the store was asked again', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send);
     await on.engine.subscribe();
@@ -90,7 +91,7 @@ describe('an attempt', () => {
     assert.deepEqual(await on.state(event), { state: 'delivered', attempts: 1 });
   });
 
-  it('does not start after a freeze when another node ended the subscription meanwhile', async () => {
+  it('does not start after a freeze if another node has ended the subscription', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send);
     const id = await on.engine.subscribe();
@@ -105,7 +106,7 @@ describe('an attempt', () => {
     assert.deepEqual(await on.state(event), { state: 'cancelled', attempts: 0 });
   });
 
-  it('does not start after a suspension when another node ended the subscription meanwhile', async () => {
+  it('does not start after a suspension if another node has ended the subscription', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send);
     const id = await on.engine.subscribe();
@@ -152,7 +153,7 @@ describe('an attempt', () => {
     assert.deepEqual(await on.state(event), { state: 'delivered', attempts: 1 });
   });
 
-  it('does not start after a freeze when another node paused it, but when it is resumed', async () => {
+  it('does not start after a freeze if another node has paused it, but starts when resumed', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send);
     const id = await on.engine.subscribe();
@@ -171,7 +172,7 @@ describe('an attempt', () => {
     assert.deepEqual(await on.state(event), { state: 'delivered', attempts: 1 });
   });
 
-  it('waits for a slow connection without a second one: its word is renewed in time', async () => {
+  it('waits for a slow connection without a second one: its confirmation is renewed in time', async () => {
     const world = virtualWorld();
     const network = slowNetwork(async () => {
       await world.sleep(9_000);
@@ -190,7 +191,7 @@ describe('an attempt', () => {
     assert.deepEqual(await on.state(event), { state: 'delivered', attempts: 1 });
   });
 
-  it('shares what was read with all that wait for one callback', async () => {
+  it('shares a read with all attempts that wait for one callback', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send);
     await on.engine.subscribe();
@@ -218,11 +219,11 @@ describe('an attempt', () => {
     assert.deepEqual(await on.state(event), { state: 'cancelled', attempts: 0 });
   });
 
-  it('is given back after some tries, soon due again, with none counted', async () => {
+  it('is released after some tries, due again soon, with none counted', async () => {
     const world = virtualWorld();
     let isSlow = true;
     let tries = 0;
-    // Whenever a connection is there, the process stands still for two seconds.
+    // Whenever a connection is ready, the process is frozen for two seconds.
     const send: FakeSend = async (_request, { onStart } = {}) => {
       tries += 1;
       if (isSlow) world.freeze(2_000);
@@ -240,7 +241,7 @@ describe('an attempt', () => {
     assert.deepEqual(on.engine.errors, []);
   });
 
-  it('needs no word of the store in one process: the gate there is exact', async () => {
+  it('needs no confirmation in a single process: the gate there is exact', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send, virtualWorld(), false);
     await on.engine.subscribe();
@@ -253,7 +254,7 @@ describe('an attempt', () => {
     assert.deepEqual([network.starts.length, on.targetReads()], [1, before]);
   });
 
-  it('does not start when it was leased before a pause and looks for its target after it', async () => {
+  it('does not start if it was leased before a pause and looks for its target after it', async () => {
     const { starts, send } = quickNetwork(async () => ok);
     await using on = await stage(send, virtualWorld(), false);
     const id = (await on.engine.subscribe()).slice(4);
@@ -266,7 +267,7 @@ describe('an attempt', () => {
     const audience = { kind: 'everyone' } as const;
     const publish = { appNo: 1, contract: 'Ringback', events, audience, idempotency: undefined };
     const pause = { appNo: 1, id, version, state: 'paused', urls: [], secrets: undefined } as const;
-    // While the first is written the other two gather: they go down together.
+    // While the first edit is written the other two accumulate: they go in one batch.
     await Promise.all([
       store.edit('touchKeys', { ids: [] }),
       store.edit('publish', publish),
@@ -278,7 +279,7 @@ describe('an attempt', () => {
 });
 
 describe('Dispatcher', () => {
-  it('says of a delivery when the store was asked for it, not when it answered', async () => {
+  it('confirms a delivery by when the store was asked, not by when it answered', async () => {
     const world = virtualWorld();
     const workers: Worker[] = [];
     const starts: Start[] = [];
@@ -332,7 +333,7 @@ describe('Dispatcher', () => {
 });
 
 describe('a change made on another node', () => {
-  it('reaches this one with the next lease', async () => {
+  it('reaches this node with the next lease', async () => {
     const { starts, send } = quickNetwork(async () => ok);
     await using on = await stage(send);
     const id = await on.engine.subscribe('http://127.0.0.1:9000/old');
@@ -348,7 +349,7 @@ describe('a change made on another node', () => {
     assert.equal(on.targetReads(), reads, 'and is remembered');
   });
 
-  it('saves a subscription whose old receiver says 410', async () => {
+  it('keeps a subscription whose old receiver answers 410', async () => {
     const changes: (() => Promise<void>)[] = [];
     const { starts, send } = quickNetwork(async (url) => {
       await changes.shift()?.();
@@ -379,7 +380,7 @@ describe('createTargetCache', () => {
     return { store: { read }, left: versions };
   }
 
-  it('reads again what is older than the lease says, and nothing that is newer', async () => {
+  it('reads targets again that are older than the lease, and none that are newer', async () => {
     const { store, left } = versioned([3, 7]);
     const cache = createTargetCache({ store, world: virtualWorld() });
     assert.equal((await cache.find(1, 3))?.version, 3);
@@ -389,7 +390,7 @@ describe('createTargetCache', () => {
     assert.deepEqual(left, []);
   });
 
-  it('takes a read that began too early for one that must be made again', async () => {
+  it('repeats a read that began too early', async () => {
     const { store } = versioned([3, 4]);
     const cache = createTargetCache({ store, world: virtualWorld() });
     const found = await Promise.all([cache.find(1, 3), cache.find(1, 4)]);
@@ -399,7 +400,7 @@ describe('createTargetCache', () => {
     );
   });
 
-  it('fails when the store says less than the lease: that is our failure, not a delivery', async () => {
+  it('throws if the store returns an older version than the lease', async () => {
     const { store } = versioned([3, 3]);
     const cache = createTargetCache({ store, world: virtualWorld() });
     await assert.rejects(cache.find(1, 4), /reads version 3, the lease is of 4/);
@@ -407,7 +408,7 @@ describe('createTargetCache', () => {
 });
 
 describe('polling', () => {
-  it('finds within a poll what another node made ready, though nobody woke this one', async () => {
+  it('finds within a poll what another node made ready without a notification', async () => {
     const { starts, send } = quickNetwork(async () => ok);
     await using on = await stage(send);
     await on.engine.subscribe();
@@ -426,11 +427,11 @@ describe('polling', () => {
     for (let count = 0; count < many; count += 1) await on.engine.subscribe();
     await on.world.pass(60_000);
     await publishOne(on.other);
-    await on.world.pass(4 * clusterPollMs); // No heartbeat in between could have told of it.
+    await on.world.pass(4 * clusterPollMs); // No heartbeat in between could have revealed it.
     assert.equal(starts.length, many);
   });
 
-  it('leaves a store that is alone in peace: it is asked every ten seconds', async () => {
+  it('polls a store with a single node only every ten seconds', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     let works = 0;

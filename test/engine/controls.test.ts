@@ -1,4 +1,4 @@
-// What a subscription chooses for itself, in attempts: with the real engine, in a world whose clock the
+// The settings of a subscription, in attempts: with the real engine, in a world whose clock the
 // test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -9,7 +9,7 @@ import { waitOut } from '../../src/engine/longest.ts';
 import { openDatabase, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
-/** Half of the jitter: the waits are exactly those of the schedule. */
+/** The middle of the jitter: the waits are exactly those of the schedule. */
 const middle = 0x80;
 
 async function choose(engine: Engine, id: string, controls: Partial<Controls>): Promise<void> {
@@ -19,7 +19,7 @@ async function choose(engine: Engine, id: string, controls: Partial<Controls>): 
   await changeSubscription(context, context.defaultApp, { id, change });
 }
 
-/** A receiver that refuses, and notes when and how it was called. */
+/** A receiver that refuses, and records when and how it was called. */
 function refusing(world: VirtualWorld): {
   calls: { atMs: number; request: SendRequest }[];
   send: FakeSend;
@@ -64,7 +64,7 @@ describe('an attempt', () => {
     assert.deepEqual(await stateOf(engine, third), ['due', 2], 'as the service is set');
   });
 
-  it('has the time that its subscription chose', async () => {
+  it('has the timeout of its subscription', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = refusing(world);
     await using engine = await startEngine(world, openDatabase(), send);
@@ -80,7 +80,7 @@ describe('an attempt', () => {
     );
   });
 
-  it('does not start after the end of its subscription, and what waits is cancelled', async () => {
+  it('does not start after its subscription has expired, and pending ones are cancelled', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = refusing(world);
     await using engine = await startEngine(world, openDatabase(), send);
@@ -97,7 +97,7 @@ describe('an attempt', () => {
     assert.deepEqual(engine.errors, []);
   });
 
-  it('is waited for by a stop as long as it may take', async () => {
+  it('keeps a stop waiting for as long as its timeout', async () => {
     const world = virtualWorld({ byte: middle });
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     const send: FakeSend = async (_request, options) => {
@@ -126,7 +126,7 @@ describe('an attempt', () => {
 });
 
 describe('waitOut', () => {
-  it('lasts as long as it is told at last, and no longer', async () => {
+  it('waits until the last value of the grace time, and no longer', async () => {
     const world = virtualWorld();
     let graceMs = 1_000;
     let isOver = false;

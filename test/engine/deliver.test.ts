@@ -21,12 +21,12 @@ const secret = makeSigningSecret(new Uint8Array(32), world.nowMs());
 
 const active: Target = { ...unsigned, secrets: sealSecrets({ ring, world }, owner, [secret]) };
 
-/** One subscription whose state the test sets, and a network that counts what starts. */
+/** A subscription whose state the test sets, and a network that counts starts. */
 function stage(): {
   state: { isActive: boolean; url: string; controls: Controls };
-  /** What the receiver does before it answers, and with what. */
+  /** What the receiver does before it answers, and its status. */
   receiver: { status: number; before: () => void | Promise<void> };
-  /** What happens on the way to the receiver. */
+  /** What happens before the request starts. */
   way: { before: () => void };
   starts: () => number;
   reach: ReturnType<typeof createReach>;
@@ -76,14 +76,14 @@ function stage(): {
 }
 
 describe('deliver', () => {
-  it('delivers to a target that it knows', async () => {
+  it('delivers to a known target', async () => {
     const on = stage();
     assert.equal((await on.run()).outcome.kind, 'delivered');
     assert.equal((await on.run()).outcome.kind, 'delivered');
     assert.equal(on.starts(), 2);
   });
 
-  it('starts nothing once the subscription has ended, between whichever steps that was', async () => {
+  it('starts nothing once the subscription has ended, between any two steps', async () => {
     const stopped = await atEachStep((on) => {
       on.state.isActive = false;
       on.reach.changed(active.subscription, 'ended');
@@ -91,7 +91,7 @@ describe('deliver', () => {
     for (const { outcome } of stopped) assert.deepEqual(outcome, { kind: 'cancelled' });
   });
 
-  it('starts nothing once the time of the subscription is over, although nobody ended it', async () => {
+  it('starts nothing once the subscription has expired, even if it has not been ended', async () => {
     const on = stage();
     on.state.controls = { ...noControls, expiresMs: world.nowMs() + 1 };
     assert.equal((await on.run()).outcome.kind, 'delivered');
@@ -103,16 +103,16 @@ describe('deliver', () => {
     assert.equal(on.starts(), 1);
   });
 
-  it('ends the subscription when its receiver says 410', async () => {
+  it('ends the subscription when its receiver answers 410', async () => {
     const on = stage();
     on.receiver.status = 410;
     assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
   });
 
-  it('ends it also when so many others were sent to meanwhile that it is forgotten', async () => {
+  it('ends it even if its target was evicted from the cache during the attempt', async () => {
     const on = stage();
     const { targets } = on.reach;
-    on.state.controls = { ...noControls, timeoutMs: 1_000 }; // Only plain ones are packed.
+    on.state.controls = { ...noControls, timeoutMs: 1_000 }; // Only plain targets are packed.
     on.receiver.status = 410;
     on.receiver.before = async () => {
       for (let other = 2; other <= limits.targetsSeenOnceMax + 1; other += 1) {
@@ -123,14 +123,14 @@ describe('deliver', () => {
     assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
   });
 
-  it('ends it also when an attempt at an older target has found that out, and stopped the others', async () => {
+  it('ends it even if an attempt at an older target has noticed the change and closed the gate', async () => {
     const on = stage();
     on.receiver.status = 410;
     on.receiver.before = () => on.reach.gate.close(active.subscription, 'held');
     assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
   });
 
-  it('does not end it when it was pointed elsewhere before the old receiver said 410', async () => {
+  it('does not end it if its URL was changed before the old receiver answered 410', async () => {
     const on = stage();
     on.receiver.status = 410;
     on.receiver.before = () => {
@@ -145,13 +145,16 @@ describe('deliver', () => {
       on.state.url = 'http://127.0.0.1:9001/';
       on.reach.changed(active.subscription, 'active');
     });
-    // Or it was held, and goes back.
+    // Or it was held, and is released.
     const urls = new Set(stopped.flatMap(({ attempt }) => attempt?.request.url ?? []));
     assert.deepEqual([...urls], ['http://127.0.0.1:9001/']);
   });
 });
 
-/** What comes of deliveries whose change came after so many steps, but before they started. */
+/**
+ * Runs deliveries with a change after each possible number of steps before they start; returns what
+ * they settled.
+ */
 async function atEachStep(
   change: (on: ReturnType<typeof stage>) => void,
 ): Promise<Awaited<ReturnType<typeof deliver>>[]> {

@@ -1,13 +1,13 @@
-// The dispatcher's clock at the edge of a millisecond: a delivery that becomes due just while the clock
-// counts anew. It was missed once, and waited ten seconds for the next round.
+// The dispatcher's poll timer at the edge of a millisecond: a delivery that becomes due just while
+// the timer is restarted must not wait for the next poll.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Dispatcher } from '../../src/engine/dispatcher.ts';
 import type { Worker } from '../../src/store/delivery-verbs.ts';
 import { sleepyWorld } from './sleepy-world.ts';
 
-describe('the clock of a Dispatcher', () => {
-  it('asks for what becomes due while it counts anew', async () => {
+describe('the poll timer of Dispatcher', () => {
+  it('asks for deliveries that become due during a restart', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     let works = 0;
     let worker: Worker | undefined;
@@ -42,7 +42,7 @@ describe('the clock of a Dispatcher', () => {
     const before = works;
     worker.take([], { readyMs: clock.ms + 1, isFanningOut: false });
     assert.equal(works, before, 'it is not due yet');
-    clock.ms += 1; // Before the clock has woken up.
+    clock.ms += 1; // Before the timer has fired.
     await nextNap();
     assert.equal(works, before + 1);
     await dispatcher.stop(() => 0);

@@ -1,5 +1,6 @@
-// What keeps deliveries moving: the window, the gate and the target cache on their own, then the
-// dispatcher over a made-up store, and over the real SQL when the store, a secret or a receiver fails.
+// What keeps deliveries moving: the window, the gate and the target cache alone, then the
+// dispatcher over a scripted store, and over the real SQL when the store, a secret or a receiver
+// fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
@@ -29,7 +30,7 @@ import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { openDatabase, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
-/** A window for the lanes of one app, in which no time passes. */
+/** A window for the lanes of one app, without passing time. */
 interface LaneWindow extends Pick<Window, 'limit' | 'claimRoom' | 'size'> {
   offer: () => Offer;
   claimOffer: () => Offer;
@@ -64,7 +65,7 @@ function times(count: number, act: () => void): void {
 }
 
 describe('createWindow', () => {
-  it('offers all that is left to fresh deliveries, and a new lease each time', () => {
+  it('offers all that is left to fresh deliveries, with a new lease each time', () => {
     const window = newWindow();
     assert.deepEqual(window.offer(), {
       lease: 1,
@@ -110,7 +111,7 @@ describe('createWindow', () => {
     assert.equal(freeAfter(500), limits.laneCapMax - 1);
   });
 
-  it('halves it with each failure, down to one', () => {
+  it('halves the cap with each failure, down to one', () => {
     const window = newWindow();
     window.enter(1);
     const caps = [1, 2, 3, 4, 5].map(() => {
@@ -122,7 +123,7 @@ describe('createWindow', () => {
     assert.equal(window.offer().free.get(1), 0, 'one is under way, and one is the cap');
   });
 
-  it('learns nothing from what was neither a success nor a failure', () => {
+  it('ignores results that are neither a success nor a failure', () => {
     const window = newWindow();
     window.enter(1);
     window.enter(1);
@@ -130,7 +131,7 @@ describe('createWindow', () => {
     assert.equal(window.offer().free.get(1), limits.laneCapStart - 1);
   });
 
-  it('says when a lane was full, because then more of it may be waiting', () => {
+  it('reports when a lane was full, because more of it may be pending', () => {
     const window = newWindow();
     times(limits.laneCapStart, () => window.enter(1));
     assert.deepEqual(window.leave(1, 'neither'), { wasFull: true });
@@ -175,7 +176,7 @@ describe('createWindow', () => {
     times(successes + 1, () => window.leave(lane, 'success'));
   };
 
-  it('remembers what a lane has shown to take, up to a limit, until it fails', () => {
+  it('remembers the throughput of a lane, up to a limit, until it fails', () => {
     const window = newWindow();
     prove(window, 1, limits.laneCapTrusted - limits.laneCapStart - 2);
     assert.equal(window.offer().free.has(1), false, 'one short of what is remembered');
@@ -188,7 +189,7 @@ describe('createWindow', () => {
     assert.equal(window.offer().free.get(1), limits.laneCapKept / 2);
   });
 
-  it('gives an idle lane that is trusted less the fuller it is, too', () => {
+  it('gives a trusted idle lane less, the fuller it is', () => {
     const window = newWindow();
     prove(window, 1, limits.laneCapMax);
     for (let lane = 2; lane < 2 + limits.windowMax / 2; lane += 1) window.enter(lane);
@@ -200,7 +201,7 @@ describe('createWindow', () => {
     assert.equal(window.offer().free.get(1), limits.windowMax / 16);
   });
 
-  it('remembers a bounded number of such lanes, the latest ones, and no failing one less', () => {
+  it('remembers a bounded number of trusted lanes, the latest ones, and no fewer failing ones', () => {
     const window = newWindow();
     window.enter(5_000);
     window.leave(5_000, 'failure');
@@ -212,7 +213,7 @@ describe('createWindow', () => {
     assert.equal(free.has(5_000), true);
   });
 
-  it('gives strangers less the fuller it is, but always something', () => {
+  it('gives new lanes less, the fuller it is, but always something', () => {
     const window = newWindow();
     const laneRooms = (): (number | undefined)[] => {
       const { laneRoom, apps } = window.offer();
@@ -227,7 +228,7 @@ describe('createWindow', () => {
     assert.deepEqual(laneRooms(), [1, 1]);
   });
 
-  it('knows of room that the store was not told of', () => {
+  it('detects room that the last offer did not include', () => {
     const window = newWindow();
     times(7, () => window.enter(1));
     window.offer();
@@ -243,7 +244,7 @@ describe('createWindow', () => {
     assert.equal(window.hasUntoldRoom(1), false, 'told anew');
   });
 
-  it('never lets a cap rise above what the subscription allows', () => {
+  it('never raises a cap above that of the subscription', () => {
     const window = newWindow();
     window.enter(1, 3);
     assert.equal(window.offer().free.get(1), 2);
@@ -260,7 +261,7 @@ describe('createWindow', () => {
     assert.equal(window.offer().free.get(1), limits.laneCapMax - 2, 'nor above its own limit');
   });
 
-  it('obeys a lowered cap as soon as it hears of it, and says that the lane was full', () => {
+  it('applies a lowered cap as soon as it learns of it, and reports that the lane was full', () => {
     const window = newWindow();
     times(6, () => window.enter(1));
     assert.deepEqual(window.leave(1, 'success'), { wasFull: false });
@@ -276,19 +277,19 @@ describe('createWindow', () => {
     assert.equal(window.offer().free.get(1), 2, 'without a limit it rises again');
   });
 
-  it('knows of room that the store was not told of, also where the store knows of a lower cap', () => {
+  it('detects room that the last offer did not include, even if the store knows a lower cap', () => {
     const window = newWindow();
     times(3, () => window.enter(1));
     window.offer(); // Five are free, as far as the node knows.
     window.leave(1, 'success');
-    window.enter(1, 4); // The store has given one, and calls the lane full: four were under way.
+    window.enter(1, 4); // The store has given one, and counts the lane as full: four were in flight.
     assert.equal(window.hasUntoldRoom(1), true);
     window.offer();
     window.enter(1, 4);
     assert.equal(window.hasUntoldRoom(1), false, 'it is full');
   });
 
-  it('refuses to count what never entered', () => {
+  it('refuses to count an attempt that never entered', () => {
     const elsewhere = createWindow(() => 1).enter({ lane: 1, appNo: 1, concurrency: 1 }, 0);
     const window = createWindow(() => 2);
     assert.throws(() => window.leave(elsewhere, 'success'), /Cannot leave lane 1/);
@@ -296,7 +297,7 @@ describe('createWindow', () => {
 });
 
 describe('createGate', () => {
-  it('stops those who stand before it, and nobody else', () => {
+  it('stops registered deliveries, and no others', () => {
     const gate = createGate();
     const before = gate.approach('a');
     const other = gate.approach('b');
@@ -305,7 +306,7 @@ describe('createGate', () => {
     assert.deepEqual([before.state(), other.state(), later.state()], ['held', 'open', 'open']);
   });
 
-  it('stays ended: a pause cannot turn it back', () => {
+  it('stays ended: a pause does not change it back', () => {
     const gate = createGate();
     const passage = gate.approach('a');
     gate.close('a', 'held');
@@ -314,7 +315,7 @@ describe('createGate', () => {
     assert.equal(passage.state(), 'ended');
   });
 
-  it('forgets who has left', () => {
+  it('forgets deliveries that have left', () => {
     const gate = createGate();
     const gone = gate.approach('a');
     const there = gate.approach('a');
@@ -350,7 +351,7 @@ function targetOf(callback: number, url = 'http://127.0.0.1/'): Target {
   };
 }
 
-/** A store whose reads of targets are answered by the test, one by one. */
+/** A store whose reads of targets the test answers one by one. */
 function askedStore(): {
   store: Pick<Store, 'read'>;
   asked: { callbacks: readonly number[]; answer: PromiseWithResolvers<readonly Target[]> }[];
@@ -370,7 +371,7 @@ function askedStore(): {
 const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('createTargetCache', () => {
-  it('reads once for all who ask at once, and for all who ask later', async () => {
+  it('reads once for all concurrent and later requests', async () => {
     const { store, asked } = askedStore();
     const cache = createTargetCache({ store, world: virtualWorld() });
     const finding = Promise.all([cache.find(1, 1), cache.find(1, 1)]);
@@ -384,7 +385,7 @@ describe('createTargetCache', () => {
     );
   });
 
-  it('reads anew what has changed, and only that', async () => {
+  it('reads changed targets again, and only those', async () => {
     const { store, asked } = askedStore();
     const cache = createTargetCache({ store, world: virtualWorld() });
     const both = [cache.find(1, 1), cache.find(2, 1)];
@@ -402,7 +403,7 @@ describe('createTargetCache', () => {
     assert.equal(asked.length, 2);
   });
 
-  it('makes a read again that a change has overtaken: nobody gets an old answer', async () => {
+  it('repeats a read that a change has overtaken, so that no caller gets an outdated answer', async () => {
     const { store, asked } = askedStore();
     const cache = createTargetCache({ store, world: virtualWorld() });
     const finding = cache.find(1, 1);
@@ -415,7 +416,7 @@ describe('createTargetCache', () => {
     assert.equal((await finding)?.url, 'http://127.0.0.1/new');
   });
 
-  it('makes only that one again: others of the same read have their answer', async () => {
+  it('repeats only the changed target: the others of the same read have their answer', async () => {
     const { store, asked } = askedStore();
     const cache = createTargetCache({ store, world: virtualWorld() });
     const [overtaken, other] = [cache.find(1, 1), cache.find(2, 1)];
@@ -429,7 +430,7 @@ describe('createTargetCache', () => {
     assert.deepEqual(await overtaken, targetOf(1));
   });
 
-  it('knows whose a callback is, also when what it was has been forgotten', async () => {
+  it('knows the app of a callback even after its target was evicted', async () => {
     const { store, asked } = askedStore();
     const cache = createTargetCache({ store, world: virtualWorld() });
     const finding = cache.find(1, 1);
@@ -442,7 +443,7 @@ describe('createTargetCache', () => {
     assert.deepEqual([cache.known(1, 1), cache.appOf(1)], [undefined, 7]);
   });
 
-  it('remembers neither the unknown nor a failure', async () => {
+  it('remembers neither unknown targets nor failures', async () => {
     const { store, asked } = askedStore();
     const cache = createTargetCache({ store, world: virtualWorld() });
     const unknown = cache.find(1, 1);
@@ -459,7 +460,7 @@ describe('createTargetCache', () => {
     assert.deepEqual(await found, targetOf(1));
   });
 
-  it('reads those alone of which one cannot be read', async () => {
+  it('reads each by itself if one of them cannot be read', async () => {
     const read = async (
       _verb: string,
       { callbacks }: { callbacks: readonly number[] },
@@ -475,7 +476,7 @@ describe('createTargetCache', () => {
     );
   });
 
-  /** A cache, and how often it has asked the store for one at a time. */
+  /** A cache that counts reads of single targets. */
   function countedCache(): { find: (callback: number) => Promise<unknown>; reads: () => number } {
     let reads = 0;
     const read = async (
@@ -489,7 +490,7 @@ describe('createTargetCache', () => {
     return { find: async (callback) => cache.find(callback, 1), reads: () => reads };
   }
 
-  it('holds few of those that were asked for once', async () => {
+  it('keeps few of the targets that were requested once', async () => {
     const { find, reads } = countedCache();
     const most = limits.targetsSeenOnceMax;
     for (let callback = 0; callback <= most; callback += 1) await find(callback);
@@ -499,7 +500,7 @@ describe('createTargetCache', () => {
     assert.equal(reads(), most + 2, 'the oldest is not');
   });
 
-  it('holds a bounded number of those that were asked for again, however many are asked for once', async () => {
+  it('keeps a bounded number of those requested again, however many are requested once', async () => {
     const { find, reads } = countedCache();
     const most = limits.targetCacheEntriesMax;
     const twice = async (count: number): Promise<void> => {
@@ -518,13 +519,13 @@ describe('createTargetCache', () => {
   });
 });
 
-/** A store that does what the test says: it notes what it is asked, and hands over what it is told to. */
+/** A scripted store: it records calls, and hands over what the test says. */
 function scriptedStore({ isShared = false } = {}): {
   store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut' | 'isShared'>;
   worker: () => Worker;
   works: () => number;
   settled: Settlement[];
-  /** What settlements are answered with. */
+  /** The answer to settlements. */
   answer: { settled: Settled };
 } {
   let attached: Worker | undefined;
@@ -580,7 +581,7 @@ describe('Dispatcher', () => {
   ): ReturnType<typeof scriptedStore> & {
     dispatcher: Dispatcher;
     signals: Map<string, AbortSignal>;
-    /** What was said of each event: that it began, and how it ended. */
+    /** What was reported for each event: its start, and how it ended. */
     moved: [event: string, outcome: string | undefined][];
     overdue: Settled[];
     end: (event: string) => Promise<void>;
@@ -645,7 +646,7 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('says when an attempt begins, and what is written down of it', async () => {
+  it('reports when an attempt begins, and when its outcome is written', async () => {
     const { dispatcher, worker, moved, end } = dispatch(virtualWorld());
     worker().take([leasedOf('a', 1)], quiet);
     await turn();
@@ -676,7 +677,7 @@ describe('Dispatcher', () => {
     });
   }
 
-  it('is woken by what becomes due sooner than it thought', async () => {
+  it('wakes for a delivery that is due earlier than expected', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, works } = dispatch(world);
     worker().claim();
@@ -690,7 +691,7 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('forgets nothing that it hears while a claim is under way', async () => {
+  it('loses no notification that arrives during a claim', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, works } = dispatch(world);
     worker().claim();
@@ -707,7 +708,8 @@ describe('Dispatcher', () => {
     const { dispatcher, worker, works, end } = dispatch(world);
     worker().claim();
     worker().worked({ ...nothing, readyMs: undefined }, asked);
-    // Five of eight slots are taken. A claim takes the other three, and for the store the lane is full.
+    // Five of eight slots are taken. A claim takes the other three, and the store counts the lane
+    // as full.
     worker().take(
       ['a', 'b', 'c', 'd', 'e'].map((event) => leasedOf(event, 1)),
       { ...quiet, readyMs: world.nowMs() },
@@ -742,7 +744,7 @@ describe('Dispatcher', () => {
   });
 
   for (const settled of [{ kind: 'settled', concurrency: 2 }, { kind: 'stale' }] as const) {
-    it(`asks when a slot becomes free and it hears: ${JSON.stringify(settled)}`, async () => {
+    it(`asks when a slot becomes free and the answer is ${JSON.stringify(settled)}`, async () => {
       const world = virtualWorld();
       const { dispatcher, worker, works, end, answer } = dispatch(world);
       worker().claim();
@@ -751,7 +753,7 @@ describe('Dispatcher', () => {
       await end('a');
       worker().take([leasedOf('c', 1)], quiet);
       const before = works();
-      answer.settled = settled; // For the store the lane was full, with two of the new cap under way.
+      answer.settled = settled; // The store counted the lane as full, with two of the new cap in flight.
       await end('b');
       assert.ok(works() > before);
       assert.ok(worker().claim());
@@ -778,7 +780,7 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('offers the place of an attempt that is over before its outcome is written', async () => {
+  it('offers the slot of a finished attempt before its outcome is written', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, end, answer, store } = dispatch(world);
     const written = Promise.withResolvers<Settled>();
@@ -797,7 +799,7 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('takes nothing new while too many outcomes are not written', async () => {
+  it('takes nothing new while too many outcomes are unwritten', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, end, answer, store } = dispatch(world);
     const written = Promise.withResolvers<Settled>();
@@ -820,7 +822,7 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('steps on with a fan-out when there is room for a step, and when nothing is under way', async () => {
+  it('continues a fan-out when there is room for a step, and when nothing is in flight', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, works, end } = dispatch(world);
     const count = limits.windowClaimedMax - limits.fanOutStepMin + 1;
@@ -845,7 +847,7 @@ describe('Dispatcher', () => {
     const { dispatcher, worker } = dispatch(world);
     const room = limits.windowClaimedMax;
     const step = (): unknown[] => [worker().fanOut()?.room, worker().fanOut()?.stepMax];
-    worker().offer(); // The one that is fanned out.
+    worker().offer(); // The publish of the fan-out itself.
     worker().take([], { readyMs: undefined, isFanningOut: true });
     assert.deepEqual(step(), [room, undefined]);
     for (let i = 0; i < 3; i += 1) worker().take([], { readyMs: undefined, isFanningOut: true });
@@ -859,7 +861,7 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('makes them less short for a store where they go in transactions of their own', async () => {
+  it('makes them less short for a store that runs them in separate transactions', async () => {
     const world = virtualWorld();
     const { dispatcher, worker } = dispatch(world, { isShared: true });
     worker().offer();
@@ -869,7 +871,7 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('puts a step of a fan-out off a few times only, however full the window stays', async () => {
+  it('puts off a step of a fan-out only a few times, however full the window stays', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, end } = dispatch(world);
     const all = Array.from({ length: limits.windowClaimedMax }, (_, i) => `e${i}`);
@@ -887,12 +889,12 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('asks a store that fails again in a moment, and not more often the longer it fails', async () => {
+  it('asks a failing store again after a pause, and not more often the longer it fails', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, works } = dispatch(world);
     for (let failures = 1; failures <= 15; failures += 1) {
       worker().claim();
-      // Settlements that fail on their own are refused too.
+      // Settlements that fail separately are refused, too.
       times(3, () => worker().refused());
       await world.pass(limits.settleAgainMs - 1);
       const before = works();
@@ -902,7 +904,7 @@ describe('Dispatcher', () => {
     await dispatcher.stop(() => 0);
   });
 
-  it('offers and claims nothing any more once it stops', async () => {
+  it('offers and claims nothing once it stops', async () => {
     const world = virtualWorld();
     const { dispatcher, worker } = dispatch(world);
     const stopping = dispatcher.stop(() => 1_000);
@@ -913,7 +915,7 @@ describe('Dispatcher', () => {
     await stopping;
   });
 
-  it('waits for what is under way when it stops, and no longer than that', async () => {
+  it('waits for attempts in flight when it stops, and no longer than the grace time', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, settled, end } = dispatch(world);
     worker().take([leasedOf('a', 1)], quiet);
@@ -931,7 +933,7 @@ describe('Dispatcher', () => {
     );
   });
 
-  it('waits also for what a claim brings that was under way when it was told to stop', async () => {
+  it('also waits for deliveries of a claim that was in flight when it stopped', async () => {
     const world = virtualWorld();
     const { dispatcher, worker, signals, end } = dispatch(world);
     worker().take([leasedOf('a', 1)], quiet);
@@ -948,7 +950,9 @@ describe('Dispatcher', () => {
 
 type Sqlite = ReturnType<typeof openDatabase>;
 
-/** The same database behind a switch: while it is off, everything is refused and nothing written. */
+/**
+ * The same database behind a switch: while it is off, everything is refused and nothing is written.
+ */
 function switchable(sqlite: Sqlite): { sqlite: Sqlite; turn: (how: 'on' | 'off') => void } {
   let isOn = true;
   const off = { kind: 'unavailable', message: 'disk I/O error', trace: '' } as const;
@@ -974,7 +978,7 @@ const ok = {
 } as const;
 const failed = { ...ok, status: 500 };
 
-/** A receiver by path: `/slow` never answers in this test's time, others do as `answer` says. */
+/** A receiver by path: `/slow` does not answer during the test, others answer as `answer` says. */
 function network(answer: (url: URL) => ReturnType<FakeSend>): {
   sent: { path: string; id: string; attempt: string }[];
   send: FakeSend;
@@ -1001,8 +1005,8 @@ async function attemptsOf({ context }: Engine, event: string, n = 0): Promise<nu
   return (await store.read('attempts', { appNo: defaultApp.no, event, n })).length;
 }
 
-describe('a store that is away for a while', () => {
-  it('loses no outcome: what was sent is settled when it is back, and sent once', async () => {
+describe('a store that is unavailable for a while', () => {
+  it('loses no outcome: attempts are settled when it is back, and sent once', async () => {
     const world = virtualWorld();
     const { sqlite, turn: power } = switchable(openDatabase());
     const { sent, send } = network(async () => {
@@ -1026,7 +1030,7 @@ describe('a store that is away for a while', () => {
     assert.equal(sent.length, events.length);
   });
 
-  it('delays what is due, counts no attempt, and goes on without a restart', async () => {
+  it('delays due deliveries, counts no attempt, and recovers without a restart', async () => {
     const world = virtualWorld({ byte: 0x80 });
     const { sqlite, turn: power } = switchable(openDatabase());
     let isUp = false;
@@ -1049,7 +1053,7 @@ describe('a store that is away for a while', () => {
     assert.equal(sent.length, 3, 'fresh events go at once again');
   });
 
-  it('takes no attempt from a delivery whose target could not be read', async () => {
+  it('costs no attempt of a delivery whose target could not be read', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     let isReadable = true;
@@ -1063,7 +1067,7 @@ describe('a store that is away for a while', () => {
     await engine.subscribe();
     isReadable = false;
     const event = await engine.publish();
-    // So often that a lane would count as broken, if these were failures of its receiver.
+    // So often that the lane would count as broken, if these were failures of its receiver.
     await world.pass(15 * limits.ownFailureWaitMs);
     const waiting = await deliveryOf(engine, event);
     assert.deepEqual([waiting.state, waiting.attempts, sent.length], ['due', 0, 0]);
@@ -1074,7 +1078,7 @@ describe('a store that is away for a while', () => {
     assert.equal(sent[0]?.attempt, '1');
   });
 
-  it('never lasts for a stop: what could not be settled is tried again by the next start', async () => {
+  it('does not delay a stop: unsettled deliveries are tried again after the next start', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     const { sqlite, turn: power } = switchable(database);
@@ -1124,7 +1128,7 @@ describe('a slow receiver', () => {
     await stopping;
   });
 
-  it('does not take the quarter of the window that is kept for fresh events', async () => {
+  it('does not use the quarter of the window that is reserved for fresh events', async () => {
     const world = virtualWorld({ byte: 0x80 });
     const database = openDatabase();
     const lanes = 30;
@@ -1169,7 +1173,7 @@ describe('a slow receiver', () => {
 });
 
 describe('a failure inside one delivery', () => {
-  it('harms only that one, counts no attempt, and is over when its cause is', async () => {
+  it('affects only that one, counts no attempt, and ends with its cause', async () => {
     const world = virtualWorld();
     const { sent, send } = network(async () => ok);
     await using engine = await startEngine(world, openDatabase(), send);
@@ -1214,7 +1218,7 @@ describe('a failure inside one delivery', () => {
   });
 });
 
-/** A network in which a connection takes until the test opens it, or until it is given up. */
+/** A network in which a connection takes until the test opens it, or until it is aborted. */
 function slowConnection(): {
   starts: string[];
   waiting: () => number;
@@ -1247,7 +1251,7 @@ function slowConnection(): {
 }
 
 describe('stop', () => {
-  it('gives back what has not started, at once due, with no attempt counted', async () => {
+  it('releases deliveries that have not started, due at once, with no attempt counted', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     const { starts, waiting, send } = slowConnection();
@@ -1276,7 +1280,7 @@ describe('stop', () => {
 });
 
 describe('a pause', () => {
-  it('sends back unharmed what is on its way to the wire, until the subscription is resumed', async () => {
+  it('releases deliveries before the wire, until the subscription is resumed', async () => {
     const world = virtualWorld();
     const { starts, waiting, open, send } = slowConnection();
     await using engine = await startEngine(world, openDatabase(), send);

@@ -1,4 +1,4 @@
-// Requests that are made before they may be sent: what is sent is what would have been made at that moment.
+// Requests that are built ahead: what is sent equals what would be built at that moment.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
@@ -56,8 +56,8 @@ function isSignedWith(request: SendRequest, { secret }: SigningSecret): boolean 
   return (given['webhook-signature'] ?? '').split(' ').includes(signature);
 }
 
-describe('a request that was made ahead', () => {
-  it('is the one that is sent, once', () => {
+describe('a request that was built ahead', () => {
+  it('is sent, once', () => {
     const on = stage();
     on.foresee();
     on.clock.ms += 700;
@@ -71,7 +71,7 @@ describe('a request that was made ahead', () => {
   });
 
   for (const [when, stepMs] of Object.entries({ over: 750, 'still to come': -251 })) {
-    it(`is made anew when its second is ${when}`, () => {
+    it(`is built again when its second is ${when}`, () => {
       const on = stage();
       on.foresee();
       on.clock.ms += stepMs;
@@ -82,7 +82,7 @@ describe('a request that was made ahead', () => {
     });
   }
 
-  it('is made anew when its target has changed', () => {
+  it('is built again when its target has changed', () => {
     const on = stage();
     on.foresee();
     const sent = on.requestTo(targetOf({ url: 'http://127.0.0.1:9001/', secrets: [replaced] }));
@@ -90,7 +90,7 @@ describe('a request that was made ahead', () => {
     assert(isSignedWith(sent, replaced) && !isSignedWith(sent, fresh));
   });
 
-  it('is made anew when a secret has ended since', () => {
+  it('is built again when a secret has expired since', () => {
     const old = { ...replaced, expiresMs: startMs + 100 };
     const on = stage(targetOf({ secrets: [fresh, old] }));
     on.foresee();
@@ -100,14 +100,14 @@ describe('a request that was made ahead', () => {
     assert(isSignedWith(sent, fresh) && !isSignedWith(sent, old));
   });
 
-  it('is not made for a target that is not known', () => {
+  it('is not built for an unknown target', () => {
     const on = stage();
     on.known.target = undefined;
     on.foresee();
     assert.deepEqual(on.printed, []);
   });
 
-  it('is not made of what cannot be opened; that is told when it is sent', () => {
+  it('is not built if secrets cannot be unsealed; that is reported on sending', () => {
     const on = stage(targetOf({ secrets: new Uint8Array(40) }));
     on.foresee();
     assert.deepEqual(on.printed, []);

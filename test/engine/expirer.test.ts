@@ -1,4 +1,4 @@
-// Subscriptions that end by themselves, in a world where time passes as the test says.
+// Subscriptions that expire, in a world where time passes as the test says.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/controls.ts';
@@ -15,7 +15,7 @@ interface Stage extends AsyncDisposable, SleepyWorld {
   errors: unknown[];
   faults: { edits: boolean };
   start: (isShared?: boolean) => Expirer;
-  /** Subscribes until then; the bare id. */
+  /** Subscribes until then; returns the bare id. */
   until: (ms: number | undefined) => Promise<string>;
 }
 
@@ -85,7 +85,7 @@ describe('Expirer', () => {
     assert.deepEqual([last.ms, on.ended], [limits.keeperEveryMs, [soon, late]]);
   });
 
-  it('is woken by one that ends sooner than it knows, and not by any other', async () => {
+  it('is woken by an earlier expiry time, and not by any other', async () => {
     await using on = await stage();
     await on.until(10_000);
     const expirer = on.start();
@@ -101,7 +101,7 @@ describe('Expirer', () => {
     assert.deepEqual(on.ended, [id]);
   });
 
-  it('misses none that it is told of while it looks', async () => {
+  it('misses no expiry time that is announced during a look', async () => {
     await using on = await stage();
     const expirer = on.start();
     const told = on.until(500).then(() => expirer.expires(on.clock.ms + 500));
@@ -122,7 +122,7 @@ describe('Expirer', () => {
     assert.deepEqual(on.ended.toSorted(), ids.toSorted());
   });
 
-  it('looks for what others have made, where there are others', async () => {
+  it('looks for subscriptions of other nodes, if there are any', async () => {
     await using on = await stage();
     on.start(true);
     assert.equal((await on.nextNap()).ms, limits.expiryPollMs);

@@ -17,9 +17,9 @@ interface Stage extends AsyncDisposable {
   feed: Feed;
   errors: unknown[];
   asked: string[];
-  /** What goes wrong with the next calls. */
+  /** How the next calls fail. */
   fault: 'before' | 'after' | undefined;
-  /** Of app 1: how many events were published, as each row has it. */
+  /** For app 1: the number of published events in each row. */
   published: () => Promise<number[]>;
 }
 
@@ -72,7 +72,7 @@ function publish({ changes }: Journal): void {
 }
 
 describe('Feed', () => {
-  it('asks nothing of the store while nobody watches', async () => {
+  it('asks nothing of the store while no app is watched', async () => {
     const world = virtualWorld();
     await using on = stage(world);
     for (let count = 0; count < 10; count += 1) {
@@ -82,7 +82,7 @@ describe('Feed', () => {
     assert.deepEqual(on.asked, []);
   });
 
-  it('writes at once what changes, and then at most four times a second', async () => {
+  it('writes changes at once, and then at most four times a second', async () => {
     const world = virtualWorld();
     await using on = stage(world);
     await on.feed.watch(1);
@@ -103,14 +103,14 @@ describe('Feed', () => {
     );
   });
 
-  it('has told all that changed before it resolves', async () => {
+  it('has written every earlier change when watch resolves', async () => {
     const world = virtualWorld();
     await using on = stage(world);
     await on.feed.watch(1);
     assert.deepEqual(await on.published(), [0]);
   });
 
-  it('stops some time after the last one has left, and not while others watch', async () => {
+  it('stops some time after the last client has left, and not while others watch', async () => {
     const world = virtualWorld();
     await using on = stage(world);
     await on.feed.watch(1);
@@ -144,7 +144,7 @@ describe('Feed', () => {
     });
   }
 
-  it('writes what was noted last when it stops', async () => {
+  it('writes the last changes when it stops', async () => {
     const world = virtualWorld();
     const on = stage(world);
     await on.feed.watch(1);
@@ -153,7 +153,7 @@ describe('Feed', () => {
     assert.deepEqual(await on.published(), [0, 1]);
   });
 
-  it('does not wait for ever for a store that says nothing when it stops', async () => {
+  it('does not wait forever for a silent store when it stops', async () => {
     const world = virtualWorld();
     const on = stage(world);
     await on.feed.watch(1);
@@ -165,7 +165,7 @@ describe('Feed', () => {
   });
 
   describe('among several nodes', () => {
-    it('notes what is watched through another one, for as long as it says so', async () => {
+    it('records apps that are watched through another node, while that is renewed', async () => {
       const world = virtualWorld();
       await using on = stage(world, true);
       await world.pass(1_000);
@@ -179,7 +179,7 @@ describe('Feed', () => {
       assert.equal(on.journal.isNoting(1), false);
     });
 
-    it('says that it watches for as long as it does', async () => {
+    it('renews its watches for as long as it watches', async () => {
       const world = virtualWorld();
       await using on = stage(world, true);
       await on.feed.watch(1);

@@ -1,5 +1,5 @@
-// Figures of subscriptions are written every ten seconds and at a stop, in a world whose clock the test
-// moves.
+// Figures of subscriptions are written every ten seconds and at a stop, in a world whose clock the
+// test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
@@ -12,7 +12,7 @@ function stage(answer: (call: number) => Promise<{ written: number; isMore: bool
   const written: number[] = [];
   const errors: unknown[] = [];
   const edit = async (verb: string): Promise<{ written: number; isMore: boolean }> => {
-    assert.equal(verb, 'keepFigures'); // The one verb that is asked for.
+    assert.equal(verb, 'keepFigures'); // The only verb that is called.
     written.push(world.monotonicMs());
     return answer(written.length);
   };
@@ -41,7 +41,7 @@ describe('FigureWriter', () => {
     await writer[Symbol.asyncDispose]();
   });
 
-  it('tries again the next time when the store is away', async () => {
+  it('tries again the next time if the store is unavailable', async () => {
     const { world, written, errors, writer } = stage(async () => {
       throw new StoreUnavailable('away');
     });
@@ -51,7 +51,7 @@ describe('FigureWriter', () => {
     await writer[Symbol.asyncDispose]();
   });
 
-  it('does not hold up a stop when the store says nothing', async () => {
+  it('does not delay a stop if the store does not answer', async () => {
     const { world, writer } = stage(async () => new Promise(() => undefined));
     const stopped = writer[Symbol.asyncDispose]();
     await world.pass(limits.storeAnswerMs);

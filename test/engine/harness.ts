@@ -1,4 +1,4 @@
-// The real engine and the real SQL, in one process, with a made-up world and a made-up network.
+// The real engine and the real SQL in one process, with a simulated world and network.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { withPrefix } from '../../src/core/id.ts';
@@ -38,15 +38,15 @@ export interface Engine extends AsyncDisposable {
   context: Context;
   self: Liveness;
   feed: Feed;
-  /** Subscribes in the body variant and gives the subscriber id. */
+  /** Subscribes in the body variant and returns the subscriber id. */
   subscribe(callbackUrl?: string): Promise<string>;
-  /** Publishes and gives the bare event id. */
+  /** Publishes and returns the bare event id. */
   publish(name?: string): Promise<string>;
   /** What the engine reported as its own failures. */
   errors: unknown[];
-  /** What the keeper said that it ended and deleted. */
+  /** What the keeper reported as ended and deleted. */
   retained: Retained[];
-  /** Subscriptions that were given up, by their bare ids. */
+  /** Subscriptions that were disabled, by their bare ids. */
   disabled: string[];
 }
 
@@ -58,14 +58,14 @@ export function openDatabase(): Sqlite {
 }
 
 export interface EngineOptions {
-  /** Several engines may be nodes of a cluster over one database, as far as they know. */
+  /** Engines then act as nodes of a cluster over one database. */
   isShared?: boolean;
   node?: string;
-  /** How far the machine's own clock is ahead of the store's, which such nodes share. */
+  /** How far the machine's clock is ahead of the store's, which the nodes share. */
   aheadMs?: () => number;
 }
 
-/** How often nodes of a cluster ask for work. */
+/** How often nodes of a cluster poll for work. */
 export const clusterPollMs = 250;
 
 export async function startEngine(
@@ -163,7 +163,7 @@ export async function startEngine(
   };
 }
 
-/** Publishes and gives the bare event id. */
+/** Publishes and returns the bare event id. */
 export async function publishOne(context: Context, name = 'order.created'): Promise<string> {
   const payload = Buffer.from('{"message":"hello"}');
   const event = { name, value: { message: 'hello' }, payload, at: 'body#' };
@@ -175,10 +175,10 @@ export async function publishOne(context: Context, name = 'order.created'): Prom
   return events[0]?.id ?? '';
 }
 
-/** What a node without a dispatcher works with: what it publishes is born waiting. */
+/** The context of a node without a dispatcher: its deliveries are inserted as pending. */
 export function apiContext({ context }: Engine, sqlite: Sqlite): Context {
   const transport = inProcess(sqlite, { onFatal: (error) => assert.fail(error) });
-  const changed = (): void => undefined; // Nobody here holds anything of a subscription.
+  const changed = (): void => undefined; // This node caches nothing of subscriptions.
   const told = { changed, expires: changed, changes: noChanges, replayWaits: changed };
   return { ...context, ...told, store: storeOver(transport, context.world) };
 }

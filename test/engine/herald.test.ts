@@ -24,11 +24,11 @@ interface Stage extends AsyncDisposable {
   world: VirtualWorld;
   app: App;
   store: Store;
-  /** What befalls a publish of a notice: nothing, or a failure before or after it is written. */
+  /** How a publish of a notice fails: not at all, or before or after it is written. */
   faults: { publish: 'none' | 'before' | 'after' };
   errors: unknown[];
   told: Accepted[];
-  /** So many deliveries die, and are noticed. */
+  /** Makes this many deliveries die, with a notice each. */
   die: (count: number) => Promise<void>;
   start: (changes?: Partial<Store>) => Herald;
 }
@@ -93,7 +93,7 @@ async function stage(): Promise<Stage> {
   };
 }
 
-/** What was told, by the delivery that it is about. */
+/** The deliveries that published notices are about. */
 async function deliveriesTold(store: Store, { no: appNo }: App): Promise<string[]> {
   const all: string[] = [];
   let after: string | undefined;
@@ -115,7 +115,7 @@ async function waiting(store: Store): Promise<number> {
 }
 
 describe('Herald', () => {
-  it('publishes what was noticed before it started, and at once what it is woken for', async () => {
+  it('publishes notices from before its start, and new ones at once when woken', async () => {
     await using on = await stage();
     await on.die(2);
     const herald = on.start();
@@ -134,7 +134,7 @@ describe('Herald', () => {
     assert.deepEqual(on.errors, []);
   });
 
-  it('takes more than it may publish at once in several rounds', async () => {
+  it('publishes more than one round may take in several rounds', async () => {
     await using on = await stage();
     const count = limits.noticesAtOnce + 10;
     await on.die(count);
@@ -144,7 +144,7 @@ describe('Herald', () => {
     assert.deepEqual([told.length, new Set(told).size], [count, count]);
   });
 
-  it('loses and doubles nothing when the store fails, before or after it has written', async () => {
+  it('neither loses nor duplicates notices when the store fails, before or after it has written', async () => {
     await using on = await stage();
     await on.die(3);
     on.faults.publish = 'before';
@@ -162,7 +162,7 @@ describe('Herald', () => {
     assert.deepEqual([told.length, new Set(told).size], [3, 3]);
   });
 
-  it('leaves to the next what it could not publish before it ended', async () => {
+  it('leaves what it could not publish to its successor', async () => {
     await using on = await stage();
     await on.die(2);
     on.faults.publish = 'before';
@@ -175,7 +175,7 @@ describe('Herald', () => {
     assert.equal((await deliveriesTold(on.store, on.app)).length, 2);
   });
 
-  it('gives the author of a notice some time to publish it, where others are', async () => {
+  it('gives the node that wrote a notice some time to publish it, if there are others', async () => {
     await using on = await stage();
     on.start({ isShared: true });
     await on.world.settle();
@@ -186,7 +186,7 @@ describe('Herald', () => {
     assert.equal(await waiting(on.store), 0);
   });
 
-  it('publishes each notice once among two nodes on PostgreSQL', async () => {
+  it('publishes each notice once with two nodes on PostgreSQL', async () => {
     await using database = await freshStoreDatabase();
     const world = realWorld();
     await using cleanup = new AsyncDisposableStack();
@@ -208,7 +208,7 @@ describe('Herald', () => {
       select ${app.no}, '${dead}', json_build_object('deliveryId', 'dlv_' || i)::text, 0
       from generate_series(1, ${count}) as i`);
     const onError = (error: unknown): never => assert.fail(String(error));
-    // Both have read the same ones before either publishes any.
+    // Both have read the same notices before either publishes any.
     const met = Promise.withResolvers<void>();
     let readers = 0;
     const meeting = (one: Store): Store => ({

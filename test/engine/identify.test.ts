@@ -1,4 +1,4 @@
-// The memory in front of the store: short, bounded, and never of a failure.
+// The cache in front of the store: short-lived, bounded, and never of a failure.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashKey, makeKey, type Key } from '../../src/core/key.ts';
@@ -13,7 +13,7 @@ import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 
 interface Stage extends AsyncDisposable {
   world: FrozenWorld;
-  /** Counts, and fails while it is told to. */
+  /** Counts calls, and fails while `faults` says so. */
   store: Store;
   counts: { reads: number; touches: number };
   faults: { reads: boolean; edits: boolean };
@@ -58,7 +58,7 @@ async function stage(): Promise<Stage> {
 }
 
 describe('createIdentifier', () => {
-  it('asks the store once in a second, however many ask at once', async () => {
+  it('asks the store once a second, however many ask at once', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     const found = await Promise.all(
@@ -86,7 +86,7 @@ describe('createIdentifier', () => {
     assert.equal(on.counts.reads, 2);
   });
 
-  it('lets a wrong secret of a remembered id not in, nor the right one out', async () => {
+  it('neither admits a wrong secret of a cached id, nor evicts the right one', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     const wrong = makeKey(on.world, on.key.id).key;
@@ -106,7 +106,7 @@ describe('createIdentifier', () => {
     assert.equal(on.counts.reads, 0);
   });
 
-  it('hears of a revocation elsewhere within a second, and of its own at once', async () => {
+  it('notices a revocation elsewhere within a second, and its own at once', async () => {
     await using on = await stage();
     const [here, elsewhere] = [on.newIdentifier(), on.newIdentifier()];
     assert.ok((await here.identify(on.secret)) && (await elsewhere.identify(on.secret)));
@@ -128,7 +128,7 @@ describe('createIdentifier', () => {
     assert.equal(await identifier.identify(on.secret), undefined);
   });
 
-  it('does not believe an answer that was under way while the key was revoked', async () => {
+  it('ignores an answer that was in flight while the key was revoked', async () => {
     await using on = await stage();
     const gate = Promise.withResolvers<void>();
     const slow: Store = {
@@ -150,7 +150,7 @@ describe('createIdentifier', () => {
     assert.equal(await identifier.identify(on.secret), undefined);
   });
 
-  it('sees expiry and the end of an overlap by the clock, not by its memory', async () => {
+  it('checks expiry and the end of an overlap by the clock, not by its cache', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     const { key: fresh } = makeKey(on.world, on.key.id);
@@ -164,7 +164,7 @@ describe('createIdentifier', () => {
     assert.equal(on.counts.reads, 1);
   });
 
-  it('does not remember that the store failed', async () => {
+  it('does not cache a failure of the store', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     on.faults.reads = true;
@@ -174,7 +174,7 @@ describe('createIdentifier', () => {
     assert.equal((await identifier.identify(on.secret))?.id, on.key.id);
   });
 
-  it('notes the last use at most once a minute for each key', async () => {
+  it('records the last use at most once a minute for each key', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     await Promise.all(Array.from({ length: 20 }, async () => identifier.identify(on.secret)));
@@ -187,15 +187,15 @@ describe('createIdentifier', () => {
     assert.equal(on.counts.touches, 2);
   });
 
-  it('leaves the note to whoever made it within the minute, on another node too', async () => {
+  it('does not record a use that was recorded within the minute, even by another node', async () => {
     await using on = await stage();
     await on.newIdentifier().identify(on.secret);
-    await on.store.read('key', { id: on.key.id }); // The note is written by now.
+    await on.store.read('key', { id: on.key.id }); // The use is written by now.
     await on.newIdentifier().identify(on.secret);
     assert.equal(on.counts.touches, 1);
   });
 
-  it('notes no use of a key that was not let in', async () => {
+  it('records no use of a key that was refused', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     await identifier.identify(makeKey(on.world, on.key.id).key);
@@ -203,7 +203,7 @@ describe('createIdentifier', () => {
     assert.equal(on.counts.touches, 0);
   });
 
-  it('lets the caller in when the note cannot be written, and tells of it', async () => {
+  it('admits the caller when the use cannot be recorded, and reports it', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     on.faults.edits = true;
@@ -211,7 +211,7 @@ describe('createIdentifier', () => {
     assert.equal(on.touchErrors.length, 1);
   });
 
-  it('remembers a bounded number of keys, and forgets the oldest first', async () => {
+  it('caches a bounded number of keys, and evicts the oldest first', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     await identifier.identify(on.secret);
@@ -229,7 +229,7 @@ describe('createIdentifier', () => {
 });
 
 describe('identifySession', () => {
-  it('asks the store once in a second for the session, and once for its key', async () => {
+  it('asks the store once a second for the session, and once for its key', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     const { session } = await signIn(on, identifier, { key: on.secret });
@@ -243,7 +243,7 @@ describe('identifySession', () => {
     assert.equal(on.counts.reads, before + 3);
   });
 
-  it('does not ask the store about what cannot be a token', async () => {
+  it('does not ask the store about text that cannot be a token', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     for (const broken of ['', 'x', 'A'.repeat(42), `${'A'.repeat(43)}=`, on.secret]) {
@@ -252,7 +252,7 @@ describe('identifySession', () => {
     assert.equal(on.counts.reads, 0);
   });
 
-  it('hears of an end elsewhere within a second, and of its own at once', async () => {
+  it('notices an end elsewhere within a second, and its own at once', async () => {
     await using on = await stage();
     const [here, elsewhere] = [on.newIdentifier(), on.newIdentifier()];
     const { session } = await signIn(on, here, { key: on.secret });
@@ -264,7 +264,7 @@ describe('identifySession', () => {
     assert.equal(await elsewhere.identifySession(session.token), undefined);
   });
 
-  it('does not bring a session back that ended elsewhere, by prolonging it', async () => {
+  it('does not revive a session that ended elsewhere by extending it', async () => {
     await using on = await stage();
     const [here, elsewhere] = [on.newIdentifier(), on.newIdentifier()];
     const { session } = await signIn(on, here, { key: on.secret });
@@ -276,7 +276,7 @@ describe('identifySession', () => {
     assert.equal(await on.store.read('session', { hash: session.hash }), undefined);
   });
 
-  it('prolongs at most every ten minutes, and again when that could not be written', async () => {
+  it('extends at most every ten minutes, and again if that could not be written', async () => {
     await using on = await stage();
     const identifier = on.newIdentifier();
     const { session } = await signIn(on, identifier, { key: on.secret });

@@ -1,5 +1,5 @@
-// What was published by SQL: which entries are taken, and what is said of the others. The way from the
-// inbox to a receiver needs PostgreSQL; SQLite's inbox is always empty.
+// Events published by SQL: which entries are accepted, and the reasons for rejecting others. The
+// whole path from the inbox to a receiver needs PostgreSQL; SQLite's inbox is always empty.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -29,19 +29,19 @@ function entry(payload: string | Uint8Array, name = 'order.created'): InboxEntry
 }
 
 describe('judgeEntry', () => {
-  it('refuses a payload that is larger than its app may publish', () => {
+  it('rejects a payload that exceeds the quota of its app', () => {
     const one = entry('{"message":"hello"}');
     assert.equal(judgeEntry(rules, one, 19).kind, 'fit');
     const reason = "The payload has 19 bytes, the app's quota is 18";
     assert.deepEqual(judgeEntry(rules, one, 18), { kind: 'rejected', reason });
   });
 
-  it('has none against what a publisher over HTTP may send', () => {
+  it('accepts what a publisher over HTTP may send', () => {
     assert.equal(reasonAgainst(entry('{"message":"hello"}')), undefined);
     assert.equal(reasonAgainst(entry(' {"a":1,"a":2,"message":"m"} ')), undefined);
   });
 
-  it('says what a publisher over HTTP would be told', () => {
+  it('gives the reason that a publisher over HTTP would get', () => {
     for (const value of [{}, { message: 7 }, 'text', [1]]) {
       const at = { name: 'order.created', value, payload: new Uint8Array(), at: 'body#' };
       const verdict = judge(rules, [at], undefined);
@@ -52,13 +52,13 @@ describe('judgeEntry', () => {
     }
   });
 
-  it('refuses names that are none, and those of Ringback itself', () => {
+  it('rejects invalid event names, and those of Ringback itself', () => {
     const payload = '{"message":""}';
     assert.match(reasonAgainst(entry(payload, 'a..b')) ?? '', /it is no event name/);
     assert.match(reasonAgainst(entry(payload, 'ringback.ping')) ?? '', /is reserved/);
   });
 
-  it('refuses what is no JSON, or too deep, or too large, without reading it in', () => {
+  it('rejects payloads that are not JSON, too deep, or too large, without parsing them', () => {
     const reasons = [
       entry('{"message"'),
       entry(Buffer.from([0x22, 0xff, 0x22])),
@@ -87,7 +87,7 @@ describe('groupsOf', () => {
 });
 
 describe('Intake', () => {
-  it('looks into the inbox at every poll, and stops in the middle of its rest', async () => {
+  it('reads the inbox at every poll, and stops during its rest', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     const { send } = quickNetwork(async () => ok);

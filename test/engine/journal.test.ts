@@ -1,4 +1,4 @@
-// The journal: what is noted of apps that somebody watches, and nothing of others.
+// The journal: what is recorded of watched apps, and nothing of others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emptyDigest, noCounts } from '../../src/core/digest.ts';
@@ -8,7 +8,7 @@ import { createJournal, type Journal } from '../../src/engine/journal.ts';
 const event = 'e'.repeat(26);
 const id = (n: number): string => `dlv_${event}_${n}`;
 
-/** One that notes app 1, and has told that it began. */
+/** A journal that records app 1 and has reported its start. */
 function begun(): Journal {
   const journal = createJournal();
   journal.begin(1);
@@ -17,7 +17,7 @@ function begun(): Journal {
 }
 
 describe('createJournal', () => {
-  it('notes nothing of apps that nobody watches', () => {
+  it('records nothing of apps that no client watches', () => {
     const journal = createJournal();
     journal.changes.published(1, [{ id: event, deliveries: 3 }]);
     journal.changes.settled(1, { event, n: 0 }, 'delivered');
@@ -27,7 +27,7 @@ describe('createJournal', () => {
     assert.deepEqual(journal.take(9), []);
   });
 
-  it('says first that it does not know what was before', () => {
+  it('begins with a reset, because earlier changes are unknown', () => {
     const journal = createJournal();
     journal.begin(1);
     assert.deepEqual(journal.take(9), [{ appNo: 1, digest: { ...emptyDigest, isReset: true } }]);
@@ -39,7 +39,7 @@ describe('createJournal', () => {
     assert.equal(journal.take(9)[0]?.digest.isReset, true);
   });
 
-  it('counts what became of deliveries, and names each once, newest change last', () => {
+  it('counts the outcomes of deliveries, and names each once, newest change last', () => {
     const journal = begun();
     journal.changes.published(1, [
       { id: event, deliveries: 3 },
@@ -59,7 +59,7 @@ describe('createJournal', () => {
     assert.deepEqual(journal.take(9), []);
   });
 
-  it('holds no more than a frame shows, and counts the rest', () => {
+  it('holds no more names than a frame shows, and counts the rest', () => {
     const journal = begun();
     journal.changes.published(1, [{ id: event, deliveries: 250 }]);
     for (let n = 300; n < 330; n += 1) journal.changes.moved(1, { event, n });
@@ -75,7 +75,7 @@ describe('createJournal', () => {
     assert.equal(more.digest.isReset, true, 'nobody counts subscriptions');
   });
 
-  it('tells once that there is something to take, until it is taken', () => {
+  it('notifies once that there is something to take, until it is taken', () => {
     const journal = begun();
     let told = 0;
     journal.whenNoted(() => (told += 1));
@@ -87,7 +87,7 @@ describe('createJournal', () => {
     assert.equal(told, 2);
   });
 
-  it('gives a bounded number of apps at a time, each once', () => {
+  it('returns a bounded number of apps at a time, each once', () => {
     const journal = createJournal();
     for (const appNo of [1, 2, 3]) journal.begin(appNo);
     assert.deepEqual(

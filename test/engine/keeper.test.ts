@@ -14,12 +14,12 @@ import { virtualWorld } from './virtual-world.ts';
 
 interface Stage {
   store: Store;
-  /** How many rows each step forgot. */
+  /** How many rows each step deleted. */
   steps: number[];
   faults: { edits: boolean };
-  /** Subscribes this many times, each with an idempotency key of its own. */
+  /** Subscribes this many times, each with its own idempotency key. */
   remember: (count: number) => Promise<void>;
-  /** Publishes so many events that nobody hears. */
+  /** Publishes this many events without subscribers. */
   publish: (count: number) => Promise<void>;
 }
 
@@ -86,7 +86,7 @@ async function stage(world: World): Promise<Stage> {
 }
 
 describe('Keeper', () => {
-  it('deletes what is past its time in small steps, then rests for a minute', async () => {
+  it('deletes expired rows in small steps, then rests for a minute', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, steps, remember } = await stage(world);
     await remember(2 * limits.keeperRowsMax + 7);
@@ -99,7 +99,7 @@ describe('Keeper', () => {
     await store.close();
   });
 
-  it('keeps what is not past its time, to the millisecond, and comes back for it', async () => {
+  it('keeps rows that are not expired, to the millisecond, and returns for them', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, steps, remember } = await stage(world);
     await remember(5);
@@ -115,7 +115,7 @@ describe('Keeper', () => {
     await store.close();
   });
 
-  it('tells of a failure of the store, and goes on after its rest', async () => {
+  it('reports a failure of the store, and goes on after its rest', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, steps, faults, remember } = await stage(world);
     await remember(5);
@@ -136,7 +136,7 @@ describe('Keeper', () => {
     await store.close();
   });
 
-  it('looks in between for what ended at other nodes, where there are any', async () => {
+  it('sweeps in between for subscriptions that ended on other nodes, if there are any', async () => {
     const { world, nextNap } = sleepyWorld();
     const { store, steps } = await stage(world);
     let sweeps = 0;
@@ -158,7 +158,7 @@ describe('Keeper', () => {
     await store.close();
   });
 
-  it('stops in the middle of its rest', async () => {
+  it('stops during its rest', async () => {
     const { world, nextNap } = sleepyWorld();
     const { store, steps } = await stage(world);
     const keeper = keep({ store, world });
@@ -168,7 +168,7 @@ describe('Keeper', () => {
     await store.close();
   });
 
-  it('finishes the step under way before it has stopped', async () => {
+  it('finishes the current step before it stops', async () => {
     const { world } = sleepyWorld();
     const { store } = await stage(world);
     const asked = Promise.withResolvers<void>();
@@ -194,7 +194,7 @@ describe('Keeper', () => {
     await store.close();
   });
 
-  it('deletes what is past the retention, to the millisecond, and says how much at the end', async () => {
+  it('deletes rows past the retention, to the millisecond, and reports how many at the end', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, publish } = await stage(world);
     await publish(limits.keeperRowsMax + 7);
@@ -215,7 +215,7 @@ describe('Keeper', () => {
     await store.close();
   });
 
-  it('rests after each step for as long as it took, also when it is woken meanwhile', async () => {
+  it('rests after each step for as long as it took, even if woken', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, publish } = await stage(world);
     await publish(2 * limits.keeperRowsMax + 7);
@@ -238,7 +238,7 @@ describe('Keeper', () => {
     await store.close();
   });
 
-  it('says every minute what it did, when there is no end of it, and when it is stopped', async () => {
+  it('reports every minute during a long round, and when it is stopped', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, publish } = await stage(world);
     for (let step = 0; step < 6; step += 1) await publish(limits.keeperRowsMax);
@@ -261,7 +261,7 @@ describe('Keeper', () => {
   });
 });
 
-/** A store in which a step of the retention takes its time. */
+/** A store in which a step of the retention takes time. */
 function slowed(store: Store, pass: () => void): Store {
   return {
     ...store,
@@ -286,7 +286,7 @@ describe('the keeper of an engine', () => {
     assert.equal(output.kind, 'edited');
   };
 
-  it('ends what waits longer than the retention as expired, and says so', async () => {
+  it('ends deliveries that are pending beyond the retention as expired, and reports it', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     {

@@ -11,7 +11,7 @@ import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
 const off = { kind: 'unavailable', message: 'no route to host', trace: '' } as const;
 
-/** One node's way to the database, which can be cut, for all that it asks or for some verbs. */
+/** A node's path to the database, which can be cut for all verbs or for some. */
 function cuttable(sqlite: Sqlite): {
   way: Sqlite;
   cut: (what: 'all' | EditVerb | 'nothing') => void;
@@ -46,7 +46,7 @@ async function deliveryOf({ context }: Engine, event: string): Promise<Delivery>
 const isShared = true;
 
 describe('a node', () => {
-  it('is listed while it is there, and says so every ten seconds', async () => {
+  it('is listed while it is alive, and sends a heartbeat every ten seconds', async () => {
     const world = virtualWorld();
     const { way, verbs } = cuttable(openDatabase());
     const { send } = quickNetwork(async () => ok);
@@ -69,7 +69,7 @@ describe('a node', () => {
     await next[Symbol.asyncDispose]();
   });
 
-  it('looks for work of others every five seconds in a cluster', async () => {
+  it('rescues leases of other nodes every five seconds in a cluster', async () => {
     const world = virtualWorld();
     const { way, verbs } = cuttable(openDatabase());
     const { send } = quickNetwork(async () => ok);
@@ -83,7 +83,7 @@ describe('a node', () => {
     assert.deepEqual(engine.errors, []);
   });
 
-  it('starts nothing once it was not heard for 25 seconds, and goes on when it is', async () => {
+  it('starts nothing after 25 seconds without a heartbeat, and goes on after the next one', async () => {
     const world = virtualWorld();
     const { way, cut } = cuttable(openDatabase());
     const { starts, send } = quickNetwork(async () => ok);
@@ -104,7 +104,7 @@ describe('a node', () => {
     assert.deepEqual([starts.length, (await deliveryOf(engine, event)).state], [2, 'delivered']);
   });
 
-  it('does not start what it holds already', async () => {
+  it('does not start deliveries that it already holds', async () => {
     const world = virtualWorld();
     const { way, cut } = cuttable(openDatabase());
     const { starts, connecting, open, send } = slowNetwork(async () => ok);
@@ -126,7 +126,7 @@ describe('a node', () => {
     assert.equal(starts.length, 1);
   });
 
-  it('goes on as before when it is alone, whatever its heartbeat says', async () => {
+  it('goes on as before if it is alone, whatever its heartbeat returns', async () => {
     const world = virtualWorld();
     const { way, cut } = cuttable(openDatabase());
     const { starts, send } = quickNetwork(async () => ok);
@@ -155,7 +155,7 @@ describe('a node', () => {
     assert.equal(engine.self.no(), before);
   });
 
-  it('starts nothing after its machine was suspended, until the store has heard it again', async () => {
+  it('starts nothing after its machine was suspended, until its next heartbeat', async () => {
     const world = virtualWorld();
     const { way, verbs } = cuttable(openDatabase());
     const { starts, open, send } = slowNetwork(async () => ok);
@@ -177,7 +177,7 @@ describe('a node', () => {
 });
 
 describe('a node that was declared gone', () => {
-  it('has lost what it held to another one, and goes on under a new number', async () => {
+  it('has lost its deliveries to another one, and goes on under a new number', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     const { way, cut } = cuttable(database);
@@ -185,7 +185,7 @@ describe('a node that was declared gone', () => {
     await using a = await startEngine(world, way, slow.send, { isShared, node: 'a' });
     await a.subscribe();
     const first = a.self.no();
-    const many = limits.laneCapStart; // As many as one lane may have on its way.
+    const many = limits.laneCapStart; // As many as one lane may have in flight.
     const events: string[] = [];
     for (let count = 0; count < many; count += 1) events.push(await a.publish());
     await world.settle();
@@ -202,7 +202,7 @@ describe('a node that was declared gone', () => {
     const fresh = await a.publish();
     await world.settle();
     assert.equal(slow.connecting(), many + 1, 'what is lost takes no room');
-    slow.open(); // Now there are connections, but of the first ones no lease any more.
+    slow.open(); // Connections are ready now, but the first ones have lost their leases.
     await world.settle();
     assert.deepEqual([slow.starts.length, quick.starts.length], [1, many]);
     for (const event of [...events, fresh]) {
@@ -213,7 +213,7 @@ describe('a node that was declared gone', () => {
     assert.deepEqual(names, ['b', 'a']);
   });
 
-  it('cannot undo what happened meanwhile: its outcome is stale', async () => {
+  it('cannot undo what happened since: its outcome is stale', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     const { way, cut } = cuttable(database);
@@ -243,7 +243,7 @@ describe('a node that was declared gone', () => {
     assert.equal(state, 'delivered');
   });
 
-  it('takes another new number when the way to the first one was cut', async () => {
+  it('takes another new number if the answer with the first one was lost', async () => {
     const world = virtualWorld();
     const database = openDatabase();
     const { way, cut } = cuttable(database);
@@ -263,7 +263,7 @@ describe('a node that was declared gone', () => {
 });
 
 describe('Liveness', () => {
-  /** Over a store whose answers the test gives. */
+  /** A liveness over a store whose answers the test gives. */
   function alone(world: VirtualWorld): {
     liveness: Liveness;
     asked: { verb: string; answer: (output: unknown) => void }[];
@@ -285,7 +285,7 @@ describe('Liveness', () => {
     return { liveness: new Liveness(means, incarnation), asked };
   }
 
-  it('counts from when a heartbeat began, not from when it was answered', async () => {
+  it('counts from the start of a heartbeat, not from its answer', async () => {
     const world = virtualWorld();
     const { liveness, asked } = alone(world);
     await world.pass(limits.heartbeatEveryMs);

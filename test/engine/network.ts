@@ -1,4 +1,4 @@
-// Networks for tests: they answer when and how the test says, and show what was sent.
+// Networks for tests: they answer when and how the test says, and record what was sent.
 import type { FakeSend } from './harness.ts';
 
 export const ok = {
@@ -14,12 +14,12 @@ export interface SlowNetwork {
   starts: string[];
   /** Requests that have no connection yet. */
   connecting: () => number;
-  /** Gives a connection to all who wait for one. */
+  /** Gives a connection to all that wait for one. */
   open: () => void;
   send: FakeSend;
 }
 
-/** A network in which a connection takes until the test opens it, or until it is given up. */
+/** A network in which a connection takes until the test opens it, or until it is aborted. */
 export function slowNetwork(answer: (url: string) => ReturnType<FakeSend>): SlowNetwork {
   const starts: string[] = [];
   const waiting = new Set<() => void>();

@@ -1,4 +1,4 @@
-// One delivery and where it goes, for tests of a single attempt.
+// A delivery and its target, for tests of a single attempt.
 import { noControls } from '../../src/core/controls.ts';
 import type { Leased } from '../../src/core/delivery.ts';
 import type { Target } from '../../src/store/delivery-verbs.ts';

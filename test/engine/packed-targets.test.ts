@@ -18,7 +18,7 @@ const older = makeSigningSecret(world.randomBytes(32), world.nowMs());
 const newer = makeSigningSecret(world.randomBytes(32), world.nowMs() + 1);
 const secrets = rotateSecrets([older], newer, 1_000);
 
-/** Of a thousand subscriptions each has its callbacks in turn. */
+/** A thousand subscriptions share the callbacks in turn. */
 function targetOf(callback: number, rest: Partial<Target> = {}): Target {
   const owner = { appId: 'a7', subscriptionId: `s${callback % 1_000}` };
   return {
@@ -41,7 +41,7 @@ function targetOf(callback: number, rest: Partial<Target> = {}): Target {
   };
 }
 
-/** Callbacks that the store has, and how many of them were read. */
+/** The callbacks in the store, and how many of them were read. */
 function stage(): {
   cache: TargetCache;
   stored: Map<number, Partial<Target>>;
@@ -59,19 +59,19 @@ function stage(): {
   return { cache: createTargetCache({ store: { read }, world }), stored, reads: () => reads };
 }
 
-/** As a delivery does: it looks, and opens the secrets. */
+/** Finds a target and unseals its secrets, as a delivery does. */
 async function use(cache: TargetCache, callback: number): Promise<void> {
   prepare((await cache.find(callback, 1)) ?? assert.fail('there is none'));
 }
 
-/** So many others that an earlier one is no longer there as an object, nor known by name. */
+/** Uses so many others that an earlier target is neither cached as an object nor known by name. */
 async function useOthers(cache: TargetCache): Promise<void> {
   const count = limits.targetsSeenOnceMax + limits.targetCacheEntriesMax;
   for (let other = 0; other < count; other += 1) await use(cache, 100_001 + other);
 }
 
 describe('PackedTargets', () => {
-  it('uses the place of one that is gone again, and mixes none', () => {
+  it('reuses the place of a deleted target, and mixes up none', () => {
     const packed = new PackedTargets();
     const [one, other, later] = [1, 2, 3].map((callback) => {
       const target = {
@@ -88,7 +88,7 @@ describe('PackedTargets', () => {
     assert.deepEqual([packed.get(1), packed.get(2), packed.get(3)], [undefined, other, later]);
   });
 
-  it('knows a target again, with its secrets opened, without a read', async () => {
+  it('returns a target again, with its secrets unsealed, without a read', async () => {
     const { cache, reads } = stage();
     await use(cache, 1);
     await useOthers(cache);
@@ -103,7 +103,7 @@ describe('PackedTargets', () => {
     assert.notDeepEqual(sealed, opened);
   });
 
-  it('knows it for a lease of its version, and reads for one of a later', async () => {
+  it('returns it for a lease of its version, and reads for a later one', async () => {
     const { cache, stored, reads } = stage();
     await use(cache, 1);
     await useOthers(cache);
@@ -112,7 +112,8 @@ describe('PackedTargets', () => {
     const before = reads();
     assert.equal((await cache.find(1, 4))?.url, 'http://127.0.0.1/moved');
     assert.equal(reads(), before + 1);
-    // Nothing opened the new one, so it is forgotten when it goes; the old one must not come back for it.
+    // The new target was never unsealed, so it is dropped on eviction; the old one must not come
+    // back in its place.
     await useOthers(cache);
     await useOthers(cache);
     assert.equal(cache.known(1, 3), undefined);
@@ -129,7 +130,7 @@ describe('PackedTargets', () => {
     assert.equal((await cache.find(1, 1))?.isActive, false);
   });
 
-  it('forgets all after very many changes, rather than to remember each of them', async () => {
+  it('forgets everything after very many changes, instead of remembering each of them', async () => {
     const { cache } = stage();
     await use(cache, 1);
     await useOthers(cache);
@@ -141,7 +142,7 @@ describe('PackedTargets', () => {
     assert.equal(cache.known(1, 1), undefined);
   });
 
-  it('packs no target that is long, has ended, or has headers or controls of its own', async () => {
+  it('packs no target that is long, has ended, or has headers or settings of its own', async () => {
     const { cache, stored } = stage();
     const owner = { appId: 'a7', subscriptionId: 's2' };
     const url = `http://127.0.0.1/${'x'.repeat(limits.targetPackedBytesMax)}`;

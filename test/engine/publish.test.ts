@@ -30,7 +30,7 @@ const contract = compileContract({
   },
 });
 
-/** Publishes events of which each says when it is checked. */
+/** Publishes events that report when they are checked. */
 async function publishCounted(count: number, onCheck: () => void): Promise<void> {
   const value = {
     get message() {
@@ -56,7 +56,7 @@ async function publishCounted(count: number, onCheck: () => void): Promise<void>
   });
 }
 
-/** How many turns of the event loop begin between the first check and the last one. */
+/** How many turns of the event loop begin between the first and the last check. */
 async function turnsOf(count: number): Promise<number> {
   let [turns, first, last] = [0, -1, -1];
   const turn = (): void => {
@@ -73,7 +73,7 @@ async function turnsOf(count: number): Promise<number> {
 }
 
 describe('publish', () => {
-  it('gives other requests their turn while it checks a large batch', async () => {
+  it('yields to other requests while it checks a large batch', async () => {
     const parts = limits.batchEventsMax / limits.eventsCheckedAtOnce;
     assert.ok((await turnsOf(limits.batchEventsMax)) >= parts - 1);
   });

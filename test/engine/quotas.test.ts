@@ -1,4 +1,4 @@
-// The pace of an app among several nodes: each allows its share, which it learns from the store.
+// The rate of an app over several nodes: each grants its share, which it learns from the store.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
@@ -14,7 +14,7 @@ const send: FakeSend = async () => {
   throw new Error('Nothing is sent here');
 };
 
-/** How many of ten events are let in now. */
+/** How many of ten events are admitted now. */
 async function burst(quotas: AppQuotas): Promise<number> {
   let count = 0;
   for (let each = 0; each < 10; each += 1) {
@@ -29,7 +29,7 @@ async function burst(quotas: AppQuotas): Promise<number> {
 }
 
 describe('spend', () => {
-  it('allows each node its share, of the nodes that are there', async () => {
+  it('grants each node its share, by the nodes that are alive', async () => {
     const world = virtualWorld();
     const sqlite = openDatabase();
     await using here = await startEngine(world, sqlite, send, { isShared: true, node: 'here' });
@@ -38,7 +38,7 @@ describe('spend', () => {
       assert.equal(await burst(here.context.quotas), 4);
       assert.equal(await burst(there.context.quotas), 4);
     }
-    // The other one has said goodbye; this is known some seconds later.
+    // The other one has stopped; this is known some seconds later.
     await world.pass(limits.quotaSharersMs);
     await burst(here.context.quotas);
     await world.pass(1_000);

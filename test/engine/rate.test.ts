@@ -1,4 +1,4 @@
-// The rate limit on a clock that the test moves: to the millisecond, whoever works.
+// The rate limit on a clock that the test moves: exact to the millisecond, on any number of nodes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls, type Controls } from '../../src/core/controls.ts';
@@ -13,7 +13,7 @@ import {
 } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
-/** Notes when it was called, and answers from a list; the last one for ever. */
+/** Records when it was called, and answers from a list; the last answer repeats. */
 function receiver(
   world: VirtualWorld,
   statuses: readonly number[] = [200],
@@ -46,7 +46,7 @@ async function choose({ context }: Engine, id: string, changes: Partial<Controls
 }
 
 describe('a rate limit', () => {
-  it('lets go what it saved up in a second, then one after the other at its rate', async () => {
+  it('releases what accumulated in a second, then one after the other at its rate', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
     await using engine = await startEngine(world, openDatabase(), send);
@@ -54,14 +54,14 @@ describe('a rate limit', () => {
     for (let i = 0; i < 12; i += 1) await engine.publish();
     await world.pass(10_000);
     assert.deepEqual(calls, [0, 0, 0, 0, 250, 500, 750, 1_000, 1_250, 1_500, 1_750, 2_000]);
-    // It has been quiet for long, and has saved up a second of it, no more.
+    // After a long silence it has accumulated one second's worth, no more.
     for (let i = 0; i < 6; i += 1) await engine.publish();
     await world.pass(1_000);
     assert.deepEqual(calls.slice(12), [10_000, 10_000, 10_000, 10_000, 10_250, 10_500]);
     assert.deepEqual(engine.errors, []);
   });
 
-  it('has no error that adds up, whatever the rate', async () => {
+  it('accumulates no error, whatever the rate', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
     await using engine = await startEngine(world, openDatabase(), send);
@@ -82,7 +82,7 @@ describe('a rate limit', () => {
     assert.deepEqual(calls, [0, 10_000]);
   });
 
-  it('is obeyed at once when it is raised, lowered or lifted, also by what waits', async () => {
+  it('applies at once when raised, lowered or lifted, to pending deliveries as well', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
     await using engine = await startEngine(world, openDatabase(), send);
@@ -105,14 +105,14 @@ describe('a rate limit', () => {
     );
   });
 
-  it('counts claims: on the wire an attempt may be late, and then meets those that are not', async () => {
+  it('counts claims: on the wire an attempt may be late, and meet those that are not', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
     const lateMs = 300;
     let claimed = 0;
     const late: FakeSend = async (request, options) => {
       claimed += 1;
-      if (claimed <= 10) await world.sleep(lateMs); // As a connection that takes long.
+      if (claimed <= 10) await world.sleep(lateMs); // Like a connection that takes long.
       return send(request, options);
     };
     await using engine = await startEngine(world, openDatabase(), late);
@@ -120,7 +120,7 @@ describe('a rate limit', () => {
     for (let i = 0; i < 30; i += 1) await engine.publish();
     await world.pass(5_000);
     assert.equal(calls.length, 30);
-    /** More than the rate allows in the worst span, if all were late by as much as that. */
+    /** How far the worst span exceeds the rate, if all were late by `spareMs`. */
     const excess = (spareMs: number): number =>
       Math.max(
         ...calls.flatMap((fromMs, from) =>
@@ -131,7 +131,7 @@ describe('a rate limit', () => {
     assert(excess(lateMs) <= 0, `docs/subscriptions.md promises less: ${calls.join(' ')}`);
   });
 
-  it('is one for all nodes, however they take turns', async () => {
+  it('is shared by all nodes, however they take turns', async () => {
     const world = virtualWorld();
     const { calls, send } = receiver(world);
     const database = openDatabase();
@@ -142,7 +142,8 @@ describe('a rate limit', () => {
     const publisher = apiContext(first, database);
     for (let i = 0; i < 60; i += 1) await publishOne(publisher);
     await world.pass(5_000);
-    // Nobody tells them, so they see it when they next look; from then on nothing is lost or gained.
+    // They are not notified, so they find it at the next poll; from then on nothing is lost or
+    // gained.
     const from = calls[0] ?? 0;
     const expected = Array.from({ length: 60 }, (_, i) => from + Math.max(i - 19, 0) * 50);
     assert.deepEqual(calls, expected);

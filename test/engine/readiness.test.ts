@@ -1,4 +1,5 @@
-// How often the store is asked whether it is there. What /readyz answers: test/api/silent-store.test.ts.
+// How often the store is asked whether it works. What /readyz answers:
+// test/api/silent-store.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
@@ -14,7 +15,7 @@ interface Stage {
   /** How often it was written to. */
   wrote: () => number;
   be: (mood: Mood) => void;
-  /** A batch of somebody else could not be written. */
+  /** An unrelated batch could not be written. */
   fail: () => void;
 }
 
@@ -54,7 +55,7 @@ function stage(): Stage {
 }
 
 describe('readiness', () => {
-  it('asks the store once for all who come within a moment', async () => {
+  it('asks the store once for all probes within a moment', async () => {
     const { world, readiness, asked } = stage();
     await Promise.all(Array.from({ length: 100 }, async () => readiness()));
     world.advance(limits.readyKnownMs - 1);
@@ -65,7 +66,7 @@ describe('readiness', () => {
     assert.equal(asked(), 2);
   });
 
-  it('does not ask again while the store says nothing', async () => {
+  it('does not ask again while the store does not answer', async () => {
     const { world, readiness, asked } = stage();
     const first = readiness();
     world.advance(limits.readyKnownMs);
@@ -73,7 +74,7 @@ describe('readiness', () => {
     assert.equal(asked(), 1);
   });
 
-  it('hears of a store that went, and one that came back, a moment later', async () => {
+  it('notices a store that fails, and one that recovers, a moment later', async () => {
     const { world, readiness, be } = stage();
     for (const mood of ['well', 'down', 'well'] as const) {
       be(mood);
@@ -82,7 +83,7 @@ describe('readiness', () => {
     }
   });
 
-  it('hears of a store that can be read but not written, as soon as a write of anybody fails', async () => {
+  it('notices a store that can be read but not written as soon as any write fails', async () => {
     const { world, readiness, be, fail } = stage();
     assert.equal((await readiness()).kind, 'ready');
     be('full');
@@ -95,7 +96,7 @@ describe('readiness', () => {
     assert.equal((await readiness()).kind, 'ready');
   });
 
-  it('hears of it some seconds later where nobody writes', async () => {
+  it('notices it some seconds later without any writes', async () => {
     const { world, readiness, be } = stage();
     assert.equal((await readiness()).kind, 'ready');
     be('full');
@@ -103,7 +104,7 @@ describe('readiness', () => {
     assert.equal((await readiness()).kind, 'unready');
   });
 
-  it('writes no more often than it must', async () => {
+  it('writes no more often than necessary', async () => {
     const { world, readiness, wrote } = stage();
     for (let ms = 0; ms < limits.writableKnownMs; ms += limits.readyKnownMs) {
       assert.equal((await readiness()).kind, 'ready');
@@ -112,7 +113,7 @@ describe('readiness', () => {
     assert.equal(wrote(), 1);
   });
 
-  it('says at once when the heartbeat is too old', async () => {
+  it('reports at once when the heartbeat is too old', async () => {
     const { readiness, be } = stage();
     assert.equal((await readiness()).kind, 'ready');
     be('stale');

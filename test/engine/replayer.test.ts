@@ -16,9 +16,9 @@ import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
 interface Stage extends AsyncDisposable {
   world: VirtualWorld;
-  /** How far the store's clock was set back; timers know nothing of it. */
+  /** How far the store's clock was set back; timers are not affected. */
   clock: { behindMs: number };
-  /** As replayers see it: it counts what they ask, and fails where the test says so. */
+  /** The store as replayers see it: it counts calls, and fails where the test says so. */
   store: Store;
   asked: { reads: number; edits: number };
   faults: { edit: (id: string) => Error | undefined; isAway: boolean; editMs: number };
@@ -33,7 +33,7 @@ interface Stage extends AsyncDisposable {
   start: (changes?: Partial<ReplayerMeans>) => Replayer;
 }
 
-/** So many deliveries that have ended. */
+/** A number of deliveries that have ended. */
 async function stage(deliveries: number): Promise<Stage> {
   const world = virtualWorld();
   const onFatal = (error: Error): never => assert.fail(error);
@@ -117,7 +117,7 @@ async function stage(deliveries: number): Promise<Stage> {
 }
 
 describe('Replayer', () => {
-  it('sends as many as its rate says, not more and not fewer, and then is done', async () => {
+  it('sends exactly at its rate, and then is done', async () => {
     for (const rate of [1, 40, 1_000]) {
       await using here = await stage(rate === 1 ? 3 : 500);
       const { world, due, find, replay, start } = here;
@@ -129,7 +129,7 @@ describe('Replayer', () => {
       for (let ms = 0; (await due()) < total; ms += 50) {
         const allowed = Math.min(total, Math.floor((ms * rate) / 1000) + step);
         assert.ok((await due()) <= allowed, `${await due()} after ${ms} ms at ${rate}/s`);
-        // A step that has become possible has been taken.
+        // Every step that was possible has been taken.
         const sure = Math.min(total, Math.floor((ms * rate) / 1000));
         assert.ok((await due()) >= sure, `${await due()} after ${ms} ms at ${rate}/s`);
         assert.ok(ms < 20_000);
@@ -143,7 +143,7 @@ describe('Replayer', () => {
     }
   });
 
-  it('begins at once when it is woken, and looks seldom while there is nothing', async () => {
+  it('begins at once when woken, and polls rarely while there is nothing', async () => {
     await using here = await stage(5);
     const { world, asked, due, replay, start, store } = here;
     const replayer = start();
@@ -172,7 +172,7 @@ describe('Replayer', () => {
     assert.equal((await find(id)).replayed, sent);
   });
 
-  it('goes on after a restart where it stopped, without a burst', async () => {
+  it('resumes after a restart where it stopped, without a burst', async () => {
     await using here = await stage(100);
     const { world, due, find, replay, start } = here;
     const id = await replay(40);
@@ -183,7 +183,7 @@ describe('Replayer', () => {
     assert.equal(await due(), 30);
     start();
     await world.pass(0);
-    // One step, and what a second's catching up allows.
+    // One step, and one second's worth of catching up.
     assert.ok((await due()) <= 30 + 10 + 40, `${await due()}`);
     await world.pass(3_000);
     assert.equal(await due(), 100);
@@ -209,7 +209,7 @@ describe('Replayer', () => {
     }
   });
 
-  it('waits for a store that is away, and tells about it once for each try', async () => {
+  it('waits for an unavailable store, and reports it once per try', async () => {
     await using here = await stage(20);
     const { world, due, errors, faults, replay, start } = here;
     await replay(1_000);
@@ -223,7 +223,7 @@ describe('Replayer', () => {
     assert.equal(await due(), 20);
   });
 
-  it('puts off a replay that breaks a rule, and takes others on meanwhile', async () => {
+  it('puts off a replay that fails, and advances others meanwhile', async () => {
     await using here = await stage(10);
     const { world, errors, faults, find, replay, start } = here;
     const [bad, good] = [await replay(4), await replay(4)];

@@ -7,10 +7,10 @@ import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 const waitsMs = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000];
 const hourMs = 3_600_000;
 
-/** Half of the jitter: the waits are exactly those of the schedule. */
+/** The middle of the jitter: the waits are exactly those of the schedule. */
 const middle = 0x80;
 
-/** A receiver that notes when it was called, and answers from a list; the last one for ever. */
+/** A receiver that records when it was called, and answers from a list; the last answer repeats. */
 function receiver(
   world: VirtualWorld,
   answers: readonly { status: number; headers?: readonly Header[] }[],
@@ -49,7 +49,7 @@ describe('the retry schedule', () => {
     assert.deepEqual(engine.errors, []);
   });
 
-  it('is counted by the clock that nodes share, whatever happens to that of the machine', async () => {
+  it("is measured by the clock that nodes share, whatever happens to the machine's own", async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = receiver(world, [{ status: 500 }]);
     const stepsMs = [hourMs, -24 * hourMs, 0, 7 * hourMs];
@@ -62,7 +62,7 @@ describe('the retry schedule', () => {
     assert.deepEqual(gaps(calls), waitsMs.slice(0, 2));
   });
 
-  it('goes undisturbed through a restart', async () => {
+  it('is not affected by a restart', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = receiver(world, [{ status: 500 }]);
     const database = openDatabase();
@@ -79,7 +79,7 @@ describe('the retry schedule', () => {
     assert.deepEqual(gaps(calls), waitsMs.slice(0, 4));
   });
 
-  it('makes up at once for attempts that became due while nobody ran', async () => {
+  it('catches up at once on attempts that became due while no node ran', async () => {
     const world = virtualWorld({ byte: middle });
     const { calls, send } = receiver(world, [{ status: 500 }, { status: 200 }]);
     const database = openDatabase();
@@ -132,7 +132,7 @@ describe('the retry schedule', () => {
         await engine.publish();
         await world.pass(1_000);
       }
-      // An engine that runs for a virtual day looks after itself 86,400 times: 3 s of CPU.
+      // An engine that runs for a virtual day polls 86,400 times: 3 s of CPU.
       await world.pass(expectedMs - 2_000);
       await using _second = await startEngine(world, database, send);
       await world.pass(2_000);
@@ -140,7 +140,7 @@ describe('the retry schedule', () => {
     });
   }
 
-  it('spreads attempts by at most a fifth to either side', async () => {
+  it('spreads attempts by at most a fifth in either direction', async () => {
     for (const [byte, factor] of [
       [0, 0.8],
       [0xff, 1.2],

@@ -11,7 +11,7 @@ export interface SleepyWorld {
   clock: { ms: number };
   /** The next sleep that begins, or has begun and was not taken. */
   nextNap: () => Promise<Nap>;
-  /** Leaves those asleep that have begun so far. */
+  /** Ignores the sleeps that have begun so far. */
   passOver: () => void;
 }
 

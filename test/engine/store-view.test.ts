@@ -1,4 +1,5 @@
-// What the store knows, for a scrape: asked once for all who scrape, kept for a moment, given up in time.
+// What a scrape needs from the store: read once for all scrapers, cached briefly, given up after a
+// deadline.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits.ts';
@@ -11,10 +12,10 @@ import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 interface Stage {
   world: VirtualWorld;
   watch: StoreWatch;
-  /** How often gauges were asked for. */
+  /** How often gauges were read. */
   asked: () => number;
   errors: unknown[];
-  /** From now on reads wait for what is given. */
+  /** From now on reads wait for this promise. */
   hold: (until: Promise<void>) => void;
 }
 
@@ -50,8 +51,8 @@ function stage(): Stage {
   };
 }
 
-describe('what the store knows', () => {
-  it('is asked once for all who scrape at a time, and then not for a second', async () => {
+describe('createStoreWatch', () => {
+  it('reads once for concurrent scrapes, and then not for a second', async () => {
     const { watch, asked, world } = stage();
     const views = await Promise.all(Array.from({ length: 20 }, async () => watch.look()));
     assert.equal(new Set(views).size, 1);
@@ -64,7 +65,7 @@ describe('what the store knows', () => {
     assert.equal(asked(), 2);
   });
 
-  it('is left out when it does not come in time, and not asked for again meanwhile', async () => {
+  it('returns nothing if the store is too slow, and does not read again meanwhile', async () => {
     const { watch, asked, world, hold } = stage();
     const answer = Promise.withResolvers<void>();
     hold(answer.promise);
@@ -80,7 +81,7 @@ describe('what the store knows', () => {
     assert.notEqual(await looking, undefined, 'it heals by itself');
   });
 
-  it('is left out when the store fails, which is told', async () => {
+  it('returns nothing if the store fails, and reports the error', async () => {
     const { watch, errors, hold } = stage();
     const down = Promise.reject(new Error('down'));
     down.catch(() => undefined);

@@ -1,4 +1,4 @@
-// The live view on a made-up clock: which frames a client gets, when, and what is in them.
+// The live view on a simulated clock: which frames a client gets, when, and their content.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emptyDigest, noCounts, writeDigest } from '../../src/core/digest.ts';
@@ -26,7 +26,7 @@ interface Stage extends AsyncDisposable {
 
 interface TestWatcher extends Watcher {
   frames: Frame[];
-  /** When each came, by the clock. */
+  /** When each arrived, by the clock. */
   times: number[];
   cursors: (string | undefined)[];
   seat: Seat;
@@ -38,7 +38,7 @@ interface TestWatcher extends Watcher {
 }
 
 interface StageOptions extends EngineOptions {
-  /** Whether the hub, and nobody else, cannot read now. */
+  /** Whether reads of the hub, and only of the hub, fail now. */
   isDown?: () => boolean;
   sqlite?: Sqlite;
   answer?: Awaited<ReturnType<FakeSend>>;
@@ -102,7 +102,7 @@ async function watch(
 }
 
 describe('StreamHub', () => {
-  it('gives the first frame at once, with nothing in it', async () => {
+  it('sends the first frame at once, with nothing in it', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
     await on.engine.subscribe();
@@ -124,7 +124,7 @@ describe('StreamHub', () => {
     assert.equal(watcher.frames.length, 1, 'nothing changed, nothing is said');
   });
 
-  it('tells what is published and delivered, and of subscriptions that change', async () => {
+  it('sends publishes, deliveries, and changed subscriptions', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
     const watcher = await watch(world, on);
@@ -167,7 +167,7 @@ describe('StreamHub', () => {
     assert.equal(early.frames.at(-1), late.frames.at(-1), 'made once for all');
   });
 
-  it('makes one that came just now wait for its second frame, not for the next change', async () => {
+  it('sends a new client its second frame in time, without waiting for the next change', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
     const early = await watch(world, on);
@@ -181,7 +181,7 @@ describe('StreamHub', () => {
     assert.equal(early.frames.length, 2);
   });
 
-  it('tells what it could not read at first, without waiting for the next change', async () => {
+  it('sends what it could not read at first, without waiting for the next change', async () => {
     const world = virtualWorld();
     let isDown = false;
     await using on = await stage(world, { isDown: () => isDown });
@@ -198,7 +198,7 @@ describe('StreamHub', () => {
     assert.equal(watcher.frames[1]?.subscriptions.length, 1);
   });
 
-  it('shows the newest changes of many, and counts the rest', async () => {
+  it('shows the newest of many changes, and counts the rest', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
     await on.engine.subscribe();
@@ -214,7 +214,7 @@ describe('StreamHub', () => {
     assert.equal(watcher.frames.at(-1)?.deliveries.at(-1)?.event, last);
   });
 
-  it('leaves out one that does not read, which then gets all of it as one frame', async () => {
+  it('skips a client that does not read, which then gets everything as one frame', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
     await on.engine.subscribe();
@@ -244,8 +244,8 @@ describe('StreamHub', () => {
     assert.equal(slow.sum('published'), 101);
   });
 
-  describe('for one that comes back', () => {
-    it('goes on where it was, also when nobody watched meanwhile', async () => {
+  describe('for a client that reconnects', () => {
+    it('resumes where it was, even if no client watched meanwhile', async () => {
       const world = virtualWorld();
       await using on = await stage(world);
       await on.engine.subscribe();
@@ -269,7 +269,7 @@ describe('StreamHub', () => {
       assert.equal(second.sum('published'), 2, 'nothing is told twice');
     });
 
-    it('tells nothing twice that the others have yet to hear', async () => {
+    it('repeats nothing that the others have yet to receive', async () => {
       const world = virtualWorld();
       await using on = await stage(world);
       const first = await watch(world, on);
@@ -284,7 +284,7 @@ describe('StreamHub', () => {
       assert.deepEqual([first.sum('published'), second.sum('published')], [2, 2]);
     });
 
-    it('has nothing to tell when nothing happened for long', async () => {
+    it('has nothing to send if nothing happened for long', async () => {
       const world = virtualWorld();
       await using on = await stage(world);
       const first = await watch(world, on);
@@ -308,7 +308,7 @@ describe('StreamHub', () => {
       });
     }
 
-    it('is a reset when changes were not noted for a while', async () => {
+    it('is a reset if changes were not recorded for a while', async () => {
       const world = virtualWorld();
       await using on = await stage(world);
       await on.engine.subscribe();
@@ -336,7 +336,7 @@ describe('StreamHub', () => {
     });
   });
 
-  it('says that lists must be read again when deliveries ended that nobody named', async () => {
+  it('says that lists must be reloaded when unnamed deliveries have ended', async () => {
     const world = virtualWorld();
     await using on = await stage(world, { answer: { ...ok, status: 500 } });
     const subscriberId = await on.engine.subscribe();
@@ -353,7 +353,7 @@ describe('StreamHub', () => {
     );
   });
 
-  it('tells of an app to those who watch that app', async () => {
+  it('sends changes of an app only to clients of that app', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
     const watcher = await watch(world, { ...on, appNo: on.appNo + 1 });
@@ -365,7 +365,7 @@ describe('StreamHub', () => {
     assert.equal(watcher.frames.length, 1);
   });
 
-  it('gives signs of life, and sends away whose key has lost its power', async () => {
+  it('sends keep-alives, and closes streams whose key is no longer valid', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
     const [watcher, other] = [await watch(world, on), await watch(world, on)];
@@ -379,7 +379,7 @@ describe('StreamHub', () => {
     assert.equal(watcher.cursors.length, 1, 'one that does not read gets nothing');
   });
 
-  it('takes a bounded number of clients', async () => {
+  it('accepts a bounded number of clients', async () => {
     const world = virtualWorld();
     await using on = await stage(world);
     const first = await watch(world, on);
@@ -395,7 +395,7 @@ describe('StreamHub', () => {
     await watch(world, on);
   });
 
-  it('says goodbye when it stops, and cuts off who does not hear it', async () => {
+  it('says goodbye when it stops, and cuts off clients that do not close', async () => {
     const world = virtualWorld();
     let deaf: TestWatcher;
     let watcher: TestWatcher;
@@ -410,7 +410,7 @@ describe('StreamHub', () => {
   });
 
   describe('on several nodes', () => {
-    it('tells what happens on another one, which begins to note within a second', async () => {
+    it('sends changes of another node, which begins to record within a second', async () => {
       const world = virtualWorld();
       const sqlite = openDatabase();
       await using here = await stage(world, { sqlite, isShared: true, node: 'here' });
@@ -428,7 +428,7 @@ describe('StreamHub', () => {
       assert(watcher.frames.slice(known).every(({ isReset }) => !isReset));
     });
 
-    it('goes on at another node, with what any of them has told', async () => {
+    it('resumes at another node, with what any of them has sent', async () => {
       const world = virtualWorld();
       const sqlite = openDatabase();
       await using here = await stage(world, { sqlite, isShared: true, node: 'here' });

@@ -5,7 +5,7 @@ import { unsubscribe } from '../../src/engine/subscriptions.ts';
 import { openDatabase, startEngine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
-/** A network that takes its time before and after a request starts, as the seed will have it. */
+/** A network with random delays before and after a request starts, by the seed. */
 function slowNetwork(world: VirtualWorld): {
   starts: number[];
   refused: () => number;
@@ -32,7 +32,7 @@ describe('unsubscribe', () => {
   it('lets no attempt start after it has answered: 1,000 races', async () => {
     let stopped = 0;
     let before = 0;
-    // To start an engine takes longer than a race: each sees eight of them.
+    // Starting an engine takes longer than a race, so each engine runs eight of them.
     for (let seed = 1; seed <= 125; seed += 1) {
       const world = virtualWorld({ seed });
       const { starts, refused, send } = slowNetwork(world);

@@ -1,17 +1,20 @@
-// A world whose clock the test moves and whose chance is seeded: the same seed gives the same run.
+// A world whose clock the test moves and whose randomness is seeded: the same seed gives the same
+// run.
 import { elapsedClock } from '../../src/core/elapsed-clock.ts';
 import type { World } from '../../src/core/world.ts';
 
 export interface VirtualWorld extends World {
-  /** Lets time pass, ringing every timer on the way, in order, with all that follows from it. */
+  /** Lets time pass, firing every timer in order, with everything that follows from it. */
   pass(ms: number): Promise<void>;
-  /** Time passes, but nothing runs: the process was stopped, and timers ring late. */
+  /** Time passes, but nothing runs: the process is frozen, and timers fire late. */
   freeze(ms: number): void;
-  /** The machine is suspended: only the wall clock moves on. A negative time sets that clock back. */
+  /**
+   * The machine is suspended: only the wall clock advances. A negative time sets that clock back.
+   */
   suspend(ms: number): void;
   /** Lets everything happen that needs no time. */
   settle(): Promise<void>;
-  /** A seeded number from 0 up to 1. */
+  /** A seeded number in [0, 1). */
   random(): number;
 }
 
@@ -33,7 +36,8 @@ export function virtualWorld(
   let orders = 0;
 
   const settle = async (): Promise<void> => {
-    // Some turns of the loop: promises, and the replies of an in-process store to what waits for a whole turn each time.
+    // Several turns of the event loop: for promises, and for replies of the in-process store to
+    // batches that each wait for a whole turn.
     for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
 
@@ -68,7 +72,7 @@ export function virtualWorld(
           if (timers.delete(timer)) reject(signal?.reason as Error);
         };
         const ring = (): void => {
-          // Else a signal that lives for days gathers a listener for every sleep.
+          // Otherwise a signal that lives for days would accumulate a listener per sleep.
           signal?.removeEventListener('abort', giveUp);
           resolve();
         };

@@ -18,7 +18,7 @@ interface Question {
   fail: (error: Error) => void;
 }
 
-/** A real connection with both of its ends; what serves it is the test. */
+/** A real connection with both of its ends; the test plays the server. */
 interface Pair extends Disposable {
   client: Socket;
   socket: Socket;
@@ -27,13 +27,13 @@ interface Pair extends Disposable {
   asked: () => Promise<Question>;
   isAsked: () => boolean;
   sent: string[];
-  /** All that comes on a connection that was handed over. */
+  /** Everything received on a connection that was handed over. */
   handedOver: Promise<string>;
   broken: Promise<void>;
   failed: Promise<unknown>;
 }
 
-describe('a connection that is served directly', () => {
+describe('DirectConnection', () => {
   let server: Server;
   before(async () => {
     server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
@@ -88,14 +88,14 @@ describe('a connection that is served directly', () => {
     };
   }
 
-  /** Resolves when the other end has read it. */
+  /** Resolves when the other end has read the bytes. */
   async function say({ client, socket }: Pair, bytes: string): Promise<void> {
     const read = once(socket, 'data');
     client.write(bytes);
     await read;
   }
 
-  it('takes the pieces of a request together', async () => {
+  it('joins the pieces of a request', async () => {
     using pair = await open();
     await say(pair, head);
     await say(pair, '{');
@@ -107,7 +107,7 @@ describe('a connection that is served directly', () => {
     assert.equal(String((await once(pair.client, 'data'))[0]), 'answer\n');
   });
 
-  it('asks one at a time, in their order', async () => {
+  it('serves pipelined requests one at a time, in order', async () => {
     using pair = await open();
     await say(pair, request);
     const first = await pair.asked();
@@ -120,12 +120,12 @@ describe('a connection that is served directly', () => {
     second.answer();
   });
 
-  it('reads nothing more while an answer is not taken', async () => {
+  it('reads nothing more while the client does not read its answer', async () => {
     using pair = await open();
     pair.client.pause();
     await say(pair, request);
     const first = await pair.asked();
-    first.answer({ text: 'x'.repeat(64 * 1024 * 1024) }); // More than any system keeps for him.
+    first.answer({ text: 'x'.repeat(64 * 1024 * 1024) }); // More than any system buffers.
     await say(pair, request);
     assert.deepEqual([pair.isAsked(), pair.sent], [false, []]);
     pair.client.resume();
@@ -133,7 +133,7 @@ describe('a connection that is served directly', () => {
     assert.deepEqual(pair.sent, ['/a']);
   });
 
-  it('hands over what is not plain, with every byte of it', async () => {
+  it('hands over anything that is not plain, with every byte of it', async () => {
     for (const bytes of [other, request + request, 'garbage', head.slice(0, 30)]) {
       using pair = await open();
       pair.client.end(bytes);
@@ -142,7 +142,7 @@ describe('a connection that is served directly', () => {
     }
   });
 
-  it('hands over what comes in too many pieces', async () => {
+  it('hands over a request that comes in too many pieces', async () => {
     using pair = await open();
     const long = request.replace('Length: 2', 'Length: 9');
     await say(pair, long);
@@ -151,7 +151,7 @@ describe('a connection that is served directly', () => {
     assert.equal(await pair.handedOver, `${long}xxx`);
   });
 
-  it('hands over what waited behind an answer', async () => {
+  it('hands over a request that waited behind an answer', async () => {
     using pair = await open();
     await say(pair, request);
     const { answer } = await pair.asked();
@@ -162,7 +162,7 @@ describe('a connection that is served directly', () => {
     assert.deepEqual(pair.sent, ['/a']);
   });
 
-  it('hands over whoever says nothing, and whoever does not finish', async () => {
+  it('hands over a silent connection and an unfinished request', async () => {
     for (const bytes of ['', head]) {
       using pair = await open();
       if (bytes !== '') await say(pair, bytes);
@@ -172,7 +172,7 @@ describe('a connection that is served directly', () => {
     }
   });
 
-  it('ends one that has asked and then says nothing', async () => {
+  it('closes an idle connection after its last answer', async () => {
     using pair = await open();
     await say(pair, request);
     (await pair.asked()).answer();
@@ -187,7 +187,7 @@ describe('a connection that is served directly', () => {
     assert(pair.socket.destroyed);
   });
 
-  it('cuts off whoever takes no answer', async () => {
+  it('cuts off a client that does not read its answer', async () => {
     using pair = await open();
     await say(pair, request);
     await pair.asked();
@@ -196,7 +196,7 @@ describe('a connection that is served directly', () => {
     await once(pair.client.resume(), 'end');
   });
 
-  it('cuts off whoever cannot be answered by a mistake of ours, which is told', async () => {
+  it('cuts off the connection and reports the error when answering fails', async () => {
     using pair = await open();
     await say(pair, request);
     (await pair.asked()).fail(new Error('ours'));
@@ -204,7 +204,7 @@ describe('a connection that is served directly', () => {
     await once(pair.client.resume(), 'end');
   });
 
-  it('says that a request was broken off', async () => {
+  it('reports that a request was broken off', async () => {
     using pair = await open();
     await say(pair, head);
     pair.client.end();
@@ -212,7 +212,7 @@ describe('a connection that is served directly', () => {
     assert.equal(pair.isAsked(), false);
   });
 
-  it('answers whoever sends nothing more, and ends', async () => {
+  it('answers a client that has ended its side, then ends', async () => {
     using pair = await open();
     const ended = once(pair.socket, 'end');
     pair.client.end(request);
@@ -222,7 +222,7 @@ describe('a connection that is served directly', () => {
     assert.equal(await text(pair.client), 'answer\n');
   });
 
-  it('says the last thing, and cuts off whoever goes on and on', async () => {
+  it('sends the last answer, and cuts off a client that keeps sending', async () => {
     using pair = await open();
     await say(pair, request);
     (await pair.asked()).answer({ isLast: true });
@@ -239,7 +239,7 @@ describe('a connection that is served directly', () => {
     assert.equal(pair.isAsked(), false);
   });
 
-  it('is closed at once when idle, after its answer when busy, and handed over in between', async () => {
+  it('closes at once when idle, after the answer when busy, and hands over an unfinished request', async () => {
     using idle = await open();
     idle.connection.close();
     await once(idle.client.resume(), 'end');
@@ -257,7 +257,7 @@ describe('a connection that is served directly', () => {
     assert.equal(await text(busy.client), 'answer\n');
   });
 
-  it('does not mind that nobody is there to hear the answer', async () => {
+  it('tolerates that the client is gone before its answer', async () => {
     using pair = await open();
     await say(pair, request);
     const { answer } = await pair.asked();

@@ -1,5 +1,6 @@
-// A connection that is read and answered here, a request at a time, for as long as all that comes is plain.
-// Anything else, and whoever takes his time, goes to Node's HTTP server with the connection, and stays there.
+// A connection that is read and answered here, one request at a time, as long as everything on it
+// is plain. Anything else, and a slow client, goes to Node's HTTP server together with the
+// connection, and stays there.
 import type { Socket } from 'node:net';
 import { limits } from '../../core/limits.ts';
 import { WholeReader, type WholeRequest } from './read-whole.ts';
@@ -7,27 +8,29 @@ import { WholeReader, type WholeRequest } from './read-whole.ts';
 export interface Answer {
   text: string;
   encoding: 'latin1' | 'utf8';
-  /** Nothing more is answered on the connection. */
+  /** No further request is answered on the connection. */
   isLast: boolean;
-  /** It has left, or nobody is there to read it. */
+  /** Called when the answer was sent, or the client is gone. */
   onSent: () => void;
 }
 
 export interface Serving {
-  /** Undefined when it is for somebody else. */
+  /** Undefined if the request is not served directly. */
   serve(request: WholeRequest, socket: Socket): Promise<Answer> | undefined;
-  /** Takes the connection, with all that was not answered put back. */
+  /** Takes the connection, with the unanswered bytes put back. */
   handOver(socket: Socket): void;
-  /** The connection has ended within a request. */
+  /** The connection ended in the middle of a request. */
   breakOff(socket: Socket): void;
-  /** An answer could not be given: a mistake of ours. The connection is cut. */
+  /** Answering failed, by a bug of ours. The connection is cut. */
   onError(error: unknown): void;
 }
 
-/** `fresh`: it has asked nothing yet. `closing`: busy for the last time. `over`: it was told the last thing. */
+/**
+ * `fresh`: no request yet. `closing`: serving its last request. `over`: the last answer was sent.
+ */
 type State = 'fresh' | 'idle' | 'busy' | 'closing' | 'over';
 
-/** No earlier than was promised. */
+/** At least the promised keep-alive time. */
 const idleTimesMax = Math.ceil(limits.keepAliveTimeoutMs / limits.connectionTimeoutMs);
 
 export class DirectConnection {
@@ -36,11 +39,11 @@ export class DirectConnection {
   readonly #reader = new WholeReader();
   readonly #listeners: readonly (readonly [string, (piece: Buffer) => void])[];
   #state: State = 'fresh';
-  /** The beginning of a request, and in how many pieces it came. */
+  /** The beginning of a request, and in how many pieces it arrived. */
   #begun: Buffer | undefined;
   #pieces = 0;
   #hasEnded = false;
-  /** How often nothing came in time since it was answered. */
+  /** How many timeouts have passed since the last answer. */
   #idleTimes = 0;
 
   constructor(socket: Socket, serving: Serving) {
@@ -50,13 +53,13 @@ export class DirectConnection {
       ['data', (piece) => this.#read(piece)],
       ['end', () => this.#end()],
       ['timeout', () => this.#giveUp()],
-      ['error', () => undefined], // It closes the socket, and whoever counts connections hears of that.
+      ['error', () => undefined], // It closes the socket, which is reported by `close`.
     ];
     for (const [name, listener] of this.#listeners) socket.on(name, listener);
     this.#wait(limits.directWaitMs);
   }
 
-  /** Ends it, when what is under way is answered. */
+  /** Ends the connection once the current request is answered. */
   close(): void {
     if (this.#state === 'busy') this.#state = 'closing';
     else if (this.#begun !== undefined) this.#handOver(this.#begun);
@@ -71,7 +74,8 @@ export class DirectConnection {
         break;
       case 'busy':
       case 'closing':
-        // One request at a time. It is put back, so that the end of the connection is not told before it.
+        // One request at a time. The bytes are put back, so that the end of the stream is not
+        // reported before them.
         this.#socket.pause();
         this.#socket.unshift(piece);
         break;
@@ -115,7 +119,7 @@ export class DirectConnection {
       onSent();
       this.#rest(isLast);
     };
-    // Whoever does not take his answer is not read either.
+    // A client that does not read its answer is not read from either.
     if (this.#socket.writable) this.#socket.write(text, encoding, sent);
     else sent();
   }
@@ -128,7 +132,7 @@ export class DirectConnection {
     }
     this.#state = wasLast ? 'over' : 'idle';
     if (wasLast) {
-      // Cut off at once while more comes in, it might not read what it was told last.
+      // Destroyed at once while more arrives, the client might not read the last answer.
       socket.end();
       this.#wait(limits.overLingerMs);
     }
@@ -146,13 +150,14 @@ export class DirectConnection {
     }
   }
 
-  /** Nothing has come or left for a while. */
+  /** The socket timed out: nothing was received or sent for a while. */
   #giveUp(): void {
     if (this.#state === 'fresh' || this.#begun !== undefined) {
       this.#handOver(this.#begun);
       return;
     }
-    // One time for both, who takes no answer and who asks nothing: to set another for each request costs more.
+    // One timeout for clients that read no answer and for idle ones: resetting it for each request
+    // costs more.
     this.#idleTimes += 1;
     const isIdle = this.#state === 'idle' && this.#idleTimes < idleTimesMax;
     if (isIdle) this.#socket.setTimeout(limits.connectionTimeoutMs);
@@ -162,7 +167,7 @@ export class DirectConnection {
   #handOver(bytes: Buffer | undefined): void {
     const socket = this.#socket;
     socket.setTimeout(0);
-    socket.pause(); // And resumed at the end: a socket that flows need not notice what is put back.
+    socket.pause(); // Resumed at the end: a flowing socket need not emit bytes that are put back.
     for (const [name, listener] of this.#listeners) socket.off(name, listener);
     if (bytes !== undefined) socket.unshift(bytes);
     this.#serving.handOver(socket);

@@ -1,4 +1,4 @@
-// An answer as bytes of HTTP/1.1, with the headers that every answer has.
+// Serializes an answer as HTTP/1.1, with the headers of every answer.
 import { strict as assert } from 'node:assert';
 import { STATUS_CODES } from 'node:http';
 import { limits } from '../../core/limits.ts';
@@ -19,7 +19,7 @@ const [closes, stays] = [
   'connection: close\r\n',
   `connection: keep-alive\r\nkeep-alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`,
 ];
-/** What a header may hold: anything else could be read as the end of one. */
+/** Characters that a header value may hold; any other could end the header. */
 const plainValue = /^[\t -~]*$/;
 
 export function createPrintAnswer(world: Pick<World, 'nowMs'>): PrintAnswer {
@@ -45,7 +45,7 @@ export function createPrintAnswer(world: Pick<World, 'nowMs'>): PrintAnswer {
   };
 }
 
-/** It is the same for a whole second. */
+/** The Date header, cached for a second. */
 function createDates(): (nowMs: number) => string {
   let [second, text] = [-1, ''];
   return (nowMs) => {

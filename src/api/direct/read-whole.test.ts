@@ -25,7 +25,7 @@ function whole(bytes: Buffer): WholeRequest {
   return reading;
 }
 
-describe('a plain request', () => {
+describe('readWhole: a plain request', () => {
   it('is read: its path, its headers line by line, its body', () => {
     const lines = [
       ...plain,
@@ -50,14 +50,14 @@ describe('a plain request', () => {
     );
   });
 
-  it('may have headers with the names of what every object has', () => {
+  it('may have headers named like members of Object.prototype', () => {
     const { headersDistinct } = whole(bytesOf([...plain, '__proto__: a', 'constructor: b'])).head;
     assert.deepEqual(headersDistinct['__proto__'], ['a']);
     assert.deepEqual(headersDistinct['constructor'], ['b']);
   });
 
   for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8']) {
-    it(`may say ${type}`, () => {
+    it(`may declare ${type}`, () => {
       const lines = plain.map((line) =>
         line.startsWith('Content-Type') ? `Content-Type: ${type}` : line,
       );
@@ -65,7 +65,7 @@ describe('a plain request', () => {
     });
   }
 
-  it('is waited for while its body comes, if that is small', () => {
+  it('is waited for until its body is complete, if that is small', () => {
     for (const length of [0, 1, body.length - 1]) {
       assert.equal(readWhole(bytesOf(plain, { rest: body.slice(0, length) })), 'unfinished');
     }
@@ -76,7 +76,7 @@ describe('a plain request', () => {
   });
 });
 
-describe('a head that is said again', () => {
+describe('WholeReader: a repeated head', () => {
   const lined = (length: number | string): string[] => [
     ...plain.slice(0, 2),
     `Content-Length: ${length}`,
@@ -84,7 +84,7 @@ describe('a head that is said again', () => {
   ];
   const said = (length: number): Buffer => bytesOf(lined(length), { rest: 'x'.repeat(length) });
 
-  it('is not read again, whatever the length', () => {
+  it('is not parsed again, whatever its length', () => {
     const reader = new WholeReader();
     const readings = [15, 15, 9, 1_234_567, 1].map((length) => {
       const reading = reader.read(said(length));
@@ -104,7 +104,7 @@ describe('a head that is said again', () => {
     );
   });
 
-  it('is forgotten for another', () => {
+  it('is forgotten after a different one', () => {
     const reader = new WholeReader();
     const heads = ['k', 'l', 'l', 'k'].map((key) => {
       const reading = reader.read(bytesOf([...plain, `X-API-Key: ${key}`]));
@@ -127,7 +127,7 @@ describe('a head that is said again', () => {
     assert.notEqual(first.head, second.head);
   });
 
-  /** Where its length may stand, and what may look like it. */
+  /** Where Content-Length may be, and what may look like it. */
   const [host = '', type = ''] = plain;
   const shapes: ((length: string, decoy: string) => { first?: string; lines: string[] })[] = [
     (length) => ({ lines: [host, type, `Content-Length: ${length}`, 'X-API-Key: k'] }),
@@ -145,7 +145,7 @@ describe('a head that is said again', () => {
     }),
   ];
   const lengths = ['15', '14', '1', '016', '0', '', '1x', '15 ', '12345678', '+15', '15,15'];
-  /** Another request, of which most bytes are as before. */
+  /** Another request that shares most of its bytes with the first. */
   const changed = fc.record({
     shape: fc.constantFrom(...shapes),
     length: fc.constantFrom(...lengths),
@@ -156,7 +156,7 @@ describe('a head that is said again', () => {
     rest: fc.option(fc.nat({ max: 17 }), { nil: undefined, freq: 2 }),
   });
 
-  it('or changed in any way, is read as by somebody who has not heard the first', () => {
+  it('or a changed one, is read as by a reader without the first', () => {
     let again = 0;
     fc.assert(
       fc.property(changed, ({ shape, length, decoy, at, byte, cut, rest }) => {
@@ -180,7 +180,7 @@ describe('a head that is said again', () => {
   });
 });
 
-describe('there is a doubt about', () => {
+describe('readWhole returns doubt for', () => {
   const without = (name: string): string[] => plain.filter((line) => !line.startsWith(name));
   const cases: Record<string, Buffer> = {
     'half a head': bytesOf(plain).subarray(0, 40),
@@ -240,7 +240,7 @@ describe('there is a doubt about', () => {
   }
 });
 
-describe('what is read here', () => {
+describe('readWhole', () => {
   let server: Server;
   before(async () => {
     server = createServer((request, response) => {
@@ -254,7 +254,7 @@ describe('what is read here', () => {
   });
   after(() => server.close().closeAllConnections());
 
-  /** What Node's own server makes of the same bytes. */
+  /** What Node's own server reads from the same bytes. */
   async function readByNode(bytes: Buffer): Promise<unknown> {
     const { port } = server.address() as AddressInfo;
     const socket = connect({ host: '127.0.0.1', port });
@@ -298,7 +298,7 @@ describe('what is read here', () => {
     })
     .map(({ lines, at, first }) => bytesOf(plain.toSpliced(at, 0, ...lines), { first }));
 
-  it('is what Node would have read, whatever the bytes', async () => {
+  it('reads what Node would have read, whatever the bytes', async () => {
     let read = 0;
     await fc.assert(
       fc.asyncProperty(anyRequest, async (bytes) => {

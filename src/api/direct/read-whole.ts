@@ -1,5 +1,6 @@
-// Reads a request that came whole, if it is as plain as nearly all are. Whatever leaves a doubt is not read here at
-// all: it is for Node's HTTP server, which knows all that is allowed and what to say of the rest.
+// Parses a request that arrived in one piece, if it is as plain as nearly all are. Anything
+// doubtful must not be parsed here: it goes to Node's HTTP server, which knows everything that HTTP
+// allows and how to refuse the rest.
 import { limits } from '../../core/limits.ts';
 import type { RawHead } from '../raw-request.ts';
 
@@ -8,33 +9,34 @@ export interface WholeRequest {
   body: Buffer;
 }
 
-/** All before the body. Requests that repeat it share it. */
+/** Everything before the body. Shared by requests that repeat it. */
 export interface Head {
-  /** As it came, and its path alone. */
+  /** The URL as received, and its path alone. */
   readonly url: string;
   readonly path: string;
-  /** By lower-case names, each line by itself; all but Content-Length. Without a prototype, as Node makes it. */
+  /** By lower-case name, one entry per line, without Content-Length. No prototype, as in Node. */
   readonly headersDistinct: Record<string, string[]>;
-  /** Read further, once somebody has asked for that. */
+  /** Parsed further on first use. */
   raw: RawHead | undefined;
 }
 
-/** `unfinished`: plain so far, but its body has not come to its end. `doubt`: not for us. */
+/** `unfinished`: plain so far, but the body is incomplete. `doubt`: leave it to Node. */
 export type Reading = WholeRequest | 'unfinished' | 'doubt';
 
 /**
- * A head: where it goes, and its lines. There is one way only to match, so that the time grows with the head and no more.
- * No bare CR or LF fits, no NUL, no folded line, no space before a colon. Line by line it took twice as long.
+ * A head: its path and its lines. There is only one way to match, so the time is linear in its
+ * length. Rejects bare CR or LF, NUL, folded lines and spaces before a colon. Matching line by line
+ * took twice as long.
  */
 const plainHead = /^POST (\/[!-~]*) HTTP\/1\.1\r\n((?:[\w!#$%&'*+.^`|~-]+:[\t -~]*\r\n)+)$/;
-/** JSON as programs say it. */
+/** JSON as common clients declare it. */
 const plainType = /^application\/json(?:; ?charset=utf-8)?$/i;
-/** No zeros in front, no list, no sign. */
+/** No leading zeros, no list, no sign. */
 const plainLength = /^[1-9]\d{0,6}$/;
 const lengthDigitsMax = 7;
-/** Of a head in which it is plain. Nothing else begins a line like that. */
+/** For a head in which it is plain: no other line begins like that. */
 const lengthLine = /^(content-length:[\t ]*)(\d+)/im;
-/** They change what a request is, or what comes after it. */
+/** Headers that change the meaning of a request or what follows it. */
 const odd = ['transfer-encoding', 'expect', 'upgrade', 'trailer', 'proxy-connection'] as const;
 const lineEnd = '\r\n';
 const headEnd = Buffer.from('\r\n\r\n');
@@ -47,8 +49,8 @@ interface Announced {
 }
 
 /**
- * Of one connection. Whoever publishes says the same head again and again, but for the length: so it is compared with
- * the one before, and seldom read: 0.3 µs instead of 5, with all that callers ask of it, in a loop.
+ * Reads the requests of one connection. A publisher sends the same head again and again except for
+ * the length, so a head is compared with the last one and seldom parsed (docs/performance.md).
  */
 export class WholeReader {
   #last: Repeatable | undefined;
@@ -59,7 +61,7 @@ export class WholeReader {
     const { head, bodyAt, length } = announced;
     const missing = bodyAt + length - bytes.length;
     if (missing > 0) return length <= limits.smallBodyBytes ? 'unfinished' : 'doubt';
-    if (missing < 0) return 'doubt'; // What comes behind it is another request.
+    if (missing < 0) return 'doubt'; // Another request follows.
     return { head, body: bytes.subarray(bodyAt) };
   }
 
@@ -82,7 +84,7 @@ export class WholeReader {
   }
 }
 
-/** A head as it came, before its length and after it. */
+/** The bytes of a head before and after its length. */
 interface Repeatable {
   before: Buffer;
   after: Buffer;
@@ -93,7 +95,8 @@ function repeatable(bytes: Buffer, text: string, head: Head): Repeatable {
   const found = lengthLine.exec(text);
   const [, name = '', digits = ''] = found ?? [];
   const lengthAt = (found?.index ?? 0) + name.length;
-  // In memory of its own, for as long as the connection is there: a part of the common one would hold all of it.
+  // Copied into memory of its own: a slice would retain the whole shared buffer for as long as the
+  // connection lives.
   const own = Buffer.allocUnsafeSlow(bytes.length);
   own.set(bytes);
   return { before: own.subarray(0, lengthAt), after: own.subarray(lengthAt + digits.length), head };
@@ -101,7 +104,7 @@ function repeatable(bytes: Buffer, text: string, head: Head): Repeatable {
 
 const zero = 0x30;
 
-/** Undefined when it is another head, or says another length than a plain one. */
+/** Undefined if the head differs, or its length is not plain. */
 function readAgain(bytes: Buffer, { before, after, head }: Repeatable): Announced | undefined {
   let at = before.length;
   if (bytes.length < at || before.compare(bytes, 0, at) !== 0) return undefined;
@@ -116,7 +119,7 @@ function readAgain(bytes: Buffer, { before, after, head }: Repeatable): Announce
   return isSame ? { head, bodyAt, length } : undefined;
 }
 
-/** Undefined when there are very many. */
+/** Undefined if there are too many lines. */
 function readFields(lines: string): Record<string, string[]> | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It has no members at all.
   const fields = Object.create(null) as Record<string, string[]>;
@@ -132,7 +135,7 @@ function readFields(lines: string): Record<string, string[]> | undefined {
   return fields;
 }
 
-/** Of its body; undefined when there is anything about it that is not plain. */
+/** The length of the body; undefined if anything about it is not plain. */
 function plainLengthOf(fields: Readonly<Record<string, readonly string[]>>): number | undefined {
   const { host = [], connection = ['keep-alive'] } = fields;
   const { 'content-length': lengths = [], 'content-type': types = [] } = fields;

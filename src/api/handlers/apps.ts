@@ -1,4 +1,4 @@
-// Handlers of apps, for operators.
+// Handlers for apps; they need the operator scope.
 import type { App } from '../../core/app.ts';
 import { withPrefix } from '../../core/id.ts';
 import { createApp, editApp, getApp, listApps } from '../../engine/apps.ts';
@@ -34,7 +34,7 @@ export function appHandlers(context: Context): Handlers {
   };
 }
 
-/** Absent is as it was; null, as all apps have it. */
+/** Absent: unchanged. Null: back to the default for all apps. */
 function quotaEdits(given: fields.Fields): QuotaEdits {
   const named = (['subscriptions', 'eventsPerSecond', 'payloadBytes'] as const).filter(
     (name) => given[name] !== undefined,

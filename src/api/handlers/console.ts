@@ -1,12 +1,12 @@
-// Handlers of the console's files. One page is the same for everybody, signed in or not: what it
-// shows, it asks of the operations, with the caller's own credentials.
+// Serves the console's files. The page is the same for everyone, signed in or not: its data comes
+// from the API, with the user's own credentials.
 import type { Message } from '../../contract/exchange.ts';
 import { Problem } from '../../core/problem.ts';
 import type { Handlers, Reply } from '../call.ts';
 import type { ConsoleFile, ConsoleFiles } from '../console/files.ts';
 import * as fields from '../fields.ts';
 
-/** `files` undefined: the console was not built. */
+/** `files` is undefined if the console was not built. */
 export function consoleHandlers(files: ConsoleFiles | undefined): Handlers {
   const page = (request: Message): Reply =>
     files === undefined ? notBuilt : answer(files.page, { request, caching: 'no-cache' });
@@ -21,7 +21,7 @@ export function consoleHandlers(files: ConsoleFiles | undefined): Handlers {
       const name = fields.pathText(request, 'file');
       const file = files?.assets.get(name);
       if (file === undefined) throw new Problem('not_found', `The console has no file "${name}"`);
-      // Their names change with their content.
+      // File names change with their content.
       return answer(file, { request, caching: 'public, max-age=31536000, immutable' });
     },
   };
@@ -87,7 +87,7 @@ function answer(
   return { status: 200, headers, mediaType: file.mediaType, body: gzip ?? file.bytes };
 }
 
-/** `gzip;q=0` means not at all. */
+/** `gzip;q=0` means that gzip is refused. */
 function takesGzip(accepted = ''): boolean {
   return accepted.split(',').some((one) => {
     const [coding = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase());
@@ -95,7 +95,7 @@ function takesGzip(accepted = ''): boolean {
   });
 }
 
-/** Weak or strong makes no difference here, RFC 9110, 13.1.2. */
+/** Weak and strong tags compare equal here, RFC 9110, 13.1.2. */
 function hasTag(given = '', etag: string): boolean {
   const tags = given.split(',').map((tag) => tag.trim().replace(/^W\//u, ''));
   return tags.includes('*') || tags.includes(etag);

@@ -1,4 +1,4 @@
-// Handlers of deliveries: where each stands, what every attempt sent and got back, and once more.
+// Handlers of deliveries: list them, show one with its attempts, send one again.
 import assert from 'node:assert/strict';
 import type { Attempt } from '../../core/attempt.ts';
 import { attemptId, deliveryId, deliveryStates, type DeliveryName } from '../../core/delivery.ts';
@@ -55,7 +55,7 @@ export function showDelivery(delivery: Delivery): Record<string, unknown> {
     ...(status === undefined ? {} : { status }),
     ...(error === undefined ? {} : { error }),
     ...(dueMs === undefined ? {} : { nextAttemptAt: fields.time(dueMs) }),
-    // As `from` and `until` mean it.
+    // The time that `from` and `until` filter by.
     createdAt: fields.time(timeOf(event)),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
   };
@@ -88,7 +88,7 @@ function showAttempt(delivery: DeliveryName & Delivery, attempt: Attempt): Recor
   };
 }
 
-/** The body as text; bytes that are no text show as the mark for a broken character. */
+/** The body as text; invalid UTF-8 shows as replacement characters. */
 function showResponse(response: NonNullable<Attempt['response']>): Record<string, unknown> {
   return {
     headers: Object.fromEntries(response.headers),

@@ -1,4 +1,4 @@
-// Handlers of events: publish them, one or many, and see what was published.
+// Handlers of events: publish one or many, list, show, and describe the event types.
 import assert from 'node:assert/strict';
 import type { Contract } from '../../contract/contract.ts';
 import { definitionsOf } from '../../contract/hearing.ts';
@@ -23,7 +23,7 @@ import type { Call, Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
 
 export function eventHandlers(context: Context, rules: PublishRules): Handlers {
-  // Once, when first asked: an example of a large schema takes many tries.
+  // Made on first use: finding an example for a large schema can take many tries.
   let types: Record<string, unknown>[] | undefined;
   return {
     publishEvent: async (call) => {
@@ -83,7 +83,7 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
   };
 }
 
-/** The request is a span of the caller's trace, or of one that begins with it. */
+/** Begins the span of the request, in the caller's trace or a new one. */
 function begin(context: Context, { trace, noteSpan }: Call): TraceContext | undefined {
   const span = beginTrace(context, trace);
   if (span !== undefined) noteSpan(span);
@@ -122,7 +122,7 @@ function showAccepted({ id, deliveries }: Accepted): Record<string, unknown> {
   return { eventId: withPrefix('evt', id), deliveries: deliveries ?? null };
 }
 
-/** Where a lenient service lets a payload pass that breaks its contract. */
+/** Present if lenient mode accepted a payload that breaks its contract. */
 function showWarnings(warnings: readonly Fault[]): Record<string, unknown> {
   return warnings.length === 0 ? {} : { warnings };
 }
@@ -133,22 +133,25 @@ function showEvent(event: Event): Record<string, unknown> {
     id: withPrefix('evt', id),
     event: name,
     deliveries: deliveries ?? null,
-    // As `from` and `until` mean it.
+    // The time that `from` and `until` filter by.
     createdAt: fields.time(timeOf(id)),
     ...(rejected === undefined ? {} : { rejected }),
   };
 }
 
-/** With the payload as it was published: a number of 30 digits would not survive being read. */
+/**
+ * Inserts the payload as published: parsing it would lose precision, for example of a number with
+ * 30 digits.
+ */
 function eventJson(event: Event): string {
   const { payload } = event;
   const text = Buffer.from(payload).toString();
-  // The bytes of a rejected event may be no JSON: then they are shown as text.
+  // The payload of a rejected event may not be JSON; it is then shown as text.
   const shown = readOpaqueJson(payload).kind === 'value' ? text : JSON.stringify(text);
   return `${JSON.stringify(showEvent(event)).slice(0, -1)},"payload":${shown}}`;
 }
 
-/** What can be published: names, schemas and an example each, as the contract has them. */
+/** The event types of a contract: name, schema and an example each. */
 function eventTypes(contract: Contract): Record<string, unknown>[] {
   return definitionsOf(contract).map(({ label, event, payload, mediaType }) => ({
     event: printTemplate(event),
@@ -159,7 +162,7 @@ function eventTypes(contract: Contract): Record<string, unknown>[] {
   }));
 }
 
-/** The example is the first that fits: of the document, else made from the schema. */
+/** The example of the document if it is valid, else one generated from the schema. */
 function described(payload: Validator): Record<string, unknown> {
   const sample = sampleOf(payload);
   const example = sample.kind === 'sample' ? { example: sample.value } : {};

@@ -1,4 +1,4 @@
-// Handlers of API keys. A secret leaves only in the answer to the call that made it.
+// Handlers of API keys. A secret appears only in the answer to the call that created it.
 import { isLive, scopes as allScopes, scopesBeyond, type Key } from '../../core/key.ts';
 import { Problem } from '../../core/problem.ts';
 import type { Context } from '../../engine/context.ts';
@@ -50,7 +50,10 @@ function readWish({ key: caller, request }: Call): Parameters<typeof createKey>[
   return { name: fields.text(body, 'name'), scopes, expiresMs };
 }
 
-/** A key manages only keys whose scopes it holds itself. Scopes never change, so asking first is enough. */
+/**
+ * A key may manage only keys whose scopes it holds itself. Scopes never change, so checking them
+ * first is safe.
+ */
 function refuseBeyond(caller: Key | undefined, subject: Pick<Key, 'scopes'>, action: string): void {
   const beyond = scopesBeyond(caller, subject);
   if (beyond.length === 0) return;

@@ -1,4 +1,4 @@
-// Handler of metrics, for Prometheus.
+// The metrics handler, for Prometheus.
 import { expose, expositionMediaType } from '../../core/exposition.ts';
 import type { Family } from '../../core/metric.ts';
 import type { Handlers } from '../call.ts';

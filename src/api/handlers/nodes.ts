@@ -1,4 +1,4 @@
-// Handlers of nodes, for operators.
+// The handler of nodes; it needs the operator scope.
 import type { Context } from '../../engine/context.ts';
 import type { Liveness } from '../../engine/liveness.ts';
 import { listNodes } from '../../engine/nodes.ts';

@@ -1,4 +1,4 @@
-// Handlers of replays: count first, start, see how far one has come, cancel.
+// Handlers of replays: count (dry run), start, list, show, cancel.
 import { endedStates } from '../../core/fits-delivery.ts';
 import { withPrefix } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
@@ -25,7 +25,7 @@ export function replayHandlers(context: Context): Handlers {
       }
       const replay = await createReplay(context, call.app, wish);
       const id = withPrefix('rpl', replay.id);
-      call.note({ did: 'replay started', replay: id }); // Not when it was only counted.
+      call.note({ did: 'replay started', replay: id }); // Not for a dry run.
       const headers = { location: `/replays/${id}` };
       return { status: 201, headers, body: showReplay(replay) };
     },

@@ -1,4 +1,5 @@
-// Handlers of the service itself: is it there, can it work, what does it offer. No key needed.
+// Handlers of the service itself: health, readiness, its contracts and its documentation. No key
+// needed.
 import { dump } from 'js-yaml';
 import type { Contract } from '../../contract/contract.ts';
 import { servedOf, type Contracts } from '../../contract/contracts.ts';
@@ -20,8 +21,7 @@ export interface ServiceMeans extends ReadinessMeans {
 export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers {
   const { management, executed } = contracts;
   const readiness = createReadiness(means);
-  // A service that nobody reads about starts in half the time: both and the pages are made when they
-  // are first asked for.
+  // Documents and pages are made on first use, which halves the time to start.
   const json = once(() => jsonPage(management.document));
   const yaml = once(() =>
     textPage('application/yaml', dump(management.document, { noRefs: true, lineWidth: 100 })),
@@ -68,9 +68,8 @@ export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers
 }
 
 /**
- * Everybody may ask for these, and needs no key: they are written once, for all, and wait as the same bytes
- * however many do not read them. The reference of our own contract (424 kB) took 0.95 ms of a core when it
- * was sent as a text, and takes 0.65 as bytes.
+ * Public and without a key: serialized once, so that clients that read slowly all share the same
+ * bytes, and sending costs less than from a string.
  */
 function textPage(mediaType: string, text: string): Reply {
   return { status: 200, body: Buffer.from(text), mediaType: `${mediaType}; charset=utf-8` };
@@ -86,13 +85,16 @@ function pageOf(contract: Contract, shown: readonly Contract[]): Reply {
   return { ...textPage('text/html', html), headers };
 }
 
-/** Made when it is first asked for, and once: it tries every operation, 120 ms for our own contract. */
+/**
+ * Made on first use and cached: a report checks every operation, which takes 120 ms for our own
+ * contract.
+ */
 const reports = new WeakMap<Contract, Reply>();
 
 function reportOf(contract: Contract): Reply {
   const known = reports.get(contract);
   if (known !== undefined) return known;
-  // Where the file lies on this machine is nobody's business; the names of files beside it are.
+  // The path of the file on this machine stays private; the names of files beside it are shown.
   const { file: _file, warnings, ...report } = makeReport(contract, '');
   const placed = warnings.map(({ file, ...warning }) =>
     file === '' ? warning : { ...warning, file },

@@ -1,5 +1,5 @@
-// Handlers of the console's sessions. The token travels in a cookie that no script can read; it stands in
-// no body and in no log.
+// Handlers of console sessions. The token travels in a cookie that scripts cannot read; it must not
+// appear in a body or a log.
 import { withPrefix } from '../../core/id.ts';
 import { admitsUntilMs, type Key } from '../../core/key.ts';
 import { Problem } from '../../core/problem.ts';
@@ -47,7 +47,7 @@ export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans
       const earlier = call.cookie(cookieName);
       return reply(call, 201, await signIn(context, identifier, credentialIn(call), earlier));
     },
-    // The cookie is set anew, so that the browser keeps it as long as the session is prolonged.
+    // Sets the cookie again, so that the browser keeps it as long as the session lasts.
     getSession: async (call) => reply(call, 200, signedIn(call)),
     signOut: async (call) => {
       await signOut(context, identifier, signedIn(call).session);
@@ -63,7 +63,7 @@ function credentialIn({ request }: Call): Credential {
   return ticket === undefined ? { key: fields.text(body, 'key') } : { ticket };
 }
 
-/** The contract lets nobody else in here. */
+/** The contract admits sessions only. */
 function signedIn({ key, session }: Call): SignedIn {
   if (key === undefined || session === undefined) throw new TypeError('expected a session');
   return { key, session };

@@ -1,4 +1,4 @@
-// Handlers of statistics: what happened, step by step, for a chart and a few large numbers.
+// Handlers of statistics: figures by step for a chart, and totals.
 import { withPrefix } from '../../core/id.ts';
 import type { Figures } from '../../core/figures.ts';
 import { latencyOf, successRateOf } from '../../core/figures.ts';

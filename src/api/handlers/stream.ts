@@ -1,4 +1,4 @@
-// The handler of the live view: what changes in the caller's app, as server-sent events.
+// The handler of the live view: changes in the caller's app as server-sent events.
 import { limits } from '../../core/limits.ts';
 import { withPrefix } from '../../core/id.ts';
 import type { Frame } from '../../engine/frame.ts';
@@ -28,8 +28,8 @@ async function openStream(hub: Pick<StreamHub, 'open'>, call: Call): Promise<Rep
   stream.tell(await hub.open(watcher, { appNo: app.no, lastEventId }));
   return {
     status: 200,
-    // Nothing on the way may gather or change it. The connection ends with it: it cannot be known
-    // before whether a stop ends it, which must not wait for idle connections.
+    // No proxy may buffer or transform it. The connection closes with the stream, because a stop
+    // may end the stream and must not wait for an idle connection.
     headers: {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
@@ -42,7 +42,7 @@ async function openStream(hub: Pick<StreamHub, 'open'>, call: Call): Promise<Rep
 
 const bye = eventBytes({ event: 'bye', data: {} });
 
-/** Written once, for however many clients. */
+/** Serialized once for all clients. */
 const written = new WeakMap<Frame, Buffer>();
 
 function bytesOf(frame: Frame): Buffer {

@@ -1,4 +1,4 @@
-// Handlers of the subscription resource: what subscribe calls created, to see and to change.
+// Handlers of subscriptions, which subscribe calls created: list, show, change, end.
 import assert from 'node:assert/strict';
 import type { Controls } from '../../core/controls.ts';
 import { printDuration } from '../../core/duration.ts';
@@ -85,7 +85,7 @@ function readChange({ state: named, callbacks, ...rest }: fields.Fields): Subscr
   return { state, callbacks: changes, choice: choice.choice };
 }
 
-/** With how its receivers do; for a list that would be asked too often. */
+/** With the health of its receivers, which would be too expensive in lists. */
 async function showOne(context: Context, app: Call['app'], found: Subscription): Promise<Reply> {
   const shown = showSubscription(found);
   if (found.state === 'ended') return { status: 200, body: shown };
@@ -122,7 +122,7 @@ function showCallback(callback: Callback): Record<string, unknown> {
   return { position, label, event: events[0], events, method, ...target };
 }
 
-/** What it has not chosen is left out; JSON leaves out what is undefined. */
+/** Unset controls are undefined, which JSON leaves out. */
 function showControls(controls: Controls): Record<string, unknown> {
   const { retryMs, timeoutMs, ratePerSecond, expiresMs, ...rest } = controls;
   return {
@@ -142,7 +142,7 @@ function showSecrets(secrets: readonly SigningSecret[]): Reply {
   return { status: 200, body: { ...showSecret(current), previous: old } };
 }
 
-/** What receivers verify with: of a key pair the public key, and never the other one. */
+/** What receivers verify with: of a key pair only the public key, never the private one. */
 function showSecret(one: SigningSecret): Record<string, unknown> {
   const secret = verifierOf(one);
   return signingOf(one) === 'hmac' ? { secret } : { secret, publicKey: secret };

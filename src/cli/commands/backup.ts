@@ -1,4 +1,4 @@
-// What `ringback backup` is called with; its work is loaded when it runs.
+// Declares `ringback backup`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 
 export const backup: Command = {

@@ -1,4 +1,4 @@
-// What `ringback check` is called with; its work is loaded when it runs.
+// Declares `ringback check`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 
 export const check: Command = {

@@ -1,4 +1,4 @@
-// What `ringback deliveries` is called with; its work is loaded when it runs.
+// Declares `ringback deliveries`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 import { connectFlags } from '../connect.ts';
 import { deliveryFlags, deliveryStates, listFlags } from './filter-flags.ts';

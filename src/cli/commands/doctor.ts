@@ -1,4 +1,4 @@
-// What `ringback doctor` is called with; its work is loaded when it runs.
+// Declares `ringback doctor`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 
 export const doctor: Command = {

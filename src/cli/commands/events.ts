@@ -1,4 +1,4 @@
-// What `ringback events` is called with; its work is loaded when it runs.
+// Declares `ringback events`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 import { connectFlags } from '../connect.ts';
 import { listFlags, timeFlags } from './filter-flags.ts';

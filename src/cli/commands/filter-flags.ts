@@ -1,4 +1,4 @@
-// Flags by which lists of events and deliveries, the live view and replays are narrowed.
+// Flags that filter events and deliveries, in lists, the live view and replays.
 import type { Flag } from '../command.ts';
 
 export const timeFlags = {

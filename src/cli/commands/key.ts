@@ -1,4 +1,4 @@
-// What `ringback key` is called with; its work is loaded when it runs.
+// Declares `ringback key`; its implementation is loaded when it runs.
 import { scopes } from '../../core/key.ts';
 import type { Command } from '../command.ts';
 

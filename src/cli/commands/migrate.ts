@@ -1,4 +1,4 @@
-// What `ringback migrate` is called with; its work is loaded when it runs.
+// Declares `ringback migrate`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 
 export const migrate: Command = {

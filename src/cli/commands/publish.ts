@@ -1,4 +1,4 @@
-// What `ringback publish` is called with; its work is loaded when it runs.
+// Declares `ringback publish`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 import { connectFlags } from '../connect.ts';
 

@@ -1,4 +1,4 @@
-// What `ringback replay` is called with; its work is loaded when it runs.
+// Declares `ringback replay`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 import { connectFlags } from '../connect.ts';
 import { deliveryFlags, endedStates, listFlags } from './filter-flags.ts';

@@ -1,4 +1,4 @@
-// What `ringback retry` is called with; its work is loaded when it runs.
+// Declares `ringback retry`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 import { connectFlags } from '../connect.ts';
 

@@ -1,4 +1,4 @@
-// What `ringback serve` is called with; its work is loaded when it runs.
+// Declares `ringback serve`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 
 export const serve: Command = {

@@ -1,4 +1,4 @@
-// What `ringback subscriptions` is called with; its work is loaded when it runs.
+// Declares `ringback subscriptions`; its implementation is loaded when it runs.
 import type { Command } from '../command.ts';
 import { connectFlags } from '../connect.ts';
 import { listFlags, subscriptionStates } from './filter-flags.ts';

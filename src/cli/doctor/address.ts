@@ -1,5 +1,5 @@
-// Where the service would listen: the port is free, or Ringback answers on it already; and how clients are
-// told to reach it. Nothing is asked of any other address than the configured one.
+// Checks where the service would listen (the port is free, or Ringback answers on it), and the
+// public URL. Connects to no other address than the configured one.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Agent, request } from 'undici';
@@ -41,7 +41,7 @@ export function checkPublicUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | '
   });
 }
 
-/** Never a failure: what is allowed may be meant. */
+/** Never fails: an unusual target policy may be intended. */
 export function checkTargets({ targets }: Pick<Config, 'targets'>): Finding {
   return ok('targets', `callbacks reach ${explainTargets(targets)}`);
 }
@@ -70,7 +70,7 @@ async function whoseIsIt(address: Address): Promise<Finding> {
 }
 
 async function askHealth(url: string): Promise<string> {
-  // The certificate may be made out to the public name, and this is not the public name.
+  // The certificate may be for the public name, which this is not.
   const timeout = limits.doctorAnswerMs;
   const connect = { rejectUnauthorized: false, timeout };
   const dispatcher = new Agent({ connect, headersTimeout: timeout, bodyTimeout: timeout });

@@ -1,4 +1,5 @@
-// The certificate of the service's own port: whether it and its key fit, and how long it is valid.
+// Checks the certificate of the service's own port: whether it fits its key, and how long it is
+// valid.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';

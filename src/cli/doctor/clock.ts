@@ -1,8 +1,8 @@
-// The clocks of this machine: the wall clock is set at all, and the monotonic one goes forward.
+// Checks the clocks of this machine: the wall clock is set, and the monotonic one advances.
 import type { World } from '../../core/world.ts';
 import { failed, ok, type Finding } from './finding.ts';
 
-/** No Ringback is older than this. */
+/** No version of Ringback is older than this. */
 const earliestMs = Date.UTC(2026, 0, 1);
 const napMs = 10;
 

@@ -1,4 +1,4 @@
-// The contracts: whether the service would start with them, and whether all of them can run.
+// Checks the contracts: whether the service would start with them, and whether all of them can run.
 import { loadContracts } from '../../contract/contracts.ts';
 import { ContractError } from '../../contract/document.ts';
 import { explainError } from '../../contract/locate.ts';

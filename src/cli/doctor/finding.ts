@@ -1,11 +1,11 @@
-// What a check of the doctor found: a fact, and where it is not well, what to do. Never a secret.
+// The result of a check of the doctor: a fact and, unless all is well, what to do. Never a secret.
 
 export interface Finding {
-  /** A word: what was looked at. */
+  /** A word for what was checked. */
   check: string;
   state: 'ok' | 'warning' | 'failed';
   message: string;
-  /** What to do; undefined where all is well. */
+  /** What to do; undefined if all is well. */
   remedy: string | undefined;
 }
 
@@ -23,7 +23,9 @@ export function failed(check: string, { message, remedy }: Trouble): Finding {
   return { check, state: 'failed', message, remedy };
 }
 
-/** In one line. OpenSSL's own message names its source files, so of that only the reason is taken. */
+/**
+ * The message in one line. OpenSSL's messages name its source files, so only their reason is used.
+ */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isTls = 'code' in error && String(error.code).startsWith('ERR_SSL_');

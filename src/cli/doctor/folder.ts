@@ -1,4 +1,4 @@
-// The data folder of SQLite: whether it can be written to, whether the disk keeps its word, and its room.
+// Checks the data folder of SQLite: whether it is writable, fsync works, and there is free space.
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
 const freeBytesEnough = 2 ** 30;
 const freeBytesLeast = 100 * 2 ** 20;
 
-/** Writes a file, waits for the disk, and takes it away again. A folder that is missing is not made. */
+/** Writes a file, syncs it, and deletes it again. Does not create a missing folder. */
 export function checkFolder(dataDir: string): Finding {
   const folder = existingOf(dataDir);
   const probe = join(folder, `.ringback-doctor-${process.pid}`);
@@ -43,7 +43,7 @@ export function judgeDisk(freeBytes: number): Finding {
   return freeBytes < freeBytesEnough ? warning('disk', { message, remedy }) : ok('disk', message);
 }
 
-/** It, or the nearest folder above it that is there. */
+/** The folder, or its nearest existing ancestor. */
 function existingOf(dataDir: string): string {
   let folder = resolve(dataDir);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);

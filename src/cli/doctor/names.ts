@@ -1,13 +1,13 @@
-// The name server: whether it answers. Without a network it does not, which is said and is no failure of
-// the rest: Ringback starts all the same, and deliveries to names wait.
+// Checks whether the name server answers. Without a network it does not, which is only a warning:
+// Ringback starts anyway, and deliveries to names wait.
 import { isIP } from 'node:net';
 import { localhostAddresses, type Resolver } from '../../egress/resolve.ts';
 import { ok, warning, type Finding } from './finding.ts';
 
-/** A name that is always there. */
+/** A name that always exists. */
 const someName = 'example.com';
 
-/** What to look up: as asked for, or the name in the public URL, or any. */
+/** The name to look up: the given one, else the host of the public URL, else a fixed one. */
 export function nameToLookUp(asked: string | undefined, publicUrl: string | undefined): string {
   if (asked !== undefined) return asked;
   const host = publicUrl === undefined ? '' : new URL(publicUrl).hostname;

@@ -1,11 +1,11 @@
-// The program and the runtime that it runs on.
+// Checks the runtime that the program runs on.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { packageFolder } from '../../core/package-folder.ts';
 import { version } from '../../core/version.ts';
 import { failed, ok, type Finding } from './finding.ts';
 
-/** `running`: as process.versions.node says it. */
+/** `running`: process.versions.node. */
 export function checkRuntime(running: string, needed: string = neededVersion()): Finding {
   const isEnough = compare(running, needed) >= 0;
   if (isEnough) return ok('runtime', `Ringback ${version} on Node ${running}`);
@@ -15,7 +15,7 @@ export function checkRuntime(running: string, needed: string = neededVersion()):
   });
 }
 
-/** Negative when the first is older. */
+/** Negative if the first is older. */
 function compare(one: string, other: string): number {
   const [a, b] = [one, other].map((text) => text.split('.').map(Number));
   for (const place of [0, 1, 2]) {

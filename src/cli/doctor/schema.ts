@@ -1,4 +1,4 @@
-// The version of the schema, on either database.
+// Reports the schema version, on either database.
 import type { CannotOpenStore } from '../../store/cannot-open-store.ts';
 import type { AppliedMigration } from '../../store/migrate.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
@@ -12,7 +12,7 @@ export function judgeSchema(due: readonly AppliedMigration[]): Finding {
   });
 }
 
-/** A start would refuse it with the same message. */
+/** A start would fail with the same message. */
 export function refusedSchema({ code, message }: CannotOpenStore): Finding {
   const remedy =
     code === 'newer_schema'

@@ -1,9 +1,9 @@
-// The settings, OTEL_* included: every mistake and every warning that a start would find.
+// Checks the settings, OTEL_* included: reports every error and warning that a start would.
 import { readConfig, type Config, type Environment } from '../../config.ts';
 import { readTracing } from '../../tracing/settings.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 
-/** The config is undefined when there are mistakes: then nothing that needs it can be looked at. */
+/** The config is undefined if there are errors; then nothing that needs it can be checked. */
 export function checkSettings(env: Environment): {
   config: Config | undefined;
   findings: Finding[];

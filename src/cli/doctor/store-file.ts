@@ -1,5 +1,5 @@
-// The store in a file: whether it can be opened and is sound, at which migration it is, and whether the
-// encryption key is its own. Read only; a service that is using it does not notice.
+// Checks the SQLite file: whether it opens and is sound, its migration, and whether the encryption
+// key fits. Read only; a running service does not notice.
 import { existsSync } from 'node:fs';
 import type { KeyRing } from '../../core/seal.ts';
 import { isProof, proofName } from '../../engine/unlock.ts';
@@ -15,7 +15,7 @@ const backMs = 60_000;
 
 export interface StoreFile {
   dataDir: string;
-  /** As it is set; undefined: the one in the data folder. */
+  /** The configured key; undefined: the one in the data folder. */
   encryptionKey: KeyRing | undefined;
   nowMs: number;
 }
@@ -80,7 +80,7 @@ function judgeKey(
   return judgeRing(encryptionKey ?? [readKeyFile(path)], proof);
 }
 
-/** Whether the ring opens what was sealed at the first start. */
+/** Whether the ring unseals the value that was sealed at the first start. */
 export function judgeRing(ring: KeyRing, proof: Uint8Array): Finding {
   if (isProof(proof, ring)) return ok('key', 'the encryption key is that of this database');
   return failed('key', {
@@ -89,7 +89,10 @@ export function judgeRing(ring: KeyRing, proof: Uint8Array): Finding {
   });
 }
 
-/** Alone on its database there is no other clock; but the past cannot lie ahead. */
+/**
+ * With SQLite there is no other clock to compare with; but the last time that the store saw must
+ * not be in the future.
+ */
 export function judgeClock(lastSeenMs: number | undefined, nowMs: number): Finding {
   const backBy = (lastSeenMs ?? nowMs) - nowMs;
   const shown = new Date(nowMs).toISOString();

@@ -1,5 +1,5 @@
-// The store on PostgreSQL: reachable, new enough, durable, with the rights it takes, at which migration, and
-// whether encryption key and clock fit. Read only.
+// Checks the store on PostgreSQL: reachable, new enough, durable, with sufficient rights, its
+// migration, and whether encryption key and clock fit. Read only.
 import type { KeyRing } from '../../core/seal.ts';
 import type { World } from '../../core/world.ts';
 import { proofName } from '../../engine/unlock.ts';
@@ -11,7 +11,7 @@ import { failed, ok, warning, type Finding } from './finding.ts';
 import { judgeSchema, refusedSchema } from './schema.ts';
 import { judgeRing } from './store-file.ts';
 
-/** The newest that the tests run on. */
+/** The newest version that the tests run on. */
 const versionTested = 18;
 const clockNearMs = 1_000;
 const clockFarMs = 60_000;

@@ -19,7 +19,7 @@ const many = (count: number): string =>
 const keys = (all: readonly Batch[]): string[] => all.map((one) => one.idempotencyKey);
 
 describe('batchesOf', () => {
-  it('keeps payloads byte for byte, counts every line, and passes over empty ones', async () => {
+  it('keeps payloads byte for byte, counts every line, and skips empty ones', async () => {
     const text =
       '{"event": "a.b", "payload": { "n" : 1e400, "ü":12345678901234567890 } }\r\n\n  \n[]';
     await assert.rejects(batches(text), {
@@ -32,7 +32,7 @@ describe('batchesOf', () => {
     assert.deepEqual(await batches('\n\n'), []);
   });
 
-  it('says what is wrong with a line', async () => {
+  it('reports what is wrong with a line', async () => {
     const wrong: [string, RegExp][] = [
       ['{"event":"a"}', /line 1: "payload" is missing/],
       ['{"payload":1}', /line 1: "event" is missing or no text/],
@@ -44,7 +44,7 @@ describe('batchesOf', () => {
     for (const [text, message] of wrong) await assert.rejects(batches(text), { message });
   });
 
-  it('closes a batch at 1,000 events and before a body is too large', async () => {
+  it('closes a batch at 1,000 events and before a body gets too large', async () => {
     const all = await batches(many(2_001), [], 65_536);
     assert.deepEqual(
       all.map(({ lines }) => [lines.length, lines[0]?.line]),
@@ -61,7 +61,7 @@ describe('batchesOf', () => {
     await assert.rejects(batches(huge, [], 65_536), { message: /one event in each line/ });
   });
 
-  it('makes the same keys again, however the bytes come, and other keys for anything else', async () => {
+  it('makes the same keys again, however the bytes are chunked, and other keys for anything else', async () => {
     const text = many(2_500);
     const first = keys(await batches(text, ['x'], 65_536));
     assert.deepEqual(keys(await batches(text, ['x'], 999)), first);
@@ -69,12 +69,12 @@ describe('batchesOf', () => {
     assert.ok(keys(await batches(text, ['y'], 65_536)).every((key) => !first.includes(key)));
   });
 
-  it('tells equal batches of one file apart', async () => {
+  it('distinguishes equal batches of one file', async () => {
     const all = keys(await batches(line('same').repeat(3_000), [], 65_536));
     assert.equal(new Set(all).size, 3);
   });
 
-  it('keeps the keys of what stands before a corrected line', async () => {
+  it('keeps the keys of batches before a corrected line', async () => {
     const [one, two, three] = keys(await batches(many(3_000), [], 65_536));
     const corrected = many(3_000).replace('"1500"', '"corrected"');
     const again = keys(await batches(corrected, [], 65_536));

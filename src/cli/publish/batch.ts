@@ -1,6 +1,6 @@
-// Lines of NDJSON become batches that the service takes, each with a key of its own. A key stands for all
-// lines up to the end of its batch, so a run that was cut can be repeated: what was published is
-// recognised, what comes after a corrected line is new, and two equal batches of one file stay two.
+// Groups lines of NDJSON into batches, each with an idempotency key that covers all lines up to its
+// end. So an interrupted run can be repeated: published batches are recognized, batches after a
+// corrected line are new, and two equal batches of one file stay distinct.
 import { createHash } from 'node:crypto';
 import { readJson } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
@@ -10,7 +10,7 @@ export interface BatchLine {
   /** From 1, as editors count. */
   line: number;
   event: string;
-  /** As it stands in the line, byte for byte. */
+  /** As in the line, byte for byte. */
   payloadText: string;
 }
 
@@ -19,7 +19,7 @@ export interface Batch {
   idempotencyKey: string;
 }
 
-/** `seed` is what else the calls depend on: to whom it goes, and the run's name if it has one. */
+/** `seed`: what else the calls depend on, which is the addressee and the name of the run. */
 export async function* batchesOf(
   source: AsyncIterable<Uint8Array>,
   seed: readonly string[],
@@ -45,7 +45,7 @@ export async function* batchesOf(
   if (open.length > 0) yield close(open);
 }
 
-/** Empty lines are passed over, and count. */
+/** Empty lines are skipped, but counted. */
 export async function* eventLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<BatchLine> {
   let number = 0;
   for await (const bytes of linesOf(source)) {

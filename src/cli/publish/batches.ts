@@ -1,6 +1,6 @@
-// `ringback publish --batch`: a file of events, batch by batch. A file is read through before the first
-// batch leaves, so that a line that cannot be read stops nothing halfway. Which batch was refused, and what
-// of it, is told by the lines of the file.
+// `ringback publish --batch`: publishes a file of events, batch by batch. A file is parsed
+// completely first, so that an invalid line is found before anything is sent. A refused batch is
+// reported by the lines of the file.
 import { RingbackError, type Client } from '../../client/client.ts';
 import { limits } from '../../core/limits.ts';
 import type { Invocation } from '../command.ts';
@@ -46,7 +46,7 @@ export async function publishBatches(call: Invocation, terminal: Terminal): Prom
 
 interface Tally {
   published: number;
-  /** Of those that were counted at once: an event with very many receivers is not. */
+  /** Without events whose many deliveries are not counted at once. */
   deliveries: number;
   batches: number;
 }
@@ -83,7 +83,7 @@ async function countLines(path: string, terminal: Terminal): Promise<number> {
   return lines;
 }
 
-/** By lines of the file, where the service speaks of places in the batch. */
+/** Translates positions in the batch into lines of the file. */
 function refused(
   error: unknown,
   { batch, tally, url }: { batch: Batch; tally: Tally; url: string },
@@ -111,7 +111,10 @@ function refused(
   return new CliFailure(text, { cause: error, code, status });
 }
 
-/** A refusal is a promise that nothing happened; silence, or a failure behind the service, is none. */
+/**
+ * Whether nothing was published: certain after a refusal, but not after a timeout or a failure
+ * behind the service.
+ */
 function isCertain(error: unknown): boolean {
   return error instanceof RingbackError && (error.status < 500 || error.code === 'overloaded');
 }

@@ -1,4 +1,4 @@
-// Bytes from a file or from standard input, which is called "-".
+// Reads bytes from a file or, for "-", from standard input.
 import { createReadStream } from 'node:fs';
 import { CliFailure } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
@@ -10,7 +10,7 @@ export function sourceOf(
   return name === '-' ? terminal.input.bytes() : fileBytes(name);
 }
 
-/** All of it, if it is no more than that. */
+/** Reads all of it; throws if it is longer than `bytesMax`. */
 export async function readAll(
   source: AsyncIterable<Uint8Array>,
   bytesMax: number,

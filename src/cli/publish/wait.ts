@@ -1,5 +1,5 @@
-// Follows an event until all its deliveries have ended. It asks less and less often; what is asked for is
-// bounded, however many receivers there are.
+// Waits until all deliveries of an event have ended, polling at growing intervals. Each poll reads
+// a bounded page, however many receivers there are.
 import type { Accepted, CallOptions, Client } from '../../client/client.ts';
 import { limits } from '../../core/limits.ts';
 import { CliFailure } from '../failure.ts';
@@ -41,7 +41,7 @@ export async function waitForDeliveries(
   });
 }
 
-/** The service has answered before: it is waited for, should it be away for a moment. */
+/** The service has answered before, so short outages are waited out. */
 const patient = { retries: limits.longRetries };
 
 async function count(client: Client, eventId: string, options: CallOptions): Promise<Ended> {

@@ -1,5 +1,5 @@
-// One step of a replay, its deliveries all at once, so that publishes need not wait for it. Measured with
-// 250 delivered ones on two busy cores, 40 steps each: 8 to 230 ms, median 45; one by one 575 to 1,950 ms.
+// One step of a replay, with all its deliveries in a few statements: publishes wait for the step,
+// and one delivery at a time it took ten times as long (docs/performance.md).
 import type { DeliveryName } from '../../core/delivery.ts';
 import { deliveryKey } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -14,11 +14,12 @@ import { makeDeliveriesSql, nextPlace, takePlaces } from './make-deliveries.ts';
 import type { PublishContext } from './publish.ts';
 import type { Tx } from './tx.ts';
 
-// Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
+// Phrased so that the planner can only look up each element in the table's primary key; see
+// 0002_deliveries.sql.
 const named = `delivery_done.event = any (array[x.event]) and delivery_done.n = x.n`;
 
 export const advanceReplaySql = {
-  // Each goes to the lane that its callback has now.
+  // Each delivery goes to the current lane of its callback.
   done: `
     select delivery_done.event, delivery_done.n, callback.lane, delivery_done.callback, state,
       attempts, slice
@@ -28,10 +29,10 @@ export const advanceReplaySql = {
   remove: `
     delete from delivery_done using unnest($1::text[], $2::int[]) as x (event, n)
     where ${named} returning delivery_done.event, delivery_done.n`,
-  // In one order on every node, or two replays of the same events could wait for each other.
+  // In the same order on every node; otherwise two replays of the same events could deadlock.
   lockEvents: `
     select id from event where id = any($1::text[]) order by id for no key update`,
-  // While a large fan-out is under way, the fan-out counts.
+  // While a large fan-out is running, its row holds the count.
   nextOfFanOut: `
     update fanout set made = made + x.joining
     from unnest($1::text[], $2::int[]) as x (event, joining)
@@ -64,7 +65,7 @@ export async function advanceReplay(
   return tx.run(endStep({ input, step, replayed: sent.length }, nowMs));
 }
 
-/** An ended delivery on its way back. */
+/** An ended delivery that is sent again. */
 interface Again extends DeliveryName {
   lane: Lane;
   callback: number;
@@ -73,7 +74,7 @@ interface Again extends DeliveryName {
   isDead: boolean;
 }
 
-/** Those that can be sent again, in the order of the walk; their lanes are locked. */
+/** The deliveries that can be sent again, in the order of the walk. Locks their lanes. */
 async function endedAmong(
   tx: Tx,
   { names, appNo, createdMs }: { names: readonly DeliveryName[]; appNo: number; createdMs: number },
@@ -106,7 +107,7 @@ interface Sending {
   nowMs: number;
 }
 
-/** Gives those that are due now. */
+/** Returns the deliveries that are due now. */
 async function sendAgain(tx: Tx, { again, appNo, nowMs }: Sending): Promise<readonly Again[]> {
   const removed = await removeDead(tx, again);
   const left = again.filter((one) => !one.isDead || removed.has(deliveryKey(one)));
@@ -127,7 +128,7 @@ async function sendAgain(tx: Tx, { again, appNo, nowMs }: Sending): Promise<read
   return made;
 }
 
-/** One that another node sent again a moment ago is not there any more. */
+/** A delivery that another node has just sent again is no longer there. */
 async function removeDead(tx: Tx, again: readonly Again[]): Promise<Set<string>> {
   const dead = again.filter(({ isDead }) => isDead);
   if (dead.length === 0) return new Set();
@@ -135,7 +136,7 @@ async function removeDead(tx: Tx, again: readonly Again[]): Promise<Set<string>>
   return new Set(rows.map((row) => deliveryKey(toName(row))));
 }
 
-/** Dead ones go on under their own number; all others get the next ones of their event. */
+/** Dead deliveries keep their number; all others get the next ones of their event. */
 async function numbered(tx: Tx, again: readonly Again[]): Promise<Again[]> {
   const joining = new Map<string, number>();
   for (const { event, isDead } of again) {

@@ -1,5 +1,6 @@
-// Brings a PostgreSQL database up to this program: each due migration in a transaction of its own, one
-// node at a time, however many start at once; then the partitions of the next days.
+// Migrates a PostgreSQL database to the schema of this program: each due migration in its own
+// transaction, one node at a time, however many start at once; then creates the partitions of the
+// next days.
 import type { Client, ClientBase } from 'pg';
 import { limits } from '../../core/limits.ts';
 import type { AppliedMigration, Migration, RecordedMigration } from '../migrate.ts';
@@ -14,11 +15,11 @@ export interface MigrateOptions {
   url: string;
   migrationsDir: string;
   nowMs: number;
-  /** After each of them. */
+  /** Called after each migration. */
   onMigrated?: () => void;
 }
 
-/** Gives the migrations that were due. Rejects with CannotOpenStore. */
+/** Returns the migrations that were applied. Rejects with CannotOpenStore. */
 export async function applyMigrations(options: MigrateOptions): Promise<AppliedMigration[]> {
   const { url, migrationsDir, nowMs, onMigrated } = options;
   return withClient(url, async (client) => {
@@ -38,7 +39,7 @@ export async function applyMigrations(options: MigrateOptions): Promise<AppliedM
   });
 }
 
-/** The migrations that are due, without touching anything. Rejects with CannotOpenStore. */
+/** Returns the migrations that are due, without changing anything. Rejects with CannotOpenStore. */
 export async function readDueMigrations({
   url,
   migrationsDir,
@@ -69,7 +70,7 @@ async function withClient<T>(url: string, body: (client: ClientBase) => Promise<
 
 async function open(url: string): Promise<Client> {
   try {
-    // A connection that breaks rejects what is under way; nobody else needs to hear of it.
+    // A broken connection rejects its pending queries; no other code needs to know.
     return await connect({ url, kind: 'schema', purpose: 'schema', onLost: () => {} });
   } catch (error) {
     throw cannotConnect(url, error);
@@ -92,8 +93,8 @@ interface Known {
 }
 
 /**
- * Other nodes go on publishing while this one starts: a migration that waits for them in a circle, or
- * for too long, has left nothing behind and can run again.
+ * Other nodes keep publishing while this one starts. A migration that ends in a deadlock or a lock
+ * timeout was rolled back and can run again.
  */
 async function tryNext(client: ClientBase, state: Known): Promise<Migration | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -106,7 +107,7 @@ async function tryNext(client: ClientBase, state: Known): Promise<Migration | un
   }
 }
 
-/** The error of the database is the cause of the one that names the migration. */
+/** The database's error is the cause of the error that names the migration. */
 function isInTheWay(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return sqlState(cause) === '55P03' || failureKind(cause) === 'again';
@@ -119,8 +120,8 @@ function isInTheWay(error: unknown): boolean {
 async function applyNext(client: ClientBase, state: Known): Promise<Migration | undefined> {
   await client.query('begin');
   try {
-    // Another node may be at a long migration: wait for it as long as it takes. The migration itself
-    // waits for nobody for long, because everybody would wait behind it.
+    // Waits without limit for another node's migration. The migration itself gets a short lock
+    // timeout, because all other statements would queue behind it.
     await client.query('set local lock_timeout = 0');
     await client.query('select pg_advisory_xact_lock($1, $2)', advisoryLock);
     await client.query(`set local lock_timeout = ${limits.databaseLockMs}`);
@@ -128,12 +129,12 @@ async function applyNext(client: ClientBase, state: Known): Promise<Migration | 
     await client.query('commit');
     return next;
   } catch (error) {
-    await client.query('rollback').catch(() => {}); // The first error says what happened.
+    await client.query('rollback').catch(() => {}); // The first error is the one to report.
     throw error;
   }
 }
 
-/** "RING" in ASCII, and a number of its own beside the one of partitions.ts. */
+/** "RING" in ASCII, and a different number than in partitions.ts. */
 const advisoryLock = [0x52_49_4e_47, 1];
 
 async function applyFirstDue(
@@ -153,14 +154,18 @@ async function applyFirstDue(
   return next;
 }
 
-/** Records what was applied without its hash, once its tables were found to be the right ones. */
+/**
+ * Records the hashes of migrations that were applied without one, once the schema was found to be
+ * right.
+ */
 async function adoptUnhashed(
   client: ClientBase,
   { database, known, applied }: Pick<Known, 'database' | 'known'> & Applied,
 ): Promise<void> {
   if (applied.every(({ hash }) => hash !== undefined)) return;
   await checkSchema(client, { database, applied });
-  // Only where it is missing: even if there is nothing to do, this would wait for everybody to leave the table.
+  // Only if it is missing: even `add column if not exists` would wait for all transactions on the
+  // table.
   if (!(await recordsHashes(client))) {
     await client.query('alter table ringback.migration add column hash text');
   }
@@ -188,7 +193,7 @@ async function checkSchema(
   refuseOtherSchema({ database, kind: 'postgres', columns });
 }
 
-/** Every column of a table that is no partition. */
+/** Every column of every table, partitions excluded. */
 export async function columnsOf(client: ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ line: string }>(`
     select 'column ' || relname || '.' || attname || ' ' || format_type(atttypid, null) as line
@@ -224,7 +229,7 @@ async function recordsHashes(client: ClientBase): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** A schema that the owner of the database made for us needs no right to make one. */
+/** If the owner of the database has created the schema for us, no right to create one is needed. */
 async function makeRoom(client: ClientBase): Promise<void> {
   const found = await client.query("select where to_regnamespace('ringback') is not null");
   if (found.rowCount === 0) await client.query('create schema ringback');

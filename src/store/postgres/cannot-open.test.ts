@@ -10,14 +10,14 @@ describe('databaseName', () => {
     assert.equal(databaseName('postgres://db.example/x'), 'postgres://db.example/x');
   });
 
-  it('shows nothing of what is no URL', () => {
+  it('shows nothing of text that is not a URL', () => {
     assert.equal(databaseName('postgres://someone:hush@:bad:/x'), 'DATABASE_URL');
     assert.equal(databaseName('hush'), 'DATABASE_URL');
   });
 });
 
 describe('refuseServer', () => {
-  it('takes 14 to 18, and names what is older', () => {
+  it('accepts 14 to 18, and names an older version', () => {
     for (const versionNumber of [140_000, 150_018, 180_004]) {
       refuseServer(url, { versionNumber, encoding: 'UTF8' });
     }
@@ -29,7 +29,7 @@ describe('refuseServer', () => {
     });
   });
 
-  it('takes UTF-8 only, because payloads are bytes', () => {
+  it('accepts UTF-8 only, because payloads are bytes', () => {
     assert.throws(() => refuseServer(url, { versionNumber: 180_000, encoding: 'LATIN1' }), {
       name: 'CannotOpenStore',
       message: /its encoding is LATIN1, expected UTF8; make a database with encoding 'UTF8'/,
@@ -38,7 +38,7 @@ describe('refuseServer', () => {
 });
 
 describe('cannotConnect', () => {
-  it('says what to do about what the server said', () => {
+  it('adds advice to the message of the server', () => {
     const error = Object.assign(new Error('sorry, too many clients already'), {
       code: '53300',
       severity: 'FATAL',

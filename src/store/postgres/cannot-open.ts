@@ -1,9 +1,9 @@
-// Why PostgreSQL could not be opened, in words for the person who starts Ringback. A URL is shown
-// without its password, always. Pure.
+// Explains why PostgreSQL could not be opened, for the person who starts Ringback. A URL is always
+// shown without its password. Pure.
 import { CannotOpenStore } from '../cannot-open-store.ts';
 import { sqlState, unavailable } from './failure.ts';
 
-/** What the database is called in messages: user, host, port and name; never the rest of the URL. */
+/** The database's name in messages: user, host, port and name; never the rest of the URL. */
 export function databaseName(text: string): string {
   const url = URL.parse(text);
   if (url === null) return 'DATABASE_URL';
@@ -24,7 +24,7 @@ export function cannotMigrate(url: string, error: unknown): CannotOpenStore {
 
 export const versionMin = 14;
 
-/** Refuses a server that lacks what the schema needs. `versionNumber`: 140005 is 14.5. */
+/** Throws if the server lacks what the schema needs. `versionNumber`: 140005 is 14.5. */
 export function refuseServer(
   url: string,
   { versionNumber, encoding }: { versionNumber: number; encoding: string },

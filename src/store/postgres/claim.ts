@@ -1,6 +1,6 @@
-// Claim: leases waiting deliveries to a node, lane by lane, apps in turn, of each those first that have been ready
-// for the longest. It never sees the rows of a lane that is full, held, broken or waiting for its time; a lane
-// that another node is looking at is stepped over.
+// Claim: leases pending deliveries to a node. Apps take turns, and lanes that have been ready for
+// longest come first. The index skips lanes that are full, held, broken or not due yet; lanes
+// locked by another node are skipped too.
 import type { Leased } from '../../core/delivery.ts';
 import type { Lane, LaneTimes, Quiet, QuietStep } from '../../core/lane.ts';
 import { linger, look, never, room } from '../../core/lane.ts';
@@ -15,7 +15,7 @@ import { hasRoom, readyApps, slotsJson } from './has-room.ts';
 import { laneIsOlder } from './transact.ts';
 import type { Tx } from './tx.ts';
 
-// A mark of the future is of another cluster, from which this database was restored: it means nothing.
+// A transaction id from the future comes from the cluster that a backup was taken of; ignore it.
 const openColumns = `${laneColumns}, floor_ms, quiet_ms,
       case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked,
       case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure,
@@ -28,7 +28,8 @@ export const claimSql = {
     where ready_ms >= $1::bigint and ready_ms <= $2::bigint and ready_ms < 9007199254740991
       and ${hasRoom('$3', '$5')}
     order by ready_ms, no limit $4 for no key update skip locked`,
-  // Some of each app in turn, where one app has more ready lanes than a claim looks at, or has no room.
+  // A few lanes of each app in turn, if there are more ready lanes than a claim looks at or an app
+  // has no room.
   lanesByApp: `
     ${readyApps('$2', '$4', '$5')}
     select apps.app as looked_at, first.* from apps left join lateral (
@@ -43,7 +44,7 @@ export const claimSql = {
     where no = any($3::bigint[]) and app = any($4::bigint[])
       and ready_ms <= $1::bigint and ready_ms < 9007199254740991 and ${hasRoom('$2', '$5')}
     for no key update skip locked`,
-  // One row more than may be taken, which is the next one.
+  // One row more than the claim may take, which tells when the lane is ready again.
   due: `
     select x.no as lane, y.event, y.n, y.due_ms
     from unnest($1::bigint[], $2::int[], $3::bigint[]) as x (no, most, floor_ms)
@@ -51,17 +52,18 @@ export const claimSql = {
       select event, n, due_ms from delivery_live
       where lane = x.no and lease is null and due_ms >= x.floor_ms
       order by due_ms, event, n limit x.most + 1) y`,
-  // Written `lease is null`, the condition would fit the index of all that waits, and a plan made on an
-  // empty table would read it from end to end: 128 of 200,000 leased in 950 ms instead of 4.
+  // Written as `lease is null`, the condition would match the index of all pending deliveries, and
+  // a plan made on an empty table would scan it from end to end.
   lease: `
     update delivery_live set lease = $3::bigint
     from unnest($1::text[], $2::int[]) as x (event, n)
     where delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
       and coalesce(lease, 0) = 0
     returning delivery_live.event, delivery_live.n, lane, callback, tries, attempts`,
-  // Each once, however many of its deliveries are taken: 96 of one event of 1 MB came as 96 MB. Found in
-  // the order of ids, which only the primary key has: with `id = x.id`, the plan for a day that was
-  // analyzed while it was empty (a nightly vacuumdb does that) reads all of another index.
+  // Each event once, however many of its deliveries are claimed: its payload may be 1 MB. Looked up
+  // by a range of one id, which only the primary key supports: with `id = x.id`, a plan for a
+  // partition that was analyzed while empty (a nightly vacuumdb does that) scans all of another
+  // index.
   events: `
     select event.id, event.name, event.payload, event.trace
     from unnest($1::text[]) as x (id) cross join lateral (
@@ -79,14 +81,14 @@ export const claimSql = {
     where lane.no = x.no`,
 } as const;
 
-/** Where looks begin: further back there are, now and then, only the dead rows of old transactions. */
+/** Where scans begin. Further back there are usually only dead rows that old transactions keep. */
 export interface Floors {
-  /** Lanes that were ready before this are left out, and rows of a lane below its own floor. */
+  /** Skips lanes that were ready before this time, and rows of a lane below its own floor. */
   readyMs: number;
   isDropped: boolean;
 }
 
-/** The last app that was looked at, where there are too many for one claim; 0 at first. */
+/** The last app that was looked at, if there are too many for one claim; 0 at first. */
 export interface AppTurns {
   lastApp: number;
 }
@@ -101,7 +103,7 @@ export interface ClaimInput {
 
 export interface Claimed {
   deliveries: Leased[];
-  /** The time from which the first lane was ready; undefined when there was none. */
+  /** When the first lane found became ready; undefined if there was none. */
   firstReadyMs: number | undefined;
 }
 
@@ -109,7 +111,7 @@ export async function claim(tx: Tx, input: ClaimInput): Promise<Claimed> {
   const { slots, nowMs } = input;
   const { open, firstReadyMs } = await readyLanes(tx, input);
   if (open.length === 0) return { deliveries: [], firstReadyMs: undefined };
-  // A few rows of each lane; when few lanes are ready, they share all the room there is.
+  // A few rows of each lane; if few lanes are ready, they share all the room.
   const quantum = Math.max(limits.lookRowsMax, Math.floor(slots.room() / open.length));
   const waiting = await findWaiting(tx, open, { ...input, quantum });
   const looks: Look[] = [];
@@ -125,7 +127,10 @@ interface ReadyLanes extends Pick<Claimed, 'firstReadyMs'> {
   open: readonly OpenLane[];
 }
 
-/** Ready lanes with room, now locked. If there are more than a claim looks at, then some of every app in turn. */
+/**
+ * Locks ready lanes that have room. If there are more than a claim looks at, a few of each app in
+ * turn.
+ */
 async function readyLanes(
   tx: Tx,
   { slots, nowMs, floors, turns }: ClaimInput,
@@ -162,11 +167,11 @@ async function readyLanes(
   const ready = ofApps.filter((row) => row['lane'] !== null);
   const rows = new Map([...found, ...ready, ...named].map((row) => [integer(row, 'lane'), row]));
   const open = [...rows.values()].map((row) => toOpen(row, floors));
-  // Lanes of full apps were not seen: where others begin says nothing of them.
+  // Lanes of full apps were skipped, so the position of the first lane is unknown.
   return { open: fairOrder(open, slots).slice(0, limits.claimLanesMax), firstReadyMs: undefined };
 }
 
-/** A lane that may be looked at, locked by this transaction. */
+/** A lane that was found ready and is locked by this transaction. */
 interface OpenLane extends Lane {
   floorMs: number;
   quiet: Quiet;
@@ -181,7 +186,7 @@ function toOpen(row: Row, { isDropped }: Floors): OpenLane {
       sinceMs: maybe(integer, row, 'quiet_ms'),
       isOlder: integer(row, 'is_older') === 1,
       isMarked: integer(row, 'is_marked') === 1,
-      // Only a look that saw everything can be sure.
+      // Only a look that saw every row can be sure.
       isSure: integer(row, 'is_sure') === 1 && floorMs === 0,
     },
   };
@@ -195,7 +200,7 @@ interface Waiting {
 
 type Looking = ClaimInput & { quantum: number };
 
-/** By lane: the first that wait, one more than can be taken. */
+/** By lane: its first pending deliveries, one more than the claim may take. */
 async function findWaiting(
   tx: Tx,
   open: readonly OpenLane[],
@@ -229,7 +234,7 @@ interface Look {
   floorMs: number;
 }
 
-/** One look at a lane: takes what it may, and says when to look again. */
+/** Looks at a lane: takes what it may, and decides when to look again. */
 function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): Look {
   const { slots, nowMs, quantum, lingerMs } = looking;
   const most = room(lane, nowMs, { free: slots.free(lane), quantum });
@@ -241,7 +246,8 @@ function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): 
   const times = look(lane, nowMs, { took, nextMs });
   const dueMs = lane.ordered && nextMs !== undefined ? nowMs : nextMs;
   const after = linger(times, nowMs, { took, nextMs: dueMs, quiet: lane.quiet, lingerMs });
-  // What comes next may be a retry in an hour: fresh deliveries would lie below its floor.
+  // Not above the present: the next delivery may be a retry in an hour, and fresh ones would be
+  // below that floor.
   const firstMs = Math.min(waiting[0]?.dueMs ?? 0, nowMs);
   const floorMs = after.quiet === 'none' ? Math.max(firstMs - limits.floorMs, 0) : 0;
   return { lane, taken, times: { ...times, readyMs: after.readyMs }, quiet: after.quiet, floorMs };
@@ -260,7 +266,7 @@ async function lease(tx: Tx, looks: readonly Look[], slots: Slots): Promise<Leas
   return taken.flatMap(({ event, n, lane }): Leased[] => {
     const row = byName.get(`${event} ${n}`);
     const of = byId.get(event);
-    if (row === undefined || of === undefined) return []; // It ended meanwhile: it was expired.
+    if (row === undefined || of === undefined) return []; // It has expired in the meantime.
     return [toLeased({ ...of, ...row }, lane, slots.lease)];
   });
 }

@@ -1,5 +1,5 @@
-// The time that all nodes share: the database's. Between two readings of it the node's own monotonic
-// clock counts on, so a step of the machine's wall clock moves nothing.
+// The time that all nodes share: the database's. Between two readings the node's monotonic clock
+// counts on, so that a step of its wall clock has no effect.
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
 import { integer, one } from '../row.ts';
@@ -11,11 +11,14 @@ export const clockSql = {
 
 export interface Clock {
   now(): number;
-  /** The time of a batch that says `nowMs`. */
+  /** The time of a batch whose sender says `nowMs`. */
   at(nowMs: number): number;
   /** Reads the database's clock. */
   sync(tx: Tx): Promise<void>;
-  /** Whether the machine was suspended since this was asked last: then the time is behind until the next reading. */
+  /**
+   * Whether the machine was suspended since the last call; then the time is behind until the next
+   * `sync`.
+   */
   wasSuspended(): boolean;
 }
 
@@ -31,7 +34,7 @@ export function databaseClock(world: Pick<World, 'monotonicMs' | 'elapsedMs' | '
       const askedMs = world.monotonicMs();
       const [row] = await tx.query(clockSql.now, []);
       const answeredMs = world.monotonicMs();
-      // Nobody knows when within a long time it was read; the last reading counts on.
+      // A slow answer could have been read at any time within it, so the last reading stays in use.
       if (aheadMs !== undefined && answeredMs - askedMs > limits.clockReadingMs) return;
       const halfWayMs = (askedMs + answeredMs) / 2;
       aheadMs = integer(one(row), 'now_ms') - halfWayMs;
@@ -44,7 +47,7 @@ export function databaseClock(world: Pick<World, 'monotonicMs' | 'elapsedMs' | '
   };
 }
 
-/** For tests that are the world themselves: the time is what the batch says. */
+/** For tests that simulate the world: the time is that of the batch. */
 export function givenClock(world: Pick<World, 'nowMs'>): Clock {
   return {
     now: () => world.nowMs(),

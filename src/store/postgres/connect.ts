@@ -1,24 +1,24 @@
-// Opens connections with every setting that a promise or a plan rests on, said aloud. No default of a
-// server, a database, a role or a URL is trusted.
+// Opens connections and sets explicitly every setting that durability, correctness or query plans
+// depend on. No default of a server, database, role or URL is trusted.
 import { AssertionError } from 'node:assert';
 import { Client } from 'pg';
 import { limits } from '../../core/limits.ts';
 import { StoreUnavailable } from '../store.ts';
 
 /**
- * `engine`: the statements of the hot path and of reads, whose plans are pinned. `plain`: all others.
- * `schema`: migrations and partitions, whose statements take the time they take.
+ * `engine`: hot path and reads, with pinned plans. `plain`: everything else. `schema`: migrations
+ * and partitions, without a statement timeout.
  */
 export type ConnectionKind = 'engine' | 'plain' | 'schema';
 
 export interface ConnectOptions {
   url: string;
   kind: ConnectionKind;
-  /** What it is for; an operator sees it in pg_stat_activity behind "ringback". */
+  /** The purpose, shown in pg_stat_activity behind "ringback". */
   purpose: string;
-  /** The connection broke; told once. What was asked of it is rejected by itself. */
+  /** Called once when the connection breaks. Its pending queries are rejected separately. */
   onLost: (error: Error) => void;
-  /** Sends statements without waiting for the answers before. */
+  /** Sends statements without waiting for earlier answers. */
   pipeline?: boolean;
 }
 
@@ -53,7 +53,7 @@ const setWhatDiffers = `
     from unnest($1::text[], $2::text[]) as x (name, value)
     where current_setting(name) is distinct from value)`;
 
-/** Its rows may be old, and whoever stayed with it would never write again. */
+/** A standby may return outdated rows, and a connection to it could never write. */
 const standby = 'it is a standby, expected the primary';
 
 type Settings = Readonly<Record<string, string>>;
@@ -67,13 +67,13 @@ function settingsOf({ kind, purpose }: ConnectOptions): Settings {
   };
 }
 
-/** The server cuts longer ones. */
+/** The server truncates longer names. */
 const applicationNameBytesMax = 63;
 
 /** Values as the server prints them, so that they can be compared. */
 const promises: Settings = {
-  synchronous_commit: 'on', // An answer means: on the disk.
-  default_transaction_isolation: 'read committed', // Locks, not snapshots, decide the races.
+  synchronous_commit: 'on', // A reply means: on disk.
+  default_transaction_isolation: 'read committed', // Races are decided by locks, not by snapshots.
   default_transaction_read_only: 'off',
   search_path: 'ringback',
   client_encoding: 'UTF8',
@@ -86,27 +86,26 @@ const haste: Settings = {
   lock_timeout: printed(limits.databaseLockMs),
 };
 
-/** Migrations and detaching take the time they take. Where others would wait, they say it themselves. */
+/**
+ * Migrations and detaching may take long. Statements that others would queue behind set their own
+ * timeout.
+ */
 const patience: Settings = {
   statement_timeout: '0',
   lock_timeout: printed(limits.databaseSchemaLockMs),
 };
 
 /**
- * A plan that was made while a table was empty would scan it for ever: no scan, no joins by heap; and no
- * bitmaps, which give up the order of the index and then sort.
+ * A plan made while a table was empty would scan it forever: so no sequential scans, no hash or
+ * merge joins, and no bitmaps, which lose the order of the index and then sort.
  *
- * One plan for all parameters: a custom one costs planning each time, and guesses by the length of
- * the arrays. Measured with 36 days of partitions (generic / auto / custom, ms): wake 256 lanes
- * 0.7 / 1.0–2.4 / 1.2, 128 events by joining their ids 1.1–2.0 / 2.0–3.4 / 2.2–2.6, newest 50 events
- * 0.4 / 0.7 / 2.0–2.5, four events by id 0.7 / 1.1–1.4 / 0.9; publish and settle alike. Only
- * `id = any($1)` on a partitioned table is slower (1.3–2.2 / 1.6 / 1.0–1.2).
+ * Generic plans only: a custom plan costs planning time on every execution and estimates by the
+ * length of the arrays. Only `id = any($1)` on a partitioned table is slower that way;
+ * docs/performance.md has the figures.
  *
- * A search over eleven days of partitions spends three quarters of its time on custom plans (index of
- * failures: 3.2 ms, generic 1.2, of which it runs for 0.3).
- *
- * What makes plans hold on empty tables stands in migrations/postgres/0002_deliveries.sql: join a list
- * by `id = any(array[x.id])`. By `id = x.id` a plan made on empty partitions read all of them.
+ * Queries keep good plans on empty tables by the rules in migrations/postgres/0002_deliveries.sql:
+ * join a list by `id = any(array[x.id])`. By `id = x.id` a plan made on empty partitions reads all
+ * of them.
  */
 const plans: Settings = {
   enable_seqscan: 'off',
@@ -117,7 +116,7 @@ const plans: Settings = {
   plan_cache_mode: 'force_generic_plan',
 };
 
-/** As the server prints it: in the largest unit that leaves no rest. */
+/** Prints like the server: in the largest unit without a remainder. */
 function printed(ms: number): string {
   if (ms % 60_000 === 0) return `${ms / 60_000}min`;
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
@@ -138,8 +137,8 @@ async function open(options: ConnectOptions, start: string | undefined): Promise
     connectionTimeoutMillis: limits.databaseConnectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: limits.databaseKeepAliveMs,
-    // Whoever waits for an answer sends no keepalives: without this a machine that vanished is noticed
-    // after a quarter of an hour.
+    // TCP sends no keepalives while data is unacknowledged: without this timeout, a vanished server
+    // would go unnoticed until retransmission gives up, after a quarter of an hour.
     query_timeout: kind === 'schema' ? 0 : limits.databaseStatementMs + limits.databaseSilenceMs,
     pipeline,
   });
@@ -160,7 +159,7 @@ async function open(options: ConnectOptions, start: string | undefined): Promise
   }
 }
 
-/** What a URL says of our settings does not count, except `options`, which stand before ours. */
+/** Settings in a URL are ignored, except `options`, which come before ours. */
 function readUrl(text: string): { connectionString: string; ownOptions: string | undefined } {
   const url = URL.parse(text);
   if (url === null) return { connectionString: text, ownOptions: undefined };
@@ -169,7 +168,10 @@ function readUrl(text: string): { connectionString: string; ownOptions: string |
   return { connectionString: url.href, ownOptions };
 }
 
-/** Parameters that the driver would send beside the options, where they would win, or keep itself. */
+/**
+ * Parameters that the driver would send beside the options, where they would win, or interpret
+ * itself.
+ */
 const overruled = [
   'options',
   'application_name',
@@ -180,7 +182,7 @@ const overruled = [
   'query_timeout',
 ];
 
-/** Protocol violation: what poolers answer to a start parameter that they do not know. */
+/** Protocol violation: the answer of poolers to an unknown start parameter. */
 function isRefusedStart(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '08P01';
 }
@@ -188,7 +190,7 @@ function isRefusedStart(error: unknown): boolean {
 const int8 = 20;
 const numeric = 1700;
 
-/** Counts, times and leases: all of ours fit a number, and one that does not is a broken invariant. */
+/** Our counts, times and leases all fit into a number; one that does not is a broken invariant. */
 function safeInteger(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value)) return value;

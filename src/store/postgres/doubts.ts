@@ -1,5 +1,5 @@
-// Leases of transactions whose outcome nobody knows. One of them that was committed after all has leased
-// deliveries to a node that never heard of it and that is alive, so that no rescue would free them.
+// Leases of transactions whose outcome is unknown. Such a transaction may have committed and leased
+// deliveries to this node, which does not know of them and is alive, so no rescue would free them.
 import { freeLeases } from './nodes.ts';
 import { transactSql } from './transact.ts';
 import type { Tx } from './tx.ts';
@@ -12,9 +12,9 @@ export interface Doubt {
 export interface Doubts {
   isEmpty(): boolean;
   add(doubt: Doubt): void;
-  /** Frees what is leased by those that have ended, and gives them. */
+  /** Frees deliveries with leases of transactions that have ended; returns those transactions. */
   settle(tx: Tx, nowMs: number): Promise<Doubt[]>;
-  /** What `settle` gave, once that is committed. */
+  /** Call with the result of `settle` once it is committed. */
   forget(settled: readonly Doubt[]): void;
 }
 

@@ -1,5 +1,5 @@
-// Hears from other nodes that there is something to do, and tells them. Neither is needed for anything
-// but speed: whoever hears nothing looks by itself a few times a second.
+// Notifies other nodes that there is work, and receives their notifications. This only adds speed:
+// a node without notifications polls a few times a second.
 import { limits } from '../../core/limits.ts';
 import type { World } from '../../core/world.ts';
 import type { Link } from './link.ts';
@@ -7,14 +7,14 @@ import type { Link } from './link.ts';
 export interface EarOptions {
   /** For LISTEN alone, because a connection that listens must not be shared by a pooler. */
   listening: Link;
-  /** For NOTIFY, after the commit: inside a transaction it would make all commits wait in a row. */
+  /** For NOTIFY after the commit: inside a transaction it would serialize all commits. */
   telling: Link;
   world: Pick<World, 'monotonicMs' | 'sleep' | 'randomBytes'>;
   onHeard: () => void;
 }
 
 export const earSql = {
-  // Nothing is written that must last, so nobody waits for the disk.
+  // Nothing here must be durable, so the commit does not wait for the disk.
   tell: "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
 } as const;
 
@@ -34,7 +34,7 @@ export class Ear {
     this.#listening = this.#listenOn();
   }
 
-  /** Tells all other nodes; many calls at once become few messages. */
+  /** Notifies all other nodes; many calls are merged into few notifications. */
   tell(): void {
     if (this.#stop.signal.aborted) return;
     if (this.#telling === undefined) this.#telling = this.#tellNow();
@@ -52,7 +52,7 @@ export class Ear {
     const { signal } = this.#stop;
     do {
       this.#isAgain = false;
-      // A message that is lost costs others a moment; they look by themselves.
+      // A lost notification only delays others until their next poll.
       await telling
         .use(async (tx) => tx.query(earSql.tell, [channel, this.#self]))
         .catch(() => undefined);
@@ -73,7 +73,7 @@ export class Ear {
             if (payload !== this.#self) onHeard();
           });
           await client.query(`listen ${channel}`);
-          onHeard(); // What was said while nobody listened.
+          onHeard(); // For notifications that were missed.
           await lost.promise;
         })
         .catch(() => undefined);

@@ -1,4 +1,5 @@
-// All edits but publish, by name: those that both databases share, run as scripts, and PostgreSQL's own.
+// Dispatches all edits but publish: those that both databases share run as scripts, the others are
+// PostgreSQL's own.
 import type { EditCall } from '../call.ts';
 import type { EditOutput, EditVerb } from '../store.ts';
 import { editScript, isShared } from '../verbs/edits.ts';

@@ -1,9 +1,10 @@
-// Which events a batch of edits brings into the history, for when their days are missing there.
+// Which events a batch of edits adds to the history, needed when the partitions of their days are
+// missing.
 import type { EditCall } from '../call.ts';
 import { inboxIds } from './inbox.ts';
 import type { Link } from './link.ts';
 
-/** New ones, and those that are rejected out of the inbox: they may have waited there for days. */
+/** New events, and rejected ones of the inbox, where they may have been for days. */
 export async function eventsOf(link: Link, edits: readonly EditCall[]): Promise<string[]> {
   const published = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
   const rejected = edits.flatMap((call) => (call.verb === 'rejectInbox' ? [call.input.no] : []));

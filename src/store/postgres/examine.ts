@@ -1,4 +1,4 @@
-// Looks at a PostgreSQL database without touching it.
+// Inspects a PostgreSQL database without changing it, for the doctor.
 import type { World } from '../../core/world.ts';
 import { bytes, integer, maybe, text, type Row } from '../row.ts';
 import { cannotConnect } from './cannot-open.ts';
@@ -7,13 +7,13 @@ import { connect } from './connect.ts';
 export interface ExaminedServer {
   /** 140005 is 14.5. */
   versionNumber: number;
-  /** Settings that a promise rests on and no session can change: as they are. */
+  /** Server settings that durability depends on and that no session can change. */
   fsync: string;
   fullPageWrites: string;
   /** As it is in a session of ours; a pooler may have dropped what was asked for. */
   synchronousCommit: string;
   hasSchema: boolean;
-  /** May make the schema, or tables in it. */
+  /** Whether the user may create the schema, or tables in it. */
   mayCreate: boolean;
   connectionsMax: number;
   connections: number;
@@ -22,7 +22,7 @@ export interface ExaminedServer {
   encryptionCheck: Uint8Array | undefined;
 }
 
-/** Rejects with CannotOpenStore. `setting`: the name under which the proof of the key is kept. */
+/** Rejects with CannotOpenStore. `setting`: the name of the row that proves the encryption key. */
 export async function examineServer(
   url: string,
   { world, setting }: { world: Pick<World, 'nowMs'>; setting: string },
@@ -59,7 +59,7 @@ export async function examineServer(
   }
 }
 
-/** A connection that breaks rejects what is under way; nobody else needs to hear of it. */
+/** A broken connection rejects its pending queries; no other code needs to know. */
 function unheard(): void {
   // Nothing.
 }

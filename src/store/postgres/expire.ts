@@ -1,5 +1,6 @@
-// Expiry: what waits although its event is older than the retention ends, so that it can be dropped. It
-// ends dead, reason `expired`; in a lane that has ended it is cancelled, as the sweep would have done.
+// Expiry: ends pending deliveries of events older than the retention, so that their day can be
+// dropped. They become dead with reason `expired`; in an ended lane they are cancelled, as the
+// sweep would do.
 import type { DeliveryName } from '../../core/delivery.ts';
 import type { Lane } from '../../core/lane.ts';
 import { headExpired } from '../../core/lane.ts';
@@ -14,12 +15,12 @@ import { noticeDead } from './notices.ts';
 import type { Tx } from './tx.ts';
 
 export const expireSql = {
-  // By the primary key, oldest first: `lease is null` would fit the index of all that waits, and a plan
-  // made on an empty table would read and sort that: 500 of 200,000 in 8,700 ms instead of 14.
+  // By the primary key, oldest first: `lease is null` would match the index of all pending
+  // deliveries, and a plan made on an empty table would read and sort that.
   waiting: `
     select event, n, lane from delivery_live where event < $1 and coalesce(lease, 0) = 0
     order by event, n limit $2`,
-  // In ordered lanes: who stands first, and who comes after the ones that go.
+  // In ordered lanes: the head of the queue and its successors.
   standing: `
     select x.no as lane, y.event, y.n
     from unnest($1::bigint[], $2::int[]) as x (no, most)
@@ -48,11 +49,11 @@ export interface Expiring {
   below: string;
   limit: number;
   nowMs: number;
-  /** What ends is noted here. */
+  /** Records what has ended. */
   facts: Fact[];
 }
 
-/** `expired`: those of `ended` that are dead now. */
+/** `expired`: how many of the `ended` became dead. */
 export async function expire(
   tx: Tx,
   { below, limit, nowMs, facts }: Expiring,
@@ -97,7 +98,7 @@ interface Going {
   nowMs: number;
 }
 
-/** Ordered lanes as they are when those that stood first have gone, in the order in which they go. */
+/** The ordered lanes after their heads have expired, in the order of the queue. */
 async function withoutHeads(tx: Tx, { rows, lanes, nowMs }: Going): Promise<Lane[]> {
   const going = Map.groupBy(rows, (row) => integer(row, 'lane'));
   const ordered = [...lanes.values()].filter(({ ordered: is, state }) => is && state !== 'ended');

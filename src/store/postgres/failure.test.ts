@@ -16,7 +16,7 @@ function systemError(code: string): Error {
 }
 
 describe('failureKind', () => {
-  it('takes a lost, closing, full, read-only or slow database for one that is unavailable', () => {
+  it('classifies a lost, closing, full, read-only or slow database as unavailable', () => {
     const codes = ['08000', '08003', '08006', '08P01', '57P01', '57P02', '57P03', '57P04', '57P05'];
     for (const code of [...codes, '53100', '53200', '53300', '25006', '57014', '55P03', '25P03']) {
       assert.equal(failureKind(serverError(code)), 'unavailable', code);
@@ -26,7 +26,7 @@ describe('failureKind', () => {
     }
   });
 
-  it('takes broken sockets and what the driver says of them for unavailable', () => {
+  it("classifies broken sockets and the driver's errors about them as unavailable", () => {
     for (const code of [
       'ECONNREFUSED',
       'ECONNRESET',
@@ -51,12 +51,12 @@ describe('failureKind', () => {
     }
   });
 
-  it('knows what may run again at once', () => {
+  it('recognizes errors after which the transaction may run again at once', () => {
     assert.equal(failureKind(serverError('40P01')), 'again');
     assert.equal(failureKind(serverError('40001')), 'again');
   });
 
-  it('tells a missing partition from a broken check, in any language', () => {
+  it('distinguishes a missing partition from a failed check, in any language', () => {
     const message = 'keine Partition von Relation »event« für die Zeile gefunden';
     assert.equal(
       failureKind(serverError('23514', { message, table: 'event' })),
@@ -66,7 +66,7 @@ describe('failureKind', () => {
     assert.equal(failureKind(serverError('23514', check)), 'item');
   });
 
-  it('takes a stale prepared statement for a connection that is of no more use', () => {
+  it('takes a stale prepared statement as a sign of an unusable connection', () => {
     const changed = serverError('0A000', { routine: 'RevalidateCachedQuery' });
     for (const error of [changed, serverError('26000'), serverError('42P05')]) {
       assert.equal(failureKind(error), 'unavailable');
@@ -75,7 +75,7 @@ describe('failureKind', () => {
     assert.equal(failureKind(serverError('0A000')), 'item');
   });
 
-  it('leaves broken constraints, bad data and errors of the program to the item', () => {
+  it('attributes failed constraints, bad data and bugs to the item', () => {
     for (const code of ['23502', '23503', '23505', '22001', '22P02', '22003', '42601', '42703']) {
       assert.equal(failureKind(serverError(code)), 'item', code);
     }
@@ -84,7 +84,7 @@ describe('failureKind', () => {
     }
   });
 
-  it('does not take an error of the program with a code for one of the server', () => {
+  it('does not take an error of the program with a code for a server error', () => {
     assert.equal(
       failureKind(Object.assign(new Error('x'), { code: 'ERR_INVALID_ARG_TYPE' })),
       'item',
@@ -94,7 +94,7 @@ describe('failureKind', () => {
 });
 
 describe('isConnectionLost', () => {
-  it('tells a connection that has ended from one that can go on', () => {
+  it('distinguishes a connection that has ended from one that can go on', () => {
     for (const code of ['57P01', '57P02', '08006', '25P03']) {
       assert(isConnectionLost(serverError(code)), code);
     }
@@ -107,7 +107,7 @@ describe('isConnectionLost', () => {
 });
 
 describe('storeFailure', () => {
-  it('names the code, and gives nothing for an item', () => {
+  it('names the code, and returns nothing for an item', () => {
     const failure = storeFailure(serverError('53100'));
     assert.equal(failure?.kind, 'unavailable');
     assert.equal(failure.message, 'it failed (PostgreSQL 53100)');
@@ -116,7 +116,7 @@ describe('storeFailure', () => {
     }
   });
 
-  it('says what each address answered', () => {
+  it('lists the error of each address', () => {
     const many = new AggregateError([systemError('ECONNREFUSED'), systemError('EHOSTUNREACH')]);
     assert.match(storeFailure(many)?.message ?? '', /ECONNREFUSED.*; .*EHOSTUNREACH/);
   });

@@ -1,5 +1,5 @@
-// One step of the oldest large fan-out that no other node is at: its next deliveries and its cursor go
-// down together, so a crash anywhere neither loses nor doubles one.
+// One step of the oldest large fan-out that no other node is working on. The deliveries and the
+// cursor are written in one transaction, so that a crash neither loses nor duplicates a delivery.
 import type { Leased } from '../../core/delivery.ts';
 import type { Aside } from '../aside.ts';
 import type { Fact } from '../counting.ts';
@@ -31,7 +31,7 @@ export const fanOutSql = {
     where pattern.app = $1 and contract = $2 and pattern = $3 and pattern.callback > $4
       and born <= $5 and (died is null or died > $5)
     order by pattern.callback limit $6`,
-  // By the callbacks alone, in terms that fit no index that begins with the app.
+  // By the callbacks alone, with expressions that match no index that begins with the app.
   heard: `
     select distinct callback from pattern
     where callback = any($1::bigint[]) and pattern || '' = any($2::text[])
@@ -44,7 +44,7 @@ export const fanOutSql = {
 export interface FannedOut {
   deliveries: Leased[];
   waiting: number;
-  /** False: there was none that no other node was at. */
+  /** False: there was no fan-out, or other nodes work on all of them. */
   isDone: boolean;
 }
 
@@ -54,7 +54,10 @@ interface StepContext {
   facts: Fact[];
 }
 
-/** `alone`: one that cannot go on is set aside, or this node would try it for ever, and no other. */
+/**
+ * `alone`: a fan-out that fails is skipped, because this node would otherwise retry it forever and
+ * never reach another.
+ */
 export async function fanOut(
   tx: Tx,
   { aside, way, ...context }: StepContext & { aside: Aside; way: Way },
@@ -64,7 +67,7 @@ export async function fanOut(
   if (way === 'together') return takeStep(tx, row, context);
   const taken = await inSavepoint(tx, 'fanOut', async () => takeStep(tx, row, context));
   if (taken.kind === 'done') return taken.output;
-  context.facts.length = 0; // They were undone with it.
+  context.facts.length = 0; // They were rolled back.
   aside.add(text(row, 'event'), taken.message);
   return { deliveries: [], waiting: 0, isDone: true };
 }
@@ -117,7 +120,7 @@ async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece
   return { listeners: found, after: undefined };
 }
 
-/** Callbacks that hear the event by an earlier pattern too: they have their delivery. */
+/** Callbacks that also match by an earlier pattern: they already have their delivery. */
 async function heardBefore(
   tx: Tx,
   input: { callbacks: readonly number[]; names: readonly string[]; version: number },

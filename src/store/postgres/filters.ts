@@ -1,5 +1,5 @@
-// The filters of subscriptions, those of many listeners in one question, each once: a batch of publishes
-// may meet a listener for each of its names. Whoever has no filter among his listeners asks nothing.
+// The filters of subscriptions, for many listeners in one query, each once: a batch of publishes
+// may meet a listener for several of its names. Without filters there is no query.
 import type { Found, KnownRules } from '../kept-filter.ts';
 import { learnRules, toListener } from '../kept-filter.ts';
 import type { Listener } from '../listener.ts';
@@ -9,7 +9,7 @@ export const filtersSql = {
   filters: 'select no, filter from subscription where no = any($1::bigint[])',
 } as const;
 
-/** List by list, in their order. */
+/** Returns one list per input list, in the same order. */
 export async function withRules(
   tx: Tx,
   found: readonly (readonly Found[])[],

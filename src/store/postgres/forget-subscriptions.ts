@@ -1,12 +1,14 @@
-// Deletes subscriptions that ended longer ago than the retention, with all that was made for them. None
-// goes while an event is kept that may have been published to it: its deliveries speak of its callbacks.
+// Deletes subscriptions that ended longer ago than the retention, with all their rows. A
+// subscription is kept while an event is kept that may have been published to it, because its
+// deliveries refer to its callbacks.
 import { timeOf } from '../../core/id.ts';
 import { integer, maybe, one, text } from '../row.ts';
 import type { Tx } from './tx.ts';
 
 export const forgetSubscriptionsSql = {
   firstEvent: 'select min(id) as id from event',
-  // What waits in a lane is swept first. A row is locked so that two nodes do not do the same work.
+  // Pending deliveries of a lane are swept first. Rows are locked so that two nodes do not do the
+  // same work.
   oldest: `
     select no from subscription
     where ended_ms < $1
@@ -22,7 +24,7 @@ export const forgetSubscriptionsSql = {
   subscriptions: 'delete from subscription where no = any($1::bigint[]) returning no',
 } as const;
 
-/** Each has a few rows of its own; so many of them stay within a step. */
+/** A subscription has a few dependent rows; this keeps a step within its limit. */
 const rowsOfOne = 8;
 
 export async function forgetSubscriptions(
@@ -38,7 +40,7 @@ export async function forgetSubscriptions(
   if (rows.length === 0) return { deleted: 0, isMore: false };
   const numbers = rows.map((row) => integer(row, 'no'));
   let deleted = 0;
-  // Each is spoken of by the one before it.
+  // In the order of the references between the tables.
   const { patterns, callbacks, lanes, subscriptions } = forgetSubscriptionsSql;
   for (const sql of [patterns, callbacks, lanes, subscriptions]) {
     deleted += (await tx.query(sql, [numbers])).length;

@@ -1,6 +1,7 @@
-// Forgetting: deletes idempotency keys, patterns and changes that have outlived their time, a bounded number
-// at a time. What somebody is just using, perhaps another node that forgets it, is left for the next time.
-// Chosen once, in a list of its own: below `in (…)` some plans choose again for every row, and delete more.
+// Deletes idempotency keys, patterns and feed rows past their retention, a bounded number at a
+// time. Rows that another transaction has locked are left for the next time. The rows are chosen in
+// a materialized CTE: as a subquery of `in (…)`, some plans evaluate it again for every row, and
+// delete more.
 import type { EditInput, EditOutput } from '../store.ts';
 import { diedBefore } from '../verbs/forget.ts';
 import type { Tx } from './tx.ts';

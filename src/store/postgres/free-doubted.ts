@@ -1,4 +1,5 @@
-// What this node may hold without knowing it, because the outcome of a commit stayed unknown, goes back.
+// Releases deliveries that this node may hold without knowing it, because the outcome of a commit
+// stayed unknown.
 import type { StoreFailure } from '../call.ts';
 import type { Doubts } from './doubts.ts';
 import type { Link } from './link.ts';

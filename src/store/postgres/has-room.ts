@@ -1,13 +1,16 @@
-// Which lanes a node has room for, said in SQL: others are neither locked nor looked at. The same as
-// `isFull` of store/slots.ts, which SQLite asks.
+// Which lanes a node has room for, in SQL, so that full lanes are neither locked nor read. Must
+// agree with `isFull` of store/slots.ts, which SQLite calls.
 import type { Slots } from '../slots.ts';
 
-/** By lane, as text: free slots, and deliveries under way. */
+/** By lane, as JSON: free slots, and deliveries in flight. */
 export function slotsJson(slots: Slots): string {
   return JSON.stringify(Object.fromEntries(slots.left()));
 }
 
-/** Of `lane`. A subscription's own cap counts what is under way here. */
+/**
+ * A condition on table `lane`. A subscription's own cap counts its deliveries in flight on this
+ * node.
+ */
 export function hasRoom(slots: string, laneRoom: string): string {
   return `coalesce((${slots}::jsonb -> no::text ->> 0)::int, ${laneRoom}::int) > 0
       and (concurrency is null
@@ -15,8 +18,8 @@ export function hasRoom(slots: string, laneRoom: string): string {
 }
 
 /**
- * Apps with a lane that is ready some day, in the order of their numbers, after one and without some. From index entry to
- * index entry: whatever lanes an app has, it costs one step.
+ * Apps that have a ready lane, in the order of their numbers, starting after one and excluding
+ * some. Skips through the index: one step per app, however many lanes it has.
  */
 export function readyApps(after: string, without: string, most: string): string {
   return `with recursive ready (app) as (

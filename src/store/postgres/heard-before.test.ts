@@ -5,7 +5,7 @@ import { limits } from '../../core/limits.ts';
 import type { HeardBefore, Hearers } from './heard-before.ts';
 import { createHeardBefore } from './heard-before.ts';
 
-/** Of one app: by lane, its print. */
+/** The hearers in one app: a fingerprint by lane. */
 const heardBy = (version: number, prints: Readonly<Record<number, string>>): Hearers => ({
   appNo: 1,
   version,
@@ -14,7 +14,7 @@ const heardBy = (version: number, prints: Readonly<Record<number, string>>): Hea
   }),
 });
 
-/** So often that nobody waits for it any more. */
+/** Often enough to be steady. */
 const often = limits.heardSteadyTimes + 1;
 
 function learnOften(heard: HeardBefore, name: string, hearers: () => Hearers): void {
@@ -22,7 +22,7 @@ function learnOften(heard: HeardBefore, name: string, hearers: () => Hearers): v
 }
 
 describe('createHeardBefore', () => {
-  it('is steady about what was the same a few times in a row', () => {
+  it('is steady about a name after several equal answers in a row', () => {
     const heard = createHeardBefore();
     for (let times = 0; times < often; times += 1) {
       assert.equal(heard.steady(['a']), undefined);
@@ -46,7 +46,7 @@ describe('createHeardBefore', () => {
     ['one listener more', heardBy(3, { 7: 'x', 8: 'x' })],
     ['one listener less', heardBy(3, {})],
   ] as const) {
-    it(`is not after ${what}`, () => {
+    it(`is not steady after ${what}`, () => {
       const heard = createHeardBefore();
       learnOften(heard, 'a', () => heardBy(3, { 7: 'x' }));
       heard.learn('a', after);
@@ -56,14 +56,14 @@ describe('createHeardBefore', () => {
     });
   }
 
-  it('is not when it was told to forget', () => {
+  it('is not steady after forget', () => {
     const heard = createHeardBefore();
     learnOften(heard, 'a', () => heardBy(3, {}));
     heard.forget(['a']);
     assert.equal(heard.steady(['a']), undefined);
   });
 
-  it('is not about names that were learned at different times, and do not fit each other', () => {
+  it('is not steady about names learned at different times that contradict each other', () => {
     const heard = createHeardBefore();
     learnOften(heard, 'a', () => heardBy(3, { 7: 'x' }));
     learnOften(heard, 'newer', () => heardBy(4, {}));
@@ -74,7 +74,7 @@ describe('createHeardBefore', () => {
     assert.equal(heard.steady(['a', 'alike'])?.prints.size, 2);
   });
 
-  it('forgets what was learned first when there are too many, and keeps no long list', () => {
+  it('evicts the oldest name when there are too many, and keeps no long list', () => {
     const heard = createHeardBefore();
     learnOften(heard, 'first', () => heardBy(1, {}));
     learnOften(heard, 'second', () => heardBy(1, {}));

@@ -1,22 +1,25 @@
-// What a node remembers of who hears which name. It is never believed: the database is told what is remembered, and says
-// whether it is still so. Where it has been the same a few times nobody waits to hear that. In memory only, and bounded.
+// Caches which callbacks match which event name. The cache is never trusted: the database is sent
+// its fingerprints and says whether they still hold. If they have held several times in a row, a
+// publish does not wait for that answer. In memory only, and bounded.
 import { limits } from '../../core/limits.ts';
 import type { Found } from '../kept-filter.ts';
 
-/** Who hears a name, and by what one can tell that this has not changed. */
+/** The listeners of a name, with fingerprints by which a change is detected. */
 export interface Hearers {
   appNo: number;
-  /** The app's, which every change of what its events reach raises; read before the rest. */
+  /**
+   * The app's version, which every change of what its events match raises; read before the rest.
+   */
   version: number;
   listeners: readonly PrintedListener[];
 }
 
-/** With the print of its lane. */
+/** A listener with the fingerprint of its lane. */
 export interface PrintedListener extends Found {
   print: string;
 }
 
-/** Of several names. */
+/** The cached listeners of several names. */
 export interface Steady {
   hearers: readonly Hearers[];
   /** By app, and by lane. */
@@ -25,16 +28,16 @@ export interface Steady {
 }
 
 export interface HeardBefore {
-  /** Who hears these names, if it was the same for all of them for some time. */
+  /** The listeners of these names, if they have been the same for some time for all of them. */
   steady(names: readonly string[]): Steady | undefined;
   learn(name: string, hearers: Hearers): void;
-  /** It is not so any more. */
+  /** Call when the names are known to have changed. */
   forget(names: readonly string[]): void;
 }
 
 interface Remembered {
   hearers: Hearers;
-  /** How often in a row it was the same as before. */
+  /** How many times in a row the answer was the same. */
   times: number;
 }
 
@@ -66,7 +69,7 @@ export function createHeardBefore(): HeardBefore {
   };
 }
 
-/** Undefined: they were learned at different times, and do not fit each other. */
+/** Undefined if the answers were learned at different times and contradict each other. */
 function together(hearers: readonly Hearers[]): Steady | undefined {
   const versions = new Map<number, number>();
   const prints = new Map<number, string>();

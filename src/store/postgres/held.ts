@@ -1,6 +1,6 @@
-// What this node holds, as far as it knows. A failover may undo the last that was written: then an outcome
-// is gone, and its delivery stands there as if this node, which is alive, were still at it. Nobody else
-// would ever free it (found by trial).
+// The leases that this node knows it holds. A failover may undo the latest commits: then an outcome
+// is lost, and its delivery still looks leased to this node. The node is alive, so no other node
+// would free it.
 import { holderOf } from '../../core/lease.ts';
 import type { DeliveryName } from '../../core/delivery.ts';
 import { deliveryKey } from '../../core/delivery.ts';
@@ -14,13 +14,13 @@ import { freeNamed, nodesSql } from './nodes.ts';
 import { isFailure, noEvents, type Persist } from './persist.ts';
 
 export interface Held {
-  /** What was leased to this node, by a publish. */
+  /** A publish has leased deliveries to this node. */
   took: (born: readonly DeliveryName[], offer: Offer | undefined) => void;
-  /** What a cycle of work has leased and settled. */
+  /** A cycle of work has leased and settled deliveries. */
   worked: (work: Work, reply: WorkReply) => void;
   /**
-   * In another life of the server than the last: frees what is leased to this node and is not in its
-   * hands.
+   * If the server has begun another life: frees deliveries that are leased to this node but not
+   * held by it.
    */
   freeForgotten: (nowMs: number) => Promise<StoreFailure | undefined>;
 }
@@ -28,11 +28,14 @@ export interface Held {
 export interface HeldMeans {
   link: Link;
   persist: Persist;
-  /** Not while something is being leased: that is in nobody's hands yet. */
+  /**
+   * Runs `body` while nothing is being leased, because such deliveries are not yet recorded as
+   * held.
+   */
   alone: <T>(body: () => Promise<T>) => Promise<T>;
 }
 
-/** It is as large as the window of the node, and what waits to be settled. */
+/** Its size is bounded by the window of the node and the outcomes that wait to be settled. */
 export function createHeld({ link, persist, alone }: HeldMeans): Held {
   let held = new Map<string, number>();
   let life: string | undefined;
@@ -40,7 +43,7 @@ export function createHeld({ link, persist, alone }: HeldMeans): Held {
   const offered = (offer: Offer | undefined): void => {
     if (offer === undefined || holderOf(offer.lease) === node) return;
     node = holderOf(offer.lease);
-    held = new Map(); // Whatever it held under another number is others' by now.
+    held = new Map(); // Leases under another number belong to other nodes.
   };
   const take = (some: readonly (DeliveryName & { lease: number })[]): void => {
     for (const one of some) held.set(deliveryKey(one), one.lease);

@@ -1,6 +1,6 @@
-// Keeps the house, beside the batches and on a connection of its own: the days of the history are made
-// before they are needed, and dropped when they are past their time, after all that still waits in them
-// has ended. Dropping a day waits for whoever reads it, so nobody may wait for it.
+// Maintains the history partitions, beside the batches and on connections of its own: creates days
+// before they are needed, and drops those past their retention once every delivery in them has
+// ended. Dropping a day waits for its readers, so nothing may wait for a drop.
 import { firstIdAt } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import { minuteOf } from '../../core/stats-span.ts';
@@ -24,20 +24,23 @@ import type { Tx } from './tx.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 
 export interface HouseMeans {
-  /** For what a publish waits for, and for what waits for others: the one must not wait for the other. */
+  /**
+   * Creating days blocks publishes, and dropping days blocks on readers, so each has its own
+   * connection.
+   */
   making: Link;
   keeping: Link;
   world: TransactMeans['world'];
-  /** Where figures of subscriptions wait, and whose those of apps are. */
+  /** Accumulated figures of subscriptions, and the writer number for those of apps. */
   gathered: Gathered;
   writer: () => number;
-  /** Fan-outs that are passed over. */
+  /** Fan-outs that are skipped. */
   aside: Aside;
 }
 
 export class House {
   readonly #means: HouseMeans;
-  /** One connection, one user at a time. */
+  /** A connection serves one caller at a time, so calls are chained. */
   #made: Promise<unknown> = Promise.resolve();
   #kept: Promise<unknown> = Promise.resolve();
 
@@ -45,7 +48,7 @@ export class House {
     this.#means = means;
   }
 
-  /** Makes the days that these times fall on. */
+  /** Creates the partitions for the days of these times. */
   async makeDays(timesMs: readonly number[]): Promise<void> {
     const days = new Set(timesMs.map((ms) => Math.floor(ms / dayMs) * dayMs));
     const mine = this.#made.then(async () =>
@@ -63,7 +66,7 @@ export class House {
     return mine;
   }
 
-  /** What waits for others just now is left half done; whoever keeps the house next goes on with it. */
+  /** Interrupts a drop that is waiting; the next round, on any node, resumes it. */
   async close(): Promise<void> {
     await Promise.all([this.#means.making.close(), this.#means.keeping.close()]);
     await Promise.all([this.#made, this.#kept]);
@@ -74,7 +77,8 @@ export class House {
     nowMs: number,
   ): Promise<EditOutput<'retain'>> {
     const below = firstIdAt(beforeMs);
-    // What waits in a day that somebody began to drop could not end: nothing would take the row.
+    // Deliveries of a day whose drop was begun could not end, because their rows would have no
+    // partition.
     await this.#means.keeping.withClient(keepPendingDays);
     const { ended, expired } = await this.#expire({ below, limit, nowMs });
     if (ended === limit) return { expired, deleted: 0, isMore: true };

@@ -1,4 +1,4 @@
-// The inbox: events that were published by SQL and that no node has checked yet.
+// The inbox: events that were published by SQL and have not been checked yet.
 import { limits } from '../../core/limits.ts';
 import { bytes, integer, text, toQuotas } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
@@ -7,7 +7,7 @@ import type { Slices } from './slices.ts';
 import type { Tx } from './tx.ts';
 
 export const inboxSql = {
-  // Materialized: joined in any other way, the inner part may run more than once and take more.
+  // Materialized: otherwise the inner query may run more than once and take more rows.
   take: `
     with free as materialized (
       select no, length(payload) as bytes from inbox
@@ -19,7 +19,7 @@ export const inboxSql = {
     update inbox set taken_ms = $1::bigint from few where inbox.no = few.no
     returning inbox.no, id, app, name, payload,
       (select settings from app where app.no = inbox.app) as settings`,
-  // The same condition, and without a transaction: nothing is written to find out that there is nothing.
+  // The same condition without a transaction, so that polling an empty inbox writes nothing.
   isAny: `
     select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
     order by no limit 1`,
@@ -55,7 +55,7 @@ export async function takeInbox(
   return { entries: entries.sort((a, b) => a.no - b.no) };
 }
 
-/** The ids of entries that are still there. */
+/** The ids of those entries that still exist. */
 export async function inboxIds(tx: Tx, numbers: readonly number[]): Promise<string[]> {
   const rows = await tx.query(inboxSql.ids, [numbers]);
   return rows.map((row) => text(row, 'id'));

@@ -1,5 +1,5 @@
-// Idempotency keys of many publishes at once, kept in the order of the keys: two nodes with the same
-// keys wait for each other in one direction only, and whoever comes second finds the first one's answer.
+// Stores the idempotency keys of many publishes, in the order of the keys: two nodes with the same
+// keys lock them in the same order, and the second one finds the answer of the first.
 import { limits } from '../../core/limits.ts';
 import type { Row } from '../row.ts';
 import { bytes, integer, text } from '../row.ts';
@@ -40,7 +40,7 @@ interface Answer {
   result: string;
 }
 
-/** What was answered before, by the index of the call. Of equal keys in one batch the first is kept. */
+/** Earlier answers, by the index of the call. Of equal keys in one batch the first is stored. */
 export async function keepKeys(
   tx: Tx,
   keyed: readonly Keyed[],
@@ -59,7 +59,7 @@ export async function keepKeys(
       const isSame = Buffer.compare(answer.print, print) === 0;
       before.set(index, isSame ? { kind: 'same', result: answer.result } : { kind: 'other' });
     } else if (result !== undefined && ours.has(name)) answers.set(name, { print, result });
-    else if (result !== undefined) before.set(index, { kind: 'other' }); // Forgotten meanwhile.
+    else if (result !== undefined) before.set(index, { kind: 'other' }); // Deleted in the meantime.
   }
   return before;
 }

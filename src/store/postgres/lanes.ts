@@ -1,5 +1,6 @@
-// Lane rows, many at once. Whoever changes lanes other than by a look locks them first, in the order of
-// their numbers, so that no two nodes wait for each other, and takes the marks of quiet away.
+// Reads and writes many lane rows at once. Code that changes lanes other than by a look locks them
+// first, in the order of their numbers, so that nodes do not deadlock, and clears their quiet
+// marks.
 import type { Lane } from '../../core/lane.ts';
 import { integer } from '../row.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
@@ -33,7 +34,10 @@ export async function writeLanes(tx: Tx, lanes: readonly Lane[]): Promise<void> 
   ]);
 }
 
-/** For what goes back to an earlier place: later looks may have left that behind. The lanes are locked. */
+/**
+ * For deliveries that return to an earlier position, which may be below the floor of the lane. The
+ * lanes are locked.
+ */
 export async function unfloor(tx: Tx, numbers: readonly number[]): Promise<void> {
   if (numbers.length > 0) await tx.query(lanesSql.unfloor, [numbers]);
 }

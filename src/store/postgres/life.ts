@@ -1,5 +1,5 @@
-// Which life of the server a connection belongs to: a crash or a failover begins another one, in which
-// numbers of transactions of the one before may be given out again.
+// Identifies the life of the server that a connection belongs to. A crash or a failover begins a
+// new life, in which transaction ids of the last one may be reused.
 import type { Client } from 'pg';
 import { one, text } from '../row.ts';
 import type { Tx } from './tx.ts';
@@ -13,14 +13,14 @@ export const lifeSql = {
 
 const lives = new WeakMap<Client, string>();
 
-/** Asked once on each connection: none outlasts the life it began in. */
+/** Read once per connection: no connection outlives the life that it began in. */
 export async function lifeOn(client: Client): Promise<string> {
   const life = lives.get(client) ?? (await readLife(txOn(client)));
   lives.set(client, life);
   return life;
 }
 
-/** The first one who asks in a new life gives it its name. */
+/** The first reader in a new life creates its id. */
 export async function readLife(tx: Tx): Promise<string> {
   const [known] = await tx.query(lifeSql.read, []);
   if (known !== undefined) return text(known, 'id');

@@ -1,5 +1,5 @@
-// A connection that mends itself: it is opened when it is needed, and thrown away when it broke. It is
-// for one user at a time.
+// A connection that reconnects: opened on demand, and dropped when it breaks. It serves one caller
+// at a time.
 import { Socket } from 'node:net';
 import type { Client } from 'pg';
 import { limits } from '../../core/limits.ts';
@@ -25,7 +25,7 @@ export class Link {
     this.#options = options;
   }
 
-  /** Statements outside of a transaction: what is asked in one turn is one by itself. */
+  /** Runs statements outside of a transaction. Those asked in one turn form an implicit one. */
   async use<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await this.#open();
     return this.#watched(client, async () => body(txOn(client)));
@@ -37,7 +37,10 @@ export class Link {
     return this.#watched(client, async () => body(client));
   }
 
-  /** From now on nothing leaves, until the answer to this is called; meanwhile it is made ready. */
+  /**
+   * Holds back outgoing data until the returned function is called; queries are serialized
+   * meanwhile.
+   */
   async hold(): Promise<() => void> {
     const client = await this.#client?.catch(() => undefined);
     const stream = client?.connection.stream;
@@ -49,7 +52,7 @@ export class Link {
     };
   }
 
-  /** Forgets the connection: the next use opens another one. */
+  /** Drops the connection; the next use opens another one. */
   drop(): void {
     const client = this.#client;
     this.#client = undefined;
@@ -71,7 +74,7 @@ export class Link {
     return this.#client ?? this.#connect();
   }
 
-  /** What is kept is the very promise that is compared later: one that failed must not stay. */
+  /** Keeps the same promise that `forget` compares with, so that a failed one does not stay. */
   async #connect(): Promise<Client> {
     const forget = (): void => {
       if (this.#client === opening) this.#client = undefined;
@@ -98,7 +101,10 @@ export class Link {
   }
 }
 
-/** Says goodbye. A server that does not answer is left without one: whoever stops must not wait for it. */
+/**
+ * Closes politely. If the server does not answer, the socket is destroyed, so that a stop does not
+ * wait for it.
+ */
 async function end(client: Client): Promise<void> {
   const { stream } = client.connection;
   if (stream instanceof Socket) stream.setTimeout(limits.databaseGoodbyeMs, () => stream.destroy());

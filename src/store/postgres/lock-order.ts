@@ -1,6 +1,6 @@
-// Before edits that stand in one batch: locks the rows that they will lock, fan-outs first, then apps, then
-// lanes, each in one order, as everybody does. Else two nodes with the same edits in another order wait for
-// each other. Rows of events come after lanes.
+// Locks the rows that the edits of a batch are going to lock: fan-outs first, then apps, then
+// lanes, each in order of its key. All code follows this order, because two nodes with the same
+// edits in another order would deadlock. Rows of events come after lanes.
 import type { EditCall } from '../call.ts';
 import { integer } from '../row.ts';
 import { lockLanes } from './lanes.ts';
@@ -25,8 +25,8 @@ export const lockOrderSql = {
 } as const;
 
 /**
- * Before all else in a batch: what sends a delivery again takes the next number of its event from a large
- * fan-out that is under way. A step of that fan-out has its row locked when it comes to its lanes.
+ * First in every batch: sending a delivery again takes the next number of its event from a running
+ * fan-out. A step of that fan-out locks its fan-out row before its lanes.
  */
 export async function lockFanOuts(tx: Tx, edits: readonly EditCall[]): Promise<void> {
   const events = new Set(edits.flatMap(eventsOf));
@@ -46,9 +46,10 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
     call.verb === 'disableFailing' ? [call.input.lane] : [],
   );
   const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
-  // One by itself has an order already, unless it changes all lanes of a subscription.
+  // A single edit locks in order by itself, unless it changes all lanes of a subscription.
   if (edits.length < 2 && ended.length === 0 && failing.length === 0) return;
-  // In one packet, in this order: lanes are looked for when nobody else can add any.
+  // In one packet, in this order: the lanes are read once the app is locked, so that none can be
+  // added.
   const [, ...found] = await Promise.all([
     tx.query(lockOrderSql.apps, [[...apps]]),
     ended.length === 0 ? [] : tx.query(lockOrderSql.ofSubscriptions, [ended]),

@@ -1,6 +1,7 @@
-// Who hears events, many at once. Asked inside the publish transaction, after it has begun: what was
-// answered before is seen, and what has ended is not found. Where that has been the same for some time nobody waits for
-// the answer: what follows is sent at once, and the server writes it only if nothing has changed.
+// Finds the listeners of many events at once, inside the publish transaction: subscriptions
+// committed before it began are seen, and ended ones are not found. If the listeners have been the
+// same for some time, the publish does not wait for the answer: its statements are sent at once,
+// and the server writes only if nothing has changed.
 import type { Lane } from '../../core/lane.ts';
 import { limits } from '../../core/limits.ts';
 import type { Found } from '../kept-filter.ts';
@@ -14,7 +15,9 @@ import type { HeardBefore, PrintedListener, Steady } from './heard-before.ts';
 import type { Tx } from './tx.ts';
 import { WroteNothing } from './wrote-nothing.ts';
 
-/** Of a lane called `lane`: it changes with whatever the rules ask for, which `laneColumns` has. */
+/**
+ * Fingerprint of a row called `lane`: covers every column that the rules read, as in `laneColumns`.
+ */
 const lanePrint = `hash_record_extended(row(lane.state, lane.ordered, lane.gate_ms, lane.ready_ms,
   lane.interval_ms, lane.tat_ms, lane.concurrency, lane.failures, lane.failing_ms, lane.version), 0)`;
 
@@ -31,8 +34,8 @@ export const matchSql = {
         and died is null
       order by callback limit $6) p
     join lane on lane.no = p.lane`,
-  // Says so if apps or lanes are not as they are known. Ten names with three patterns each: 80 µs, and 330 to read all
-  // of it again; 430 if the server compares that with a text.
+  // Sets `ringback.known` if the apps or lanes have changed. A quarter of the cost of reading them
+  // again.
   changed: `
     select set_config('ringback.known', 'no', true)
     where cardinality($1::bigint[]) > (
@@ -49,7 +52,10 @@ export const matchSql = {
     where callback.subscription = any($1::bigint[])`,
 } as const;
 
-/** Of what is sent before it is known who hears it: it is written unless somebody else does than was thought. */
+/**
+ * Condition of statements that are sent before the listeners are confirmed: they write unless those
+ * have changed.
+ */
 export const isAsKnown = "current_setting('ringback.known', true) is distinct from 'no'";
 
 export interface Heard {
@@ -58,17 +64,22 @@ export interface Heard {
   name: string;
 }
 
-/** The lanes that a batch has met, each once, so that what one event does to it the next one sees. */
+/**
+ * The lanes that a batch has met, each once, so that later events see what earlier ones changed.
+ */
 export type LanesMet = Map<number, Lane>;
 
 export interface Met {
-  /** For each name its listeners: at most one more than `targetsAtOnceMax`. */
+  /** The listeners of each name, at most `targetsAtOnceMax` + 1. */
   found: Found[][];
-  /** Rejects with WroteNothing if others hear them by now: so nothing was written that asks for `isAsKnown`. */
+  /**
+   * Rejects with WroteNothing if the listeners have changed; then no statement with `isAsKnown` has
+   * written.
+   */
   sure: Promise<unknown>;
 }
 
-/** `before`: what is remembered, if the transaction does nothing but publish. */
+/** `before`: the cache, if the transaction does nothing but publish. */
 export async function matchEveryone(
   tx: Tx,
   heard: readonly Heard[],
@@ -85,7 +96,7 @@ export async function matchEveryone(
     before?.forget(names);
     throw new WroteNothing('Others hear these events by now');
   });
-  sure.catch(() => undefined); // It is looked at with the rest.
+  sure.catch(() => undefined); // It is awaited with the rest.
   const found = steady.hearers.map(({ listeners }) =>
     listeners.map((one) => ({ ...one, lane: meet(one.lane.no, lanes, () => ({ ...one.lane })) })),
   );
@@ -112,7 +123,7 @@ async function findEveryone(
   );
   const apps = new Set(heard.map(({ appNo }) => appNo));
   const [versions, rows] = await Promise.all([
-    before && tx.query(matchSql.versions, [[...apps]]), // Before the rest: what changes in between changes it.
+    before && tx.query(matchSql.versions, [[...apps]]), // First: a change in between raises the version.
     tx.query(matchSql.listeners, [
       asked.map(({ i }) => i),
       asked.map(({ k }) => k),
@@ -135,7 +146,7 @@ async function findEveryone(
   );
   for (const [i, one] of heard.entries()) {
     const version = versionOf.get(one.appNo);
-    // As they were found: what this batch does to a lane must not stay.
+    // Copied as found: changes that this batch makes to a lane must not be cached.
     const listeners = [...(found[i]?.values() ?? [])].map((of) => ({
       ...of,
       lane: { ...of.lane },
@@ -146,7 +157,7 @@ async function findEveryone(
   return found.map((listeners) => [...listeners.values()]);
 }
 
-/** Nothing else is asked of the database for its sake, for which one would wait all the same. */
+/** Listeners that need no further query, for whose answer the publish would have to wait anyway. */
 function isPlain({ filteredBy, lane }: Found): boolean {
   return filteredBy === undefined && !lane.ordered;
 }
@@ -159,7 +170,7 @@ export interface Hearing extends Listener {
   patterns: readonly string[];
 }
 
-/** All callbacks of subscriptions, by the store's number of it, in their order. */
+/** All callbacks of subscriptions by the number of the subscription, in order. */
 export async function matchSubscriptions(
   tx: Tx,
   subscriptions: readonly number[],

@@ -1,4 +1,4 @@
-// Named statements: the server parses and plans each once per connection.
+// Named statements: the server parses and plans each one once per connection.
 import { createHash } from 'node:crypto';
 
 export interface NamedStatement {
@@ -7,8 +7,8 @@ export interface NamedStatement {
 }
 
 /**
- * The same text always has the same name, in every process: behind a pooler two nodes may meet on one
- * connection. Remembers every text it was given, so texts must be constants of the program.
+ * The same text has the same name in every process, because behind a pooler two nodes may share a
+ * connection. Every text is cached, so texts must be constants of the program.
  */
 export function statement(sql: string): NamedStatement {
   const known = statements.get(sql);

@@ -1,21 +1,21 @@
-// Notices, many at once: what there is to tell of dead deliveries goes down in one statement.
+// Writes many notices at once: those of dead deliveries in one statement.
 import { integer } from '../row.ts';
 import type { DeadDelivery, NewNotice } from '../verbs/notices.ts';
 import { noticesOfDead } from '../verbs/notices.ts';
 import type { Tx } from './tx.ts';
 
 export const manyNoticesSql = {
-  // In the order in which they are to be told.
+  // In the order in which they are published.
   insert: `
     insert into notice (app, name, payload, created_ms)
     select app, name, payload, $4::bigint
     from unnest($1::bigint[], $2::text[], $3::text[]) with ordinality as x (app, name, payload, i)
     order by i`,
-  // Whoever else is at one is waited for, and then it is gone.
+  // Waits for another node that is publishing a notice, and then finds it gone.
   leave: 'delete from notice where no = any($1::bigint[]) returning no',
 } as const;
 
-/** Tells of dead deliveries, if anybody listens. */
+/** Writes notices of dead deliveries, if a subscription matches them. */
 export async function noticeDead(
   tx: Tx,
   dead: readonly DeadDelivery[],
@@ -34,7 +34,7 @@ async function writeNotices(tx: Tx, notices: readonly NewNotice[], nowMs: number
   ]);
 }
 
-/** Those of the notices that were still there; they are gone now. */
+/** Deletes notices; returns those that still existed. */
 export async function leaveNotices(tx: Tx, numbers: readonly number[]): Promise<Set<number>> {
   if (numbers.length === 0) return new Set();
   const inOrder = numbers.toSorted((a, b) => a - b);

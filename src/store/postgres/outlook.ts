@@ -1,4 +1,4 @@
-// What lies ahead: when the next lane is ready, and whether a large fan-out is under way.
+// The outlook: when the next lane is ready, and whether a large fan-out is running.
 import { limits } from '../../core/limits.ts';
 import type { Aside } from '../aside.ts';
 import type { Outlook } from '../delivery-verbs.ts';
@@ -12,12 +12,13 @@ import type { Tx } from './tx.ts';
 const fanOut = 'select from fanout where event > $1 and event <> all($2::text[])';
 
 export const outlookSql = {
-  // Full lanes do not count: whoever frees a slot asks again.
+  // Full lanes do not count: a freed slot triggers another look.
   ahead: `
     select exists (${fanOut}) as is_fanning_out, (
       select ready_ms from lane where ready_ms < 9007199254740991 and ${hasRoom('$3', '$4')}
       order by ready_ms, no limit 1) as ready_ms`,
-  // The same where apps are full: past all of their lanes, but for proven ones of apps that take those.
+  // The same if apps are full: skips their lanes, except proven lanes of apps that still accept
+  // those.
   aheadByApp: `
     ${readyApps('0', '$5', '$7')}
     select exists (${fanOut}) as is_fanning_out, least((
@@ -31,7 +32,10 @@ export const outlookSql = {
   fanOut: `select exists (${fanOut}) as is_fanning_out`,
 } as const;
 
-/** `readyMs` is undefined when no lane is ever ready. Whoever has no slots does not say which lanes are full here. */
+/**
+ * `readyMs` is undefined if no lane will ever be ready. Without slots it is unknown which lanes are
+ * full, so only fan-outs are looked for.
+ */
 export async function lookAhead(tx: Tx, slots: Slots | undefined, aside: Aside): Promise<Outlook> {
   const [row] = await ask(tx, slots, [aside.upTo(), aside.events()]);
   const ahead = one(row);
@@ -52,7 +56,10 @@ async function ask(
   return tx.query(outlookSql.aheadByApp, [...room, full, proven, limits.outlookAppsMax, whole]);
 }
 
-/** The end of a transaction, as seen with an outlook that leaves with its commit. Whoever does not hear it looks. */
+/**
+ * The end of a transaction whose outlook travels with the commit. Until the answer is there, assume
+ * that work is ready.
+ */
 export function seenWith<T>(
   outlook: Promise<Outlook>,
   nowMs: number,

@@ -1,8 +1,9 @@
-// What is asked of a connection in one turn of the event loop leaves together, and is answered together. The driver
-// by itself ends each statement with a Sync: so the server answers each with a write of its own, which wakes this
-// process as often, and it says each time what columns there are.
+// Packets: queries of one turn of the event loop are sent together and answered together. The
+// driver would end each statement with a Sync, so the server would answer each with a write of its
+// own, wake this process each time, and describe the columns again.
 //
-// None follows one that has failed. Outside of a transaction the statements of a packet are one.
+// After a failed statement the rest of its packet is skipped. Outside of a transaction a packet is
+// one implicit transaction.
 import assert from 'node:assert/strict';
 import type { Client, Connection, FieldDef } from 'pg';
 import { Query } from 'pg';
@@ -12,7 +13,7 @@ import { statement } from './named-statement.ts';
 import type { Parameter, Wired } from './wire.ts';
 import { toWire } from './wire.ts';
 
-/** Leaves with whatever else is asked in this turn, in the order of the calls. */
+/** Sent with everything else that is asked in this turn, in the order of the calls. */
 export async function ask(
   client: Client,
   sql: string,
@@ -28,13 +29,19 @@ export async function ask(
   return promise;
 }
 
-/** Inside of a transaction: what was asked so far is answered as soon as it is done, before the rest. */
+/**
+ * Inside of a transaction: statements so far are answered as soon as they are done, before the
+ * rest.
+ */
 export function answerSoon(client: Client): void {
   const last = waiting.get(client)?.at(-1);
   if (last !== undefined) last.isSoon = true;
 }
 
-/** Behind all that was asked, and in one write with it. For what ends a transaction: it ends it also when that failed. */
+/**
+ * Sends `text` behind the queued statements, in one write with them. For commit and rollback, which
+ * must run even if those fail.
+ */
 export async function say(client: Client, text: string): Promise<{ command: string }> {
   const { stream } = client.connection;
   stream.cork();
@@ -53,7 +60,7 @@ function leave(client: Client): void {
   client.query(new Packet(client, packet));
 }
 
-/** What leaves at the end of this turn. */
+/** Statements to send at the end of this turn. */
 const waiting = new WeakMap<Client, Asked[]>();
 
 interface Asked {
@@ -66,7 +73,7 @@ interface Asked {
 
 /** What a connection knows of a statement. */
 interface Prepared {
-  /** `doubtful`: whoever asked for it first has failed, maybe because of it. */
+  /** `doubtful`: its first use has failed, perhaps before it was prepared. */
   state: 'doubtful' | 'prepared';
   columns: readonly Column[] | undefined;
 }
@@ -78,17 +85,17 @@ interface Column {
 
 const preparedOn = new WeakMap<Client, Map<string, Prepared>>();
 
-/** The driver calls these methods, and takes only children of its own class while it pipelines. */
+/** The driver calls these methods; while pipelining it accepts only subclasses of its own Query. */
 class Packet extends Query {
   readonly #client: Client;
   readonly #asked: readonly Asked[];
   readonly #prepared: Map<string, Prepared>;
-  /** Names of statements that it prepares. */
+  /** Names of the statements that this packet prepares. */
   readonly #news = new Set<string>();
   readonly #answers: Row[][] = [];
   #rows: Row[] = [];
   #cause: unknown;
-  /** The driver puts its own here: it ends the time that the answer may take. */
+  /** Set by the driver: ends the query timeout. */
   callback: ((error: unknown) => void) | undefined;
 
   constructor(client: Client, asked: readonly Asked[]) {
@@ -127,7 +134,7 @@ class Packet extends Query {
         row[name] = field === null ? null : read(field);
       }
     } catch (error) {
-      this.#cause ??= error; // It is done all the same, and nobody can say what it found.
+      this.#cause ??= error; // The statement has run, but its rows cannot be read.
     }
     this.#rows.push(row);
   }
@@ -154,7 +161,7 @@ class Packet extends Query {
     for (const { reject } of this.#asked) reject(error);
   }
 
-  /** All that is done. */
+  /** Resolves every statement that is done. */
   #answer(): void {
     for (const [i, rows] of this.#answers.entries()) {
       if (this.#cause === undefined) this.#asked[i]?.resolve(rows);

@@ -18,7 +18,7 @@ describe('dayAt', () => {
 });
 
 describe('daysBetween', () => {
-  it('gives both ends and all between', () => {
+  it('returns both ends and all days in between', () => {
     const names = daysBetween({ fromMs: noonMs - 24 * hourMs, toMs: noonMs + 37 * hourMs }).map(
       ({ name }) => name,
     );
@@ -26,14 +26,14 @@ describe('daysBetween', () => {
     assert.equal(daysBetween({ fromMs: noonMs, toMs: noonMs }).length, 1);
   });
 
-  it('refuses what goes backwards or on for ever', () => {
+  it('refuses ranges that are reversed or too long', () => {
     assert.throws(() => daysBetween({ fromMs: noonMs, toMs: noonMs - 24 * hourMs }), /0 days/);
     assert.throws(() => daysBetween({ fromMs: 0, toMs: noonMs }), /expected 1 to/);
   });
 });
 
 describe('isBefore', () => {
-  it('is for whole days only', () => {
+  it('is true for whole days only', () => {
     const day = dayAt(noonMs);
     assert(!isBefore(day, noonMs + 12 * hourMs - 1));
     assert(isBefore(day, noonMs + 12 * hourMs));
@@ -41,14 +41,14 @@ describe('isBefore', () => {
 });
 
 describe('dayOfPartition', () => {
-  it('knows the partitions that it names', () => {
+  it('recognizes the names that partitionName makes', () => {
     for (const table of ['event', 'delivery_done', 'attempt', 'response']) {
       const day = dayAt(noonMs);
       assert.deepEqual(dayOfPartition(partitionName(table, day)), day);
     }
   });
 
-  it('does not know strangers', () => {
+  it('does not recognize other names', () => {
     for (const name of [
       'event',
       'event_2026111',

@@ -1,5 +1,5 @@
-// Days of the history: which one a time belongs to, and what its four partitions are called and hold.
-// Pure. A day is a UTC day; an event belongs to the day that its id was made in.
+// Days of the history: which one a time belongs to, and the names and bounds of its four
+// partitions. Pure. A day is a UTC day; an event belongs to the day in which its id was made.
 import { strict as assert } from 'node:assert';
 import { firstIdAt } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
@@ -11,7 +11,7 @@ export interface Day {
   /** As in the names of its partitions: `20261115`. */
   name: string;
   fromMs: number;
-  /** Ids of events of this day: from the first, up to but not including the second. */
+  /** Event ids of this day: from `fromId`, up to but not including `toId`. */
   fromId: string;
   toId: string;
 }
@@ -24,7 +24,7 @@ export function dayAt(ms: number): Day {
   return { name, fromMs, fromId: firstIdAt(fromMs), toId: firstIdAt(fromMs + dayMs) };
 }
 
-/** The days that both times and all between them belong to. */
+/** All days from one time to another, both included. */
 export function daysBetween({ fromMs, toMs }: { fromMs: number; toMs: number }): Day[] {
   const first = dayAt(fromMs).fromMs;
   const count = Math.floor((toMs - first) / dayMs) + 1;
@@ -41,7 +41,7 @@ export function partitionName(table: string, day: Day): string {
   return `${table}_${day.name}`;
 }
 
-/** The day of a partition by its name, or undefined for what is not one of ours. */
+/** The day of a partition by its name; undefined for other tables. */
 export function dayOfPartition(name: string): Day | undefined {
   const [, year, month, date] = shape.exec(name) ?? [];
   const fromMs = Date.UTC(Number(year), Number(month) - 1, Number(date));

@@ -1,5 +1,5 @@
-// Makes the days of the history before they are needed, and drops them when they are forgotten. Both go
-// on beside publishing and delivering: nothing here takes a lock on a whole table that others wait for.
+// Creates the day partitions of the history before they are needed, and drops them after their
+// retention. Neither takes a table lock that publishing or delivering would wait for.
 import type { ClientBase } from 'pg';
 import { limits } from '../../core/limits.ts';
 import { failureKind, sqlState } from './failure.ts';
@@ -13,8 +13,8 @@ import {
 } from './partition-day.ts';
 
 /**
- * Makes what is missing of the days from one time to another, and gives how many partitions that were.
- * Safe when several nodes do it at once.
+ * Creates the missing partitions of a range of days; returns how many. Safe to run on several nodes
+ * at once.
  */
 export async function ensurePartitions(
   client: ClientBase,
@@ -26,7 +26,7 @@ export async function ensurePartitions(
     const lacking = wanted.filter((day) => !isWhole(known, day));
     if (lacking.length === 0) return 0;
     try {
-      // A day that was about to be dropped is needed after all.
+      // A day whose drop was begun is needed after all.
       for (const day of lacking) await finishDetaching(client, known, day);
       return await inTransaction(client, async () => attachAll(client, lacking));
     } catch (error) {
@@ -36,9 +36,9 @@ export async function ensurePartitions(
 }
 
 /**
- * Drops the days that lie before a time as a whole, oldest first, and gives how many partitions that
- * were. A day stays while a delivery of it is pending. May be called again after any failure: it goes
- * on where it stopped, also where another node was killed.
+ * Drops the days that lie entirely before a time, oldest first; returns the number of partitions
+ * dropped. A day stays while a delivery of it is pending. Can be called again after any failure and
+ * then resumes, even if another node was killed in between.
  */
 export async function dropPartitionsBefore(client: ClientBase, beforeMs: number): Promise<number> {
   const known = await readPartitions(client);
@@ -46,7 +46,7 @@ export async function dropPartitionsBefore(client: ClientBase, beforeMs: number)
   try {
     for (const day of daysOf(known)) {
       if (isBefore(day, beforeMs)) dropped += await dropDay(client, day);
-      // Begun with another retention: it is to be kept now.
+      // Its drop was begun under a shorter retention, so restore it.
       else if (!isWhole(known, day)) await keepDay(client, day);
     }
   } catch (error) {
@@ -55,7 +55,7 @@ export async function dropPartitionsBefore(client: ClientBase, beforeMs: number)
   return dropped;
 }
 
-/** Makes whole again what a crash left half dropped, where something is still to be delivered. */
+/** Restores days that a crash left half dropped, if deliveries of them are pending. */
 export async function keepPendingDays(client: ClientBase): Promise<void> {
   const known = await readPartitions(client);
   for (const day of daysOf(known)) {
@@ -91,10 +91,10 @@ function isWhole(known: Partitions, day: Day): boolean {
 }
 
 /**
- * One node at a time. Attaching takes SHARE UPDATE EXCLUSIVE on the table, beside which everybody reads
- * and writes; `create table … partition of` would take ACCESS EXCLUSIVE and stop them all. The table is
- * new and empty, so the check that attaching makes costs nothing. A short wait, tried again and again:
- * whoever detaches a day on another node may hold the table for long.
+ * Runs on one node at a time. Attaching takes SHARE UPDATE EXCLUSIVE on the table, which allows
+ * reads and writes; `create table … partition of` would take ACCESS EXCLUSIVE and block them. The
+ * new table is empty, so the check of its rows costs nothing. The lock timeout is short and
+ * retried, because another node that detaches a day may hold the lock for long.
  */
 async function attachAll(client: ClientBase, days: readonly Day[]): Promise<number> {
   await client.query(`set local lock_timeout = ${limits.partitionLockMs}`);
@@ -120,7 +120,7 @@ async function attachAll(client: ClientBase, days: readonly Day[]): Promise<numb
   return made;
 }
 
-/** Columns that a migration gave to the table while this part of it was detached. */
+/** Adds columns that a migration added to the table while this partition was detached. */
 async function addMissing(client: ClientBase, table: string, name: string): Promise<void> {
   const { rows } = await client.query<{ column: string; type: string }>(
     `select attname as column, format_type(atttypid, atttypmod) as type from pg_attribute
@@ -134,14 +134,14 @@ async function addMissing(client: ClientBase, table: string, name: string): Prom
   }
 }
 
-/** "RING" in ASCII, and a number of its own beside the one of apply-migrations.ts. */
+/** "RING" in ASCII, and a different number than in apply-migrations.ts. */
 const advisoryLock = [0x52_49_4e_47, 2];
 
 async function dropDay(client: ClientBase, day: Day): Promise<number> {
   await finishDetaching(client, await readPartitions(client), day);
   if (await isPending(client, day)) return keepDay(client, day);
-  // The ended deliveries go first: without them nobody can bring one back to life any more. Whoever
-  // did so just before has committed when this ends, and is seen by the second look.
+  // Ended deliveries are detached first: without them none can be sent again. A transaction that
+  // did so just before has committed by the end of the detach, and the second check sees it.
   const [first, ...others] = historyTables;
   await detach(client, first, day);
   if (await isPending(client, day)) return keepDay(client, day);
@@ -153,7 +153,7 @@ async function dropDay(client: ClientBase, day: Day): Promise<number> {
   return left.length;
 }
 
-/** Whether something of the day is still to be delivered, or to be made for delivery. */
+/** Whether deliveries or a fan-out of the day are pending. */
 async function isPending(client: ClientBase, { fromId, toId }: Day): Promise<boolean> {
   const { rows } = await client.query<{ pending: boolean }>(
     `select
@@ -169,7 +169,7 @@ async function keepDay(client: ClientBase, { fromMs }: Day): Promise<number> {
   return 0;
 }
 
-/** Without a lock that others wait for, but waits itself for all that use the table just now. */
+/** Takes no lock that others wait for, but waits for all current transactions on the table. */
 async function detach(client: ClientBase, table: string, day: Day): Promise<void> {
   const name = partitionName(table, day);
   if ((await readPartitions(client)).get(name) !== 'attached') return;
@@ -178,7 +178,9 @@ async function detach(client: ClientBase, table: string, day: Day): Promise<void
   );
 }
 
-/** What a crash or a timeout left half detached. Until then no other day can be detached. */
+/**
+ * Finishes a detach that a crash or a timeout interrupted. Until then no other day can be detached.
+ */
 async function finishDetaching(client: ClientBase, known: Partitions, day: Day): Promise<void> {
   for (const table of historyTables) {
     const name = partitionName(table, day);
@@ -194,17 +196,17 @@ async function inTransaction<T>(client: ClientBase, body: () => Promise<T>): Pro
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch(() => {}); // The first error says what happened.
+    await client.query('rollback').catch(() => {}); // The first error is the one to report.
     throw error;
   }
 }
 
-/** A lock was not given in time, or two nodes stood in each other's way. */
+/** A lock timeout, or a conflict with another node. */
 function isInTheWay(error: unknown): boolean {
   return sqlState(error) === '55P03' || failureKind(error) === 'again' || isSomebodyElse(error);
 }
 
-/** The partition is being detached by another node, or it has gone already. */
+/** Another node is detaching the partition or has dropped it. */
 function isSomebodyElse(error: unknown): boolean {
   const code = sqlState(error);
   return code === '55000' || code === '42P01' || code === '42P07';

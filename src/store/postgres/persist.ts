@@ -1,4 +1,4 @@
-// Runs a transaction until it is committed, or until it is clear why it cannot be.
+// Runs a transaction until it is committed, or until the reason why it cannot be is known.
 import { timeOf } from '../../core/id.ts';
 import { limits } from '../../core/limits.ts';
 import type { StoreFailure } from '../call.ts';
@@ -20,9 +20,9 @@ export interface PersistMeans {
 
 export interface Persisting {
   link: Link;
-  /** That rows may be leased with. */
+  /** The leases that the transaction may give. */
   leases: readonly number[];
-  /** Whose days are needed. */
+  /** The events whose day partitions are needed. */
   events: () => Promise<readonly string[]>;
 }
 
@@ -45,7 +45,7 @@ export function createPersist({ world, house, doubts }: PersistMeans): Persist {
           return unavailable(error);
         }
         if (kind === 'item') {
-          if (way === 'alone') return unavailable(error); // No item is the cause: it is ours.
+          if (way === 'alone') return unavailable(error); // No item is the cause, so it is the store.
           way = 'alone';
         }
         if (kind === 'missing_partition') {
@@ -73,7 +73,7 @@ export function leasesOf(offer: Offer | undefined): number[] {
   return offer === undefined ? [] : [offer.lease];
 }
 
-/** What is moved within the queue needs no day. */
+/** For transactions that only move deliveries within the queue and need no day. */
 export async function noEvents(): Promise<string[]> {
   return [];
 }

@@ -1,5 +1,5 @@
-// Publish, many calls at once: events with their deliveries, or with the cursor that will make them, and
-// the idempotency keys; all of it or nothing. Replies stand in the order of the calls.
+// Publishes many calls at once: events with their deliveries, or with the cursor of a fan-out, and
+// the idempotency keys, in one transaction. Replies are in the order of the calls.
 import type { Rules } from '../../core/filter.ts';
 import { payloadJudge } from '../../core/filter.ts';
 import { limits } from '../../core/limits.ts';
@@ -30,9 +30,9 @@ export const publishSql = {
   addressed: `
     select no, id, app, filter from subscription
     where id = any($1::text[]) and state <> 'ended'`,
-  // Whoever else is at an entry is waited for, and then it is gone.
+  // Waits for another node that is handling an entry, and then finds it gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
-  // All payloads in one piece: in a list each would travel as text of twice its length.
+  // All payloads as one value: as array elements each would be sent as text of twice its length.
   events: `
     insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
     select id, app, name, slice, $8::bigint, deliveries,
@@ -54,16 +54,19 @@ export interface PublishContext {
   nowMs: number;
   births: Births;
   slices: Slices;
-  /** Who was found to hear what, if publishes are all that the transaction does. */
+  /** The cache of listeners, if the transaction does nothing but publish. */
   heard: HeardBefore | undefined;
   facts: Fact[];
-  /** Counts deliveries that wait, and fan-outs that begin: somebody should be told. */
+  /** Counts pending deliveries and new fan-outs, of which other nodes should be notified. */
   left: { waiting: number; fanOuts: number };
 }
 
 export interface PublishedAll {
   replies: Published[];
-  /** What was asked for last, by which nothing changes in the replies; if it rejects, there are none. */
+  /**
+   * Resolves when the last statements were answered. They do not change the replies; if it rejects,
+   * there are none.
+   */
   answered: Promise<unknown>;
 }
 
@@ -73,7 +76,7 @@ export async function publishAll(
   context: PublishContext,
 ): Promise<PublishedAll> {
   const { listeners, sure } = await findListeners(tx, calls, context.heard);
-  // Keys are kept, and places left, whoever hears it.
+  // Keys are stored and inbox entries removed without the `isAsKnown` condition, so they wait.
   if (!calls.every(isPlain)) await sure;
   const taken = await takenElsewhere(tx, calls);
   const drafts = calls.map((call, index) => draft(call, listeners[index]));
@@ -86,7 +89,8 @@ export async function publishAll(
   const earlier = await keepKeys(tx, keyed, context.nowMs);
   const replies = calls.map((_call, index): Published => {
     if (taken.has(index)) return { kind: 'taken' };
-    // First the key: whoever asks again is told the same, also after the subscription has ended.
+    // The key comes first: a repeated call gets the same answer, even after the subscription has
+    // ended.
     const before = earlier.get(index);
     if (before?.kind === 'same') return { kind: 'repeated', events: readResult(before.result) };
     if (before?.kind === 'other') return { kind: 'mismatch' };
@@ -105,7 +109,7 @@ function isPlain({ idempotency, inbox, notice }: Publish): boolean {
   return idempotency === undefined && inbox === undefined && notice === undefined;
 }
 
-/** An event on its way into the database. */
+/** An event that is about to be inserted. */
 interface Draft {
   id: string;
   appNo: number;
@@ -116,7 +120,7 @@ interface Draft {
   listeners: Fitting;
 }
 
-/** Whom an event is meant for; undefined: so many hear it that a fan-out must ask them. */
+/** The listeners of an event; undefined: too many, so that a fan-out makes the deliveries. */
 type Fitting = readonly Listener[] | undefined;
 
 function draft(call: Publish, found: Fitting[] | undefined): Draft[] | undefined {
@@ -130,7 +134,9 @@ function accepted(events: readonly Draft[]): Accepted[] {
 }
 
 interface Listening {
-  /** For each call, for each of its events; undefined where the addressed subscription is not there. */
+  /**
+   * For each call, for each of its events; undefined if the addressed subscription does not exist.
+   */
   listeners: (Fitting[] | undefined)[];
   sure: Met['sure'];
 }
@@ -153,7 +159,7 @@ async function findListeners(
   }
   const everyone = [...names.values()].map(({ heard }) => heard);
   const { found, sure } = await matchEveryone(tx, everyone, { lanes, before });
-  // Counted before they are filtered: to ask so many filters is a fan-out's work, too.
+  // Counted before filtering, because evaluating that many filters is work for a fan-out, too.
   const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
   const matched = await withRules(
     tx,
@@ -209,7 +215,7 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
   );
 }
 
-/** Calls whose entry of the inbox, or whose notice, somebody else has dealt with, by index. */
+/** Indexes of the calls whose inbox entry or notice has been handled elsewhere. */
 async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<number>> {
   const entries = calls.flatMap(({ inbox }) => inbox ?? []).toSorted((a, b) => a - b);
   const left = entries.length === 0 ? [] : await tx.query(publishSql.leaveInbox, [entries]);
@@ -218,14 +224,14 @@ async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<nu
     tx,
     calls.flatMap(({ notice }) => notice ?? []),
   );
-  // Who comes second for one, in the same batch, finds it taken as well.
+  // The second call for the same entry in a batch finds it taken as well.
   const isTaken = ({ inbox, notice }: Publish): boolean =>
     (inbox !== undefined && !ours.delete(inbox)) ||
     (notice !== undefined && !notices.delete(notice));
   return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
 }
 
-/** Resolves when the rows are on their way. */
+/** Resolves when the statements are sent. */
 async function write(
   tx: Tx,
   events: readonly Draft[],
@@ -270,14 +276,14 @@ async function write(
     }),
   );
   const asked = Promise.all([covered, inserted, begun]);
-  asked.catch(() => undefined); // Places in ordered lanes may fail first.
+  asked.catch(() => undefined); // Taking positions in ordered lanes may fail first.
   const made = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
   left.waiting += made.waiting;
   left.fanOuts += many.length;
   return { answered: Promise.all([asked, made.answered]) };
 }
 
-/** Where each begins when they stand one after the other. */
+/** The offset of each payload in their concatenation. */
 function starts(payloads: readonly Uint8Array[]): number[] {
   let end = 0;
   return payloads.map(({ byteLength }) => (end += byteLength) - byteLength);

@@ -1,4 +1,4 @@
-// Reads, each on a connection of its own while it lasts; those that look more than once see one instant.
+// Runs reads, each on a connection of its own. A read with several statements sees one snapshot.
 import { limits } from '../../core/limits.ts';
 import { appNoOf, type ReadCall, type ReadReply } from '../call.ts';
 import { FairQueue, type AppNo } from '../fair-queue.ts';
@@ -21,7 +21,7 @@ const single: ReadonlySet<ReadVerb> = new Set([
   'counts',
 ]);
 
-/** One statement, which is one instant by itself. */
+/** One statement, which sees one snapshot by itself. */
 function isSingle(call: ReadCall): boolean {
   return single.has(call.verb) || (call.verb === 'targets' && call.input.callbacks.length === 1);
 }
@@ -31,7 +31,7 @@ export interface Readers {
   close(): Promise<void>;
 }
 
-/** One connection is kept for hot reads, so that no number of lists stops them. */
+/** One connection is reserved for hot reads, so that lists cannot block them. */
 export function createReaders(openLink: () => Link): Readers {
   const kept = new Pool(openLink, 1);
   const common = new Pool(openLink, limits.databaseReadersMax - 1);
@@ -56,7 +56,7 @@ export function createReaders(openLink: () => Link): Readers {
   };
 }
 
-/** Apps wait in turn, and none has all connections: one is left for the others. */
+/** Apps take turns, and no app may hold every connection: one is left for the others. */
 class Pool {
   readonly #open: () => Link;
   readonly #most: number;
@@ -127,12 +127,12 @@ async function readOn(
 ): Promise<Extract<ReadReply, { kind: 'done' }>['output']> {
   if (isSingle(call)) return link.use(async (tx) => tx.run(readScript(call)));
   return link.withClient(async (client) => {
-    // In one packet with the first statement of the script.
+    // Sent in one packet with the first statement of the script.
     ask(client, 'begin isolation level repeatable read read only', []).catch(() => undefined);
     try {
       return await txOn(client).run(readScript(call));
     } finally {
-      await say(client, 'commit'); // Nothing was written; it only lets go of the snapshot.
+      await say(client, 'commit'); // Nothing was written; this only releases the snapshot.
     }
   });
 }

@@ -1,9 +1,9 @@
-// The part of a settle statement that writes attempts down, with what was sent and what came back.
+// The part of a settle statement that records attempts, with the request and the response.
 import type { AttemptRecord } from '../delivery-verbs.ts';
 import { printHead } from '../verbs/attempts.ts';
 import type { Parameter } from './wire.ts';
 
-/** Columns of an attempt in a settle statement; `made` is 0 where none was. */
+/** Columns of an attempt in a settle statement; `made` is 0 if there was none. */
 const columns = {
   made: 'int',
   node: 'bigint',
@@ -17,14 +17,14 @@ const columns = {
 
 export const attemptColumns = Object.keys(columns).join(', ');
 
-/** Their parameters, from number `first` on. */
+/** The parameters of these columns, numbered from `first`. */
 export function attemptParameters(first: number): string {
   return Object.values(columns)
     .map((type, index) => `$${first + index}::${type}[]`)
     .join(', ');
 }
 
-/** Inserts attempts out of a table of settled rows, whose `attempts` counts them already. */
+/** Inserts attempts from a table of settled rows, whose `attempts` already counts them. */
 export function insertAttempts(from: string): string {
   return `
     tried as (

@@ -1,4 +1,5 @@
-// One statement for many values in one round trip: a shared script asks it once for each of them.
+// Runs one statement for many sets of values in one round trip; a shared script yields it once per
+// set.
 import { strict as assert } from 'node:assert';
 import type { Repeated, Value } from '../statement.ts';
 
@@ -7,7 +8,7 @@ export interface Asked {
   values: readonly (readonly Value[])[];
 }
 
-/** Columns of the values travel as arrays. All sets of values have the same types. */
+/** The columns of the values are sent as arrays. All sets must have the same types. */
 export function repeat({ sql, each }: Repeated): Asked {
   const types = (each[0] ?? []).map(typeOf);
   const values = types.map((_type, column) => each.map((set) => set[column] ?? null));
@@ -15,8 +16,8 @@ export function repeat({ sql, each }: Repeated): Asked {
 }
 
 /**
- * `offset 0` keeps the planner from joining it all by heap: the statement runs for each of the values by
- * the plan that it has by itself.
+ * `offset 0` keeps the planner from turning this into a join over whole tables: the statement runs
+ * once per set of values, with the plan that it has by itself.
  */
 export function repeated(sql: string, types: readonly string[]): string {
   const arrays = types.map((type, i) => `$${i + 1}::${type}[]`).join();

@@ -1,5 +1,6 @@
-// Runs items of a batch each by itself, so that one that breaks a rule takes no other with it. The first
-// try of a batch goes without: savepoints around every item would cost three round trips each.
+// Runs each item of a batch in a savepoint, so that one that breaks a constraint does not fail the
+// others. The first try of a batch runs without: savepoints around every item would cost three
+// round trips each.
 import type { VerbFailure } from '../call.ts';
 import { failureKind, verbFailure } from './failure.ts';
 import type { Tx } from './tx.ts';

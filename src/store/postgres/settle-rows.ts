@@ -1,5 +1,5 @@
-// The rows of settlements, many at once: what ended moves to the history, what goes back waits again, both
-// with their attempts. A lease that is not the present one moves nothing.
+// Settles many rows at once: ended deliveries move to the history, released ones become pending
+// again, both with their attempts. A row whose lease has changed is left alone.
 import assert from 'node:assert/strict';
 import type { Lane } from '../../core/lane.ts';
 import type { Fact } from '../counting.ts';
@@ -22,7 +22,8 @@ import { unfloor } from './lanes.ts';
 import type { Tx } from './tx.ts';
 import type { Parameter } from './wire.ts';
 
-// Written so that the planner can only go from the list to the key of the table, see 0002_deliveries.sql.
+// Phrased so that the planner can only look up each element in the table's primary key; see
+// 0002_deliveries.sql.
 export const isLeasedAs = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
       and delivery_live.lease is not distinct from x.lease`;
 
@@ -37,8 +38,9 @@ export const settleSql = {
     select x.i, delivery_live.lane, delivery_live.app
     from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
     join delivery_live on ${isLeasedAs}`,
-  // A stale lease deletes nothing, and therefore inserts nothing. Lists in one row: with a row for each delivery, and
-  // all of its lane in it, the driver took 3.0 µs for each of 62 at 10 lanes; this way 0.9. The server takes as long.
+  // A stale lease deletes nothing, and therefore inserts nothing. The result is lists in one row:
+  // the driver takes three times as long to read a row per delivery with all columns of its lane
+  // (docs/performance.md).
   end: `
     with x as (
       select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::smallint[],
@@ -71,22 +73,22 @@ export const settleSql = {
     select moved.i from moved`,
 } as const;
 
-/** A settlement on its way. */
+/** A settlement that is being written. */
 export interface Item {
-  /** Its place among the settlements. */
+  /** Its index among the settlements. */
   i: number;
   settlement: Settlement;
 }
 
-/** What ended. */
+/** The deliveries that ended. */
 export interface Ended {
-  /** By place: the callback, lane and app of what ended; and those lanes as they are. */
+  /** By index: callback, lane and app; and the lanes as they were found. */
   owners: Map<number, number>;
   lanes: Map<number, number>;
   apps: Map<number, number>;
   seen: Map<number, Lane>;
   facts: Fact[];
-  /** In their order. */
+  /** In the order of the settlements. */
   dead: DeadDelivery[];
 }
 
@@ -125,7 +127,7 @@ export async function end(tx: Tx, items: readonly Item[], nowMs: number): Promis
   return ended;
 }
 
-/** Of a column with JSON; none when nothing was found to be listed. */
+/** Reads a JSON list from a column; empty if there was nothing to list. */
 function listIn(row: Row, column: string): readonly Row[] {
   const list: unknown = row[column] ?? [];
   assert(Array.isArray(list) && list.every(isRow), `${column} is a list`);
@@ -136,17 +138,17 @@ function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null;
 }
 
-/** Place, app, callback and lane. */
+/** Index, app, callback and lane. */
 function toMoved(list: Row): [number, number, number, number] {
   return [integer(list, '0'), integer(list, '1'), integer(list, '2'), integer(list, '3')];
 }
 
-/** What goes back in a lane that has ended, is cancelled. */
+/** A delivery that would be released into an ended lane is cancelled. */
 function stateOf({ outcome }: Settlement): EndState {
   return endStateOf(outcome, { state: 'ended' }) ?? 'cancelled';
 }
 
-/** By place: the lanes and apps of those whose lease is the present one. */
+/** By index: the lanes and apps of deliveries whose lease still holds. */
 export async function find(
   tx: Tx,
   items: readonly Item[],

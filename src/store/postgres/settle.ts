@@ -1,5 +1,5 @@
-// Settle, many at once: what attempts led to is written down, and each delivery ends or goes back to
-// wait. The lease is the proof: with another one than the present nothing is written at all.
+// Settles many deliveries at once: records their attempts, and ends or releases each delivery. The
+// lease is the proof of ownership: if it has changed, nothing is written.
 import { deliveryKey } from '../../core/delivery.ts';
 import type { Lane, LaneTimes } from '../../core/lane.ts';
 import { settled as laneSettled } from '../../core/lane.ts';
@@ -20,7 +20,7 @@ export interface SettledAll {
   /** In the order of the settlements. */
   replies: Settled[];
   wentBack: number;
-  /** What they led to, to be counted. */
+  /** The facts to count in the figures. */
   facts: Fact[];
   changes: Changes;
 }
@@ -55,8 +55,8 @@ export async function settleAll(
 }
 
 /**
- * `gone` ends lanes that those after it may be of, so it is the last of its piece; and who comes a second
- * time must find what the first one left.
+ * Splits settlements where order matters: `gone` ends lanes of later ones, so it is the last of its
+ * piece, and a second settlement of one delivery must see what the first one wrote.
  */
 function piecesOf(settlements: readonly Settlement[]): Item[][] {
   const pieces: Item[][] = [];
@@ -78,7 +78,7 @@ function piecesOf(settlements: readonly Settlement[]): Item[][] {
   return pieces;
 }
 
-/** Whoever ends a subscription locks its app before any lane, here as everywhere. */
+/** Ending a subscription locks its app before any lane, as everywhere. */
 async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
   const gone = settlements.filter(({ outcome }) => outcome.kind === 'gone');
   if (gone.length === 0) return;
@@ -88,15 +88,15 @@ async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<voi
 
 interface PieceDone {
   moved: readonly Item[];
-  /** By its place among the settlements: the lane as it was found. */
+  /** By index: the lane as it was found. */
   laneOf: (i: number) => Pick<Lane, 'concurrency'>;
   wentBack: number;
   facts: Fact[];
   changes: Changes;
-  /** Callbacks of those that ended. */
+  /** Callbacks of ended deliveries. */
   owners: ReadonlyMap<number, number>;
   dead: readonly DeadDelivery[];
-  /** By place: failures after which a subscription should be disabled. */
+  /** By index: failures after which the subscription should be disabled. */
   overdue: ReadonlyMap<number, Settled>;
 }
 
@@ -149,7 +149,8 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   const apps = new Map([...ended.apps, ...found.apps]);
   const overdue = new Map<number, Settled>();
   const changes: Changes = new Map();
-  // A lease that was lost meanwhile says nothing about its lane: somebody else may hold it open or shut.
+  // A delivery whose lease was lost says nothing about its lane: another node may have opened or
+  // closed it since.
   const lanes = [...locked.values()].flatMap((before) => {
     const items = (byLane.get(before.no) ?? []).filter(isMoved);
     const { lane, last, times } = laneAfter(before, items, nowMs);
@@ -169,7 +170,10 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   return { moved, laneOf, wentBack: returned.size, facts, changes, owners, dead, overdue };
 }
 
-/** `last`: the places of failures after which its subscription should be disabled. `times`: what they changed. */
+/**
+ * `last`: indexes of failures after which the subscription should be disabled. `times`: the lane's
+ * new times, if they changed.
+ */
 function laneAfter(
   before: Lane,
   items: readonly Item[],
@@ -182,7 +186,7 @@ function laneAfter(
     const after = laneSettled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (isLast(lane, after, nowMs)) last.push(i);
     lane = { ...lane, ...after };
-    if (settlement.outcome.kind !== 'gone') times = after ?? times; // Its lane ends.
+    if (settlement.outcome.kind !== 'gone') times = after ?? times; // `gone` ends the lane.
   }
   return { lane, last, times };
 }
@@ -195,7 +199,7 @@ function isEnded({ lane }: Back): boolean {
   return lane.state === 'ended';
 }
 
-/** Whether these outcomes change a lane that nobody has locked yet. */
+/** Whether these outcomes change a lane that is not locked yet. */
 function isChanged(lane: Lane | undefined, items: readonly Item[], nowMs: number): boolean {
   if (lane === undefined) return false;
   return items.some(

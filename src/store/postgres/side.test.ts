@@ -5,7 +5,7 @@ import { createPrecedence } from './side.ts';
 
 const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A clock that stands still until the test says otherwise, and somebody who is held and let go. */
+/** A clock that advances only when the test says so, and a party that is held and released. */
 function stage() {
   const slept: { ms: number; wake: () => void }[] = [];
   const sleep = async (ms: number): Promise<void> =>
@@ -21,7 +21,7 @@ function stage() {
 }
 
 describe('createPrecedence', () => {
-  it('holds who is behind until that is over, and lets him go before anything else happens', async () => {
+  it('holds the party behind until the one ahead is done, and releases it before anything else happens', async () => {
     const { order, slept, said, hold } = stage();
     const first = Promise.withResolvers<number>();
     const ahead = order.ahead(async () => first.promise);
@@ -38,7 +38,7 @@ describe('createPrecedence', () => {
     );
   });
 
-  it('holds nobody when nobody is ahead, before or afterwards', async () => {
+  it('holds no one while no one is ahead', async () => {
     const { order, slept, said, hold } = stage();
     await order.behind(hold);
     await order.ahead(async () => undefined);
@@ -52,7 +52,7 @@ describe('createPrecedence', () => {
     assert.equal(slept.length, 0);
   });
 
-  it('holds nobody for long', async () => {
+  it('releases after a time limit', async () => {
     const { order, slept, said, hold } = stage();
     void order.ahead(async () => new Promise<never>(() => {}));
     await order.behind(hold);
@@ -61,7 +61,7 @@ describe('createPrecedence', () => {
     assert.deepEqual(said, ['held', 'let go']);
   });
 
-  it('lets go at once when that was over before he was held', async () => {
+  it('releases at once if the one ahead was done before the hold', async () => {
     const { order, said } = stage();
     const first = Promise.withResolvers<void>();
     const ahead = order.ahead(async () => first.promise);

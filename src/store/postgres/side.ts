@@ -1,5 +1,6 @@
-// One of the two ways of a node into its database, edits and work: a connection, the figures that its transaction
-// has taken, and the number under which they are counted. And in which order the two go.
+// A side is one of a node's two write paths into its database, edits and work: a connection, the
+// figures that its transaction has taken, and its writer number. The precedence decides which of
+// the two goes first.
 import { limits } from '../../core/limits.ts';
 import { endOfTurn } from '../../core/pace.ts';
 import { minuteOf } from '../../core/stats-span.ts';
@@ -13,11 +14,14 @@ import { isFailure } from './persist.ts';
 export interface Side {
   link: Link;
   gathered: Gathered;
-  /** Its own: no two sides write one row, see migrations/postgres/0006_stats.sql. */
+  /** Its own: two sides never write the same row, see migrations/postgres/0006_stats.sql. */
   writer: number;
 }
 
-/** What was committed is counted for subscriptions, too; what was not is as if it had not been. */
+/**
+ * After a commit the facts are added to the figures of subscriptions; after a failure the taken
+ * figures are put back.
+ */
 export async function counting<T extends { facts: readonly Fact[] }>(
   { gathered }: Side,
   nowMs: number,
@@ -33,10 +37,10 @@ export async function counting<T extends { facts: readonly Fact[] }>(
   return done;
 }
 
-/** Who goes first, and who waits until that is over, but not for long. */
+/** Lets one party go first and holds back the other until it is done, for a bounded time. */
 export interface Precedence {
   ahead<T>(body: () => Promise<T>): Promise<T>;
-  /** Holds what comes behind, if anybody is ahead, and lets it go when that is over. */
+  /** Calls `hold` if a party is ahead, and releases when that is done. */
   behind(hold: () => Promise<() => void>): Promise<void>;
 }
 
@@ -60,15 +64,16 @@ export function createPrecedence(world: Pick<World, 'sleep'>): Precedence {
       if (going !== ahead) letGo();
       else {
         ahead.add(letGo);
-        // Not ended before its time: that would cost more, a hundred times a second, than to let go twice.
+        // The timer is not cancelled: cancelling a hundred times a second costs more than releasing
+        // twice.
         world.sleep(limits.outcomesBehindMs).then(letGo, letGo);
-        await endOfTurn(); // What is ahead leaves, and what is held is printed while that is written.
+        await endOfTurn(); // The party ahead sends, and held data is serialized while that is written.
       }
     },
   };
 }
 
-/** One after the other, in the order they came. */
+/** Runs bodies one after the other, in the order of the calls. */
 export function inTurn(): <T>(body: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return async (body) => {

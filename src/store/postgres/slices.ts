@@ -1,6 +1,6 @@
-// Slices: runs of a few thousand rows in the order they were published. Each node fills its own, and
-// takes the next number from the database; a batch that is undone leaves a short one behind. What a search
-// trusts, the span of a slice, is written with its events.
+// Slices: runs of a few thousand rows in the order of publishing. Each node fills its own and takes
+// the next number from the database; a rollback leaves a short slice behind. The span of a slice,
+// which searches rely on, is written together with its events.
 import { limits } from '../../core/limits.ts';
 import type { Soon } from '../../core/soon.ts';
 import { integer, one } from '../row.ts';
@@ -9,7 +9,7 @@ import type { Tx } from './tx.ts';
 
 export const slicesSql = {
   next: "select nextval('slice') as slice",
-  // Writes nothing, and locks nothing, where the span reaches far enough.
+  // Writes and locks nothing if the span already covers the events.
   widen: `
     insert into slice_span as known (slice, first_event, last_event)
     select x.slice, x.first, x.reach
@@ -28,9 +28,9 @@ export interface Sliced {
 }
 
 export interface Slices {
-  /** The slice of what is written next, which is that many rows. */
+  /** The slice for the next `rows` rows. */
   take(tx: Tx, rows: number, nowMs: number): Soon<number>;
-  /** In the transaction that writes the events: their slices reach as far as they do. */
+  /** Widens the spans of the slices to cover these events, in the transaction that writes them. */
   cover(tx: Tx, events: readonly Sliced[], nowMs: number): Promise<void>;
 }
 

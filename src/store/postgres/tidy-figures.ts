@@ -1,6 +1,6 @@
-// Tidies figures up: minutes that are over, of all nodes, are put together in one row, and what is older
-// than its time goes. The row of minute 0 keeps the sum of all that is over. Nodes may do this at once:
-// each takes rows that no other is at.
+// Compacts figures: minutes that are over are merged over all nodes into one row, and rows past
+// their retention are deleted. The row of minute 0 keeps the total of everything merged. Nodes may
+// run this concurrently: each takes rows that no other has locked.
 import { coarseMinutes, minuteMs, minuteOf } from '../../core/stats-span.ts';
 import { appColumns, increments, subscriptionColumns, sums } from '../figure-columns.ts';
 import type { EditInput, EditOutput } from '../store.ts';
@@ -10,7 +10,7 @@ const { all, counts } = appColumns;
 const { all: ofSubscription } = subscriptionColumns;
 
 export const tidyFiguresSql = {
-  // In one statement, so that nothing can be counted to a row between its being added and its going.
+  // In one statement, so that no count can be added to a row between its merge and its deletion.
   fold: `
     with over as materialized (
       select app, minute, writer from stat_app where writer > 0 and minute < $1::bigint

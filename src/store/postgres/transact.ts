@@ -1,5 +1,5 @@
-// One transaction from `begin` to a commit whose outcome is known. A connection that breaks at the
-// commit leaves it open whether it happened; then the database is asked, over a new connection.
+// Runs one transaction from `begin` to a commit whose outcome is known. If the connection breaks at
+// the commit, the outcome is open, and the database is asked over a new connection.
 import type { Client } from 'pg';
 import { limits } from '../../core/limits.ts';
 import { endOfTurn } from '../../core/pace.ts';
@@ -15,27 +15,29 @@ import { answerSoon, say } from './packet.ts';
 import { WroteNothing } from './wrote-nothing.ts';
 
 export const transactSql = {
-  // And how far back the oldest transaction lies that was under way just before: whatever is older than
-  // that ended before this one had its number, which the marks of quiet lanes rely on (`laneIsOlder`).
-  // The message is for a transaction that writes nothing else, such as a repeated publish: its commit waits
-  // for the standby as any other does, and so for all that it has found here (see `reach`).
+  // Also records the age of the oldest transaction that was running: everything older had ended
+  // before this one got its id, which the marks of quiet lanes rely on (`laneIsOlder`). The message
+  // makes a transaction that writes nothing else, such as a repeated publish, wait for a
+  // synchronous standby at its commit, and so for everything that it has read (see `reach`).
   number: `
     select pg_current_xact_id()::text as xid, set_config('ringback.oldest_age',
       (pg_current_xact_id()::text::bigint
         - pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text, true),
       pg_logical_emit_message(true, 'ringback', '')`,
-  // A number that was not given out yet comes from another server: this one never heard of it.
+  // An id that was not assigned yet comes from another server: this one does not know the
+  // transaction.
   status: `
     select case when $1::text::xid8 < pg_current_xact_id() then pg_xact_status($1::text::xid8)
       else 'aborted' end as status`,
   events: 'select count(*) as found from event where id = any($1::text[])',
-  // A connection that is ended while its commit waits for a synchronous standby leaves it committed here,
-  // for all to see, and maybe nowhere else: a failover then undid what was answered (found by trial). This
-  // is a commit of its own, which waits until the standby has it and all before it.
+  // If a connection ends while its commit waits for a synchronous standby, the transaction is
+  // committed and visible on the primary, but perhaps not on the standby: a failover would then
+  // undo what was answered. This statement is a commit of its own, which waits until the standby
+  // has it and everything before it.
   reach: "select pg_logical_emit_message(true, 'ringback', '')",
 } as const;
 
-/** Of a lane called `lane`: whether its row was committed before this transaction had its number. */
+/** For a row called `lane`: whether it was committed before this transaction got its id. */
 export const laneIsOlder =
   "age(lane.xmin) > nullif(current_setting('ringback.oldest_age', true), '')::bigint";
 
@@ -45,8 +47,8 @@ export interface TransactMeans {
 }
 
 /**
- * The commit may or may not have happened, and the database could not be asked in time; or it has happened,
- * without a statement that was a part of it.
+ * It is unknown whether the commit happened, and the database could not be asked in time; or it
+ * happened without a statement that belongs to it.
  */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
@@ -61,17 +63,17 @@ export class OutcomeUnknown extends Error {
 export interface Done<T> {
   result: T;
   /**
-   * The result with the answers to the statements that were asked last: the commit leaves in one packet with
-   * them. Whoever asked for them can do without, if the connection breaks there: `result` stands then.
+   * The result including the last statements, which travel in one packet with the commit. If the
+   * connection breaks there, the caller can do without them and gets `result`.
    */
   whole?: Promise<T>;
   /**
-   * Ids of events that the transaction makes. After a crash or a failover the number of a transaction may
-   * belong to another one, so the events themselves are looked for. Where there are none nobody can tell: a
-   * subscribe was answered with 201 that way, and was not there (found by trial).
+   * Ids of the events that the transaction inserts. After a crash or a failover the id of a
+   * transaction may be reused, so the events themselves are looked up. Without events the outcome
+   * cannot be determined.
    */
   written: readonly string[];
-  /** Called when the commit has left, which nobody waits for: the server is still at it. */
+  /** Called when the commit was sent, before the server has answered. */
   onLeft?: () => void;
 }
 
@@ -87,7 +89,7 @@ export async function transact<T>(
       commit = { ...done, life, xid };
       const ended = await commitOn(client, commit);
       if (ended.kind === 'committed') return ended.result;
-      commit = undefined; // There is nothing to ask for.
+      commit = undefined; // The outcome is known.
       throw ended.cause;
     });
   } catch (error) {
@@ -96,18 +98,21 @@ export async function transact<T>(
   }
 }
 
-/** In one packet with the first statement of the body, so that it costs no time of its own. */
+/**
+ * Sent in one packet with the first statement of the body, so that it costs no extra round trip.
+ */
 export async function beginOn(client: Client): Promise<readonly Row[]> {
   const tx = txOn(client);
-  tx.query('begin', []).catch(() => undefined); // What comes after it in the packet fails as well.
+  tx.query('begin', []).catch(() => undefined); // Statements behind it in the packet fail as well.
   const numbered = tx.query(transactSql.number, []);
-  answerSoon(client); // Nothing is committed before the number is known.
+  answerSoon(client); // The commit must wait for the transaction id.
   return numbered;
 }
 
 /**
- * After a statement that failed the server takes a commit for a rollback. A statement that failed before it
- * was sent is nothing that a server knows of: then something is written, and nobody can say what.
+ * After a failed statement the server turns a commit into a rollback. But a statement that failed
+ * before it was sent is unknown to the server: then the commit may have written a part, and the
+ * outcome is unknown.
  */
 async function commitOn<T>(
   client: Client,
@@ -128,7 +133,7 @@ async function commitOn<T>(
 }
 
 interface Committing<T> extends Done<T> {
-  /** Of the server, when it began. */
+  /** The life of the server when the transaction began. */
   life: string;
   xid: string;
 }
@@ -141,17 +146,17 @@ async function inside<T>(
   numbered.catch(() => undefined);
   try {
     const done = await body(txOn(client));
-    done.whole?.catch(() => undefined); // Looked at with the commit.
+    done.whole?.catch(() => undefined); // Awaited with the commit.
     const [row] = await numbered;
     return { ...done, xid: text(one(row), 'xid') };
   } catch (error) {
-    await say(client, 'rollback').catch(() => undefined); // The first error says what happened.
-    await numbered; // When the begin has failed, that is why all the rest did.
+    await say(client, 'rollback').catch(() => undefined); // The first error is the one to report.
+    await numbered; // If the begin failed, its error is the cause of the others.
     throw error;
   }
 }
 
-/** Nobody is answered before this is known; after some seconds the answer is that nobody knows. */
+/** No reply is sent before the outcome is known; after some seconds it is reported as unknown. */
 async function askAfterwards<T>(
   { link, world }: TransactMeans,
   commit: Committing<T>,
@@ -169,7 +174,7 @@ async function askAfterwards<T>(
   }
 }
 
-/** `anybodys`: a transaction of that number was committed, in another life of the server. */
+/** `anybodys`: a transaction with that id was committed, but in another life of the server. */
 async function statusOf(
   tx: Tx,
   { xid, written, life }: Pick<Committing<unknown>, 'xid' | 'written' | 'life'>,
@@ -177,7 +182,7 @@ async function statusOf(
   const [row] = await tx.query(transactSql.status, [xid]);
   const status = row?.['status'];
   if (status !== 'committed') {
-    return typeof status === 'string' ? status : 'unknown'; // Also `in progress`: asked again.
+    return typeof status === 'string' ? status : 'unknown'; // `in progress` too: the caller asks again.
   }
   if (written.length === 0) {
     if ((await readLife(tx)) !== life) return 'anybodys';

@@ -39,13 +39,13 @@ import { findsNothingNew, isWorthTelling, writeBatch } from './write.ts';
 export interface PostgresOptions {
   url: string;
   world: World;
-  /** Another node has made something ready. */
+  /** Another node has made work ready. */
   onHeard: () => void;
-  /** `given`: the time is what the batches say, for tests that are the world themselves. */
+  /** `given`: the time is that of the batches, for tests that simulate the world. */
   clock?: 'database' | 'given';
-  /** How long quiet lanes linger; tests that compare rows make it long. */
+  /** How long quiet lanes linger; tests that compare rows set it high. */
   lingerMs?: { least: number; most: number };
-  /** How far before the first lane of the last claim looks begin; such tests make it long, too. */
+  /** How far before the first lane of the last claim scans begin; such tests set it high, too. */
   floorMs?: number;
   /** Edits, work and the house count figures in one row, where they wait for each other; for such tests, too. */
   isOneWriter?: boolean;
@@ -56,11 +56,11 @@ export const postgresMigrationsDir = join(packageFolder, 'migrations', 'postgres
 export interface PostgresTransport extends Transport {
   /** The time that all nodes share. */
   nowMs(): number;
-  /** Retention: it takes its time, and must not hold up a batch. */
+  /** Applies the retention. It may take long, so it runs beside the batches. */
   retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>>;
 }
 
-/** Brings the schema up, then opens. Rejects with CannotOpenStore. */
+/** Migrates the schema, then opens. Rejects with CannotOpenStore. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresTransport> {
   const { url, world } = options;
   await applyMigrations({ url, migrationsDir: postgresMigrationsDir, nowMs: world.nowMs() });
@@ -87,7 +87,7 @@ class PostgresNode {
   readonly #clock: Clock;
   readonly #edits: Side;
   readonly #work: Side;
-  /** For whatever waits for nobody. */
+  /** For statements that wait for nothing else. */
   readonly #aside: Link;
   readonly #house: House;
   #houseWriter = 0;
@@ -100,7 +100,10 @@ class PostgresNode {
   readonly #ticking: Promise<void>;
   /** Edits lease what is in nobody's hands yet: whoever frees such things must not meet them. */
   readonly #alone = inTurn();
-  /** Outcomes leave when what is published is written: they go on the disk while that is handed out. */
+  /**
+   * Outcomes are sent once publishes are written, so that they go to disk while the deliveries of
+   * those are sent.
+   */
   readonly #order;
 
   constructor(options: PostgresOptions) {
@@ -144,7 +147,8 @@ class PostgresNode {
   async begin(): Promise<void> {
     await this.#syncClock();
     const first = await this.#aside.use(takeWriter);
-    // Each its own: with one number publishes waited for the commit of outcomes, and these for theirs.
+    // One writer number each: with a shared one, publishes and outcomes would wait for each other's
+    // commit.
     const next = async (): Promise<number> =>
       this.#options.isOneWriter === true ? first : this.#aside.use(takeWriter);
     this.#edits.writer = first;
@@ -174,7 +178,7 @@ class PostgresNode {
       idle ??
       (await counting(this.#edits, nowMs, async () =>
         this.#persist(means, async (tx, way) => {
-          gathered.undo(); // What an earlier try has taken was not written.
+          gathered.undo(); // Figures taken by an earlier try were not written.
           return writeBatch(tx, input, way);
         }),
       ));
@@ -225,7 +229,10 @@ class PostgresNode {
     );
   }
 
-  /** One that failed is tried again with the next piece of work, if something else was done: that is done. */
+  /**
+   * A failed step is tried again with the next work, so that it does not fail work that was
+   * committed.
+   */
   async #fanOut(
     work: Work,
     done: WorkDone,
@@ -249,7 +256,7 @@ class PostgresNode {
   }
 
   nowMs(): number {
-    // The monotonic clock that counts between two readings has stopped meanwhile.
+    // The monotonic clock, which counts between two readings, stopped during the suspension.
     if (this.#clock.wasSuspended()) void this.#syncClock().catch(() => undefined);
     return this.#clock.now();
   }
@@ -264,7 +271,7 @@ class PostgresNode {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    // At once: with a server that does not answer, each of them takes its time.
+    // In parallel, because with a server that does not answer each of them waits for its timeout.
     await Promise.all([
       this.#ear[Symbol.asyncDispose](),
       this.#house.close(),
@@ -275,7 +282,7 @@ class PostgresNode {
     await this.#ticking;
   }
 
-  /** A look without a transaction, several times a second: most find nothing. */
+  /** A read without a transaction, run several times a second: most find nothing. */
   async #look<T>(link: Link, body: (tx: Tx) => Promise<T>): Promise<T | StoreFailure> {
     try {
       return await link.use(body);
@@ -288,7 +295,7 @@ class PostgresNode {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await this.#options.world.sleep(limits.databaseClockMs, signal).catch(() => undefined);
-      // One that fails is as good as one that comes later: the last reading counts on.
+      // A failed reading does no harm: the clock goes on from the last one.
       if (!signal.aborted) await this.#syncClock().catch(() => undefined);
     }
   }

@@ -1,4 +1,4 @@
-// One transaction, or at least one connection, as the verbs see it: statements in, rows out.
+// A transaction or a plain connection, as the verbs see it: statements in, rows out.
 import type { Client } from 'pg';
 import type { Row } from '../row.ts';
 import type { Script, Statement } from '../statement.ts';
@@ -8,7 +8,7 @@ import { repeat } from './repeat.ts';
 import type { Parameter } from './wire.ts';
 
 export interface Tx {
-  /** Statements that do not need each other's answers may be asked at once: they go in one packet. */
+  /** Statements that do not need each other's answers can be sent at once, in one packet. */
   query(sql: string, values: readonly Parameter[]): Promise<readonly Row[]>;
   run<T>(script: Script<T>): Promise<T>;
 }
@@ -19,7 +19,7 @@ export function txOn(client: Client): Tx {
     try {
       return await ask(client, sql, values);
     } catch (error) {
-      // What stands behind it in the packet fails as well, and whoever awaits that should hear why.
+      // Statements behind a failed one in the packet fail as well; they reject with its error.
       if (!isAborted(error)) cause = error;
       throw cause ?? error;
     }
@@ -39,7 +39,7 @@ export function txOn(client: Client): Tx {
 
 const translated = new Map<string, string>();
 
-/** A shared statement in the words of PostgreSQL: `$1` for `?1`, and without SQLite's hints. */
+/** A shared statement in PostgreSQL's syntax: `$1` for `?1`, and without SQLite's index hints. */
 function translate({ sql, values }: Statement): Statement {
   const known = translated.get(sql);
   if (known !== undefined) return { sql: known, values };

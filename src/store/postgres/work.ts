@@ -1,4 +1,5 @@
-// A cycle of work: settlements and a claim in one transaction, one step of a large fan-out in another.
+// A cycle of work: settlements and a claim in one transaction, a step of a large fan-out in
+// another.
 import type { Leased } from '../../core/delivery.ts';
 import { limits } from '../../core/limits.ts';
 import type { Aside } from '../aside.ts';
@@ -31,9 +32,9 @@ export interface WorkContext extends Omit<FigureContext, 'facts'> {
 
 export interface WorkDone {
   worked: Worked & { settled: readonly SettleReply[] };
-  /** Deliveries that others could claim now. */
+  /** Deliveries that other nodes could claim now. */
   waiting: number;
-  /** What was counted. */
+  /** The facts that were counted. */
   facts: readonly Fact[];
 }
 
@@ -73,8 +74,8 @@ async function besideFigures(
 }
 
 /**
- * A step of a fan-out, in a transaction of its own: a claim holds lanes in the order they were ready, and
- * a fan-out locks others by their numbers; together two nodes would wait for each other.
+ * Runs a step of a fan-out in a transaction of its own: a claim locks lanes in the order in which
+ * they became ready, a fan-out by their numbers, so in one transaction two nodes could deadlock.
  */
 export async function doFanOut(
   tx: Tx,
@@ -83,11 +84,11 @@ export async function doFanOut(
 ): Promise<Done<WorkDone>> {
   const { nowMs, aside } = context;
   const facts: Fact[] = [];
-  // What runs alone may be undone after a birth; so then nothing is born leased.
+  // If items run alone, a later rollback may undo an insert, so nothing is inserted already leased.
   const births = birthsFor(way === 'together' ? work.fanOut : undefined);
   const isOfStep = work.claim === undefined && way === 'together';
   const slots = isOfStep ? births.slots : slotsFor(work);
-  // Both offers are of one window, or it is one offer.
+  // The offers may share one window, or be the same offer.
   for (const each of new Set([births.slots, slots])) {
     for (const one of done.worked.claimed) each.take(laneOf(one));
   }
@@ -95,7 +96,7 @@ export async function doFanOut(
   const outlook = besideFigures(tx, lookAhead(tx, slots, aside), { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const { deliveries, waiting, isDone } = step;
-    // Where another node is at the only one there is, asking again at once would find the same.
+    // If another node works on the only fan-out, asking again at once would be in vain.
     const fannedOut = { deliveries, isMore: isDone && ahead.isFanningOut };
     const worked = { ...done.worked, fannedOut, readyMs: ahead.readyMs };
     return { worked, waiting: done.waiting + waiting, facts };
@@ -119,7 +120,10 @@ function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): Slots {
   return offer === undefined ? noSlots : slotsOf(offer);
 }
 
-/** Who offers nothing does not say which lanes are full here: he hears of those that he has changed. */
+/**
+ * Without an offer it is unknown which lanes are full; only lanes that this work has changed count
+ * then.
+ */
 async function outlookFor(
   tx: Tx,
   { claim: claimOffer, fanOut: fanOutOffer }: Work,
@@ -156,7 +160,7 @@ async function settle(
   return { settled, wentBack, facts, changes };
 }
 
-/** What there is to say when a claim would find nothing: no transaction is begun for that. */
+/** The result if a claim would find nothing, so that no transaction is begun for it. */
 export async function findsNothing(
   tx: Tx,
   work: Work,
@@ -172,14 +176,14 @@ export async function findsNothing(
 
 export interface FloorKeeper {
   next(nowMs: number): Floors;
-  /** From when on the first lane of a claim was ready; undefined when it found none. */
+  /** Records when the first lane of a claim became ready; undefined if it found none. */
   heard(firstMs: number | undefined): void;
 }
 
 /**
- * A transaction that stays open for long, anybody's, keeps dead entries at the start of the indexes that
- * claims walk: without floors 17,800 claimed and settled a second fell to 5,200 within 20 s. What lies
- * below a floor is looked at every few seconds all the same.
+ * A long-running transaction, of anyone, keeps dead entries at the start of the indexes that claims
+ * scan, and without floors throughput drops to a fraction within seconds (docs/performance.md).
+ * What lies below a floor is still scanned every few seconds.
  */
 export function keepFloors(floorMs: number = limits.floorMs): FloorKeeper {
   let readyMs = 0;

@@ -1,6 +1,6 @@
-// Writes figures: those of apps at the end of every transaction, those of subscriptions when they are
-// asked for, or when too many wait; each in one statement. They are the last that a transaction locks, and
-// in one order: whoever waits for them holds up nobody in turn.
+// Writes figures: those of apps at the end of every transaction, those of subscriptions on demand
+// or when too many have accumulated, each in one statement. They are the last rows that a
+// transaction locks, and in one order, so a transaction that waits for them blocks no other.
 import type { Figures } from '../../core/figures.ts';
 import { bucketCount } from '../../core/latency.ts';
 import { limits } from '../../core/limits.ts';
@@ -15,7 +15,7 @@ import { isAsKnown } from './match.ts';
 import type { Tx } from './tx.ts';
 import type { Parameter } from './wire.ts';
 
-/** The buckets of row `x.i` out of all rows' buckets, one behind the other. */
+/** The buckets of row `x.i`, out of the concatenated buckets of all rows. */
 function bucketsOf(parameter: string, wrap: (value: string) => string = (value) => value): string {
   return Array.from({ length: bucketCount }, (_, bucket) =>
     wrap(`(${parameter}::int[])[(x.i - 1) * ${bucketCount} + ${bucket + 1}]`),
@@ -43,7 +43,7 @@ export const writeFiguresSql = {
     insert into stat_app (app, minute, writer, ${ofApp.join(', ')})
     select $1, $2, $3, ${ofApp.map((_column, i) => `$${4 + i}`).join(', ')} where ${isAsKnown}
     on conflict (app, minute, writer) do update set ${increments('stat_app', ofApp)}`,
-  // Several lanes may be of one subscription, and no row may be met twice.
+  // Several lanes may belong to one subscription, and an upsert must not touch a row twice.
   subscription: `
     insert into stat_subscription (subscription, minute, ${ofSubscription.join(', ')})
     select lane.subscription, x.minute, ${laneCounts.map((name) => `sum(x.${name})`).join(', ')},
@@ -56,7 +56,7 @@ export const writeFiguresSql = {
     set ${increments('stat_subscription', ofSubscription)}`,
 } as const;
 
-/** A number that no other writer has, of any node. */
+/** A number that no other writer of any node has. */
 export async function takeWriter(tx: Tx): Promise<number> {
   const [row] = await tx.query(writeFiguresSql.writer, []);
   return integer(one(row), 'writer');
@@ -71,16 +71,15 @@ export interface FigureContext {
 }
 
 /**
- * The last thing that a transaction does; it goes in one packet with looks that lock nothing, so it costs
- * no round trip. Ten apps take 0.4 ms, a hundred 1.4; with a statement for each of them, a hundred take 12. One app
- * alone takes 0.29 ms of the server's CPU through lists, and 0.11 with a parameter for each column. Two of these go
- * with some 60 events and their outcomes, which take about 6 ms altogether.
+ * Last in the transaction, in one packet with reads that lock nothing, so it costs no round trip.
+ * One statement for all apps instead of one each, and plain parameters for a single app, which take
+ * less of the server's CPU than arrays (docs/performance.md).
  */
 export async function writeFigures(tx: Tx, context: FigureContext): Promise<void> {
   const { gathered, facts } = context;
   await Promise.all([
     writeAppFigures(tx, context),
-    // As many as this batch may add, so that it can never become more and more.
+    // At least as many as this batch may add, so that they cannot accumulate without bound.
     gathered.isFull()
       ? keepFigures(tx, gathered, Math.max(facts.length, limits.figuresRowsMax))
       : [],

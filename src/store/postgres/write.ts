@@ -23,7 +23,7 @@ export interface WriteInput {
   edits: readonly EditCall[];
   offer: Offer | undefined;
   foretell?: Foretell | undefined;
-  /** Fan-outs that are passed over. */
+  /** Fan-outs that are skipped. */
   aside: Aside;
   context: Omit<EditContext, 'births' | 'left' | 'facts'>;
 }
@@ -33,17 +33,19 @@ export interface Written {
   born: readonly Born[];
   outlook: Outlook;
   left: EditContext['left'];
-  /** What was counted. */
+  /** The facts that were counted. */
   facts: readonly Fact[];
 }
 
-/** `alone`: each edit by itself, so that one that breaks a rule takes no other with it. */
+/**
+ * `alone`: each edit in a savepoint, so that one that breaks a constraint does not fail the others.
+ */
 export async function writeBatch(
   tx: Tx,
   { edits, offer, foretell, aside, context }: WriteInput,
   way: Way,
 ): Promise<Done<Written>> {
-  // Of edits that run alone one may be undone after a birth; so then nothing is born leased.
+  // If edits run alone, a later rollback may undo an insert, so nothing is inserted already leased.
   const births = birthsFor(way === 'together' ? offer : undefined);
   const facts: Fact[] = [];
   const isAlike = way === 'together' && edits.every(({ verb }) => verb === 'publish');
@@ -70,9 +72,9 @@ export async function writeBatch(
 }
 
 /**
- * What there is to say of a batch that only asks for an inbox which is empty, as every node does several
- * times a second, or that figures be kept of which there are none: no transaction is begun for that, which
- * would be a commit on the disk each time.
+ * The result of a batch that only polls an empty inbox, as every node does several times a second,
+ * or that writes figures when there are none. It needs no transaction, which would be a commit to
+ * disk each time.
  */
 export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Written | undefined> {
   const { edits, offer, aside, context } = input;
@@ -102,7 +104,7 @@ function nothingNew(
 
 interface Applied {
   replies: EditReply[];
-  /** What was asked for last: if it rejects, the replies do not count. */
+  /** The last statements: if they reject, the replies do not count. */
   answered: Promise<unknown>;
 }
 
@@ -159,7 +161,7 @@ async function applyEach(
   for (const call of edits) {
     const before = context.facts.length;
     const reply = await inSavepoint(tx, call.verb, async () => applyEdit(tx, call, context));
-    if (reply.kind === 'failed') context.facts.length = before; // They were undone with it.
+    if (reply.kind === 'failed') context.facts.length = before; // They were rolled back.
     replies.push(reply);
   }
   return { replies, answered: Promise.resolve() };
@@ -173,7 +175,7 @@ function acceptedIds(replies: readonly EditReply[]): string[] {
   });
 }
 
-/** Edits after which somebody else may have something to claim. */
+/** Edits after which other nodes may have something to claim. */
 const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription', 'rescue']);
 
 export function isWorthTelling({ left }: Written, { edits }: Batch): boolean {

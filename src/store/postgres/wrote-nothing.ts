@@ -1,4 +1,4 @@
-/** A transaction says of itself that it has written nothing, whether it was committed or not: it can run again. */
+/** The transaction has written nothing, whether or not it was committed, so it can run again. */
 export class WroteNothing extends Error {
   override readonly name = 'WroteNothing';
 }

@@ -52,7 +52,7 @@ export const postgresControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/store/postgres/connect.ts',
-        find: "  synchronous_commit: 'on', // An answer means: on the disk.\n",
+        find: "  synchronous_commit: 'on', // A reply means: on disk.\n",
         replace: '',
       },
     ],

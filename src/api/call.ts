@@ -14,7 +14,10 @@ export interface Call {
   key: Key | undefined;
   /** Of somebody who is signed in to the console; `key` is then its key. */
   session: OpenSession | undefined;
-  /** Why a page of another origin may have sent this (RULINGS 26); asked where a cookie is given. */
+  /**
+   * Why a page of another origin may have sent this; asked where a cookie is given
+   * (docs/openapi-semantics.md rule 26).
+   */
   crossOriginFault: () => string | undefined;
   /** Whether it came by https, be it to a proxy that is trusted. */
   isSecure: boolean;

@@ -60,7 +60,7 @@ responses: { 201: {} }`);
     ]);
   });
 
-  it('echoes what the schema declares, through references and combinations (ruling 30)', () => {
+  it('echoes what the schema declares, through references and combinations (rule 30)', () => {
     const schema = `{ allOf: [{ properties: { a: {}, w: { writeOnly: true } } }, { oneOf: [{ properties: { b: {} } }, { anyOf: [{ properties: { c: {}, a: {} } }] }] }] }`;
     assert.deepEqual(shape(`responses: { 201: ${json(schema)} }`).echoes, ['a', 'b', 'c']);
     const circular = `responses: { 201: ${json("{ $ref: '#/paths/~1hooks/post/x-s' }")} }

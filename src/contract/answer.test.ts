@@ -25,7 +25,7 @@ function compose(shape: Partial<AnswerShape>, body?: unknown, path: object = {})
 }
 
 describe('composeAnswer', () => {
-  it('answers with the id, and with the secret where it has a place (ruling 30)', () => {
+  it('answers with the id, and with the secret where it has a place (rule 30)', () => {
     assert.deepEqual(compose({}), { status: 201, headers: {}, body: { subscriberId: 'sub_1' } });
     assert.deepEqual(compose({ secretPointer: ['secret'] }).body, {
       subscriberId: 'sub_1',
@@ -33,7 +33,7 @@ describe('composeAnswer', () => {
     });
   });
 
-  it('echoes the fields that the response declares (ruling 30)', () => {
+  it('echoes the fields that the response declares (rule 30)', () => {
     const body = { url: 'x', token: 't', list: [1] };
     assert.deepEqual(compose({ echoes: ['url', 'list', 'absent'] }, body).body, {
       url: 'x',

@@ -1,5 +1,6 @@
-// Composes the answer to a subscribe call from its shape. It comes before the targets are made, since
-// expressions may read it (RULINGS 15). Pointers make objects only, never lists, never prototypes.
+// Composes the answer to a subscribe call from its shape. It comes before the targets are made,
+// since expressions may read it (docs/openapi-semantics.md rule 15). Pointers make objects only,
+// never lists, never prototypes.
 import type { AnswerShape, Location } from './contract.ts';
 import { isObject } from './document.ts';
 import type { JsonObject } from './document.ts';

@@ -91,7 +91,7 @@ onB:
     assert.equal(callbacks[1]?.payload, undefined);
   });
 
-  it('makes one callback of each method under a key (ruling 19)', () => {
+  it('makes one callback of each method under a key (rule 19)', () => {
     const { callbacks } = compile(
       `a: { '{$request.body#/url}': { delete: {}, get: {}, put: {} } }`,
       body,
@@ -155,7 +155,7 @@ onB:
     assert.match(warnings[0] ?? '', /the callback is inactive: Cannot accept/);
   });
 
-  it('refuses an expression that names a credential (ruling 4)', () => {
+  it('refuses an expression that names a credential (rule 4)', () => {
     const schemes = `components:
   securitySchemes: { H: { type: apiKey, in: header, name: X-API-Key }, Q: { type: apiKey, in: query, name: api_key } }`;
     for (const expression of [
@@ -184,7 +184,7 @@ onB:
     }
   });
 
-  it('warns about what never resolves (rulings 7, 8)', () => {
+  it('warns about what never resolves (rules 7, 8)', () => {
     const { warnings } = compile(`
 a: { 'https://x.example/{$response.query.a}/{$response.path.b}': { post: {} } }
 b: { 'https://x.example/{$request.query.a}/{$request.header.b}/{$request.path.c}': { post: {} } }
@@ -202,7 +202,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     );
   });
 
-  it('is content with what is declared or always there (rulings 6, 8)', () => {
+  it('is content with what is declared or always there (rules 6, 8)', () => {
     const { warnings } = compile(
       `a: { '{$request.query.u}/{$request.header.x-a}/{$request.header.accept}/{$request.path.eventType}/{$response.body#/id}/{$response.header.l}/{$statusCode}': { post: {} } }`,
       'parameters: [{ name: u, in: query }, { name: X-A, in: header }]',
@@ -210,7 +210,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.deepEqual(warnings, []);
   });
 
-  it('loads nested callbacks, and does not execute them (ruling 21)', () => {
+  it('loads nested callbacks, and does not execute them (rule 21)', () => {
     const { callbacks, warnings } = compile(
       `a: { '{$request.body#/url}': { post: { callbacks: { b: { '{$request.body#/x}': { post: {} } } } } } }`,
       body,
@@ -219,7 +219,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.match(warnings[0] ?? '', /has callbacks of its own; they are not executed/);
   });
 
-  it('does not apply the security of the document to callbacks (ruling 20)', () => {
+  it('does not apply the security of the document to callbacks (rule 20)', () => {
     const { callbacks, warnings } = compile(
       `a: { '{$request.body#/url}': { post: { security: [{ Unknown: [] }] } } }`,
       body,
@@ -228,7 +228,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.deepEqual(warnings, []);
   });
 
-  it('ends subscriptions by 410, or by the nearest status that is named (ruling 17)', () => {
+  it('ends subscriptions by 410, or by the nearest status that is named (rule 17)', () => {
     const status = 'x-ringback-unsubscribe-status';
     const { callbacks } = compile(
       `

@@ -143,7 +143,7 @@ function statusName(status: string): string {
 
 const goneStatus = 410;
 
-/** The nearest place that names one wins (RULINGS 17). */
+/** The nearest place that names one wins (docs/openapi-semantics.md rule 17). */
 function unsubscribeStatus(places: readonly Place[]): number {
   for (const holder of places) {
     const place = child(holder, 'x-ringback-unsubscribe-status');

@@ -97,7 +97,8 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
   // done only where a keyword asks for it.
   ajv.opts.unevaluated = [...schemas.values()].some(asksForUnevaluated);
   addFormats(ajv);
-  // A bad URL is judged by the guard, with a better answer than a schema can give (RULINGS 14).
+  // A bad URL is judged by the guard, with a better answer than a schema can give
+  // (docs/openapi-semantics.md rule 14).
   for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
   ajv.removeKeyword('enum').removeKeyword('uniqueItems');
   for (const code of [costCode, enumCode, uniqueItemsCode]) ajv.addKeyword(code(meter));

@@ -107,7 +107,8 @@ export type Carrier =
   | { in: 'header' | 'query' | 'cookie'; name: string }
   | { in: 'bearer' }
   | { in: 'basic' }
-  /** No request can carry it, so the scheme never holds. Keeps an operation shut (RULINGS 23). */
+  /** No request can carry it, so the scheme never holds. Keeps an operation shut
+   * (docs/openapi-semantics.md rule 23). */
   | { in: 'nowhere' };
 
 /** One way to use a subscribe operation. An operation without variants has one, named ''. */

@@ -58,7 +58,7 @@ function decodePart(
   }
 }
 
-/** The part that `start` names, else the first (RULINGS 9). */
+/** The part that `start` names, else the first (docs/openapi-semantics.md rule 9). */
 function decodeRoot(parts: readonly Part[], contentType: string): Decoding {
   const start = mediaTypeParameter(contentType, 'start');
   const root =

@@ -87,7 +87,7 @@ describe('evaluate', () => {
     });
   });
 
-  it('counts array elements from 0; "-" and leading zeros resolve to nothing (ruling 2)', () => {
+  it('counts array elements from 0; "-" and leading zeros resolve to nothing (rule 2)', () => {
     assert.deepEqual(run('$request.body#/urls/2'), { kind: 'value', text: 'https://c' });
     for (const index of ['3', '-', '00', '01', '-1', '1.0', '1e0', ' 1', 'length', '']) {
       const reason = reasonOf(run(`$request.body#/urls/${index}`));
@@ -95,14 +95,14 @@ describe('evaluate', () => {
     }
   });
 
-  it('makes numbers and booleans strings (ruling 12)', () => {
+  it('makes numbers and booleans strings (rule 12)', () => {
     assert.deepEqual(run('$request.body#/count'), { kind: 'value', text: '3' });
     assert.deepEqual(run('$request.body#/on'), { kind: 'value', text: 'true' });
     assert.deepEqual(run('$request.body#/off'), { kind: 'value', text: 'false' });
     assert.deepEqual(run('$request.query.n'), { kind: 'value', text: '7' });
   });
 
-  it('gives an array of strings as several values (ruling 12)', () => {
+  it('gives an array of strings as several values (rule 12)', () => {
     assert.deepEqual(run('$request.body#/urls'), {
       kind: 'values',
       texts: ['https://a', 'https://b', 'https://c'],
@@ -110,7 +110,7 @@ describe('evaluate', () => {
     assert.deepEqual(run('$request.query.list'), { kind: 'values', texts: ['a', 'b'] });
   });
 
-  it('leaves null, objects and other arrays unresolved (ruling 12)', () => {
+  it('leaves null, objects and other arrays unresolved (rule 12)', () => {
     const expected = 'expected a string, a number, a boolean or a list of strings';
     const cases: readonly [string, string][] = [
       ['$request.body#/nothing', 'null'],
@@ -125,7 +125,7 @@ describe('evaluate', () => {
     }
   });
 
-  it('names what is missing (ruling 13)', () => {
+  it('names what is missing (rule 13)', () => {
     const cases: readonly [string, string][] = [
       ['$request.body#/callback', 'the request body has nothing at "/callback"'],
       ['$request.body#/callbackUrl/0', 'the request body has nothing at "/callbackUrl/0"'],
@@ -157,7 +157,7 @@ describe('evaluate', () => {
     );
   });
 
-  it('leaves $request.path.eventType to the delivery, unless it is a parameter (ruling 6)', () => {
+  it('leaves $request.path.eventType to the delivery, unless it is a parameter (rule 6)', () => {
     assert.deepEqual(run('$request.path.eventType'), { kind: 'event' });
     const request = message({ path: new Map([['eventType', 'mine']]) });
     assert.deepEqual(run('$request.path.eventType', { ...exchange, request }), {
@@ -167,19 +167,19 @@ describe('evaluate', () => {
     assert.equal(run('$request.query.eventType').kind, 'unresolved');
   });
 
-  it('never resolves $response.query and $response.path (ruling 7)', () => {
+  it('never resolves $response.query and $response.path (rule 7)', () => {
     assert.equal(reasonOf(run('$response.query.q')), 'a response has no query parameters');
     assert.equal(reasonOf(run('$response.path.eventType')), 'a response has no path parameters');
   });
 
-  it('sees no parameter or header that the caller left out as undeclared (ruling 8)', () => {
+  it('sees no parameter or header that the caller left out as undeclared (rule 8)', () => {
     const request = message({ header: new Map([['accept', 'text/plain']]) });
     const on = { ...exchange, request };
     assert.deepEqual(run('$request.header.Accept', on), { kind: 'value', text: 'text/plain' });
     assert.equal(run('$request.query.url', on).kind, 'unresolved');
   });
 
-  it('points into a decoded form as into JSON (ruling 9)', () => {
+  it('points into a decoded form as into JSON (rule 9)', () => {
     const form: unknown = Object.assign(Object.create(null), { url: 'https://form/' });
     const on = { ...exchange, request: message({ body: form }) };
     assert.deepEqual(run('$request.body#/url', on), { kind: 'value', text: 'https://form/' });

@@ -151,7 +151,7 @@ describe('parseExpression, parseTemplate, repairKey and buildTargets', () => {
 });
 
 describe('buildTargets', () => {
-  it('never changes scheme, userinfo, host or port of the value (ruling 10)', { timeout }, () => {
+  it('never changes scheme, userinfo, host or port of the value (rule 10)', { timeout }, () => {
     let made = 0;
     const keep = (value: string, tail: string, on: Exchange): void => {
       const parsed = parseTemplate(`{$request.query.value}${tail}`);
@@ -172,7 +172,7 @@ describe('buildTargets', () => {
     assert(made > runs.value / 20, `only ${made} targets were made`);
   });
 
-  it('takes the authority of a static URL from no expression (ruling 10)', { timeout }, () => {
+  it('takes the authority of a static URL from no expression (rule 10)', { timeout }, () => {
     let made = 0;
     const start = fc.constantFrom('http://', 'http://h', 'https://u@h:81/', 'http://h?', 'https:');
     const stay = (text: string, exchanges: readonly Exchange[]): void => {

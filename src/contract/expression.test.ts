@@ -31,12 +31,12 @@ describe('parseExpression', () => {
     });
   }
 
-  it('reads $response.query and $response.path (ruling 7)', () => {
+  it('reads $response.query and $response.path (rule 7)', () => {
     assert.deepEqual(parse('$response.query.a'), { kind: 'query', from: 'response', name: 'a' });
     assert.deepEqual(parse('$response.path.a'), { kind: 'path', from: 'response', name: 'a' });
   });
 
-  it('never splits a name or token on dots (ruling 2)', () => {
+  it('never splits a name or token on dots (rule 2)', () => {
     assert.deepEqual(parse('$request.query.a.b.c'), {
       kind: 'query',
       from: 'request',
@@ -75,7 +75,7 @@ describe('parseExpression', () => {
     assert.deepEqual(parse('$request.query.'), { kind: 'query', from: 'request', name: '' });
   });
 
-  it('decodes pointer escapes and nothing else (ruling 2)', () => {
+  it('decodes pointer escapes and nothing else (rule 2)', () => {
     const pointerOf = (text: string): readonly string[] => {
       const expression = parse(`$request.body#${text}`);
       return expression.kind === 'body' ? expression.pointer : [];

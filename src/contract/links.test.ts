@@ -83,7 +83,7 @@ describe('compileLinks', () => {
     );
   });
 
-  it('refuses to hand over a credential (ruling 4)', () => {
+  it('refuses to hand over a credential (rule 4)', () => {
     assert.throws(
       () =>
         compile("{ a: { operationId: end, parameters: { id: '$request.header.authorization' } } }"),

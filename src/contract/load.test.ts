@@ -10,7 +10,7 @@ describe('loadContract', () => {
     await assert.rejects(loadContract('/gone/api.yaml'), { name: 'ContractError' });
   });
 
-  it('asks for the app id everywhere, if told so, and the document shows it (ruling 29)', async () => {
+  it('asks for the app id everywhere, if told so, and the document shows it (rule 29)', async () => {
     const { operations, document, warnings } = await loadContract(ours, { requireAppId: true });
     assert.deepEqual(warnings, []);
     assert.deepEqual(document['security'], [

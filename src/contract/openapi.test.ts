@@ -71,7 +71,7 @@ describe('openapi.yaml', () => {
     assert.deepEqual([role.id.in, role.id.name, role.status], ['query', 'Id', 200]);
   });
 
-  it('offers three variants, with what they need and answer (ruling 27)', () => {
+  it('offers three variants, with what they need and answer (rule 27)', () => {
     assert.deepEqual(
       variants.map(({ name, needs, needsAny, answer }) => ({
         name,
@@ -135,7 +135,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it('answers every variant with id and secret, linked to unsubscribe (ruling 30)', () => {
+  it('answers every variant with id and secret, linked to unsubscribe (rule 30)', () => {
     for (const { answer } of variants) {
       const request = { header: new Map(), query: new Map(), path: new Map(), body: { x: 1 } };
       const composed = composeAnswer(answer, { request, id: 'sub_1', secret: 'whsec_1' });
@@ -183,7 +183,7 @@ describe('openapi.yaml', () => {
     assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x')), [
       'query.event is missing for variant "query"',
     ]);
-    // A bad URL is no business of the schema (ruling 14).
+    // A bad URL is no business of the schema (docs/openapi-semantics.md rule 14).
     assert.deepEqual(faults(post('subscribeOperation', '', { callbackUrl: 'no url' })), ['valid']);
   });
 
@@ -221,7 +221,7 @@ describe('openapi.yaml', () => {
     assert.equal(reading.message.query.get('limit'), 50);
   });
 
-  it('asks for a key in header, query or cookie, but for what is public (rulings 22, 28)', () => {
+  it('asks for a key in header, query or cookie, but for what is public (rules 22, 28)', () => {
     const documents = [
       'getOpenapiJson',
       'getOpenapiYaml',
@@ -250,7 +250,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it('names a scope for every operation that asks for a key (ruling 28)', () => {
+  it('names a scope for every operation that asks for a key (rule 28)', () => {
     for (const { operationId, scope, security } of contract.operations) {
       const asksForKey = security.flatMap(({ schemes }) => schemes).some(isKey);
       assert.equal(scope !== undefined, asksForKey, operationId);

@@ -136,7 +136,7 @@ describe('repairKey', () => {
     assert.deepEqual(repair('{$request.body#/.url}').suggestions, []);
   });
 
-  it('suggests braces for an expression in the middle of text (ruling 1)', () => {
+  it('suggests braces for an expression in the middle of text (rule 1)', () => {
     assert.deepEqual(repair('http://$request.query.url').suggestions, [
       'found "$request." outside braces, read as plain text: an expression needs braces here',
     ]);

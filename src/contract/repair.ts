@@ -1,5 +1,6 @@
 // Reads callback keys of real, sloppy documents. Only a mistake with one possible meaning is
-// repaired (RULINGS, "Repairs"), and each repair says what was found and what it was read as.
+// repaired (docs/openapi-semantics.md rule 32), and each repair says what was found and what it was
+// read as.
 import { printPointer } from '../core/pointer.ts';
 import { parseExpression, printExpression } from './expression.ts';
 import type { Expression, Malformed } from './expression.ts';

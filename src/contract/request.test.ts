@@ -192,7 +192,7 @@ describe('readRequest: query parameters', () => {
     assert.match(String(value(json, { query: `a=${deep}` })), /nested deeper than 64 levels/);
   });
 
-  it('does not show what is not declared (ruling 8)', () => {
+  it('does not show what is not declared (rule 8)', () => {
     const reading = read(operation('parameters: []'), {
       query: 'x=1',
       header: { 'x-a': '1', accept: 'text/plain', 'content-type': 'application/json' },
@@ -374,7 +374,7 @@ describe('readRequest: body', () => {
     );
   });
 
-  it('reads the texts of a form as its schema says (ruling 9)', () => {
+  it('reads the texts of a form as its schema says (rule 9)', () => {
     const made = operation(`
 requestBody:
   content:

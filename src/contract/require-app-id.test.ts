@@ -29,7 +29,7 @@ function document(securitySchemes: object, rest: object = {}): Record<string, un
 }
 
 describe('requireAppId', () => {
-  it('adds the app id to every requirement that asks for something (ruling 29)', () => {
+  it('adds the app id to every requirement that asks for something (rule 29)', () => {
     const rewritten = requireAppId(document({ ...schemes, AppId: appId }));
     assert.deepEqual(rewritten['security'], [
       { Header: [], AppId: [] },

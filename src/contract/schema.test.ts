@@ -245,7 +245,7 @@ S:
     assert.equal(warnings[0], '#/S/type is a string, expected a JSON type; it is ignored');
   });
 
-  it('leaves URLs to the guard (ruling 14)', () => {
+  it('leaves URLs to the guard (rule 14)', () => {
     for (const format of ['uri', 'url', 'uri-reference']) {
       assert.deepEqual(faults(`S: { type: string, format: ${format} }`, 'not a url'), []);
     }

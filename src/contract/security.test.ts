@@ -53,14 +53,14 @@ function print({ schemes }: Alternative): string {
 }
 
 describe('compileSecurity', () => {
-  it('reads AND within one entry and OR between entries (ruling 22)', () => {
+  it('reads AND within one entry and OR between entries (rule 22)', () => {
     assert.deepEqual(alternatives('[{ Header: [], AppId: [] }, { Query: [] }]'), [
       'Header: key in header X-API-Key AND AppId: app_id in header x-App-Id',
       'Query: key in query api_key',
     ]);
   });
 
-  it('takes the list of the document where the operation has none (ruling 22)', () => {
+  it('takes the list of the document where the operation has none (rule 22)', () => {
     assert.deepEqual(alternatives(undefined, '[{ Header: [] }]'), [
       'Header: key in header X-API-Key',
     ]);
@@ -69,13 +69,13 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('reads {} as anonymous and [] as no requirement at all (ruling 22)', () => {
+  it('reads {} as anonymous and [] as no requirement at all (rule 22)', () => {
     assert.deepEqual(compileSecurity(operation('[{}, { Header: [] }]'))[0], { schemes: [] });
     assert.deepEqual(alternatives('[]', '[{ Header: [] }]'), []);
     assert.deepEqual(alternatives(undefined), []);
   });
 
-  it('carries the key of foreign schemes as bearer or basic (ruling 23)', () => {
+  it('carries the key of foreign schemes as bearer or basic (rule 23)', () => {
     assert.deepEqual(
       alternatives('[{ Bearer: [] }, { Basic: [] }, { OAuth: [x] }, { OpenId: [] }]'),
       [
@@ -93,20 +93,20 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('knows a session of the console by x-ringback alone (ruling 29)', () => {
+  it('knows a session of the console by x-ringback alone (rule 29)', () => {
     assert.deepEqual(alternatives('[{ Cookie: [] }, { Session: [] }]'), [
       'Cookie: key in cookie X-API-KEY',
       'Session: session in cookie session',
     ]);
   });
 
-  it('knows the app id by its header or by x-ringback (ruling 29)', () => {
+  it('knows the app id by its header or by x-ringback (rule 29)', () => {
     assert.deepEqual(alternatives('[{ Header: [], Tenant: [] }]'), [
       'Header: key in header X-API-Key AND Tenant: app_id in query tenant',
     ]);
   });
 
-  it('shuts the alternative of a scheme that is not declared or makes no sense (ruling 23)', () => {
+  it('shuts the alternative of a scheme that is not declared or makes no sense (rule 23)', () => {
     const cases: [string, RegExp][] = [
       ['Unknown', /it is not declared, expected Header or /],
       ['Dangling', /it is not declared, expected Header or /],
@@ -133,7 +133,7 @@ describe('compileSecurity', () => {
     assert.throws(() => alternatives('[null]'), /expected an object, found null/);
   });
 
-  it('leaves an alternative out that cannot run, and says so (ruling 23)', () => {
+  it('leaves an alternative out that cannot run, and says so (rule 23)', () => {
     const place = operation('[{ Mtls: [] }, { Header: [], Digest: [] }, { Query: [] }]');
     assert.deepEqual(compileSecurity(place).map(print), ['Query: key in query api_key']);
     assert.deepEqual(place.source.warnings, [
@@ -150,7 +150,7 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('keeps an operation shut when no alternative can run (ruling 23)', () => {
+  it('keeps an operation shut when no alternative can run (rule 23)', () => {
     for (const security of ['[{ Mtls: [] }]', '[{ Mtls: [], Header: [] }, { Digest: [] }]']) {
       const place = operation(security);
       const compiled = compileSecurity(place);
@@ -176,12 +176,12 @@ describe('compileScope', () => {
     return compileScope(place);
   }
 
-  it('reads x-ringback-scope (ruling 28)', () => {
+  it('reads x-ringback-scope (rule 28)', () => {
     assert.equal(scope('x-ringback-scope: publish'), 'publish');
     assert.equal(scope(''), undefined);
   });
 
-  it('refuses a scope that does not exist (ruling 28)', () => {
+  it('refuses a scope that does not exist (rule 28)', () => {
     assert.throws(() => scope('x-ringback-scope: write'), {
       name: 'ContractError',
       pointer: '#/op/x-ringback-scope',
@@ -192,7 +192,7 @@ describe('compileScope', () => {
 });
 
 describe('credentialTest', () => {
-  it('knows every place where a credential travels (ruling 4)', () => {
+  it('knows every place where a credential travels (rule 4)', () => {
     const isCredential = credentialTest(operation('[]'));
     const test = (text: string): boolean => {
       const parsed = parseExpression(text);

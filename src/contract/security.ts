@@ -1,5 +1,5 @@
-// Security requirements compiled to alternatives (RULINGS 22, 23, 28). Whatever cannot be understood
-// or cannot run must shut a door, never open one.
+// Security requirements compiled to alternatives (docs/openapi-semantics.md rules 22, 23, 28).
+// Whatever cannot be understood or cannot run must shut a door, never open one.
 import { scopes } from '../core/key.ts';
 import type { Scope } from '../core/key.ts';
 import { bounds } from './bounds.ts';
@@ -52,7 +52,10 @@ export function isSessionScheme(scheme: Readonly<Record<string, unknown>>): bool
   return scheme['x-ringback'] === 'session';
 }
 
-/** Where credentials travel in this contract: no expression may read them (RULINGS 4). */
+/**
+ * Where credentials travel in this contract: no expression may read them
+ * (docs/openapi-semantics.md rule 4).
+ */
 export function credentialTest(place: Place): (expression: Expression) => boolean {
   const headers = new Set(['authorization', 'proxy-authorization', 'cookie']);
   const queries = new Set<string>();

@@ -1,5 +1,6 @@
-// Makes callback URLs out of a template and an exchange (RULINGS 10 to 15). Scheme, userinfo, host
-// and port come from the value at position 0 or from the contract's own text, never from a mix.
+// Makes callback URLs out of a template and an exchange (docs/openapi-semantics.md rules 10 to 15).
+// Scheme, userinfo, host and port come from the value at position 0 or from the contract's own
+// text, never from a mix.
 import assert from 'node:assert/strict';
 import { showUrl } from '../core/redact.ts';
 import { limits } from '../core/limits.ts';

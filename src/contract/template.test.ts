@@ -18,12 +18,12 @@ function plain(content: string): Part {
 }
 
 describe('parseTemplate', () => {
-  it('reads one expression with and without braces alike (ruling 1)', () => {
+  it('reads one expression with and without braces alike (rule 1)', () => {
     assert.deepEqual(parse('{$request.query.url}'), [query('url')]);
     assert.deepEqual(parse('$request.query.url'), [query('url')]);
   });
 
-  it('reads expressions among static text (ruling 1)', () => {
+  it('reads expressions among static text (rule 1)', () => {
     assert.deepEqual(parse('{$request.query.url}?event={$request.query.event}'), [
       query('url'),
       plain('?event='),
@@ -37,18 +37,18 @@ describe('parseTemplate', () => {
     ]);
   });
 
-  it('takes text outside braces literally (ruling 1)', () => {
+  it('takes text outside braces literally (rule 1)', () => {
     assert.deepEqual(parse('https://h/$url'), [plain('https://h/$url')]);
     assert.deepEqual(parse('$request.cookie.a'), [plain('$request.cookie.a')]);
     assert.deepEqual(parse('a}b'), [plain('a}b')]);
     assert.deepEqual(parse(''), []);
   });
 
-  it('closes an expression at the first brace (ruling 1)', () => {
+  it('closes an expression at the first brace (rule 1)', () => {
     assert.deepEqual(parse('{$request.query.a}}'), [query('a'), plain('}')]);
   });
 
-  it('takes the slash of a bare query name as part of the name (ruling 2)', () => {
+  it('takes the slash of a bare query name as part of the name (rule 2)', () => {
     assert.deepEqual(parse('$request.query.url/data'), [query('url/data')]);
   });
 

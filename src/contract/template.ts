@@ -1,5 +1,6 @@
 // Text with runtime expressions in braces, such as `{$request.body#/url}?event={$request.query.e}`.
-// The first "}" closes (RULINGS 1); outside braces every character stands for itself.
+// The first "}" closes (docs/openapi-semantics.md rule 1); outside braces every character stands
+// for itself.
 import { parseExpression, printExpression } from './expression.ts';
 import type { Expression, Malformed } from './expression.ts';
 

@@ -31,7 +31,7 @@ const callbacks = `{
 const plain = `{ all: { '{$request.query.url}': { post: {} } } }`;
 
 describe('compileVariants', () => {
-  it('deals the callbacks out to their variants (ruling 27)', () => {
+  it('deals the callbacks out to their variants (rule 27)', () => {
     const variants = compile(
       `{ a: { needs: [$request.query.url], status: 202 }, b: { needsAny: [$request.body#/x, $request.body] } }`,
       callbacks,
@@ -57,7 +57,7 @@ describe('compileVariants', () => {
     );
   });
 
-  it('makes one nameless variant of all callbacks without the extension (ruling 27)', () => {
+  it('makes one nameless variant of all callbacks without the extension (rule 27)', () => {
     const [only, ...others] = compile('', plain);
     assert.deepEqual(others, []);
     assert.deepEqual([only?.name, only?.needs, only?.needsAny], ['', [], []]);

@@ -1,5 +1,6 @@
-// Reads `x-ringback-variants` of an operation and deals its callbacks out to them (RULINGS 27).
-// The extension is ours, so mistakes in it are errors, not something to be guessed at.
+// Reads `x-ringback-variants` of an operation and deals its callbacks out to them
+// (docs/openapi-semantics.md rule 27). The extension is ours, so mistakes in it are errors, not
+// something to be guessed at.
 import type { CompiledCallback } from './callbacks.ts';
 import type { AnswerShape, Variant } from './contract.ts';
 import { isList, isObject } from './document.ts';

@@ -58,14 +58,14 @@ function detail(query: object, body: unknown): string {
 }
 
 describe('chooseVariant', () => {
-  it('takes the one variant that has what it needs (ruling 27)', () => {
+  it('takes the one variant that has what it needs (rule 27)', () => {
     assert.equal(chosen({}, { callbackUrl: 'x' }), 'body');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, undefined), 'query');
     assert.equal(chosen({}, { failedUrl: 'x' }), 'multi');
     assert.equal(chosen({}, { inProgressUrl: 'x', failedUrl: 'y' }), 'multi');
   });
 
-  it('ignores what no variant asks for (ruling 27)', () => {
+  it('ignores what no variant asks for (rule 27)', () => {
     assert.equal(chosen({ other: 1 }, { callbackUrl: 'x', other: 1 }), 'body');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, {}), 'query');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, 'text'), 'query');
@@ -98,7 +98,7 @@ describe('chooseVariant', () => {
     assert.equal(detail({}, null), detail({}, undefined));
   });
 
-  it('names what belongs to several variants (ruling 27)', () => {
+  it('names what belongs to several variants (rule 27)', () => {
     assert.deepEqual(choose({ event: 'e' }, { callbackUrl: 'x' }), {
       kind: 'several',
       detail:

@@ -1,5 +1,6 @@
-// Variants of a subscribe operation (RULINGS 27): exactly one must have what it needs, and nothing of
-// another's. A request that fits none or several is told what was found and what was missing.
+// Variants of a subscribe operation (docs/openapi-semantics.md rule 27): exactly one must have what
+// it needs, and nothing of another's. A request that fits none or several is told what was found
+// and what was missing.
 import type { Fault } from '../core/problem.ts';
 import type { Operation, Variant } from './contract.ts';
 import { resolve } from './evaluate.ts';

@@ -1,5 +1,6 @@
-// Which expressions a contract may use, told at load: credentials are taboo (RULINGS 4), and what can
-// never resolve is worth a warning (RULINGS 7, 8).
+// Which expressions a contract may use, told at load: credentials are taboo
+// (docs/openapi-semantics.md rule 4), and what can never resolve is worth a warning
+// (docs/openapi-semantics.md rules 7, 8).
 import type { Parameter } from './contract.ts';
 import type { Draft } from './draft.ts';
 import { printExpression } from './expression.ts';
@@ -49,5 +50,5 @@ function nameIn({ in: kind, name }: Parameter): string {
 
 function isAlwaysThere({ kind, name }: ParameterExpression): boolean {
   if (kind === 'header') return name === 'accept' || name === 'content-type';
-  return kind === 'path' && name === 'eventType'; // RULINGS 6.
+  return kind === 'path' && name === 'eventType'; // docs/openapi-semantics.md rule 6.
 }

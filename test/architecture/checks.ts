@@ -109,6 +109,28 @@ export function errorsNotDocumented(
   return [...missing, ...strangers.map((code) => `${code} is in docs/errors.md only`)];
 }
 
+/**
+ * Mentions of documents that do not exist, such as a design that was never part of the repository. A mention is a path
+ * from the root or from the file that mentions it, a link to a page of its own, or a bare name such as `README.md`.
+ */
+export function documentsNotThere(tree: Tree, documents: ReadonlySet<string>): string[] {
+  const names = new Set([...documents].map((path) => path.slice(path.lastIndexOf('/') + 1)));
+  return [...tree].flatMap(([path, text]) =>
+    [...text.matchAll(/(?<![\w./*-])[\w./-]*\w\.md\b(?!\.\w)/g)]
+      .map(([mention]) => mention)
+      .filter((mention) => !isThere(mention, { path, documents, names }))
+      .map((mention) => `${path} mentions ${mention}, which is not there`),
+  );
+}
+
+function isThere(
+  mention: string,
+  { path, documents, names }: Record<'documents' | 'names', ReadonlySet<string>> & { path: string },
+): boolean {
+  if (!mention.includes('/')) return names.has(mention);
+  return documents.has(resolve('root', mention)) || documents.has(resolve(path, mention));
+}
+
 export interface OperationLike {
   operationId: string;
   role: { kind: string };

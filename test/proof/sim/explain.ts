@@ -48,7 +48,7 @@ export function explain({ plan, run, commit, replay }: Explained): string {
     `What is wrong${flaws.length > flawsMax ? `, the first ${flawsMax} of ${flaws.length}` : ''}:`,
     ...flaws.slice(0, flawsMax).map(({ invariant, what }) => `  ${invariant}: ${what}`),
     'What should be:',
-    ...names.map((name) => `  ${name}: ${meanings[name] ?? 'see RELIABILITY.md'}`),
+    ...names.map((name) => `  ${name}: ${meanings[name] ?? 'see README.md, Promises'}`),
     '',
     `What was simulated: ${summary(plan)}`,
     '',
